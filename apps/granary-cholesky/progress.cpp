@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace granary::app {
+namespace {
+constexpr std::chrono::milliseconds interval(200);
+}
+
+std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops, double seconds) {
+  double const share = tasks == 0 ? 0 : static_cast<double>(done) / static_cast<double>(tasks);
+  auto text = fmt::format("{}  {}/{} tasks", what, done, tasks);
+  if (share > 0 && seconds > 0) {
+    text += fmt::format("  {:.1f} GFlop/s  {:.0f} s left", share * flops / seconds * 1e-9, seconds * (1 - share) / share);
+  }
+  return text;
+}
+
+Progress::Progress(std::string what, std::uint64_t tasks, double flops, bool quiet, std::function<std::uint64_t()> done)
+    : m_what(std::move(what)), m_tasks(tasks), m_flops(flops), m_done(std::move(done)) {
+  if (!quiet && ::isatty(STDERR_FILENO) != 0) m_thread = std::thread([this] { draw(); });
+}
+
+Progress::~Progress() {
+  if (!m_thread.joinable()) return;
+  {
+    std::lock_guard const lock(m_mutex);
+    m_stop = true;
+  }
+  m_changed.notify_all();
+  m_thread.join();
+}
+
+void Progress::draw() {
+  std::unique_lock lock(m_mutex);
+  while (!m_changed.wait_for(lock, interval, [this] { return m_stop; })) {
+    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - m_start;
+    fmt::print(stderr, "\r\x1b[K{}", format_progress(m_what, m_done(), m_tasks, m_flops, elapsed.count()));
+    std::fflush(stderr);
+  }
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+}  // namespace granary::app

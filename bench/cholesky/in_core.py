@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares potrf on a host View with LAPACK's, in one process, interleaved; one CSV line per tile size.
+
+  bench/cholesky/in_core.py --bin build/bin --output bench/cholesky/in_core.csv
+"""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+
+from machine import machine
+
+COLUMNS = ["n", "precision", "tile", "scheduler", "workers", "granary_gflops", "lapack_gflops", "ratio", "residual", "lapack_residual",
+           "cpu", "cores", "memory", "kernel"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
+    parser.add_argument("--n", type=int, default=8192)
+    parser.add_argument("--tile", nargs="+", type=int, default=[256, 384, 512])
+    parser.add_argument("--precision", nargs="+", default=["double", "float"])
+    parser.add_argument("--scheduler", default="prio")
+    parser.add_argument("--repeat", type=int, default=5)
+    arguments = parser.parse_args()
+    new = not arguments.output.exists()
+    with arguments.output.open("a", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
+        if new:
+            table.writeheader()
+        for precision in arguments.precision:
+            command = [arguments.bin / "incore_bench", str(arguments.n), precision, arguments.scheduler, str(arguments.repeat)]
+            command += [str(tile) for tile in arguments.tile]
+            lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+            for line in lines.splitlines():
+                table.writerow({**json.loads(line), **machine()})
+                print(line)
+
+
+if __name__ == "__main__":
+    main()

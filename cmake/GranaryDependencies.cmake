@@ -1,0 +1,98 @@
+# Finds what granary builds on and gives every dependency one target name, whatever its version's CMake files look like.
+#   granary::kokkos         Kokkos, 3.4.1 or newer
+#   granary::kokkoskernels  Kokkos Kernels, where there is one (GRANARY_HAVE_KOKKOSKERNELS)
+#   granary::blas           BLAS and LAPACK
+#   granary::hwloc, granary::uring (where found), granary::hdf5
+# Used by the build and by the installed package alike.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+add_library(granary::kokkos INTERFACE IMPORTED)
+# Debian's Kokkos 5 lies in /usr/include/kokkos, and its CMake package names a library that is not shipped.
+find_path(GRANARY_KOKKOS_INCLUDE_DIR Kokkos_Core.hpp PATHS /usr/include/kokkos NO_DEFAULT_PATH)
+find_library(GRANARY_KOKKOS_LIBRARY kokkoscore)
+mark_as_advanced(GRANARY_KOKKOS_INCLUDE_DIR GRANARY_KOKKOS_LIBRARY)
+if(GRANARY_KOKKOS_INCLUDE_DIR AND GRANARY_KOKKOS_LIBRARY AND NOT Kokkos_DIR AND NOT Kokkos_ROOT)
+  if(NOT DEFINED GRANARY_KOKKOS_PACKAGE_WORKS)
+    message(STATUS "Checking whether Kokkos' CMake package works")
+  endif()
+  try_compile(GRANARY_KOKKOS_PACKAGE_WORKS ${CMAKE_BINARY_DIR}/kokkos-probe ${CMAKE_CURRENT_LIST_DIR}/kokkos-probe
+    kokkos_probe CMAKE_FLAGS "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}")
+else()
+  set(GRANARY_KOKKOS_PACKAGE_WORKS TRUE)
+endif()
+if(GRANARY_KOKKOS_PACKAGE_WORKS)
+  find_package(Kokkos REQUIRED)
+  if(Kokkos_VERSION VERSION_LESS 3.4.1)
+    message(FATAL_ERROR "granary needs Kokkos 3.4.1 or newer; found ${Kokkos_VERSION}")
+  endif()
+  # Before 4.0 the package comes with variables only: its Kokkos::kokkos names a directory that is not there.
+  if(Kokkos_VERSION VERSION_LESS 4.0)
+    target_include_directories(granary::kokkos SYSTEM INTERFACE ${Kokkos_INCLUDE_DIRS} ${Kokkos_TPL_INCLUDE_DIRS})
+    target_link_libraries(granary::kokkos INTERFACE ${Kokkos_LIBRARIES} ${Kokkos_TPL_LIBRARIES} Threads::Threads)
+  else()
+    target_link_libraries(granary::kokkos INTERFACE Kokkos::kokkos Threads::Threads)
+  endif()
+else()
+  message(STATUS "Kokkos' CMake package is broken: using ${GRANARY_KOKKOS_LIBRARY} with plain flags")
+  target_include_directories(granary::kokkos SYSTEM INTERFACE ${GRANARY_KOKKOS_INCLUDE_DIR})
+  target_compile_options(granary::kokkos INTERFACE -fopenmp)
+  target_link_options(granary::kokkos INTERFACE -fopenmp)
+  target_link_libraries(granary::kokkos INTERFACE ${GRANARY_KOKKOS_LIBRARY} ${CMAKE_DL_LIBS} Threads::Threads)
+endif()
+
+set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
+if(GRANARY_KOKKOS_PACKAGE_WORKS)
+  find_package(KokkosKernels QUIET)
+  set(GRANARY_HAVE_KOKKOSKERNELS ${KokkosKernels_FOUND})
+endif()
+add_library(granary::kokkoskernels INTERFACE IMPORTED)
+target_link_libraries(granary::kokkoskernels INTERFACE granary::kokkos)
+if(GRANARY_HAVE_KOKKOSKERNELS)
+  if(TARGET Kokkos::kokkoskernels)
+    target_link_libraries(granary::kokkoskernels INTERFACE Kokkos::kokkoskernels)
+  elseif(TARGET KokkosKernels::all_libs)
+    target_link_libraries(granary::kokkoskernels INTERFACE KokkosKernels::all_libs)
+  else()
+    target_include_directories(granary::kokkoskernels SYSTEM INTERFACE
+      ${KokkosKernels_INCLUDE_DIRS} ${KokkosKernels_TPL_INCLUDE_DIRS})
+    target_link_libraries(granary::kokkoskernels INTERFACE ${KokkosKernels_LIBRARIES} ${KokkosKernels_TPL_LIBRARIES})
+  endif()
+  target_compile_definitions(granary::kokkoskernels INTERFACE GRANARY_HAVE_KOKKOSKERNELS)
+endif()
+
+find_package(BLAS REQUIRED)
+find_package(LAPACK REQUIRED)
+add_library(granary::blas INTERFACE IMPORTED)
+target_link_libraries(granary::blas INTERFACE LAPACK::LAPACK BLAS::BLAS)
+
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+add_library(granary::hwloc INTERFACE IMPORTED)
+target_link_libraries(granary::hwloc INTERFACE PkgConfig::hwloc)
+
+pkg_check_modules(liburing IMPORTED_TARGET liburing)
+add_library(granary::uring INTERFACE IMPORTED)
+if(liburing_FOUND)
+  target_link_libraries(granary::uring INTERFACE PkgConfig::liburing)
+  target_compile_definitions(granary::uring INTERFACE GRANARY_HAVE_URING)
+endif()
+
+# Of a shared HDF5 only HDF5 itself is linked; what it was built with (curl, crypto, compression) it loads by itself.
+find_package(HDF5 REQUIRED COMPONENTS C)
+set(granary_hdf5_libraries ${HDF5_C_LIBRARIES})
+if("${granary_hdf5_libraries}" MATCHES "libhdf5[^;]*\\.so")
+  list(FILTER granary_hdf5_libraries INCLUDE REGEX "hdf5")
+endif()
+add_library(granary::hdf5 INTERFACE IMPORTED)
+target_include_directories(granary::hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+target_compile_definitions(granary::hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+target_link_libraries(granary::hdf5 INTERFACE ${granary_hdf5_libraries})
+if(HDF5_IS_PARALLEL)
+  find_package(MPI REQUIRED COMPONENTS C)
+  target_link_libraries(granary::hdf5 INTERFACE MPI::MPI_C)
+endif()

@@ -1,0 +1,57 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_threads.hpp>
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <mutex>
+
+namespace granary {
+
+namespace {
+
+template <class Function>
+Function* loaded(char const* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+// The number of threads before; 0 when there is no such BLAS.
+template <class Integer>
+Integer exchange_threads(char const* getter, char const* setter, Integer threads) {
+  auto* get = loaded<Integer()>(getter);
+  auto* set = loaded<void(Integer)>(setter);
+  if (get == nullptr || set == nullptr || threads < 1) return 0;
+  auto const before = get();
+  set(threads);
+  return before;
+}
+
+struct Threads {
+  int openblas = 1;
+  int mkl = 1;
+  std::int64_t blis = 1;
+};
+
+Threads exchange_all(Threads threads) {
+  return {exchange_threads("openblas_get_num_threads", "openblas_set_num_threads", threads.openblas),
+          exchange_threads("MKL_Get_Max_Threads", "MKL_Set_Num_Threads", threads.mkl),
+          exchange_threads("bli_thread_get_num_threads", "bli_thread_set_num_threads", threads.blis)};
+}
+
+std::mutex mutex;
+int holders = 0;
+Threads before;
+
+}  // namespace
+
+SingleThreadedBlas::SingleThreadedBlas() {
+  std::lock_guard const lock(mutex);
+  if (holders++ == 0) before = exchange_all({});
+}
+
+SingleThreadedBlas::~SingleThreadedBlas() {
+  std::lock_guard const lock(mutex);
+  if (--holders == 0) exchange_all(before);
+}
+
+}  // namespace granary

@@ -1,0 +1,16 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace granary {
+
+/// Holds the process's BLAS to one thread per call while it lives, so that the workers' kernels do not fight for cores; then gives it
+/// its threads back. Knows OpenBLAS, MKL and BLIS, looked up at run time; others are left alone.
+class SingleThreadedBlas {
+ public:
+  SingleThreadedBlas();
+  ~SingleThreadedBlas();
+  SingleThreadedBlas(SingleThreadedBlas const&) = delete;
+  SingleThreadedBlas& operator=(SingleThreadedBlas const&) = delete;
+};
+
+}  // namespace granary

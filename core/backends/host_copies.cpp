@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/host_copies.hpp>
+
+#include <granary/core/base/error.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace granary {
+
+HostCopies::HostCopies() : m_thread([this] { run(); }) {}
+
+HostCopies::~HostCopies() {
+  {
+    std::lock_guard const lock(m_mutex);
+    m_stop = true;
+  }
+  m_changed.notify_one();
+  m_thread.join();
+}
+
+void HostCopies::copy_async(CopyRequest const& request, CopyCompletion done) {
+  if (request.source == nullptr || request.destination == nullptr) {
+    throw InternalError("a copy between addressable memories has no " +
+                        std::string(request.source == nullptr ? "source" : "destination") + " address");
+  }
+  {
+    std::lock_guard const lock(m_mutex);
+    m_copies.push_back({request, std::move(done)});
+  }
+  m_changed.notify_one();
+}
+
+void HostCopies::run() {
+  std::unique_lock lock(m_mutex);
+  for (;;) {
+    m_changed.wait(lock, [this] { return m_stop || !m_copies.empty(); });
+    if (m_copies.empty()) return;
+    auto const copy = std::move(m_copies.front());
+    m_copies.pop_front();
+    lock.unlock();
+    std::memcpy(copy.request.destination, copy.request.source, copy.request.bytes);
+    copy.done(nullptr);
+    lock.lock();
+  }
+}
+
+}  // namespace granary

@@ -1,0 +1,36 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/engine/backend.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace granary {
+
+/// Copies between two addressable memories, on one thread of its own, in the order in which they were asked for.
+class HostCopies final : public CopyBackend {
+ public:
+  HostCopies();
+  /// Performs what was asked for first.
+  ~HostCopies() override;
+
+  void copy_async(CopyRequest const& request, CopyCompletion done) override;
+
+ private:
+  struct Copy {
+    CopyRequest request;
+    CopyCompletion done;
+  };
+  void run();
+
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  std::deque<Copy> m_copies;
+  bool m_stop = false;
+  std::thread m_thread;
+};
+
+}  // namespace granary

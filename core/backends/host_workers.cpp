@@ -1,0 +1,77 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/host_workers.hpp>
+
+#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/base/error.hpp>
+
+#include <hwloc.h>
+#include <spdlog/spdlog.h>
+
+#include <mutex>
+
+namespace granary {
+
+namespace {
+
+std::once_flag warned_of_binding;
+std::once_flag warned_of_lock;
+
+// A failure to bind costs speed, nothing else.
+void bind_this_thread(unsigned core) {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) return;
+  if (hwloc_topology_load(topology) == 0) {
+    hwloc_bitmap_t const set = hwloc_bitmap_alloc();
+    hwloc_bitmap_only(set, core);
+    hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD);
+    hwloc_bitmap_free(set);
+  }
+  hwloc_topology_destroy(topology);
+}
+
+}  // namespace
+
+struct HostWorkers::Instance {
+  HostExecutionSpace space = make_host_instance();
+};
+
+HostWorkers::HostWorkers(std::size_t workers, std::vector<unsigned> cores) : m_cores(std::move(cores)), m_instances(workers) {
+  if (!Kokkos::is_initialized()) throw InvalidArgument("Kokkos must be initialised before granary's workers start");
+  if (m_cores.empty() || m_cores.size() >= workers) return;
+  std::call_once(warned_of_binding, [&] {
+    spdlog::warn("granary: {} workers on the {} cores that this process may use; they are not bound", workers, m_cores.size());
+  });
+  m_cores.clear();
+}
+
+HostWorkers::~HostWorkers() = default;
+
+void const* HostWorkers::enter(WorkerId worker) {
+  if (!m_cores.empty()) bind_this_thread(m_cores[worker.index()]);
+  auto& instance = m_instances[worker.index()];
+  instance = std::make_unique<Instance>();
+  return &instance->space;
+}
+
+void HostWorkers::leave(WorkerId worker) noexcept { m_instances[worker.index()].reset(); }
+
+void HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) {
+  if (!launches_kokkos_kernels) {
+    kernel(call);
+    return;
+  }
+  if constexpr (!concurrent_host_kernels) {
+    if (m_instances.size() > 1) {
+      std::call_once(warned_of_lock, [] {
+        spdlog::warn("granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch some run one at a time; "
+                     "Kokkos 4.0 or newer can",
+                     KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100);
+      });
+    }
+  }
+  HostKernelLock const lock;
+  kernel(call);
+  m_instances[call.worker.index()]->space.fence();
+}
+
+}  // namespace granary

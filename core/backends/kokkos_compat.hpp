@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <mutex>
+#include <optional>
+
+/// What differs between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
+namespace granary {
+
+#if defined(KOKKOS_ENABLE_SERIAL)
+using HostExecutionSpace = Kokkos::Serial;
+#elif defined(KOKKOS_ENABLE_OPENMP)
+using HostExecutionSpace = Kokkos::OpenMP;
+#else
+#error "granary needs a Kokkos that was built with its Serial or its OpenMP backend"
+#endif
+
+/// Whether several threads may launch Kokkos kernels at once, each on an instance of its own. Before 4.0 all instances
+/// of Serial share one scratch memory: reductions, scans and team scratch of two threads overwrite each other.
+inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
+
+/// A host execution-space instance for one worker: kernels on it run on the calling thread and do not wait for those
+/// of other instances.
+[[nodiscard]] inline HostExecutionSpace make_host_instance() {
+#if !defined(KOKKOS_ENABLE_SERIAL)
+  return Kokkos::OpenMP(1);
+#elif KOKKOS_VERSION >= 40000
+  return Kokkos::Serial(Kokkos::NewInstance{});
+#else
+  return Kokkos::Serial();
+#endif
+}
+
+/// Held while a body that launches Kokkos kernels runs on a host worker: one lock for the process where host kernels
+/// must not run concurrently, nothing elsewhere.
+class HostKernelLock {
+ public:
+  HostKernelLock() {
+    if constexpr (!concurrent_host_kernels) {
+      static std::mutex mutex;
+      m_lock.emplace(mutex);
+    }
+  }
+
+ private:
+  std::optional<std::unique_lock<std::mutex>> m_lock;
+};
+
+}  // namespace granary

@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+
+#include <system_error>
+
+namespace granary {
+
+IoError::IoError(std::string const& operation, std::string file, std::uint64_t offset, int error_number)
+    : Error(operation + " " + file + " at byte " + std::to_string(offset) + ": " +
+            std::generic_category().message(error_number)),
+      m_file(std::move(file)),
+      m_offset(offset),
+      m_error_number(error_number) {}
+
+}  // namespace granary

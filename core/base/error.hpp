@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace granary {
+
+/// Every error that granary reports; what() is one sentence with the names and numbers involved.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The caller asked for something that cannot be: a malformed size, an unknown name, a matrix that is not square.
+class InvalidArgument : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A memory limit that some task can never fit in.
+class MemoryLimitError : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+};
+
+/// A file operation failed; carries the file, the offset in bytes and errno.
+class IoError : public Error {
+ public:
+  /// The message reads `<operation> <file> at byte <offset>: <errno text>`.
+  IoError(std::string const& operation, std::string file, std::uint64_t offset, int error_number);
+
+  [[nodiscard]] std::string const& file() const { return m_file; }
+  [[nodiscard]] std::uint64_t offset() const { return m_offset; }
+  [[nodiscard]] int error_number() const { return m_error_number; }
+
+ private:
+  std::string m_file;
+  std::uint64_t m_offset;
+  int m_error_number;
+};
+
+/// The content of a file or of a View is not what the operation needs: a NaN, an infinity, a truncated dataset.
+class DataError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A bug in granary: a broken invariant.
+class InternalError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace granary

@@ -1,0 +1,52 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace granary {
+
+/// A number of bytes.
+using Bytes = std::uint64_t;
+
+/// A length of time, in integer nanoseconds so that sums are exact in any order.
+using Duration = std::chrono::nanoseconds;
+
+/// The clock of a run: real time under the engine, virtual time under the simulator.
+struct Clock {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<Clock, duration>;
+  static constexpr bool is_steady = true;
+};
+
+/// A moment of a run, counted from the run's start.
+using Instant = Clock::time_point;
+
+[[nodiscard]] constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+[[nodiscard]] constexpr Duration from_seconds(double s) {
+  return Duration(static_cast<Duration::rep>(s * 1e9 + (s < 0 ? -0.5 : 0.5)));
+}
+
+inline namespace literals {
+constexpr Bytes operator""_KiB(unsigned long long n) { return n << 10; }
+constexpr Bytes operator""_MiB(unsigned long long n) { return n << 20; }
+constexpr Bytes operator""_GiB(unsigned long long n) { return n << 30; }
+}  // namespace literals
+
+/// Reads a size such as `512MiB`, `150MB`, `1.5G` or `4096`: K, M, G, T (and KiB, …) are powers of 1024; KB, MB, GB, TB
+/// powers of 1000. Throws InvalidArgument naming the text when it is malformed, negative or too large.
+[[nodiscard]] Bytes parse_bytes(std::string_view text);
+
+/// Writes a size for people: `150.0 MiB`, `4096 B`.
+[[nodiscard]] std::string format_bytes(Bytes bytes);
+
+/// The smallest multiple of `alignment` that is not below `bytes`; `alignment` is at least 1.
+[[nodiscard]] constexpr Bytes round_up(Bytes bytes, Bytes alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace granary

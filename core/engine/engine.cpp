@@ -1,0 +1,318 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/engine/engine.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine_section.hpp>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace granary {
+
+namespace {
+
+constexpr std::uint32_t sampled_sections = 16;
+
+std::vector<std::unique_ptr<Pool>> make_pools(Machine const& machine) {
+  std::vector<std::unique_ptr<Pool>> pools;
+  for (auto const& node : machine.nodes) {
+    if (node.kind == NodeKind::Disk) {
+      pools.push_back(nullptr);
+      continue;
+    }
+    if (node.capacity >= unbounded) throw InvalidArgument("memory node '" + node.name + "' needs a stated capacity");
+    pools.push_back(std::make_unique<Pool>(node.name, node.capacity));
+  }
+  return pools;
+}
+
+std::vector<std::byte*> bases_of(std::vector<std::unique_ptr<Pool>> const& pools) {
+  std::vector<std::byte*> bases;
+  for (auto const& pool : pools) bases.push_back(pool ? pool->base() : nullptr);
+  return bases;
+}
+
+std::string name_of_link(Machine const& machine, Link const& link) {
+  return "'" + machine[link.from].name + "' to '" + machine[link.to].name + "'";
+}
+
+EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
+  if (!backends.workers) throw InvalidArgument("an engine needs a backend for its workers");
+  backends.copies.resize(machine.links.size());
+  for (std::size_t i = 0; i < machine.links.size(); ++i) {
+    if (!backends.copies[i]) {
+      throw InvalidArgument("the link from " + name_of_link(machine, machine.links[i]) + " has nothing that performs its copies");
+    }
+  }
+  return backends;
+}
+
+}  // namespace
+
+Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
+               EngineOptions options)
+    : m_options(options),
+      m_backends(check_backends(std::move(backends), topology.machine())),
+      m_estimator(std::move(estimator)),
+      m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner),
+      m_pools(make_pools(m_planner.topology().machine())),
+      m_addresses(bases_of(m_pools)) {
+  auto const workers = m_planner.topology().machine().workers.size();
+  for (std::size_t w = 0; w < workers; ++w) {
+    // A worker never holds more; one cell more, because it takes a task out after it ran.
+    m_lanes.push_back(std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), options.planner.issue_depth + 1));
+  }
+  m_touched.reserve(workers);
+  try {
+    for (auto& lane : m_lanes) lane->thread = std::thread([this, &lane = *lane] { work(lane); });
+  } catch (...) {
+    stop_threads();
+    throw;
+  }
+}
+
+Engine::~Engine() {
+  {
+    Section section(*this);
+    if (m_planner.live_tasks() > 0 && !m_broken) {
+      auto const error = std::make_exception_ptr(Error("the runtime was destroyed before the task ran"));
+      m_events.push(CancelAll{error});
+      m_pending.fetch_add(1);
+    }
+  }
+  wait_until_idle();
+  while (m_under_way.load() != 0) std::this_thread::yield();
+  stop_threads();
+}
+
+Engine::Section::Section(Engine& engine) : m_engine(engine) {
+  engine.m_lock.lock();
+  m_measured = engine.m_sections++ % sampled_sections == 0;
+  if (m_measured) m_entered = Clock::now();
+}
+
+Engine::Section::Section(Engine& engine, AlreadyLocked) : m_engine(engine), m_entered(Clock::now()), m_measured(true) {}
+
+Engine::Section::~Section() {
+  auto& engine = m_engine;
+  bool const sampled = m_measured && engine.m_pending.load(std::memory_order_relaxed) == 0;
+  if (!m_measured && engine.m_pending.load(std::memory_order_relaxed) != 0) {
+    m_measured = true;
+    m_entered = Clock::now();
+  }
+  engine.drain(*this);
+  if (m_measured || engine.m_copies > 0 || engine.m_idle_for_data > 0) {
+    auto const now = Clock::now();
+    if (m_measured) engine.m_decided += (now - m_entered) * (sampled ? sampled_sections : 1);
+    engine.account_waiting(now);
+  }
+  bool const tell_waiters = engine.m_waiters > 0 && (engine.m_broken || engine.m_planner.idle());
+  if (tell_waiters) engine.m_idle_epoch.fetch_add(1);
+  engine.m_lock.unlock();
+  if (tell_waiters) engine.m_idle_epoch.notify_all();
+  for (auto* lane : to_wake) lane->sleeping.notify_one();
+  if (!copies.empty()) engine.start_copies(*this);
+}
+
+void Engine::rethrow_if_broken() const {
+  if (m_broken) std::rethrow_exception(m_broken);
+}
+
+void Engine::record(Event event) {
+  if (!m_options.record_journal) return;
+  auto const& commands = m_planner.commands();
+  m_journal.commands.insert(m_journal.commands.end(), commands.begin(), commands.end());
+  m_journal.entries.push_back({since_start(Clock::now()), std::move(event), m_journal.commands.size()});
+}
+
+CodeletId Engine::add_codelet(Codelet codelet) {
+  auto const id = apply([&](Section& section) {
+    auto const added = m_planner.add_codelet(codelet);
+    record(AddCodelet{std::move(codelet)});
+    perform(section);
+    return added;
+  });
+  try_drain();
+  return id;
+}
+
+DataId Engine::add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind) {
+  auto const id = apply([&](Section& section) {
+    auto const added = m_planner.add_data(description);
+    m_addresses.bind(added, std::move(binding));
+    if (bind) bind(added);
+    record(AddData{std::move(description)});
+    perform(section);
+    return added;
+  });
+  try_drain();
+  return id;
+}
+
+void Engine::release_data(DataId data) {
+  apply([&](Section& section) {
+    m_planner.release_data(data);
+    record(ReleaseData{data});
+    perform(section);
+  });
+  try_drain();
+}
+
+TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
+  auto const id = apply([&](Section& section) {
+    auto const task = m_planner.submit(submission);
+    m_parameters.create(task, std::move(parameters));
+    if (m_options.record_journal) {
+      record(SubmitTask{submission.codelet, {submission.accesses.begin(), submission.accesses.end()}, submission.priority,
+                        submission.flops});
+    }
+    perform(section);
+    return task;
+  });
+  if (m_pending.load() != 0) try_drain();
+  return id;
+}
+
+void Engine::drain(Section& section) {
+  if (m_broken) {
+    m_pending.store(0);
+    return;
+  }
+  try {
+    while (m_pending.load(std::memory_order_relaxed) != 0) {
+      m_pending.exchange(0);
+      for (auto& lane : m_lanes) {
+        while (auto* end = lane->finished.front()) {
+          --lane->outstanding;
+          answer(*end);
+          end->error = nullptr;
+          lane->finished.pop();
+        }
+        perform(section);
+      }
+      m_events.take(m_taken);
+      for (auto& event : m_taken) {
+        handle(event);
+        perform(section);
+      }
+      m_taken.clear();
+    }
+  } catch (...) {
+    m_broken = std::current_exception();
+  }
+}
+
+void Engine::answer(TaskEnd const& end) {
+  if (end.error) {
+    m_planner.task_failed(end.task, end.error);
+    if (m_options.record_journal) record(TaskFailed{end.task, end.error});
+  } else {
+    m_planner.task_done(end.task, end.duration);
+    if (m_options.record_journal) record(TaskDone{end.task, end.duration});
+  }
+}
+
+void Engine::handle(Event& event) {
+  if (std::holds_alternative<CopyDone>(event) || std::holds_alternative<CopyFailed>(event)) --m_copies;
+  m_planner.handle(event);
+  if (m_options.record_journal) record(std::move(event));
+}
+
+void Engine::perform(Section& section) {
+  auto& commands = m_planner.commands();
+  if (commands.empty()) return;
+  for (auto const& command : commands) {
+    if (auto const* run = std::get_if<RunCommand>(&command)) {
+      hand_over(*run);
+    } else if (auto const* retired = std::get_if<RetireCommand>(&command)) {
+      auto& parameters = m_parameters[retired->task];
+      // The worker has destroyed the parameters of a task that ran; those of a cancelled one may call the engine when they go.
+      if (parameters.get() != nullptr) section.dropped_parameters.push_back(std::move(parameters));
+      m_parameters.erase(retired->task);
+    } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {
+      queue_copy(*copy, section);
+    } else if (auto const* forgotten = std::get_if<ForgetCommand>(&command)) {
+      if (auto kept = m_addresses.forget(forgotten->data)) section.dropped_bindings.push_back(std::move(kept));
+      for (auto const& backend : m_backends.copies) backend->forget(forgotten->data);
+    }
+  }
+  commands.clear();
+  wake_lanes(section);
+}
+
+void Engine::hand_over(RunCommand const& run) {
+  auto const& task = m_planner.task(run.task);
+  auto const& codelet = m_planner.codelet(task.codelet);
+  auto const& worker = m_planner.topology().machine()[run.worker];
+  auto& lane = *m_lanes[run.worker.index()];
+  auto& entry = lane.incoming.next();
+  entry.task = run.task;
+  entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
+  entry.launches_kokkos_kernels = codelet.launches_kokkos_kernels;
+  entry.parameters = &m_parameters[run.task];
+  auto const addresses = entry.addresses(task.accesses.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    auto const data = task.accesses[i].data;
+    addresses[i] = m_addresses.find(data, m_planner.place(data, worker.node));
+  }
+  lane.incoming.stage();
+  ++lane.outstanding;
+  if (!std::exchange(lane.touched, true)) m_touched.push_back(&lane);
+}
+
+void Engine::queue_copy(CopyCommand const& copy, Section& section) {
+  CopyRequest const request{copy.data,
+                            copy.from,
+                            copy.to,
+                            m_addresses.find(copy.data, copy.from),
+                            m_addresses.find(copy.data, copy.to),
+                            copy.bytes};
+  section.copies.push_back({m_backends.copies[copy.link.index()].get(), copy.transfer, request});
+  m_under_way.fetch_add(1);
+  ++m_copies;
+}
+
+void Engine::wake_lanes(Section& section) {
+  for (auto* lane : m_touched) {
+    lane->touched = false;
+    lane->incoming.publish();
+    if (lane->sleeping.load() != 0 && lane->sleeping.exchange(0) != 0) section.to_wake.push_back(lane);
+  }
+  m_touched.clear();
+}
+
+void Engine::account_waiting(Clock::time_point now) {
+  auto const& topology = m_planner.topology();
+  std::uint32_t idle = 0;
+  for (std::uint32_t g = 0; g < topology.groups().size() && m_copies > 0; ++g) {
+    std::size_t held = 0;
+    std::uint32_t without = 0;
+    for (auto const worker : topology.groups()[g].workers) {
+      auto const outstanding = m_lanes[worker.index()]->outstanding;
+      held += outstanding;
+      if (outstanding == 0) ++without;
+    }
+    if (m_planner.view().committed(GroupId(g)).size() > held) idle += without;
+  }
+  if (m_idle_for_data > 0) m_waited += (now - m_accounted) * m_idle_for_data;
+  m_idle_for_data = idle;
+  m_accounted = now;
+}
+
+EngineStatistics Engine::statistics() const {
+  EngineStatistics statistics;
+  auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);
+  for (auto const& lane : m_lanes) {
+    Duration const busy(lane->busy_nanoseconds.load(std::memory_order_relaxed));
+    statistics.workers.push_back({lane->tasks.load(std::memory_order_relaxed), busy, elapsed - busy});
+  }
+  std::lock_guard const lock(m_lock);
+  statistics.planner = m_planner.statistics();
+  statistics.waiting_for_data = m_waited;
+  statistics.deciding = m_decided;
+  return statistics;
+}
+
+}  // namespace granary

@@ -1,0 +1,148 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/paged_array.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/addresses.hpp>
+#include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/event_queue.hpp>
+#include <granary/core/engine/journal.hpp>
+#include <granary/core/engine/planner_lock.hpp>
+#include <granary/core/engine/pool.hpp>
+#include <granary/core/engine/statistics.hpp>
+#include <granary/core/engine/worker_lane.hpp>
+#include <granary/core/model/submitter.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace granary {
+
+/// What performs the planner's commands on a machine.
+struct EngineBackends {
+  std::shared_ptr<WorkerBackend> workers;
+  std::vector<std::shared_ptr<CopyBackend>> copies;  ///< by link
+};
+
+struct EngineOptions {
+  PlannerOptions planner;
+  /// How long a thread without work spins before it sleeps.
+  Duration spin = std::chrono::microseconds(20);
+  bool record_journal = false;
+};
+
+/// The real-time driver: performs the planner's commands on threads, and tells it what came of them.
+///
+/// No thread is the planner's own: events are posted, and whichever thread takes the planner's lock applies all of them. Copies are
+/// started, threads woken and parameters destroyed after the lock was released. All member functions may be called from any thread.
+class Engine final : public Submitter {
+ public:
+  /// Takes one pool per node that is not a disk and starts the workers' threads. Throws InvalidArgument when such a node has no
+  /// stated capacity or a link has no backend, and what Planner throws.
+  Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
+         EngineOptions options = {});
+  /// Cancels what was not handed to a worker, waits for what is under way, and reports nothing.
+  ~Engine() override;
+  Engine(Engine const&) = delete;
+  Engine& operator=(Engine const&) = delete;
+
+  CodeletId add_codelet(Codelet codelet) override;
+  DataId add_data(DataDescription description) override { return add_data(std::move(description), HostBinding{}, nullptr); }
+  /// `binding` gives the addresses of origin and home where they have some. `bind`, if any, is called with the id before any copy of the datum
+  /// can start; it runs under the engine's lock: must be quick, and must not call the engine.
+  DataId add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
+  void release_data(DataId data) override;
+  /// ~0.5 µs and no memory of its own for tasks of up to four accesses and parameters of up to 56 bytes.
+  TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
+
+  /// Returns when every submitted task has ended and every home holds its last value. If anything failed, rethrows the exception of the
+  /// first failure in the order of submission, as it was thrown; all of them are then in `failures()`, and the next `wait` is clean.
+  void wait();
+  /// What the last `wait` that threw reported, first submitted first. Call it from the thread that waited.
+  [[nodiscard]] std::vector<Failure> const& failures() const { return m_reported; }
+  /// Cancels every task that was not handed to a worker; `wait` rethrows `error`. Tasks that are running end normally.
+  void cancel(std::exception_ptr error);
+
+  [[nodiscard]] EngineStatistics statistics() const;
+  [[nodiscard]] Topology const& topology() const { return m_planner.topology(); }
+  /// What `kernel_time` believes now. Do not call it while tasks run.
+  [[nodiscard]] Estimator const& estimator() const { return *m_estimator; }
+  /// Call it when nothing runs; empty unless EngineOptions::record_journal.
+  [[nodiscard]] Journal const& journal() const { return m_journal; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct CopyJob {
+    CopyBackend* backend;
+    TransferId transfer;
+    CopyRequest request;
+  };
+  class Section;
+
+  // engine.cpp: under the lock
+  template <class Function>
+  auto apply(Function&& function);
+  void record(Event event);
+  void drain(Section& section);
+  void answer(TaskEnd const& end);
+  void handle(Event& event);
+  void perform(Section& section);
+  void hand_over(RunCommand const& run);
+  void queue_copy(CopyCommand const& copy, Section& section);
+  void wake_lanes(Section& section);
+  void account_waiting(Clock::time_point now);
+  void rethrow_if_broken() const;
+
+  // engine_threads.cpp
+  void announce(std::uint32_t events);
+  void try_drain();
+  void start_copies(Section& section);
+  void copy_ended(TransferId transfer, std::exception_ptr error);
+  void work(WorkerLane& lane);
+  void run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now);
+  bool find_work(WorkerLane& lane);
+  void wait_until_idle();
+  void stop_threads();
+
+  [[nodiscard]] Instant since_start(Clock::time_point when) const { return Instant(when - m_start); }
+
+  EngineOptions const m_options;
+  EngineBackends m_backends;
+  std::unique_ptr<Estimator> m_estimator;
+  Clock::time_point const m_start = Clock::now();
+
+  mutable PlannerLock m_lock;
+  alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced events that nobody has drained
+  alignas(64) std::atomic<std::uint32_t> m_idle_epoch = 0;
+  std::atomic<std::uint32_t> m_under_way = 0;  // copies whose completion may still touch the engine
+  std::atomic<bool> m_stop = false;
+  EventQueue m_events;
+
+  // Under the lock.
+  Planner m_planner;
+  std::vector<std::unique_ptr<Pool>> m_pools;  // by node
+  Addresses m_addresses;
+  PagedArray<TaskId, Parameters> m_parameters;
+  std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
+  std::vector<WorkerLane*> m_touched;
+  std::vector<Event> m_taken;
+  std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
+  std::uint32_t m_waiters = 0;
+  std::uint32_t m_sections = 0;
+  std::size_t m_copies = 0;  // under way, as the planner knows
+  std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
+  Clock::time_point m_accounted;
+  Duration m_waited{0};
+  Duration m_decided{0};
+  Journal m_journal;
+
+  std::vector<Failure> m_reported;
+};
+
+}  // namespace granary

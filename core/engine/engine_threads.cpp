@@ -1,0 +1,179 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/engine/engine.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine_section.hpp>
+
+#include <utility>
+
+namespace granary {
+
+namespace {
+
+// A worker with a full lane announces its answers in batches: each announcement costs the planner's thread a cache miss.
+constexpr std::uint32_t batch = 16;
+constexpr std::chrono::microseconds long_kernel(5);
+
+}  // namespace
+
+void Engine::announce(std::uint32_t events) { m_pending.fetch_add(events); }
+
+// Whoever fails to take the lock may leave: its holder looks for events again after it has released it.
+void Engine::try_drain() {
+  while (m_pending.load() != 0) {
+    if (!m_lock.try_lock()) return;
+    Section const section(*this, Section::AlreadyLocked{});
+  }
+}
+
+void Engine::start_copies(Section& section) {
+  for (auto& job : section.copies) {
+    auto const transfer = job.transfer;
+    try {
+      job.backend->copy_async(job.request, [this, transfer](std::exception_ptr error) { copy_ended(transfer, std::move(error)); });
+    } catch (...) {
+      copy_ended(transfer, std::current_exception());
+    }
+  }
+}
+
+void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
+  if (error) {
+    m_events.push(CopyFailed{transfer, std::move(error)});
+  } else {
+    m_events.push(CopyDone{transfer});
+  }
+  announce(1);
+  try_drain();
+  m_under_way.fetch_sub(1);  // last: the engine may be gone after this
+}
+
+void Engine::cancel(std::exception_ptr error) {
+  m_events.push(CancelAll{std::move(error)});
+  announce(1);
+  try_drain();
+}
+
+void Engine::work(WorkerLane& lane) {
+  try {
+    lane.instance = m_backends.workers->enter(lane.id);
+  } catch (...) {
+    lane.unusable = std::current_exception();
+  }
+  auto now = Clock::now();
+  for (;;) {
+    if (auto* entry = lane.incoming.front()) {
+      run_task(lane, *entry, now);
+      continue;
+    }
+    if (lane.unannounced > 0) {
+      announce(static_cast<std::uint32_t>(std::exchange(lane.unannounced, 0)));
+      try_drain();
+    }
+    if (!find_work(lane)) break;
+    now = Clock::now();
+  }
+  if (!lane.unusable) m_backends.workers->leave(lane.id);
+}
+
+// `now` is when the task before it ended, or when the lane found work.
+void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now) {
+  auto const start = now;
+  std::exception_ptr error = lane.unusable;
+  if (!error) {
+    try {
+      m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
+                              {entry.addresses(), entry.parameters->get(), lane.instance, lane.id});
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  now = Clock::now();
+  auto const duration = std::chrono::duration_cast<Duration>(now - start);
+  entry.parameters->reset();
+  auto& end = lane.finished.next();
+  end.task = entry.task;
+  end.duration = duration;
+  end.error = std::move(error);
+  lane.incoming.pop();
+  lane.finished.stage();
+  lane.finished.publish();
+  lane.busy_nanoseconds.store(lane.busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(), std::memory_order_relaxed);
+  lane.tasks.store(lane.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (++lane.unannounced >= batch || duration > long_kernel) {
+    announce(static_cast<std::uint32_t>(std::exchange(lane.unannounced, 0)));
+    try_drain();
+    now = Clock::now();
+  }
+}
+
+// Spins, then sleeps, until the lane has a task; false when the engine stops. A spinning worker drains what others post.
+bool Engine::find_work(WorkerLane& lane) {
+  auto const give_up = Clock::now() + m_options.spin;
+  for (;;) {
+    for (int polls = 0; polls < 32; ++polls) {
+      if (lane.incoming.front() != nullptr) return true;
+      spin_pause();
+    }
+    if (m_stop.load()) return lane.incoming.front() != nullptr;
+    if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
+    if (Clock::now() < give_up) continue;
+    lane.sleeping.store(1);
+    if (lane.incoming.front() == nullptr && !m_stop.load()) {
+      lane.sleeping.wait(1);
+    }
+    lane.sleeping.store(0);
+  }
+}
+
+void Engine::wait_until_idle() {
+  bool counted = false;
+  for (;;) {
+    std::uint32_t epoch = 0;
+    {
+      Section const section(*this);
+      if (m_pending.load() == 0 && (m_broken || m_planner.idle())) {
+        if (counted) --m_waiters;
+        return;
+      }
+      if (!std::exchange(counted, true)) ++m_waiters;
+      epoch = m_idle_epoch.load();
+    }
+    try_drain();
+    auto const give_up = Clock::now() + m_options.spin;
+    while (m_idle_epoch.load() == epoch && Clock::now() < give_up) spin_pause();
+    m_idle_epoch.wait(epoch);
+  }
+}
+
+void Engine::wait() {
+  wait_until_idle();
+  apply([&](Section& section) {
+    m_planner.flush_homes();
+    record(FlushHomes{});
+    perform(section);
+  });
+  wait_until_idle();
+  auto failures = apply([&](Section&) {
+    if (!m_planner.failed()) return std::vector<Failure>{};
+    auto taken = m_planner.take_failures();
+    record(ClearFailures{});
+    return taken;
+  });
+  if (failures.empty()) return;
+  m_reported = std::move(failures);
+  std::rethrow_exception(m_reported.front().error);
+}
+
+void Engine::stop_threads() {
+  m_stop.store(true);
+  for (auto& lane : m_lanes) {
+    lane->sleeping.store(0);
+    lane->sleeping.notify_one();
+  }
+  for (auto& lane : m_lanes) {
+    if (lane->thread.joinable()) lane->thread.join();
+  }
+}
+
+}  // namespace granary

@@ -1,0 +1,31 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/event.hpp>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Events from any thread, for whoever drains the planner next. Workers' answers do not pass here: each has a ring of its own.
+class EventQueue {
+ public:
+  void push(Event event) {
+    std::lock_guard const lock(m_mutex);
+    m_events.push_back(std::move(event));
+  }
+  /// All events, oldest first. `taken` is overwritten; its memory is used again.
+  void take(std::vector<Event>& taken) {
+    taken.clear();
+    std::lock_guard const lock(m_mutex);
+    std::swap(m_events, taken);
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::vector<Event> m_events;
+};
+
+}  // namespace granary

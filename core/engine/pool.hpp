@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace granary {
+
+/// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system as they are
+/// first touched, so that what is resident never exceeds the capacity.
+class Pool {
+ public:
+  /// Throws Error, naming the node and the size, when the system refuses the mapping. Aligned to 2 MiB.
+  Pool(std::string const& node_name, Bytes bytes);
+  ~Pool();
+  Pool(Pool const&) = delete;
+  Pool& operator=(Pool const&) = delete;
+
+  /// Null for a pool of no bytes.
+  [[nodiscard]] std::byte* base() const { return m_base; }
+  [[nodiscard]] Bytes bytes() const { return m_bytes; }
+
+ private:
+  Bytes m_bytes;
+  Bytes m_mapped = 0;
+  void* m_mapping = nullptr;
+  std::byte* m_base = nullptr;
+};
+
+}  // namespace granary

@@ -1,0 +1,27 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/planner/statistics.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+struct WorkerStatistics {
+  std::uint64_t tasks = 0;
+  Duration busy{0};  ///< in kernels
+  Duration idle{0};  ///< since the engine started, the rest
+};
+
+struct EngineStatistics {
+  Statistics planner;
+  std::vector<WorkerStatistics> workers;
+  /// Workers' time, summed, without a task while some task was committed on their node and copies were under way.
+  Duration waiting_for_data{0};
+  /// Time inside the planner. Submissions are sampled, one in 16; everything else is measured.
+  Duration deciding{0};
+};
+
+}  // namespace granary

@@ -1,0 +1,74 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/spsc_ring.hpp>
+#include <granary/core/model/codelet.hpp>
+#include <granary/core/model/parameters.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace granary {
+
+/// A task as it is handed to a worker: everything that its kernel needs.
+class LaneEntry {
+ public:
+  TaskId task;
+  Kernel kernel = nullptr;
+  bool launches_kokkos_kernels = false;
+  Parameters* parameters = nullptr;
+
+  /// Room for the addresses of `count` accesses.
+  [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
+    m_count = count;
+    if (count > m_inline.size() && m_many.size() < count) m_many.resize(count);
+    return {data(), count};
+  }
+  [[nodiscard]] std::span<std::byte* const> addresses() { return {data(), m_count}; }
+
+ private:
+  [[nodiscard]] std::byte** data() { return m_count > m_inline.size() ? m_many.data() : m_inline.data(); }
+
+  std::size_t m_count = 0;
+  std::array<std::byte*, 6> m_inline{};
+  std::vector<std::byte*> m_many;
+};
+
+/// A worker's answer.
+struct TaskEnd {
+  TaskId task;
+  Duration duration{0};
+  std::exception_ptr error;  ///< null: it ran
+};
+
+/// One worker's lane: what it was handed, what it answered, and whether it sleeps.
+struct WorkerLane {
+  WorkerLane(WorkerId worker, std::size_t capacity) : id(worker), incoming(capacity), finished(capacity) {}
+
+  WorkerId id;
+  SpscRing<LaneEntry> incoming;  // from whoever holds the planner's lock to the worker
+  SpscRing<TaskEnd> finished;    // back
+  alignas(64) std::atomic<std::uint32_t> sleeping = 0;
+
+  // The worker's own; statistics may be read by others.
+  alignas(64) std::size_t unannounced = 0;
+  void const* instance = nullptr;
+  std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
+  std::atomic<std::int64_t> busy_nanoseconds = 0;
+  std::atomic<std::uint64_t> tasks = 0;
+
+  // Under the planner's lock.
+  alignas(64) bool touched = false;
+  std::size_t outstanding = 0;  // handed over and not answered
+
+  std::thread thread;
+};
+
+}  // namespace granary

@@ -1,0 +1,61 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace granary {
+
+enum class AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
+
+[[nodiscard]] constexpr bool reads(AccessMode mode) { return (static_cast<unsigned>(mode) & 1U) != 0; }
+[[nodiscard]] constexpr bool writes(AccessMode mode) { return (static_cast<unsigned>(mode) & 2U) != 0; }
+[[nodiscard]] constexpr AccessMode operator|(AccessMode a, AccessMode b) {
+  return static_cast<AccessMode>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+
+/// What a task does to one datum.
+struct Access {
+  DataId data;
+  AccessMode mode = AccessMode::Read;
+  bool repeated = false;  ///< the same datum stands earlier in the list, with the union of the modes: skip this one
+};
+
+/// A task's accesses in the order of its kernel's arguments; short lists are stored in place.
+class AccessList {
+ public:
+  AccessList() = default;
+  /// Copies the list and merges the accesses of a datum that stands in it several times.
+  explicit AccessList(std::span<Access const> accesses) : m_size(static_cast<std::uint32_t>(accesses.size())) {
+    if (m_size > inline_size) m_heap = std::make_unique<Access[]>(m_size);
+    std::copy(accesses.begin(), accesses.end(), begin());
+    for (Access* later = begin(); later != end(); ++later) {
+      later->repeated = false;
+      for (Access* earlier = begin(); earlier != later; ++earlier) {
+        if (earlier->data != later->data) continue;
+        earlier->mode = earlier->mode | later->mode;
+        later->repeated = true;
+        break;
+      }
+    }
+  }
+
+  [[nodiscard]] Access* begin() { return m_heap ? m_heap.get() : m_inline; }
+  [[nodiscard]] Access* end() { return begin() + m_size; }
+  [[nodiscard]] Access const* begin() const { return m_heap ? m_heap.get() : m_inline; }
+  [[nodiscard]] Access const* end() const { return begin() + m_size; }
+  [[nodiscard]] std::size_t size() const { return m_size; }
+  [[nodiscard]] Access const& operator[](std::size_t i) const { return begin()[i]; }
+
+ private:
+  static constexpr std::uint32_t inline_size = 4;
+  Access m_inline[inline_size];
+  std::unique_ptr<Access[]> m_heap;
+  std::uint32_t m_size = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,46 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/bottom_level_scope.hpp>
+#include <granary/core/model/task_graph.hpp>
+
+#include <algorithm>
+
+namespace granary {
+
+void BottomLevelScope::release_data(DataId data) {
+  if (std::ranges::any_of(m_accesses, [&](Access const& access) { return access.data == data; })) {
+    throw InvalidArgument("a datum is released while a recorded task uses it; close the recording scope first");
+  }
+  m_target.release_data(data);
+}
+
+TaskId BottomLevelScope::submit(TaskSubmission const& submission, Parameters parameters) {
+  m_tasks.push_back({submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(),
+                     std::move(parameters)});
+  m_accesses.insert(m_accesses.end(), submission.accesses.begin(), submission.accesses.end());
+  return {};
+}
+
+void BottomLevelScope::close() {
+  auto const levels = bottom_levels();
+  for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+    auto& task = m_tasks[i];
+    m_target.submit({task.codelet, accesses_of(task), levels[i], task.flops}, std::move(task.parameters));
+  }
+  std::vector<Recorded>().swap(m_tasks);
+  std::vector<Access>().swap(m_accesses);
+}
+
+std::vector<std::int64_t> BottomLevelScope::bottom_levels() const {
+  TaskGraph graph;
+  for (auto const& task : m_tasks) graph.add(AccessList(accesses_of(task)));
+  std::vector<std::int64_t> levels(m_tasks.size());
+  for (std::size_t i = m_tasks.size(); i-- > 0;) {
+    std::int64_t below = 0;
+    graph.for_each_successor(graph[TaskId(i)], [&](TaskId after) { below = std::max(below, levels[after.index()]); });
+    levels[i] = below + m_estimator.kernel_time(m_tasks[i].codelet, m_tasks[i].flops, m_kind).count();
+  }
+  return levels;
+}
+
+}  // namespace granary

@@ -1,0 +1,35 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace granary {
+
+/// What a kernel is handed when it runs.
+struct KernelCall {
+  std::span<std::byte* const> data;  ///< one address per access, in the order of submission
+  void const* parameters = nullptr;  ///< the task's own parameters
+  void const* instance = nullptr;    ///< the worker's execution-space instance, of the type that the worker's kind implies
+  WorkerId worker;
+};
+
+/// An operation's implementation for one kind of worker. What it throws fails the task.
+using Kernel = void (*)(KernelCall const&);
+
+/// An operation with a name and its kernels; a null kernel means that this kind of worker cannot run it.
+struct Codelet {
+  std::string name;
+  std::array<Kernel, worker_kinds> kernels{};
+  /// Whether host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
+  bool launches_kokkos_kernels = true;
+
+  [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
+};
+
+}  // namespace granary

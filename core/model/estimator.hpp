@@ -1,0 +1,43 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <array>
+#include <chrono>
+#include <vector>
+
+namespace granary {
+
+/// What policies believe about durations. It is told what was measured, and is never the simulator's ground truth.
+class Estimator {
+ public:
+  virtual ~Estimator() = default;
+  /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
+  [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
+  /// A kernel ran for `measured`.
+  virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;
+};
+
+/// Believes the last measurements of each codelet and kind of worker: an average that forgets (weight 1/8) of the time per flop, or
+/// of the time where tasks state no flops; before any measurement, a stated speed.
+class AveragingEstimator final : public Estimator {
+ public:
+  explicit AveragingEstimator(double prior_flops_per_second = 1e10, Duration prior_without_flops = std::chrono::microseconds(10))
+      : m_prior_flops_per_second(prior_flops_per_second), m_prior_without_flops(prior_without_flops) {}
+  [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
+  void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;
+
+ private:
+  struct Average {
+    double seconds_per_flop = 0;  // 0: not measured
+    double seconds = 0;           // 0: not measured
+  };
+  double m_prior_flops_per_second;
+  Duration m_prior_without_flops;
+  std::vector<std::array<Average, worker_kinds>> m_averages;  // by codelet
+};
+
+}  // namespace granary

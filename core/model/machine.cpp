@@ -1,0 +1,123 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <algorithm>
+
+namespace granary {
+
+NodeId Machine::add_node(MemoryNode node) {
+  nodes.push_back(std::move(node));
+  return NodeId(static_cast<std::uint32_t>(nodes.size() - 1));
+}
+
+LinkId Machine::add_link(Link link) {
+  links.push_back(link);
+  return LinkId(static_cast<std::uint32_t>(links.size() - 1));
+}
+
+LinkId Machine::add_link_pair(NodeId a, NodeId b, double bandwidth, Duration latency, std::uint32_t width,
+                              std::uint32_t bus) {
+  LinkId const first = add_link({a, b, bandwidth, latency, bus, width});
+  add_link({b, a, bandwidth, latency, bus, width});
+  return first;
+}
+
+WorkerId Machine::add_worker(Worker worker) {
+  workers.push_back(std::move(worker));
+  return WorkerId(static_cast<std::uint32_t>(workers.size() - 1));
+}
+
+Topology::Topology(Machine machine) : m_machine(std::move(machine)) {
+  check();
+  make_groups();
+  make_routes();
+}
+
+void Topology::check() const {
+  auto const known = [&](NodeId node) { return node.index() < m_machine.nodes.size(); };
+  for (auto const& node : m_machine.nodes) {
+    if (node.alignment == 0) throw InvalidArgument("memory node '" + node.name + "' has alignment 0; the least is 1");
+  }
+  for (auto const& link : m_machine.links) {
+    if (!known(link.from) || !known(link.to)) throw InvalidArgument("a link names a memory node that is not there");
+    if (link.width == 0 || !(link.bandwidth > 0)) {
+      throw InvalidArgument("the link from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name +
+                            "' needs a positive bandwidth and width");
+    }
+  }
+  for (auto const& worker : m_machine.workers) {
+    if (!known(worker.node)) throw InvalidArgument("worker '" + worker.name + "' sits on a memory node that is not there");
+  }
+}
+
+void Topology::make_groups() {
+  m_groups_on.resize(m_machine.nodes.size());
+  for (std::size_t w = 0; w < m_machine.workers.size(); ++w) {
+    auto const& worker = m_machine.workers[w];
+    auto const same = std::ranges::find_if(
+        m_groups, [&](WorkerGroup const& g) { return g.node == worker.node && g.kind == worker.kind; });
+    GroupId const id(static_cast<std::uint32_t>(same - m_groups.begin()));
+    if (same == m_groups.end()) {
+      m_groups.push_back({worker.node, worker.kind, {}});
+      m_groups_on[worker.node.index()].push_back(id);
+    }
+    m_groups[id.index()].workers.push_back(WorkerId(static_cast<std::uint32_t>(w)));
+    m_group_of.push_back(id);
+  }
+  if (m_groups.size() > 64) {
+    throw InvalidArgument("the machine has " + std::to_string(m_groups.size()) + " worker groups; the most is 64");
+  }
+}
+
+void Topology::make_routes() {
+  // Floyd-Warshall on the time of 1 MiB: machines have few nodes.
+  std::size_t const n = m_machine.nodes.size();
+  constexpr double far = std::numeric_limits<double>::infinity();
+  std::vector<double> time(n * n, far);
+  m_next_hop.assign(n * n, LinkId{});
+  for (std::size_t i = 0; i < n; ++i) time[i * n + i] = 0;
+  for (std::size_t l = 0; l < m_machine.links.size(); ++l) {
+    auto const& link = m_machine.links[l];
+    double const t = seconds(link.latency) + 0x1p20 / link.bandwidth;
+    if (t >= time[pair(link.from, link.to)]) continue;
+    time[pair(link.from, link.to)] = t;
+    m_next_hop[pair(link.from, link.to)] = LinkId(static_cast<std::uint32_t>(l));
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        double const through = time[i * n + k] + time[k * n + j];
+        if (through >= time[i * n + j]) continue;
+        time[i * n + j] = through;
+        m_next_hop[i * n + j] = m_next_hop[i * n + k];
+      }
+    }
+  }
+  m_between.assign(n, false);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      if (time[i * n + j] == far) {
+        throw InvalidArgument("no links lead from memory node '" + m_machine.nodes[i].name + "' to '" +
+                              m_machine.nodes[j].name + "'");
+      }
+      NodeId const to(static_cast<std::uint32_t>(j));
+      for (NodeId at(static_cast<std::uint32_t>(i)); at != to;) {
+        at = m_machine[next_hop(at, to)].to;
+        if (at != to) m_between[at.index()] = true;
+      }
+    }
+  }
+}
+
+Duration Topology::route_time(NodeId from, NodeId to, Bytes bytes) const {
+  Duration total{0};
+  while (from != to) {
+    auto const& link = m_machine[next_hop(from, to)];
+    total += link.latency + from_seconds(static_cast<double>(bytes) / link.bandwidth);
+    from = link.to;
+  }
+  return total;
+}
+
+}  // namespace granary

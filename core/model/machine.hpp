@@ -1,0 +1,104 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+enum class NodeKind : std::uint8_t { Host, Device, Disk };
+enum class WorkerKind : std::uint8_t { Cpu, Device };
+inline constexpr std::size_t worker_kinds = 2;
+
+inline constexpr Bytes unbounded = std::numeric_limits<Bytes>::max() / 4;
+
+/// A bounded place for bytes.
+struct MemoryNode {
+  std::string name;
+  NodeKind kind = NodeKind::Host;
+  Bytes capacity = unbounded;  ///< bytes that replicas on this node may take together
+  Bytes alignment = 1;         ///< every replica's offset and size are rounded up to a multiple of this
+};
+
+/// A directed channel between two nodes.
+struct Link {
+  NodeId from;
+  NodeId to;
+  double bandwidth = 1e9;        ///< bytes per second, when alone on its bus
+  Duration latency{0};           ///< per transfer
+  std::uint32_t bus = 0;         ///< links with the same non-zero bus share the bandwidth of the fastest of them
+  std::uint32_t width = 1;       ///< transfers in flight at once, at least 1
+};
+
+/// An in-order lane of execution with one local memory node.
+struct Worker {
+  std::string name;
+  NodeId node;
+  WorkerKind kind = WorkerKind::Cpu;
+};
+
+/// Hardware as plain data.
+struct Machine {
+  std::vector<MemoryNode> nodes;
+  std::vector<Link> links;
+  std::vector<Worker> workers;
+
+  NodeId add_node(MemoryNode node);
+  LinkId add_link(Link link);
+  /// Two links, one in each direction, of the same speed; returns the one from `a` to `b`, the other follows it.
+  LinkId add_link_pair(NodeId a, NodeId b, double bandwidth, Duration latency = Duration{0}, std::uint32_t width = 1,
+                       std::uint32_t bus = 0);
+  WorkerId add_worker(Worker worker);
+
+  [[nodiscard]] MemoryNode const& operator[](NodeId id) const { return nodes[id.index()]; }
+  [[nodiscard]] Link const& operator[](LinkId id) const { return links[id.index()]; }
+  [[nodiscard]] Worker const& operator[](WorkerId id) const { return workers[id.index()]; }
+};
+
+/// Workers of one kind on one node.
+struct WorkerGroup {
+  NodeId node;
+  WorkerKind kind = WorkerKind::Cpu;
+  std::vector<WorkerId> workers;
+};
+
+/// A machine with what follows from it: groups and the shortest routes between nodes.
+class Topology {
+ public:
+  /// Throws InvalidArgument when a link or a worker names an absent node, a width or a bandwidth is not positive, there are
+  /// more than 64 groups, or two nodes cannot reach each other.
+  explicit Topology(Machine machine);
+
+  [[nodiscard]] Machine const& machine() const { return m_machine; }
+  [[nodiscard]] std::vector<WorkerGroup> const& groups() const { return m_groups; }
+  [[nodiscard]] WorkerGroup const& group(GroupId id) const { return m_groups[id.index()]; }
+  [[nodiscard]] GroupId group_of(WorkerId worker) const { return m_group_of[worker.index()]; }
+  /// The groups whose workers sit on `node`.
+  [[nodiscard]] std::vector<GroupId> const& groups_on(NodeId node) const { return m_groups_on[node.index()]; }
+  /// The first link of the fastest route (time for 1 MiB); invalid when `from` is `to`.
+  [[nodiscard]] LinkId next_hop(NodeId from, NodeId to) const { return m_next_hop[pair(from, to)]; }
+  /// The time that `bytes` take along the route from one node to the other, alone.
+  [[nodiscard]] Duration route_time(NodeId from, NodeId to, Bytes bytes) const;
+  /// Whether some route between two other nodes passes through this one.
+  [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }
+
+ private:
+  [[nodiscard]] std::size_t pair(NodeId from, NodeId to) const { return from.index() * m_machine.nodes.size() + to.index(); }
+  void check() const;
+  void make_groups();
+  void make_routes();
+
+  Machine m_machine;
+  std::vector<WorkerGroup> m_groups;
+  std::vector<GroupId> m_group_of;
+  std::vector<std::vector<GroupId>> m_groups_on;
+  std::vector<LinkId> m_next_hop;
+  std::vector<bool> m_between;
+};
+
+}  // namespace granary

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/access.hpp>
+
+#include <cstdint>
+
+namespace granary {
+
+/// Where a task stands; it goes through these in order, and a planned task may be withdrawn to Ready.
+enum class TaskPhase : std::uint8_t {
+  Waiting,    ///< some predecessor has not finished
+  Ready,      ///< the scheduler has it
+  Committed,  ///< a group's next work: waits for room on the group's node
+  Fetching,   ///< its data have their places on the node; some inputs are still on their way
+  Issued,     ///< handed to a worker
+};
+
+/// A live task: what was submitted, and where it stands.
+struct Task {
+  TaskId id;
+  CodeletId codelet;
+  TaskPhase phase = TaskPhase::Waiting;
+  bool cancelled = false;             ///< will not run: it depends on a failure, or the run was cancelled
+  std::uint32_t predecessors = 0;     ///< unfinished ones, counted once per datum that links them
+  std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
+  std::int64_t priority = 0;
+  double flops = 0;
+  std::uint64_t allowed_groups = 0;   ///< bit g is set when group g can run it: kernel, and room on the node
+  GroupId group;                      ///< from Committed on
+  WorkerId worker;                    ///< from Issued on
+  Duration estimate{0};               ///< its expected time on that worker
+  AccessList accesses;
+
+  static constexpr std::uint32_t none = 0xffffffffU;
+  [[nodiscard]] bool allowed_on(GroupId g) const { return ((allowed_groups >> g.value()) & 1U) != 0; }
+};
+
+}  // namespace granary

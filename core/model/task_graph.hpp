@@ -1,0 +1,90 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/paged_array.hpp>
+#include <granary/core/model/task.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+/// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the last
+/// writer of the datum, a writer follows the last writer and every reader since.
+///
+/// Adding a task costs O(accesses + edges); a finished task costs O(its successors). Only unfinished tasks are linked.
+class TaskGraph {
+ public:
+  /// Takes the next submission number, links the task behind its predecessors and returns it; `Task::predecessors` is 0 when
+  /// it may run at once.
+  Task& add(AccessList accesses);
+
+  /// Removes a task that ran or was cancelled, and calls `released(Task&)` for each task that waited for it alone.
+  template <class Function>
+  void finish(TaskId id, Function&& released) {
+    Task& task = m_tasks[id];
+    for (auto const& access : task.accesses) {
+      if (!access.repeated) end_access(id, access);
+    }
+    std::uint32_t edge = task.first_successor;
+    m_tasks.erase(id);
+    while (edge != Task::none) {
+      auto const [successor, next] = m_edges[edge];
+      m_edges[edge].next = m_free_edge;
+      m_free_edge = edge;
+      edge = next;
+      Task& waiting = m_tasks[successor];
+      if (--waiting.predecessors == 0) released(waiting);
+    }
+  }
+
+  /// Calls `function(TaskId)` for each successor, once per datum that links them.
+  template <class Function>
+  void for_each_successor(Task const& task, Function&& function) const {
+    for (auto edge = task.first_successor; edge != Task::none; edge = m_edges[edge].next) function(m_edges[edge].task);
+  }
+
+  [[nodiscard]] Task& operator[](TaskId id) { return m_tasks[id]; }
+  [[nodiscard]] Task const& operator[](TaskId id) const { return m_tasks[id]; }
+  [[nodiscard]] Task const* find(TaskId id) const { return m_tasks.find(id); }
+  [[nodiscard]] std::size_t size() const { return m_tasks.size(); }
+  /// How many tasks were added ever.
+  [[nodiscard]] std::uint64_t submitted() const { return m_next; }
+  /// Unfinished tasks that access the datum, and those among them that write it.
+  [[nodiscard]] std::uint32_t pending_tasks(DataId data) const { return history(data).pending; }
+  [[nodiscard]] std::uint32_t pending_writers(DataId data) const { return history(data).pending_writers; }
+  /// Forgets a datum that no unfinished task accesses.
+  void forget(DataId data);
+
+  template <class Function>
+  void for_each(Function&& function) {
+    m_tasks.for_each([&](TaskId, Task& task) { function(task); });
+  }
+
+ private:
+  struct Edge {
+    TaskId task;
+    std::uint32_t next;
+  };
+  struct History {
+    TaskId last_writer;           // possibly finished
+    std::vector<TaskId> readers;  // since then; possibly finished
+    std::uint32_t purge_at = 16;  // readers.size() at which finished ones are dropped
+    std::uint32_t pending = 0;
+    std::uint32_t pending_writers = 0;
+  };
+
+  [[nodiscard]] History const& history(DataId data) const;
+  void link(TaskId before, Task& after);
+  void end_access(TaskId task, Access const& access);
+  void purge_readers(History& history);
+
+  PagedArray<TaskId, Task> m_tasks;
+  std::vector<History> m_histories;  // by datum
+  std::vector<Edge> m_edges;
+  std::uint32_t m_free_edge = Task::none;
+  std::uint64_t m_next = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,147 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What fails, what that takes along, and what stays.
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary {
+
+void Planner::task_failed(TaskId id, std::exception_ptr error) {
+  fail(m_graph[id], std::move(error));
+  advance();
+}
+
+void Planner::fail(Task& task, std::exception_ptr error) {
+  ++m_statistics.tasks_failed;
+  Failure failure{task.id, name_of(task), std::move(error), {}};
+  std::vector<DataId> outputs;
+  NodeId const node = m_topology.group(task.group).node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    outputs.push_back(access.data);
+    failure.poisoned.push_back(record(access.data).description.name);
+    if (auto* const replica = record(access.data).on(node)) replica->writing = false;
+  }
+  m_failures.push_back(std::move(failure));
+  for (DataId const data : outputs) record(data).poisoned = true;
+  withdraw_from_queues(task);
+  end_task(task);
+  for (DataId const data : outputs) poison(data);
+}
+
+void Planner::poison(DataId data) {
+  if (!known(data)) return;
+  auto& broken = record(data);
+  if (std::exchange(broken.going_home, false)) --m_going_home;
+  broken.poisoned = true;
+  for (std::size_t i = broken.replicas.size(); i-- > 0;) {
+    if (i < broken.replicas.size()) invalidate(data, broken.replicas[i]);
+  }
+  if (broken.released) try_forget(data);
+}
+
+// A committed task leaves the queues in which it stands.
+void Planner::withdraw_from_queues(Task& task) {
+  if (!task.group.valid() || task.phase == TaskPhase::Issued) return;
+  std::erase(node_of(task).waiting, task.id);
+  auto& group = m_groups[task.group.index()];
+  std::erase(group.fetching, task.id);
+  std::erase(group.startable, task.id);
+}
+
+// The task will not run. Its outputs keep their values; who depends on what it would have written is cancelled as well.
+void Planner::cancel(Task& task) {
+  ++m_statistics.tasks_cancelled;
+  withdraw_from_queues(task);
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    auto& data = record(access.data);
+    if (!std::exchange(data.stale, true)) m_stale.push_back(access.data);
+  }
+  end_task(task);
+}
+
+void Planner::copy_failed(TransferId id, std::exception_ptr error) {
+  Transfer const transfer = end_transfer(id);
+  DataId const data = transfer.data;
+  NodeId const from = m_topology.machine()[transfer.link].from;
+  NodeId const to = transfer.to.node;
+  if (transfer.write_back) {
+    fail_write_back(data, std::move(error));
+  } else {
+    fail_waiting_for(data, to, error);
+  }
+  drop_if_useless(data, from);
+  drop_if_useless(data, to);
+  start_transfers(transfer.link);
+  scan_fetching(from);
+  scan_fetching(to);
+  if (record(data).released) try_forget(data);
+  advance();
+}
+
+void Planner::fail_write_back(DataId data, std::exception_ptr error) {
+  auto& kept = record(data);
+  kept.write_failed = true;
+  if (std::exchange(kept.going_home, false)) --m_going_home;
+  for (auto& replica : kept.replicas) {
+    if (!std::exchange(replica.evicting, false)) continue;
+    auto& node = m_nodes[replica.node.index()];
+    node.evicting -= node.ledger.rounded(kept.description.bytes);
+  }
+  m_failures.push_back({{}, "write-back of '" + kept.description.name + "'", std::move(error), {}});
+  cancel_unissued();
+  if (kept.released) try_forget(data);
+}
+
+// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those beyond for which it passes through.
+void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error) {
+  std::vector<NodeId> beyond;
+  for (auto const& hop : record(data).hops) {
+    if (hop.via == node) beyond.push_back(hop.target);
+  }
+  end_hops(data, node);
+  for (NodeId const target : beyond) fail_waiting_for(data, target, error);
+  for (GroupId const group : m_topology.groups_on(node)) {
+    auto const fetching = m_groups[group.index()].fetching;
+    for (TaskId const id : fetching) {
+      if (m_graph.find(id) == nullptr || m_graph[id].cancelled) continue;
+      Task& task = m_graph[id];
+      bool const waits = std::ranges::any_of(task.accesses, [&](Access const& access) {
+        return access.data == data && reads(access.mode) && !record(data).on(node)->valid;
+      });
+      if (waits) fail(task, error);
+    }
+  }
+}
+
+void Planner::cancel_all(std::exception_ptr error) {
+  m_failures.push_back({{}, "the run", std::move(error), {}});
+  cancel_unissued();
+  advance();
+}
+
+void Planner::cancel_unissued() {
+  m_graph.for_each([&](Task& task) {
+    if (task.phase == TaskPhase::Issued || task.cancelled) return;
+    task.cancelled = true;
+    if (task.phase == TaskPhase::Waiting) return;  // cancelled when the last of its predecessors ends
+    if (task.phase == TaskPhase::Ready) m_policies.scheduler->cancelled(task.id);
+    m_to_cancel.push_back(task.id);
+  });
+}
+
+std::vector<Failure> Planner::take_failures() {
+  for (DataId const data : m_stale) {
+    record(data).stale = false;
+    if (!record(data).has_value() && m_graph.pending_writers(data) == 0) record(data).defined = false;
+  }
+  m_stale.clear();
+  for (auto& data : m_data) data.write_failed = false;
+  std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
+  return std::exchange(m_failures, {});
+}
+
+}  // namespace granary

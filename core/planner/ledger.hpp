@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// The offsets of one memory node: which bytes belong to which datum. Best fit, neighbours merged when freed.
+///
+/// All sizes are rounded up to the node's alignment. Every operation costs O(log blocks) unless stated.
+class Ledger {
+ public:
+  Ledger(Bytes capacity, Bytes alignment);
+
+  [[nodiscard]] Bytes capacity() const { return m_capacity; }
+  [[nodiscard]] Bytes rounded(Bytes bytes) const { return round_up(bytes, m_alignment); }
+  [[nodiscard]] Bytes used() const { return m_used; }
+  [[nodiscard]] Bytes free_bytes() const { return m_capacity - m_used; }
+
+  /// A place of `bytes` inside [low, high), if some gap there is long enough: the smallest such gap.
+  [[nodiscard]] std::optional<Bytes> allocate(DataId data, Bytes bytes, Bytes low, Bytes high);
+  void free(Bytes offset);
+
+  struct Block {
+    Bytes size;
+    DataId data;
+  };
+  /// The bytes in use by blocks that start at `offset` or later. O(those blocks).
+  [[nodiscard]] Bytes used_from(Bytes offset) const;
+  /// The blocks in use, by offset.
+  [[nodiscard]] std::map<Bytes, Block> const& blocks() const { return m_blocks; }
+
+  /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, such that the fewest bytes are evicted; none when
+  /// no window is long enough without touching a datum for which `evictable` is false. O(blocks).
+  [[nodiscard]] std::vector<DataId> window(Bytes bytes, Bytes low, Bytes high,
+                                           std::function<bool(DataId)> const& evictable) const;
+
+ private:
+  void add_gap(Bytes offset, Bytes size);
+  void remove_gap(std::map<Bytes, Bytes>::iterator gap);
+
+  Bytes m_capacity;
+  Bytes m_alignment;
+  Bytes m_used = 0;
+  std::map<Bytes, Block> m_blocks;
+  std::map<Bytes, Bytes> m_gaps;                     // offset -> size
+  std::set<std::pair<Bytes, Bytes>> m_gaps_by_size;  // (size, offset)
+};
+
+}  // namespace granary

@@ -1,0 +1,23 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace granary {
+
+struct PlannerOptions {
+  /// Committed tasks of a group beyond those that were handed to workers: how many tasks ahead data are fetched; at least 1.
+  std::uint32_t depth = 4;
+  /// A worker is handed tasks behind the one that it runs while their estimated time together is below this, so that it need
+  /// not wait for a decision after each short task.
+  Duration issue_ahead = std::chrono::microseconds(100);
+  /// The most tasks that a worker holds, at least 1.
+  std::uint32_t issue_depth = 64;
+  /// Write final values home while the link would be idle, before room is needed.
+  bool write_back_early = true;
+};
+
+}  // namespace granary

@@ -1,0 +1,478 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary {
+
+Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options)
+    : m_topology(std::move(topology)),
+      m_policies(std::move(policies)),
+      m_estimator(estimator),
+      m_options(options),
+      m_board(m_topology.groups().size()),
+      m_groups(m_topology.groups().size()),
+      m_workers(m_topology.machine().workers.size()),
+      m_links(m_topology.machine().links.size()) {
+  if (m_groups.empty()) throw InvalidArgument("the machine has no workers");
+  if (!m_policies.scheduler || !m_policies.eviction) throw InvalidArgument("a scheduler and an eviction policy are needed");
+  if (m_options.depth == 0 || m_options.issue_depth == 0) {
+    throw InvalidArgument("the depth of committed tasks and the depth of issued tasks must be at least 1");
+  }
+  for (auto const& node : m_topology.machine().nodes) {
+    m_nodes.push_back(NodeState{Ledger(node.capacity, node.alignment), 0, {}, {}, {}, {}, {}, 0, 0, 0, false});
+  }
+  m_storage = find_storage();
+  m_statistics.links.resize(m_links.size());
+  m_statistics.nodes.resize(m_nodes.size());
+  m_board.observe(this);
+  m_policies.scheduler->attach(*this, m_board);
+  m_policies.eviction->attach(*this, m_board);
+}
+
+Planner::~Planner() = default;
+
+CodeletId Planner::add_codelet(Codelet codelet) {
+  m_codelets.push_back(std::move(codelet));
+  return CodeletId(static_cast<std::uint32_t>(m_codelets.size() - 1));
+}
+
+DataId Planner::add_data(DataDescription description) {
+  auto const& machine = m_topology.machine();
+  auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
+  if (description.bytes == 0) refuse("has no bytes");
+  auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= machine.nodes.size(); };
+  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that is not there");
+  auto const has_workers = [&](NodeId node) { return !m_topology.groups_on(node).empty(); };
+  if (description.origin_is_home && description.home != description.origin) refuse("has an origin that is not its home");
+  if (description.home.valid() && description.in_place != has_workers(description.home)) {
+    refuse("must be used in place exactly when its home's node has workers");
+  }
+  if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
+    refuse("has an origin on a node with workers that is not its home");
+  }
+
+  DataId id;
+  if (m_free_data.empty()) {
+    id = DataId(static_cast<std::uint32_t>(m_data.size()));
+    m_data.emplace_back();
+  } else {
+    id = m_free_data.back();
+    m_free_data.pop_back();
+  }
+  auto& added = m_data[id.index()];
+  added = {};
+  if (description.origin.valid() && !description.origin_is_home) {
+    added.replicas.emplace_back(description.origin, Slot::Origin, 0, true);
+  }
+  if (description.home.valid()) {
+    added.replicas.emplace_back(description.home, Slot::Home, 0, description.origin_is_home);
+  }
+  added.defined = description.origin.valid();
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    if (!m_topology.between_others(NodeId(static_cast<std::uint32_t>(n)))) continue;
+    m_nodes[n].reserve = std::max(m_nodes[n].reserve, m_nodes[n].ledger.rounded(description.bytes));
+  }
+  added.description = std::move(description);
+  return id;
+}
+
+void Planner::release_data(DataId data) {
+  if (!known(data) || record(data).released) {
+    throw InvalidArgument("data " + std::to_string(data.value()) + " is released but not registered");
+  }
+  record(data).released = true;
+  try_forget(data);
+  advance();
+}
+
+TaskId Planner::submit(TaskSubmission const& submission) {
+  AccessList accesses(submission.accesses);
+  check_submission(submission, accesses);
+  std::uint64_t const groups = allowed_groups(submission, accesses);
+  for (auto const& access : accesses) {
+    if (writes(access.mode)) record(access.data).defined = true;
+  }
+  Task& task = m_graph.add(std::move(accesses));
+  task.codelet = submission.codelet;
+  task.priority = submission.priority;
+  task.flops = submission.flops;
+  task.allowed_groups = groups;
+  TaskId const id = task.id;
+  m_policies.scheduler->submitted(id);
+  if (task.predecessors == 0) make_ready(task);
+  advance();
+  return id;
+}
+
+void Planner::check_submission(TaskSubmission const& submission, AccessList const& accesses) const {
+  if (submission.codelet.index() >= m_codelets.size()) {
+    throw InvalidArgument("a task names codelet " + std::to_string(submission.codelet.value()) + ", which is not registered");
+  }
+  auto const& name = m_codelets[submission.codelet.index()].name;
+  for (auto const& access : accesses) {
+    if (!known(access.data) || record(access.data).released) {
+      throw InvalidArgument("task '" + name + "' accesses data " + std::to_string(access.data.value()) +
+                            ", which is not registered");
+    }
+    auto const& data = record(access.data);
+    if (failed() && (data.poisoned || data.stale)) continue;  // accepted, and cancelled with what it depends on
+    if (data.poisoned) {
+      throw InvalidArgument("task '" + name + "' accesses data '" + data.description.name +
+                            "', which an earlier failure left without a value");
+    }
+    if (reads(access.mode) && !access.repeated && !data.defined) {
+      throw InvalidArgument("task '" + name + "' reads data '" + data.description.name +
+                            "', which has no origin and no task before it writes");
+    }
+  }
+}
+
+Bytes Planner::footprint(AccessList const& accesses, NodeId node) const {
+  Bytes total = 0;
+  for (auto const& access : accesses) {
+    auto const& data = record(access.data);
+    if (!access.repeated && data.slot_on(node) == Slot::Pool) {
+      total += m_nodes[node.index()].ledger.rounded(data.description.bytes);
+    }
+  }
+  return total;
+}
+
+std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const {
+  auto const& codelet = m_codelets[submission.codelet.index()];
+  std::uint64_t groups = 0;
+  bool runnable = false;
+  std::string refusal;
+  for (std::size_t g = 0; g < m_groups.size(); ++g) {
+    auto const& group = m_topology.groups()[g];
+    if (!codelet.runs_on(group.kind)) continue;
+    runnable = true;
+    Bytes const needed = footprint(accesses, group.node);
+    Bytes const limit = m_nodes[group.node.index()].ledger.capacity();
+    Bytes const reserve = limit - room_for_tasks(group.node);
+    if (needed <= limit - reserve) {
+      groups |= std::uint64_t{1} << g;
+    } else if (refusal.empty()) {
+      std::size_t const count = static_cast<std::size_t>(
+          std::ranges::count_if(accesses, [](Access const& access) { return !access.repeated; }));
+      Bytes const kept = m_nodes[group.node.index()].reserve;
+      refusal = "task '" + codelet.name + "' needs at least " + std::to_string(needed + kept) + " bytes (" +
+                format_bytes(needed + kept) + ") in memory node '" + m_topology.machine()[group.node].name + "' for its " +
+                std::to_string(count) + " data" + (kept > 0 ? " and data that pass through" : "") +
+                ", but the limit there is " + std::to_string(limit) + " bytes";
+    }
+  }
+  if (!runnable) throw InvalidArgument("no worker of this machine can run codelet '" + codelet.name + "'");
+  if (groups == 0) throw MemoryLimitError(refusal);
+  // Data on their way to a worker must fit on the nodes between.
+  for (auto const& access : accesses) {
+    for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+      NodeId const node(static_cast<std::uint32_t>(n));
+      Bytes const size = m_nodes[n].ledger.rounded(record(access.data).description.bytes);
+      if (m_topology.between_others(node) && record(access.data).slot_on(node) == Slot::Pool && size > room_for_tasks(node)) {
+        throw MemoryLimitError("data '" + record(access.data).description.name + "' of task '" + codelet.name +
+                               "' pass through memory node '" + m_topology.machine()[node].name + "', which needs at least " +
+                               std::to_string(size + m_nodes[n].reserve) + " bytes for that, but the limit there is " +
+                               std::to_string(m_nodes[n].ledger.capacity()) + " bytes");
+      }
+    }
+  }
+  return groups;
+}
+
+void Planner::make_ready(Task& task) {
+  bool const broken = task.cancelled || std::ranges::any_of(task.accesses, [&](Access const& access) {
+    return reads(access.mode) && (record(access.data).poisoned || record(access.data).stale);
+  });
+  task.phase = TaskPhase::Ready;
+  if (broken) {
+    task.cancelled = true;
+    m_to_cancel.push_back(task.id);
+    return;
+  }
+  m_policies.scheduler->ready(task.id);
+  for (std::size_t g = 0; g < m_groups.size(); ++g) {
+    if (task.allowed_on(GroupId(static_cast<std::uint32_t>(g)))) m_groups[g].look = true;
+  }
+  m_look = true;
+}
+
+void Planner::advance() {
+  for (;;) {
+    while (!m_to_cancel.empty()) {
+      TaskId const id = m_to_cancel.back();
+      m_to_cancel.pop_back();
+      if (m_graph.find(id) != nullptr) cancel(m_graph[id]);
+    }
+    if (!std::exchange(m_look, false)) {
+      write_back_early();
+      resolve_stall();
+      if (!m_look && m_to_cancel.empty()) return;
+      continue;
+    }
+    for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+      if (std::exchange(m_nodes[n].look, false)) give_room(NodeId(static_cast<std::uint32_t>(n)));
+    }
+    for (std::size_t g = 0; g < m_groups.size(); ++g) {
+      if (std::exchange(m_groups[g].look, false)) commit_tasks(GroupId(static_cast<std::uint32_t>(g)));
+    }
+  }
+}
+
+void Planner::commit_tasks(GroupId group) {
+  auto& state = m_groups[group.index()];
+  do {
+    while (state.ahead < m_options.depth) {
+      TaskId const id = m_policies.scheduler->next(group);
+      if (!id.valid()) break;
+      Task& task = m_graph[id];
+      task.phase = TaskPhase::Committed;
+      task.group = group;
+      task.estimate = kernel_time(id, group);
+      state.committed.push_back(id);
+      ++state.ahead;
+      auto& node = node_of(task);
+      for (auto const& access : task.accesses) {
+        if (access.repeated) continue;
+        if (access.data.index() >= node.committed_uses.size()) node.committed_uses.resize(m_data.size());
+        ++node.committed_uses[access.data.index()];
+      }
+      if (!place_task(task, node.waiting.empty() && node.transits.empty())) node.waiting.push_back(id);
+    }
+  } while (issue_tasks(group));
+}
+
+bool Planner::issue_tasks(GroupId group) {
+  auto& state = m_groups[group.index()];
+  bool issued = false;
+  while (!state.startable.empty()) {
+    Task& task = m_graph[state.startable.front()];
+    if (!can_start(task)) {  // a transfer of what it writes has started since
+      state.startable.pop_front();
+      state.fetching.push_back(task.id);
+      continue;
+    }
+    WorkerId const worker = free_worker(m_topology.group(group), task.estimate);
+    if (!worker.valid()) break;
+    state.startable.pop_front();
+    issue(task, worker);
+    issued = true;
+  }
+  return issued;
+}
+
+WorkerId Planner::free_worker(WorkerGroup const& group, Duration estimate) const {
+  WorkerId best;
+  Duration best_time = Duration::max();
+  for (WorkerId const worker : group.workers) {
+    auto const& state = m_workers[worker.index()];
+    if (state.held == 0) return worker;
+    if (state.held >= m_options.issue_depth || state.held_time + estimate > m_options.issue_ahead) continue;
+    if (state.held_time >= best_time) continue;
+    best = worker;
+    best_time = state.held_time;
+  }
+  return best;
+}
+
+void Planner::issue(Task& task, WorkerId worker) {
+  NodeId const node = m_topology.group(task.group).node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    auto& data = record(access.data);
+    cancel_queued_transfers(access.data);
+    // The other replicas hold a value that nobody will read any more.
+    Replica* const written = data.on(node);
+    written->writing = true;
+    for (std::size_t i = data.replicas.size(); i-- > 0;) {
+      if (i < data.replicas.size() && !(data.replicas[i].node == node && data.replicas[i].slot == data.slot_on(node))) {
+        invalidate(access.data, data.replicas[i]);
+      }
+    }
+  }
+  task.phase = TaskPhase::Issued;
+  task.worker = worker;
+  auto& state = m_workers[worker.index()];
+  ++state.held;
+  state.held_time += task.estimate;
+  --m_groups[task.group.index()].ahead;
+  ++m_issued;
+  m_commands.emplace_back(RunCommand{task.id, worker});
+  m_policies.scheduler->issued(task.id);
+}
+
+void Planner::task_done(TaskId id, Duration measured) {
+  Task& task = m_graph[id];
+  m_estimator.observe_kernel(task.codelet, task.flops, m_topology.group(task.group).kind, measured);
+  NodeId const node = m_topology.group(task.group).node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    auto& data = record(access.data);
+    Replica* const written = data.on(node);
+    written->writing = false;
+    data.poisoned = false;
+    data.stale = false;
+    set_valid(access.data, *written);
+  }
+  ++m_statistics.tasks_run;
+  end_task(task);
+  advance();
+}
+
+void Planner::end_task(Task& task) {
+  TaskId const id = task.id;
+  GroupId const group = task.group;
+  if (task.phase == TaskPhase::Issued) {
+    auto& worker = m_workers[task.worker.index()];
+    worker.held_time = --worker.held == 0 ? Duration{0} : worker.held_time - task.estimate;
+    --m_issued;
+  }
+  if (group.valid()) {
+    m_policies.scheduler->finished(id);
+    unplace(task);
+    m_groups[group.index()].look = true;
+    m_look = true;
+  }
+  m_touched.clear();
+  for (auto const& access : task.accesses) {
+    if (!access.repeated) m_touched.emplace_back(access.data, access.mode);
+  }
+  m_graph.finish(id, [&](Task& released) { make_ready(released); });
+  m_commands.emplace_back(RetireCommand{id});
+  for (auto const& [data, mode] : m_touched) {
+    auto& touched = record(data);
+    if (writes(mode) && group.valid() && m_options.write_back_early && touched.away_from_home() &&
+        m_graph.pending_writers(data) == 0) {
+      m_nodes[m_topology.group(group).node.index()].final_values.push_back(data);
+    }
+    if (touched.released) try_forget(data);
+  }
+}
+
+void Planner::unplace(Task& task) {
+  NodeId const id = m_topology.group(task.group).node;
+  auto& node = m_nodes[id.index()];
+  auto& group = m_groups[task.group.index()];
+  bool const holds = task.phase == TaskPhase::Fetching || task.phase == TaskPhase::Issued;
+  if (holds) --node.holders;
+  if (task.phase != TaskPhase::Issued) --group.ahead;
+  group.committed.erase(std::ranges::find(group.committed, task.id));
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    --node.committed_uses[access.data.index()];
+    if (!holds) continue;
+    auto& data = record(access.data);
+    Replica* const replica = data.on(id);
+    --replica->pins;
+    if (replica->slot != Slot::Pool) continue;
+    m_policies.eviction->replica_used(access.data, id);
+    drop_if_useless(access.data, id);
+  }
+  if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
+}
+
+void Planner::resolve_stall() {
+  if (m_issued > 0 || m_active_transfers > 0 || (m_graph.size() == 0 && m_going_home == 0)) return;
+  auto const out_of_room = [&](NodeId node, std::string const& who) {
+    auto const& ledger = m_nodes[node.index()].ledger;
+    return std::make_exception_ptr(MemoryLimitError(
+        who + " finds no room in memory node '" + m_topology.machine()[node].name + "' (" +
+        std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
+        " bytes are free, and no other data there can be written back or dropped)"));
+  };
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    if (!m_nodes[n].waiting.empty()) {
+      Task& task = m_graph[m_nodes[n].waiting.front()];
+      fail(task, out_of_room(node, name_of(task)));
+      return;
+    }
+    if (!m_nodes[n].transits.empty() || !m_nodes[n].write_backs.empty()) {
+      auto& state = m_nodes[n];
+      bool const upward = !state.transits.empty();
+      DataId const data = upward ? state.transits.front() : state.write_backs.front().data;
+      auto const error = out_of_room(node, "data '" + record(data).description.name + "'");
+      if (upward) {
+        state.transits.pop_front();
+      } else {
+        state.write_backs.pop_front();
+      }
+      upward ? fail_waiting_for(data, node, error) : fail_write_back(data, error);
+      return;
+    }
+  }
+}
+
+Place Planner::place(DataId data, NodeId node) const {
+  auto const* replica = record(data).on(node);
+  return {node, replica->slot, replica->offset};
+}
+
+bool Planner::idle() const { return m_graph.size() == 0 && m_transfers.size() == 0 && m_going_home == 0; }
+
+std::string Planner::name_of(Task const& task) const {
+  return "task '" + m_codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
+}
+
+bool Planner::valid(DataId data, NodeId node) const {
+  auto const* replica = record(data).on(node);
+  return replica != nullptr && replica->valid;
+}
+
+bool Planner::expected(DataId data, NodeId node) const {
+  auto const* replica = record(data).on(node);
+  return replica != nullptr && (replica->valid || replica->incoming.valid() || replica->pins > 0);
+}
+
+bool Planner::evictable(DataId data, NodeId node) const {
+  auto const* replica = record(data).find(node, Slot::Pool);
+  return replica != nullptr && replica->valid && !replica->evicting && replica->pins == 0 && !record(data).going_home &&
+         (record(data).valid_besides(*replica) || (storage_of(data, node).valid() && !record(data).write_failed));
+}
+
+Duration Planner::transfer_time(DataId data, NodeId node) const {
+  Duration best = Duration::max();
+  for (auto const& replica : record(data).replicas) {
+    if (!replica.valid) continue;
+    if (replica.node == node && replica.slot == record(data).slot_on(node)) return Duration{0};
+    best = std::min(best, m_topology.route_time(replica.node, node, record(data).description.bytes));
+  }
+  return best == Duration::max() ? Duration{0} : best;
+}
+
+Duration Planner::kernel_time(TaskId id, GroupId group) const {
+  Task const& task = m_graph[id];
+  return m_estimator.kernel_time(task.codelet, task.flops, m_topology.group(group).kind);
+}
+
+std::uint32_t Planner::committed_uses(DataId data, NodeId node) const {
+  auto const& uses = m_nodes[node.index()].committed_uses;
+  return data.index() < uses.size() ? uses[data.index()] : 0;
+}
+
+void Planner::planned_uses_changed(DataId data, GroupId group) {
+  m_policies.eviction->planned_uses_changed(data, group);
+}
+
+void Planner::handle(Event const& event) {
+  struct Dispatch {
+    Planner& planner;
+    void operator()(AddCodelet const& e) const { planner.add_codelet(e.codelet); }
+    void operator()(AddData const& e) const { planner.add_data(e.description); }
+    void operator()(ReleaseData const& e) const { planner.release_data(e.data); }
+    void operator()(SubmitTask const& e) const { planner.submit({e.codelet, e.accesses, e.priority, e.flops}); }
+    void operator()(CopyDone const& e) const { planner.copy_done(e.transfer); }
+    void operator()(CopyFailed const& e) const { planner.copy_failed(e.transfer, e.error); }
+    void operator()(TaskDone const& e) const { planner.task_done(e.task, e.duration); }
+    void operator()(TaskFailed const& e) const { planner.task_failed(e.task, e.error); }
+    void operator()(FlushHomes const&) const { planner.flush_homes(); }
+    void operator()(CancelAll const& e) const { planner.cancel_all(e.error); }
+    void operator()(ClearFailures const&) const { planner.take_failures(); }
+  };
+  std::visit(Dispatch{*this}, event);
+}
+
+}  // namespace granary

@@ -1,0 +1,244 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/paged_array.hpp>
+#include <granary/core/model/estimator.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/model/submitter.hpp>
+#include <granary/core/model/task_graph.hpp>
+#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/event.hpp>
+#include <granary/core/planner/failure.hpp>
+#include <granary/core/planner/ledger.hpp>
+#include <granary/core/planner/options.hpp>
+#include <granary/core/planner/replicas.hpp>
+#include <granary/core/planner/statistics.hpp>
+#include <granary/core/policy/policy_set.hpp>
+
+#include <deque>
+#include <exception>
+#include <optional>
+#include <vector>
+
+namespace granary {
+
+/// The state machine that decides everything: events in, commands out. Passive: no thread, lock, clock or device inside; not
+/// thread-safe. Every event ends with the commands that follow from it appended to `commands()`; the same events give the same commands.
+///
+/// Room on a node is given to committed tasks in the order of commitment, all of a task's data at once. A task that needs no
+/// new room may pass those that wait. See DESIGN.md, "What must be true", for what it guarantees.
+class Planner final : private SystemView, private PlanBoard::Observer {
+ public:
+  /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
+  Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options = {});
+  ~Planner() override;
+  Planner(Planner const&) = delete;
+  Planner& operator=(Planner const&) = delete;
+
+  // Events. The first four throw what Submitter documents, and then nothing has changed.
+  CodeletId add_codelet(Codelet codelet);
+  DataId add_data(DataDescription description);
+  void release_data(DataId data);
+  TaskId submit(TaskSubmission const& submission);
+  void copy_done(TransferId transfer);
+  void copy_failed(TransferId transfer, std::exception_ptr error);
+  void task_done(TaskId task, Duration measured);
+  void task_failed(TaskId task, std::exception_ptr error);
+  /// Asks that every home be brought up to date; `idle` is false until then.
+  void flush_homes();
+  /// Cancels every task that was not handed to a worker, with `error` as the failure.
+  void cancel_all(std::exception_ptr error);
+  /// The failures since the last call in order of submission; afterwards the planner is clean, and poisoned data stay poisoned.
+  std::vector<Failure> take_failures();
+  /// Applies a recorded event.
+  void handle(Event const& event);
+
+  /// The commands that nobody has performed yet; the driver reads and clears them.
+  [[nodiscard]] std::vector<Command>& commands() { return m_commands; }
+  /// Where workers on `node` find the datum; valid between a task's RunCommand and its answer.
+  [[nodiscard]] Place place(DataId data, NodeId node) const;
+  /// No live task, no transfer asked for or in flight, no home left to bring up to date.
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] std::size_t live_tasks() const { return m_graph.size(); }
+  [[nodiscard]] bool failed() const { return !m_failures.empty(); }
+  [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
+  [[nodiscard]] DataDescription const& description(DataId data) const { return record(data).description; }
+  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const { return m_codelets[codelet.index()]; }
+  [[nodiscard]] Statistics const& statistics() const { return m_statistics; }
+  [[nodiscard]] PlanBoard const& board() const { return m_board; }
+  [[nodiscard]] SystemView const& view() const { return *this; }
+  [[nodiscard]] Topology const& topology() const override { return m_topology; }
+  /// A live task.
+  [[nodiscard]] Task const& task(TaskId task) const override { return m_graph[task]; }
+  /// Throws InternalError naming the first broken invariant; O(everything). Tests call it after every event.
+  void check_invariants() const;
+  /// What waits for what, a line each, for people.
+  [[nodiscard]] std::string describe_waiting() const;
+
+ private:
+  // invariants.cpp
+  void check_nodes() const;
+  void check_data() const;
+  void check_tasks() const;
+
+  struct WriteBack {
+    DataId data;
+    NodeId from;
+  };
+  struct NodeState {
+    Ledger ledger;
+    Bytes reserve = 0;                     // kept free for write-backs that pass through
+    std::deque<TaskId> waiting;            // committed tasks without room, in order
+    std::deque<DataId> transits;           // data that wait for room to pass through toward a worker
+    std::deque<WriteBack> write_backs;     // data that wait for room to pass through toward their home
+    std::deque<DataId> final_values;       // data whose value is final and not home yet
+    std::vector<std::uint32_t> committed_uses;  // by datum
+    Bytes evicting = 0;                    // bytes of replicas that are being written back to be dropped
+    std::uint32_t passed = 0;              // tasks that passed the first waiting one
+    std::uint32_t holders = 0;             // tasks that hold places
+    bool look = false;                     // something changed: try the waiting ones again
+  };
+  struct GroupState {
+    std::deque<TaskId> committed;  // unfinished, in order
+    std::vector<TaskId> fetching;  // hold places, miss inputs
+    std::deque<TaskId> startable;  // miss nothing
+    std::uint32_t ahead = 0;       // committed and not handed to a worker
+    bool look = false;             // the scheduler may have work for it
+  };
+  struct WorkerState {
+    std::uint32_t held = 0;
+    Duration held_time{0};
+  };
+  struct LinkState {
+    std::deque<TransferId> queue;
+    std::uint32_t active = 0;
+  };
+  struct Transfer {
+    DataId data;
+    LinkId link;
+    Place to;
+    bool write_back = false;  // toward the home, for nobody's use
+    bool active = false;
+    bool cancelled = false;
+    Slot from_slot = Slot::Pool;  // once active
+  };
+
+  // SystemView
+  [[nodiscard]] Bytes bytes(DataId data) const override { return record(data).description.bytes; }
+  [[nodiscard]] bool valid(DataId data, NodeId node) const override;
+  [[nodiscard]] bool expected(DataId data, NodeId node) const override;
+  [[nodiscard]] bool evictable(DataId data, NodeId node) const override;
+  [[nodiscard]] Duration transfer_time(DataId data, NodeId node) const override;
+  [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override;
+  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override {
+    return m_groups[group.index()].committed;
+  }
+  [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override;
+  void planned_uses_changed(DataId data, GroupId group) override;
+
+  // planner.cpp: submission, and the loop that moves everything on
+  void check_submission(TaskSubmission const& submission, AccessList const& accesses) const;
+  [[nodiscard]] std::uint64_t allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const;
+  [[nodiscard]] Bytes footprint(AccessList const& accesses, NodeId node) const;
+  void make_ready(Task& task);
+  void advance();
+  void commit_tasks(GroupId group);
+  bool issue_tasks(GroupId group);
+  [[nodiscard]] WorkerId free_worker(WorkerGroup const& group, Duration estimate) const;
+  void issue(Task& task, WorkerId worker);
+  void end_task(Task& task);
+  void unplace(Task& task);
+  void resolve_stall();
+
+  // staging.cpp: room on nodes
+  void give_room(NodeId node);
+  void give_room_to_write_backs(NodeId node);
+  bool give_room_to_transit(NodeId node, DataId data);
+  bool place_task(Task& task, bool may_evict);
+  void hold_places(Task& task);
+  bool stands_in_reserve(Task const& task, NodeId node, bool may_evict);
+  bool allocate_all(Task const& task, NodeId node, std::vector<std::pair<DataId, Bytes>>& taken);
+  bool make_room(NodeId node, Bytes total, Bytes largest, Bytes low, Bytes high);
+  void clear_node(NodeId node);
+  std::optional<Bytes> take_room(NodeId node, DataId data, Bytes low, Bytes high);
+  std::optional<Bytes> take_room_to_pass(NodeId node, DataId data);
+  void keep(DataId data, NodeId node);
+  void withdraw(TaskId task, GroupId group, DataId lost);
+  void add_pool_replica(DataId data, NodeId node, Bytes offset);
+  void evict(DataId data, NodeId node);
+  void drop(DataId data, NodeId node, bool evicted);
+  void drop_if_useless(DataId data, NodeId node);
+  [[nodiscard]] DataId fallback_victim(NodeId node) const;
+  [[nodiscard]] Bytes room_for_tasks(NodeId node) const {
+    auto const& state = m_nodes[node.index()];
+    return state.ledger.capacity() - std::min(state.reserve, state.ledger.capacity());
+  }
+
+  // transfers.cpp: replicas on the move
+  void fetch(DataId data, NodeId node);
+  void pass_through(DataId data, NodeId node);
+  bool write_back(DataId data, NodeId from);
+  [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
+  [[nodiscard]] std::vector<NodeId> find_storage() const;
+  TransferId queue_transfer(DataId data, LinkId link, Place to, bool write_back);
+  void start_transfers(LinkId link);
+  void start_transfer(TransferId id);
+  Transfer end_transfer(TransferId id);
+  void cancel_queued_transfers(DataId data);
+  void end_hops(DataId data, NodeId target);
+  void finish_eviction(DataId data, NodeId node, Slot slot);
+  [[nodiscard]] bool busy(LinkId link) const;
+  void value_arrived(DataId data, NodeId node);
+  void send_home(DataId data);
+  void write_back_early();
+  void try_forget(DataId data);
+  void scan_fetching(NodeId node);
+  [[nodiscard]] bool can_start(Task const& task) const;
+
+  // failures.cpp
+  void fail(Task& task, std::exception_ptr error);
+  void poison(DataId data);
+  void cancel(Task& task);
+  void fail_write_back(DataId data, std::exception_ptr error);
+  void fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error);
+  void cancel_unissued();
+  void withdraw_from_queues(Task& task);
+
+  void set_valid(DataId data, Replica& replica);
+  void invalidate(DataId data, Replica& replica);
+  [[nodiscard]] DataRecord& record(DataId data) { return m_data[data.index()]; }
+  [[nodiscard]] DataRecord const& record(DataId data) const { return m_data[data.index()]; }
+  [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && m_data[data.index()].description.bytes > 0; }
+  [[nodiscard]] NodeState& node_of(Task const& task) { return m_nodes[m_topology.group(task.group).node.index()]; }
+  [[nodiscard]] std::string name_of(Task const& task) const;
+
+  Topology m_topology;
+  PolicySet m_policies;
+  Estimator& m_estimator;
+  PlannerOptions m_options;
+  PlanBoard m_board;
+  TaskGraph m_graph;
+  std::vector<Codelet> m_codelets;
+  std::deque<DataRecord> m_data;
+  std::vector<DataId> m_free_data;
+  std::vector<NodeState> m_nodes;
+  std::vector<NodeId> m_storage;  // by node: where temporaries go from there
+  std::vector<GroupState> m_groups;
+  std::vector<WorkerState> m_workers;
+  std::vector<LinkState> m_links;
+  PagedArray<TransferId, Transfer> m_transfers;
+  std::uint64_t m_next_transfer = 0;
+  std::uint32_t m_active_transfers = 0;
+  std::uint32_t m_issued = 0;
+  std::uint32_t m_going_home = 0;  // data on their way home because of a flush or of their release
+  std::vector<DataId> m_stale;
+  std::vector<std::pair<DataId, AccessMode>> m_touched;  // scratch of end_task
+  std::vector<TaskId> m_to_cancel;
+  std::vector<Failure> m_failures;
+  std::vector<Command> m_commands;
+  Statistics m_statistics;
+  bool m_look = false;  // some node or group has its look flag set
+};
+
+}  // namespace granary

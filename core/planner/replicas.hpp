@@ -1,0 +1,80 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/data.hpp>
+#include <granary/core/planner/command.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+/// One datum in one place. Places in a node's pool come and go; origin and home stay as long as the datum.
+struct Replica {
+  Replica(NodeId where, Slot which, Bytes at, bool holds_value) : node(where), slot(which), valid(holds_value), offset(at) {}
+
+  NodeId node;
+  Slot slot = Slot::Pool;
+  bool valid;              ///< holds the datum's present value
+  bool writing = false;    ///< a task that writes it was handed to a worker
+  bool evicting = false;   ///< is being written back in order to be dropped
+  std::uint32_t pins = 0;     ///< tasks that hold it, hops that will read it
+  std::uint32_t readers = 0;  ///< transfers in flight that read it
+  TransferId incoming;     ///< asked for or in flight
+  Bytes offset;            ///< Pool only
+};
+
+/// A fetch that passes through another node: `target` is filled once `via` is.
+struct Hop {
+  NodeId target;
+  NodeId via;
+};
+
+/// A live datum.
+struct DataRecord {
+  DataDescription description;
+  std::vector<Replica> replicas;
+  std::vector<Hop> hops;
+  std::uint32_t transfers = 0;  ///< asked for or in flight
+  std::uint32_t active = 0;     ///< in flight
+  bool defined = false;         ///< has an origin, or a task that writes it was submitted
+  bool poisoned = false;        ///< a failure left it without a value
+  bool stale = false;           ///< its last writer was cancelled: those who depend on that are cancelled too
+  bool released = false;
+  bool write_failed = false;    ///< the way home failed; not tried again before failures are cleared
+  bool going_home = false;      ///< is on its way home because of a flush or of its release
+
+  /// The replica in that place, or null.
+  [[nodiscard]] Replica* find(NodeId node, Slot slot) {
+    for (auto& replica : replicas) {
+      if (replica.node == node && replica.slot == slot) return &replica;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] Replica const* find(NodeId node, Slot slot) const { return const_cast<DataRecord*>(this)->find(node, slot); }
+  /// The slot that stands for the datum on `node`: its home, where that is the home's node, else the pool.
+  [[nodiscard]] Slot slot_on(NodeId node) const { return description.home == node ? Slot::Home : Slot::Pool; }
+  [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }
+  [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<DataRecord*>(this)->on(node); }
+  [[nodiscard]] bool valid_besides(Replica const& replica) const {
+    for (auto const& other : replicas) {
+      if (&other != &replica && other.valid) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool has_value() const {
+    for (auto const& replica : replicas) {
+      if (replica.valid) return true;
+    }
+    return false;
+  }
+  /// Whether its home, if it has one, lacks the present value. A datum that nobody wrote stays at its origin.
+  [[nodiscard]] bool away_from_home() const {
+    if (!description.home.valid()) return false;
+    if (auto const* origin = find(description.origin, Slot::Origin); origin != nullptr && origin->valid) return false;
+    return !find(description.home, Slot::Home)->valid;
+  }
+};
+
+}  // namespace granary

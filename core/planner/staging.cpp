@@ -1,0 +1,318 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Room on nodes: which committed task gets its places when, and what is evicted for it.
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <algorithm>
+
+namespace granary {
+namespace {
+
+// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves nobody.
+constexpr std::uint32_t most_passes = 256;
+
+}  // namespace
+
+void Planner::give_room(NodeId id) {
+  auto& node = m_nodes[id.index()];
+  give_room_to_write_backs(id);
+  while (!node.transits.empty()) {
+    if (!give_room_to_transit(id, node.transits.front())) break;
+    node.transits.pop_front();
+  }
+  while (!node.waiting.empty()) {
+    Task& task = m_graph[node.waiting.front()];
+    if (!place_task(task, node.transits.empty())) break;
+    std::erase(node.waiting, task.id);
+    node.passed = 0;
+    m_groups[task.group.index()].look = m_look = true;
+  }
+  for (std::size_t i = 1; i < node.waiting.size() && node.passed < most_passes;) {
+    Task& task = m_graph[node.waiting[i]];
+    if (!place_task(task, false)) {
+      ++i;
+      continue;
+    }
+    node.waiting.erase(node.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    ++node.passed;
+    m_groups[task.group.index()].look = m_look = true;
+  }
+}
+
+void Planner::give_room_to_write_backs(NodeId id) {
+  auto& node = m_nodes[id.index()];
+  Bytes const reserved_from = room_for_tasks(id);
+  while (!node.write_backs.empty()) {
+    auto const [data, from] = node.write_backs.front();
+    auto* const source = known(data) ? record(data).on(from) : nullptr;
+    bool const wanted = source != nullptr && source->valid && (source->evicting || record(data).going_home);
+    if (wanted && record(data).on(id) == nullptr) {
+      Bytes const bytes = record(data).description.bytes;
+      auto offset = take_room_to_pass(id, data);
+      if (!offset) {
+        // Only the reserve may be cleared for a write-back: it is what keeps tasks on two nodes from waiting for each other.
+        for (DataId const victim : node.ledger.window(bytes, reserved_from, node.ledger.capacity(), [&](DataId other) {
+               return evictable(other, id) || record(other).find(id, Slot::Pool)->evicting;
+             })) {
+          if (evictable(victim, id)) evict(victim, id);
+        }
+        offset = take_room_to_pass(id, data);
+        if (!offset) return;
+      }
+      add_pool_replica(data, id, *offset);
+      write_back(data, from);
+    }
+    node.write_backs.pop_front();
+  }
+}
+
+bool Planner::give_room_to_transit(NodeId id, DataId data) {
+  auto& passing = record(data);
+  auto const hops = static_cast<std::uint32_t>(
+      std::ranges::count_if(passing.hops, [&](Hop const& hop) { return hop.via == id; }));
+  if (hops == 0) return true;
+  if (passing.on(id) == nullptr) {
+    Bytes const bytes = passing.description.bytes;
+    Bytes const high = room_for_tasks(id);
+    auto offset = take_room(id, data, 0, high);
+    while (!offset && make_room(id, bytes, bytes, 0, high)) offset = take_room(id, data, 0, high);
+    if (!offset) return false;
+    add_pool_replica(data, id, *offset);
+  }
+  passing.on(id)->pins += hops;
+  keep(data, id);
+  if (passing.on(id)->valid) {
+    value_arrived(data, id);
+  } else {
+    fetch(data, id);
+  }
+  return true;
+}
+
+bool Planner::place_task(Task& task, bool may_evict) {
+  NodeId const id = m_topology.group(task.group).node;
+  auto& node = m_nodes[id.index()];
+  if (stands_in_reserve(task, id, may_evict)) return false;
+  Bytes total = 0;
+  Bytes largest = 0;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || record(access.data).on(id) != nullptr) continue;
+    Bytes const size = node.ledger.rounded(record(access.data).description.bytes);
+    total += size;
+    largest = std::max(largest, size);
+  }
+  if (total > 0) {
+    if (!may_evict) return false;
+    std::vector<std::pair<DataId, Bytes>> taken;
+    // The task's own data must not be chosen as victims.
+    auto const protect = [&](int change) {
+      for (auto const& access : task.accesses) {
+        if (auto* const replica = access.repeated ? nullptr : record(access.data).on(id)) {
+          replica->pins = static_cast<std::uint32_t>(static_cast<int>(replica->pins) + change);
+        }
+      }
+    };
+    protect(1);
+    bool placed = allocate_all(task, id, taken);
+    while (!placed && make_room(id, total, largest, 0, room_for_tasks(id))) {
+      placed = allocate_all(task, id, taken);
+    }
+    protect(-1);
+    if (!placed) {
+      if (node.holders == 0 && node.evicting == 0) clear_node(id);
+      return false;
+    }
+    for (auto const& [data, offset] : taken) add_pool_replica(data, id, offset);
+  }
+  hold_places(task);
+  return true;
+}
+
+// A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved out first.
+bool Planner::stands_in_reserve(Task const& task, NodeId id, bool may_evict) {
+  auto const& node = m_nodes[id.index()];
+  bool stands = false;
+  if (node.reserve == 0) return stands;
+  for (auto const& access : task.accesses) {
+    auto const* const replica = access.repeated ? nullptr : record(access.data).find(id, Slot::Pool);
+    if (replica == nullptr) continue;
+    Bytes const end = replica->offset + node.ledger.rounded(record(access.data).description.bytes);
+    if (end <= room_for_tasks(id)) continue;
+    stands = true;
+    if (may_evict && evictable(access.data, id)) evict(access.data, id);
+  }
+  if (stands && may_evict) {
+    // What was clean is gone already: then the task can be placed at once.
+    stands = std::ranges::any_of(task.accesses, [&](Access const& access) {
+      auto const* const replica = record(access.data).find(id, Slot::Pool);
+      return replica != nullptr &&
+             replica->offset + node.ledger.rounded(record(access.data).description.bytes) > room_for_tasks(id);
+    });
+  }
+  return stands;
+}
+
+bool Planner::allocate_all(Task const& task, NodeId id, std::vector<std::pair<DataId, Bytes>>& taken) {
+  auto& ledger = m_nodes[id.index()].ledger;
+  taken.clear();
+  for (auto const& access : task.accesses) {
+    if (access.repeated || record(access.data).on(id) != nullptr) continue;
+    if (auto const offset = take_room(id, access.data, 0, room_for_tasks(id))) {
+      taken.emplace_back(access.data, *offset);
+      continue;
+    }
+    for (auto const& [data, offset] : taken) ledger.free(offset);
+    taken.clear();
+    return false;
+  }
+  return true;
+}
+
+std::optional<Bytes> Planner::take_room(NodeId id, DataId data, Bytes low, Bytes high) {
+  return m_nodes[id.index()].ledger.allocate(data, record(data).description.bytes, low, high);
+}
+
+// Room on the way home: anywhere, or in the reserve alone while others wait for room.
+std::optional<Bytes> Planner::take_room_to_pass(NodeId id, DataId data) {
+  auto const& node = m_nodes[id.index()];
+  bool const contended = node.reserve > 0 && !(node.waiting.empty() && node.transits.empty());
+  auto const offset = contended ? std::nullopt : take_room(id, data, 0, room_for_tasks(id));
+  return offset ? offset : take_room(id, data, room_for_tasks(id), node.ledger.capacity());
+}
+
+// Evicts until another attempt to allocate is worth it; false when the caller has to wait.
+bool Planner::make_room(NodeId id, Bytes total, Bytes largest, Bytes low, Bytes high) {
+  auto& node = m_nodes[id.index()];
+  for (;;) {
+    Bytes const used = node.ledger.used() - node.ledger.used_from(high);
+    if (high - low + node.evicting < used + total) {
+      DataId victim = m_policies.eviction->victim(id);
+      if (!victim.valid()) victim = fallback_victim(id);
+      if (!victim.valid()) return false;
+      Bytes const before = node.ledger.used();
+      evict(victim, id);
+      if (node.ledger.used() < before) return true;
+      continue;
+    }
+    if (node.evicting > 0) return false;
+    // Enough bytes are free, in pieces: clear the cheapest contiguous range for the largest datum.
+    auto const victims = node.ledger.window(largest, low, high, [&](DataId data) { return evictable(data, id); });
+    if (victims.empty()) return false;
+    for (DataId const victim : victims) evict(victim, id);
+    return node.evicting == 0;
+  }
+}
+
+DataId Planner::fallback_victim(NodeId id) const {
+  if (m_issued > 0 || m_active_transfers > 0) return {};
+  for (auto const& [offset, block] : m_nodes[id.index()].ledger.blocks()) {
+    if (evictable(block.data, id)) return block.data;
+  }
+  return {};
+}
+
+// Nothing on the node is in use but the first waiting task's own data lie so that the rest does not fit between them.
+void Planner::clear_node(NodeId id) {
+  Bytes const used = m_nodes[id.index()].ledger.used();
+  std::vector<DataId> all;
+  for (auto const& [offset, block] : m_nodes[id.index()].ledger.blocks()) all.push_back(block.data);
+  for (DataId const data : all) {
+    if (evictable(data, id)) evict(data, id);
+  }
+  if (m_nodes[id.index()].ledger.used() < used) m_nodes[id.index()].look = m_look = true;
+}
+
+void Planner::hold_places(Task& task) {
+  NodeId const id = m_topology.group(task.group).node;
+  ++m_nodes[id.index()].holders;
+  task.phase = TaskPhase::Fetching;
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    ++record(access.data).on(id)->pins;
+    if (record(access.data).slot_on(id) != Slot::Pool) continue;
+    keep(access.data, id);
+    m_policies.eviction->replica_used(access.data, id);
+  }
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && reads(access.mode)) fetch(access.data, id);
+  }
+  auto& group = m_groups[task.group.index()];
+  if (can_start(task)) {
+    group.startable.push_back(task.id);
+  } else {
+    group.fetching.push_back(task.id);
+  }
+}
+
+// A replica that is about to be dropped is needed after all.
+void Planner::keep(DataId data, NodeId id) {
+  Replica* const replica = record(data).on(id);
+  if (!replica->evicting) return;
+  replica->evicting = false;
+  m_nodes[id.index()].evicting -= m_nodes[id.index()].ledger.rounded(record(data).description.bytes);
+}
+
+void Planner::add_pool_replica(DataId data, NodeId id, Bytes offset) {
+  auto& node = m_nodes[id.index()];
+  Bytes const size = node.ledger.rounded(record(data).description.bytes);
+  record(data).replicas.emplace_back(id, Slot::Pool, offset, false);
+  auto& statistics = m_statistics.nodes[id.index()];
+  statistics.used = node.ledger.used();
+  statistics.peak = std::max(statistics.peak, statistics.used);
+  m_commands.emplace_back(AllocateCommand{data, id, offset, size});
+  m_policies.eviction->replica_added(data, id);
+  m_policies.scheduler->replica_expected(data, id);
+}
+
+void Planner::evict(DataId data, NodeId id) {
+  auto& node = m_nodes[id.index()];
+  Replica* const replica = record(data).find(id, Slot::Pool);
+  ++m_statistics.nodes[id.index()].evictions;
+  if (replica->readers == 0 && record(data).valid_besides(*replica)) {
+    drop(data, id, true);
+    return;
+  }
+  replica->evicting = true;
+  node.evicting += node.ledger.rounded(record(data).description.bytes);
+  if (!record(data).valid_besides(*replica)) write_back(data, id);
+}
+
+void Planner::drop(DataId data, NodeId id, bool evicted) {
+  auto& dropped = record(data);
+  auto& node = m_nodes[id.index()];
+  Replica* const replica = dropped.find(id, Slot::Pool);
+  Bytes const offset = replica->offset;
+  if (replica->evicting) node.evicting -= node.ledger.rounded(dropped.description.bytes);
+  node.ledger.free(offset);
+  m_statistics.nodes[id.index()].used = node.ledger.used();
+  dropped.replicas.erase(dropped.replicas.begin() + (replica - dropped.replicas.data()));
+  m_commands.emplace_back(FreeCommand{data, id, offset});
+  m_policies.eviction->replica_dropped(data, id);
+  if (evicted) {
+    for (GroupId const group : m_topology.groups_on(id)) {
+      for (TaskId const user : m_board.users(data, group)) withdraw(user, group, data);
+    }
+  }
+  m_policies.scheduler->replica_dropped(data, id);
+  if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
+}
+
+// An input of the planned task is gone: its place in the plan has lost its reason.
+void Planner::withdraw(TaskId id, GroupId group, DataId lost) {
+  Task const& task = m_graph[id];
+  bool const input = std::ranges::any_of(
+      task.accesses, [&](Access const& access) { return access.data == lost && reads(access.mode); });
+  if (!input) return;
+  m_board.remove(id);
+  ++m_statistics.tasks_withdrawn;
+  m_policies.scheduler->withdrawn(id, group);
+  m_groups[group.index()].look = m_look = true;
+}
+
+void Planner::drop_if_useless(DataId data, NodeId id) {
+  Replica const* const replica = record(data).find(id, Slot::Pool);
+  if (replica == nullptr || replica->valid || replica->pins > 0 || replica->readers > 0 || replica->incoming.valid()) return;
+  drop(data, id, false);
+}
+
+}  // namespace granary

@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+struct LinkStatistics {
+  std::uint64_t transfers = 0;
+  Bytes bytes = 0;
+};
+
+struct NodeStatistics {
+  Bytes used = 0;  ///< now: replicas, incoming transfers, reserved outputs, rounded up to the node's alignment
+  Bytes peak = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early ones
+};
+
+struct Statistics {
+  std::uint64_t tasks_run = 0;
+  std::uint64_t tasks_failed = 0;
+  std::uint64_t tasks_cancelled = 0;
+  std::uint64_t tasks_withdrawn = 0;  ///< times a planned task returned to the scheduler
+  std::vector<LinkStatistics> links;
+  std::vector<NodeStatistics> nodes;
+};
+
+}  // namespace granary

@@ -1,0 +1,403 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Replicas on the move: fetches, write-backs, the links' queues.
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary {
+
+void Planner::fetch(DataId data, NodeId node) {
+  auto& moving = record(data);
+  Replica* const destination = moving.on(node);
+  bool const hopping = std::ranges::any_of(moving.hops, [&](Hop const& hop) { return hop.target == node; });
+  if (destination->valid || destination->incoming.valid() || hopping) return;
+  NodeId source;
+  Duration best = Duration::max();
+  for (auto const& replica : moving.replicas) {
+    if (!replica.valid) continue;
+    Duration const time = m_topology.route_time(replica.node, node, moving.description.bytes);
+    if (time >= best) continue;
+    best = time;
+    source = replica.node;
+  }
+  if (!source.valid()) throw InternalError("data '" + moving.description.name + "' is to be fetched but has no value");
+  LinkId const link = m_topology.next_hop(source, node);
+  NodeId const next = m_topology.machine()[link].to;
+  if (next == node) {
+    queue_transfer(data, link, {node, destination->slot, destination->offset}, false);
+    return;
+  }
+  moving.hops.push_back({node, next});
+  pass_through(data, next);
+}
+
+// The datum has to be on `node` before it can go on toward the target of its newest hop.
+void Planner::pass_through(DataId data, NodeId node) {
+  auto& moving = record(data);
+  Replica* const replica = moving.on(node);
+  auto const hops = std::ranges::count_if(moving.hops, [&](Hop const& hop) { return hop.via == node; });
+  if (replica == nullptr) {
+    if (hops > 1) return;  // it waits for room there already
+    m_nodes[node.index()].transits.push_back(data);
+    m_nodes[node.index()].look = m_look = true;
+    return;
+  }
+  bool const waits_for_room = replica->pins == 0 && hops > 1 && !replica->incoming.valid() && !replica->valid;
+  if (waits_for_room) return;
+  ++replica->pins;
+  if (replica->slot == Slot::Pool) keep(data, node);
+  if (replica->valid) {
+    value_arrived(data, node);
+  } else {
+    fetch(data, node);
+  }
+}
+
+// The datum became valid on `node`: what passes through here goes on.
+void Planner::value_arrived(DataId data, NodeId node) {
+  auto const hops = record(data).hops;
+  for (Hop const& hop : hops) {
+    if (hop.via != node) continue;
+    Replica* const destination = record(data).on(hop.target);
+    if (destination == nullptr || destination->incoming.valid()) continue;
+    LinkId const link = m_topology.next_hop(node, hop.target);
+    NodeId const next = m_topology.machine()[link].to;
+    if (next == hop.target) {
+      queue_transfer(data, link, {hop.target, destination->slot, destination->offset}, false);
+      continue;
+    }
+    // A longer way: the next node is filled from this one, which stays pinned until then.
+    auto& all = record(data).hops;
+    auto const same = std::ranges::find_if(all, [&](Hop const& h) { return h.target == hop.target && h.via == node; });
+    same->via = next;
+    --record(data).on(node)->pins;
+    pass_through(data, next);
+  }
+}
+
+NodeId Planner::storage_of(DataId data, NodeId from) const {
+  auto const& stored = record(data);
+  if (stored.description.home.valid()) return stored.description.home;
+  return m_storage[from.index()];
+}
+
+// Where a temporary goes from each node: the nearest node made for storage, or from a device the nearest host.
+std::vector<NodeId> Planner::find_storage() const {
+  auto const& machine = m_topology.machine();
+  auto const nearest = [&](NodeId from, auto const& suits) {
+    NodeId best;
+    Duration best_time = Duration::max();
+    for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
+      NodeId const node(static_cast<std::uint32_t>(n));
+      if (node == from || !suits(node) || m_topology.route_time(from, node, 1_MiB) >= best_time) continue;
+      best = node;
+      best_time = m_topology.route_time(from, node, 1_MiB);
+    }
+    return best;
+  };
+  auto const boundless = [&](NodeId node) {
+    return m_topology.groups_on(node).empty() && machine[node].capacity == unbounded;
+  };
+  auto const disk = [&](NodeId node) {
+    return m_topology.groups_on(node).empty() && machine[node].kind == NodeKind::Disk;
+  };
+  auto const host = [&](NodeId node) { return machine[node].kind == NodeKind::Host; };
+  std::vector<NodeId> storage(machine.nodes.size());
+  for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
+    NodeId const from(static_cast<std::uint32_t>(n));
+    if (boundless(from)) continue;
+    storage[n] = nearest(from, boundless);
+    if (!storage[n].valid() && !disk(from)) storage[n] = nearest(from, disk);
+    if (!storage[n].valid() && machine[from].kind == NodeKind::Device) storage[n] = nearest(from, host);
+  }
+  return storage;
+}
+
+// Moves the value one node nearer to its home or, without one, to where temporaries are stored.
+bool Planner::write_back(DataId data, NodeId from) {
+  NodeId const target = storage_of(data, from);
+  if (!target.valid()) return false;
+  LinkId const link = m_topology.next_hop(from, target);
+  NodeId const next = m_topology.machine()[link].to;
+  auto& moving = record(data);
+  Replica* destination = moving.on(next);
+  if (destination == nullptr) {
+    auto const offset = take_room_to_pass(next, data);
+    if (!offset) {
+      m_nodes[next.index()].write_backs.push_back({data, from});
+      m_nodes[next.index()].look = m_look = true;
+      return true;
+    }
+    add_pool_replica(data, next, *offset);
+    destination = moving.on(next);
+  }
+  if (destination->valid || destination->incoming.valid()) return true;
+  ++m_statistics.nodes[from.index()].write_backs;
+  queue_transfer(data, link, {next, destination->slot, destination->offset}, true);
+  return true;
+}
+
+TransferId Planner::queue_transfer(DataId data, LinkId link, Place to, bool write_back) {
+  TransferId const id(m_next_transfer++);
+  auto& transfer = m_transfers.create(id);
+  transfer.data = data;
+  transfer.link = link;
+  transfer.to = to;
+  transfer.write_back = write_back;
+  auto& moving = record(data);
+  moving.find(to.node, to.slot)->incoming = id;
+  ++moving.transfers;
+  m_links[link.index()].queue.push_back(id);
+  start_transfers(link);
+  return id;
+}
+
+void Planner::start_transfers(LinkId link) {
+  auto& state = m_links[link.index()];
+  while (state.active < m_topology.machine()[link].width && !state.queue.empty()) {
+    TransferId const id = state.queue.front();
+    state.queue.pop_front();
+    start_transfer(id);
+  }
+}
+
+void Planner::start_transfer(TransferId id) {
+  auto& transfer = m_transfers[id];
+  auto& moving = record(transfer.data);
+  if (transfer.cancelled) {
+    DataId const data = transfer.data;
+    --moving.transfers;
+    m_transfers.erase(id);
+    if (moving.released) try_forget(data);
+    return;
+  }
+  NodeId const from = m_topology.machine()[transfer.link].from;
+  Replica* source = moving.on(from);
+  if (source == nullptr || !source->valid) source = moving.find(from, Slot::Origin);
+  if (source == nullptr || !source->valid) {
+    // The source was dropped while the transfer waited: another valid place exists.
+    Place const to = transfer.to;
+    DataId const data = transfer.data;
+    --moving.transfers;
+    moving.find(to.node, to.slot)->incoming = {};
+    m_transfers.erase(id);
+    if (moving.find(to.node, to.slot)->pins > 0) {
+      fetch(data, to.node);
+    } else if (moving.going_home) {
+      send_home(data);
+    } else {
+      drop_if_useless(data, to.node);
+      if (moving.released) try_forget(data);
+    }
+    return;
+  }
+  ++source->readers;
+  transfer.from_slot = source->slot;
+  transfer.active = true;
+  ++moving.active;
+  ++m_links[transfer.link.index()].active;
+  ++m_active_transfers;
+  m_commands.emplace_back(CopyCommand{id, transfer.data, {from, source->slot, source->offset}, transfer.to, transfer.link,
+                                      moving.description.bytes});
+}
+
+void Planner::cancel_queued_transfers(DataId data) {
+  auto& moving = record(data);
+  if (moving.transfers == 0 && !moving.going_home) return;
+  if (std::exchange(moving.going_home, false)) --m_going_home;
+  for (std::size_t i = moving.replicas.size(); i-- > 0;) {
+    auto& replica = moving.replicas[i];
+    if (!replica.incoming.valid()) continue;
+    m_transfers[replica.incoming].cancelled = true;
+    replica.incoming = {};
+    if (replica.slot == Slot::Pool) drop_if_useless(data, replica.node);
+  }
+}
+
+// What success and failure of a copy have in common; returns what it was.
+Planner::Transfer Planner::end_transfer(TransferId id) {
+  Transfer const transfer = m_transfers[id];
+  m_transfers.erase(id);
+  auto& moving = record(transfer.data);
+  --moving.transfers;
+  --moving.active;
+  --m_links[transfer.link.index()].active;
+  --m_active_transfers;
+  moving.find(transfer.to.node, transfer.to.slot)->incoming = {};
+  NodeId const from = m_topology.machine()[transfer.link].from;
+  --moving.find(from, transfer.from_slot)->readers;
+  for (NodeId const node : {from, transfer.to.node}) {
+    auto& state = m_nodes[node.index()];
+    if (!state.waiting.empty() || !state.transits.empty() || !state.write_backs.empty()) state.look = m_look = true;
+  }
+  return transfer;
+}
+
+void Planner::copy_done(TransferId id) {
+  Transfer const transfer = end_transfer(id);
+  DataId const data = transfer.data;
+  LinkId const link = transfer.link;
+  Place const to = transfer.to;
+  NodeId const from = m_topology.machine()[link].from;
+  auto& moved = record(data);
+  auto& statistics = m_statistics.links[link.index()];
+  ++statistics.transfers;
+  statistics.bytes += moved.description.bytes;
+  Replica* const destination = moved.find(to.node, to.slot);
+  bool const useful = !moved.poisoned && moved.find(from, transfer.from_slot)->valid;
+  if (useful) {
+    set_valid(data, *destination);
+    end_hops(data, to.node);
+    value_arrived(data, to.node);
+  }
+  finish_eviction(data, from, transfer.from_slot);
+  drop_if_useless(data, from);
+  drop_if_useless(data, to.node);
+  if (moved.going_home) send_home(data);
+  start_transfers(link);
+  scan_fetching(from);
+  scan_fetching(to.node);
+  if (moved.released) try_forget(data);
+  advance();
+}
+
+void Planner::end_hops(DataId data, NodeId target) {
+  auto& hops = record(data).hops;
+  for (std::size_t i = hops.size(); i-- > 0;) {
+    if (hops[i].target != target) continue;
+    NodeId const via = hops[i].via;
+    hops.erase(hops.begin() + static_cast<std::ptrdiff_t>(i));
+    Replica* const replica = record(data).on(via);
+    if (replica == nullptr || replica->pins == 0) continue;
+    --replica->pins;
+    drop_if_useless(data, via);
+  }
+}
+
+// A transfer that read the replica has ended: if it was being evicted, it goes now or is written back.
+void Planner::finish_eviction(DataId data, NodeId node, Slot slot) {
+  Replica* const replica = record(data).find(node, slot);
+  if (replica == nullptr || !replica->evicting || replica->pins > 0 || replica->readers > 0) return;
+  if (record(data).valid_besides(*replica)) {
+    drop(data, node, true);
+  } else {
+    write_back(data, node);
+  }
+}
+
+void Planner::scan_fetching(NodeId node) {
+  for (GroupId const group : m_topology.groups_on(node)) {
+    auto& state = m_groups[group.index()];
+    std::erase_if(state.fetching, [&](TaskId id) {
+      if (!can_start(m_graph[id])) return false;
+      state.startable.push_back(id);
+      state.look = m_look = true;
+      return true;
+    });
+  }
+}
+
+bool Planner::can_start(Task const& task) const {
+  NodeId const node = m_topology.group(task.group).node;
+  return std::ranges::all_of(task.accesses, [&](Access const& access) {
+    if (access.repeated) return true;
+    auto const& data = record(access.data);
+    return (!reads(access.mode) || data.on(node)->valid) && (!writes(access.mode) || data.active == 0);
+  });
+}
+
+void Planner::flush_homes() {
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    DataId const data(static_cast<std::uint32_t>(d));
+    if (known(data) && !m_data[d].going_home) send_home(data);
+  }
+  advance();
+}
+
+void Planner::send_home(DataId data) {
+  auto& going = record(data);
+  bool const away = going.away_from_home() && !going.poisoned && !going.write_failed && going.has_value();
+  if (away != going.going_home) {
+    going.going_home = away;
+    away ? ++m_going_home : --m_going_home;
+  }
+  if (!away) return;
+  NodeId nearest;
+  Duration best = Duration::max();
+  for (auto const& replica : going.replicas) {
+    if (!replica.valid || replica.slot == Slot::Home) continue;
+    Duration const time = m_topology.route_time(replica.node, going.description.home, going.description.bytes);
+    if (time < best) {
+      best = time;
+      nearest = replica.node;
+    }
+  }
+  Replica* const source = going.on(nearest);
+  bool const writing = source != nullptr && source->writing;
+  if (!writing && source != nullptr) write_back(data, nearest);
+}
+
+void Planner::write_back_early() {
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    auto& values = m_nodes[n].final_values;
+    while (!values.empty()) {
+      DataId const data = values.front();
+      auto* const replica = known(data) ? record(data).find(node, Slot::Pool) : nullptr;
+      bool const wanted = replica != nullptr && replica->valid && !replica->writing && record(data).away_from_home() &&
+                          !record(data).write_failed && m_graph.pending_writers(data) == 0 &&
+                          record(data).transfers == record(data).active;
+      if (wanted) {
+        LinkId const link = m_topology.next_hop(node, record(data).description.home);
+        if (m_topology.machine()[link].to == record(data).description.home) {
+          if (busy(link)) break;
+          write_back(data, node);
+        }
+      }
+      values.pop_front();
+    }
+  }
+}
+
+// Whether anybody waits for the link or for its bus, or the link carries all that it can.
+bool Planner::busy(LinkId link) const {
+  auto const& machine = m_topology.machine();
+  if (m_links[link.index()].active >= machine[link].width) return true;
+  for (std::size_t l = 0; l < m_links.size(); ++l) {
+    bool const shared = l == link.index() || (machine.links[l].bus != 0 && machine.links[l].bus == machine[link].bus);
+    if (shared && !m_links[l].queue.empty()) return true;
+  }
+  return false;
+}
+
+void Planner::try_forget(DataId data) {
+  auto& released = record(data);
+  if (m_graph.pending_tasks(data) > 0) return;
+  if (!released.going_home) send_home(data);
+  if (released.going_home || released.transfers > 0 || !released.hops.empty()) return;
+  for (std::size_t i = released.replicas.size(); i-- > 0;) {
+    if (released.replicas[i].slot == Slot::Pool) drop(data, released.replicas[i].node, false);
+  }
+  released = {};
+  m_graph.forget(data);
+  m_free_data.push_back(data);
+  m_commands.emplace_back(ForgetCommand{data});
+}
+
+void Planner::set_valid(DataId data, Replica& replica) {
+  replica.valid = true;
+  m_policies.scheduler->replica_valid(data, replica.node);
+}
+
+void Planner::invalidate(DataId data, Replica& replica) {
+  bool const was_valid = std::exchange(replica.valid, false);
+  if (replica.slot == Slot::Pool) {
+    drop_if_useless(data, replica.node);
+  } else if (was_valid) {
+    m_policies.scheduler->replica_dropped(data, replica.node);
+  }
+}
+
+}  // namespace granary

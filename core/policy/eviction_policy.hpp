@@ -1,0 +1,30 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/system_view.hpp>
+
+namespace granary {
+
+/// Chooses among the replicas of a node that may be evicted. Told what happens; owns no thread, lock, clock or environment variable.
+class EvictionPolicy {
+ public:
+  virtual ~EvictionPolicy() = default;
+
+  /// Called once, before anything else; the view and the board outlive the policy.
+  virtual void attach(SystemView const& view, PlanBoard const& board) = 0;
+  /// The replica to evict from `node`: one for which `view.evictable` holds; invalid when the policy would evict none of them.
+  virtual DataId victim(NodeId node) = 0;
+
+  /// The datum got a place in the node's memory.
+  virtual void replica_added(DataId, NodeId) {}
+  /// A committed task took hold of the replica, or finished with it.
+  virtual void replica_used(DataId, NodeId) {}
+  /// The datum lost its place in the node's memory.
+  virtual void replica_dropped(DataId, NodeId) {}
+  /// The number of planned tasks that use the datum on the group's node changed.
+  virtual void planned_uses_changed(DataId, GroupId) {}
+};
+
+}  // namespace granary

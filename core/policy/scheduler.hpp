@@ -1,0 +1,44 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/system_view.hpp>
+
+namespace granary {
+
+/// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a const view, and owns no
+/// thread, lock, clock or environment variable. Commit of a task is final; what a group will run after its committed tasks
+/// may be published on the board, where eviction policies see it.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+
+  /// Called once, before anything else; the view and the board outlive the scheduler.
+  virtual void attach(SystemView const& view, PlanBoard& board) = 0;
+
+  /// The task may run now: its predecessors have finished.
+  virtual void ready(TaskId task) = 0;
+  /// The next task to commit for the group, one that was reported ready and is allowed on the group; invalid when there is none for it. The
+  /// scheduler forgets the task and takes it off the board.
+  virtual TaskId next(GroupId group) = 0;
+  /// The task, which the scheduler still has, was cancelled: forget it and take it off the board.
+  virtual void cancelled(TaskId task) = 0;
+
+  /// The task was submitted; its predecessors may still run.
+  virtual void submitted(TaskId) {}
+  /// The planned task was taken off the group's plan because one of its inputs was evicted; the scheduler has it again.
+  virtual void withdrawn(TaskId, GroupId) {}
+  /// The task was handed to a worker.
+  virtual void issued(TaskId) {}
+  /// A task that `next` gave has ended: it ran, failed or was cancelled. It is still live during the call.
+  virtual void finished(TaskId) {}
+  /// The datum got a place on the node: a transfer to it was asked for, or a task will write it there.
+  virtual void replica_expected(DataId, NodeId) {}
+  /// The datum's present value can be read on the node.
+  virtual void replica_valid(DataId, NodeId) {}
+  /// The datum has lost its place on the node: evicted, or overwritten elsewhere.
+  virtual void replica_dropped(DataId, NodeId) {}
+};
+
+}  // namespace granary

@@ -1,0 +1,65 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/finite_check.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary::detail {
+namespace {
+
+// A number is finite unless all bits of its exponent are set; integer logic lets the compiler vectorise the loop.
+template <class T>
+bool all_finite(T const* values, std::uint64_t count) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr Bits exponent = sizeof(T) == 4 ? Bits{0x7f800000U} : static_cast<Bits>(0x7ff0000000000000U);
+  Bits found = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Bits const bits = std::bit_cast<Bits>(values[i]) & exponent;
+    found |= static_cast<Bits>(bits == exponent);
+  }
+  return found == 0;
+}
+
+struct Columns {
+  std::uint64_t first;
+  std::uint64_t end;
+};
+
+// The columns of row r (within tile (i, j)) that belong to the part.
+Columns columns_of(MatrixPart part, std::uint64_t i, std::uint64_t j, std::uint64_t r, std::uint64_t cols) {
+  if (part == MatrixPart::All) return {0, cols};
+  if (i == j) return part == MatrixPart::Lower ? Columns{0, std::min(r + 1, cols)} : Columns{std::min(r, cols), cols};
+  return (part == MatrixPart::Lower) == (i > j) ? Columns{0, cols} : Columns{0, 0};
+}
+
+template <class T>
+std::exception_ptr check(FileTiling const& tiling, std::uint64_t slot, T const* values, MatrixPart part,
+                         std::string const& name) {
+  auto const i = tiling.row_of(slot);
+  auto const j = tiling.col_of(slot);
+  for (std::uint64_t r = 0; r < tiling.rows_in(i); ++r) {
+    auto const [first, end] = columns_of(part, i, j, r, tiling.cols_in(j));
+    T const* row = values + r * tiling.tile;
+    if (all_finite(row + first, end - first)) continue;
+    auto column = first;
+    while (std::isfinite(row[column])) ++column;
+    return std::make_exception_ptr(DataError(name + " holds " + (std::isnan(row[column]) ? "NaN" : "infinity") +
+                                             " at (" + std::to_string(i * tiling.tile + r) + ", " +
+                                             std::to_string(j * tiling.tile + column) + ")"));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::exception_ptr check_finite(FileTiling const& tiling, std::uint64_t slot, std::byte const* values, ScalarType type,
+                                MatrixPart part, std::string const& name) {
+  if (type == ScalarType::Float32) return check(tiling, slot, reinterpret_cast<float const*>(values), part, name);
+  return check(tiling, slot, reinterpret_cast<double const*>(values), part, name);
+}
+
+}  // namespace granary::detail

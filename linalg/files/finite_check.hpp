@@ -1,0 +1,18 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <string>
+
+#include <granary/linalg/files/matrix_file.hpp>
+
+namespace granary::detail {
+
+/// Looks for NaN and infinity in the elements of a row-major tile that belong to the matrix and to `part` of it. Null
+/// when all are finite, else a DataError `<name> holds NaN at (i, j)` with the element's indices in the matrix, counted
+/// from 0. One pass over the tile at about the speed of memory.
+[[nodiscard]] std::exception_ptr check_finite(FileTiling const& tiling, std::uint64_t slot, std::byte const* values,
+                                              ScalarType type, MatrixPart part, std::string const& name);
+
+}  // namespace granary::detail

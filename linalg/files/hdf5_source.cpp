@@ -1,0 +1,97 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <utility>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/linalg/files/source_kinds.hpp>
+#include <granary/outofcore/io_thread.hpp>
+
+namespace granary::detail {
+namespace {
+
+constexpr Bytes chunk_cache_bytes = 16_MiB;
+constexpr Bytes most_compressed_chunk_bytes = 32_MiB;
+
+class Hdf5Source final : public MatrixSource {
+ public:
+  Hdf5Source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part, std::shared_ptr<AsyncFileIo> io)
+      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name()),
+        m_io(std::move(io)),
+        m_cached(File::open_for_reading(info.path)),
+        m_thread("granary-hdf5") {
+    Hdf5Lock const lock;
+    m_file = require({H5Fopen(info.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", info.path);
+    auto const access = require({H5Pcreate(H5P_DATASET_ACCESS), H5Pclose}, "open", info.name());
+    constexpr std::size_t hash_slots = 12421;
+    H5Pset_chunk_cache(access.get(), hash_slots, chunk_cache_bytes, 0.75);
+    m_dataset = require({H5Dopen2(m_file.get(), info.dataset.c_str(), access.get()), H5Dclose}, "open", info.name());
+    auto const properties =
+        require({H5Dget_create_plist(m_dataset.get()), H5Pclose}, "read the layout of", info.name());
+    auto const chunk_bytes = info.chunk_rows * info.chunk_cols * size_of(info.scalar_type);
+    if (H5Pget_nfilters(properties.get()) > 0 && chunk_bytes > most_compressed_chunk_bytes) {
+      throw DataError(info.name() + " is compressed in chunks of " + format_bytes(chunk_bytes) + "; chunks of up to " +
+                      format_bytes(most_compressed_chunk_bytes) +
+                      " can be read within a memory limit (h5repack makes smaller ones)");
+    }
+  }
+
+  ~Hdf5Source() override {
+    Hdf5Lock const lock;
+    m_dataset.reset();
+    m_file.reset();
+  }
+
+ private:
+  void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
+    m_thread.post([this, slot, destination, done = std::move(done)]() mutable {
+      auto const bytes =
+          tiling().rows_in(tiling().row_of(slot)) * tiling().cols_in(tiling().col_of(slot)) * size_of(scalar_type());
+      std::exception_ptr error;
+      try {
+        read(slot, destination);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      // HDF5 reads through the page cache.
+      m_bytes_since_drop += bytes;
+      if (m_bytes_since_drop >= chunk_cache_bytes) {
+        m_cached->drop_cache(0, 0);
+        m_bytes_since_drop = 0;
+      }
+      m_io->complete_elsewhere(IoDirection::Read, bytes, std::move(error), std::move(done));
+    });
+  }
+
+  void read(std::uint64_t slot, std::byte* destination) {
+    auto const& t = tiling();
+    hsize_t const start[2] = {t.row_of(slot) * t.tile, t.col_of(slot) * t.tile};
+    hsize_t const count[2] = {t.rows_in(t.row_of(slot)), t.cols_in(t.col_of(slot))};
+    hsize_t const memory_extent[2] = {t.tile, t.tile};
+    hsize_t const memory_start[2] = {0, 0};
+    Hdf5Lock const lock;
+    auto const file_space = require({H5Dget_space(m_dataset.get()), H5Sclose}, "read", describe(slot));
+    auto const memory_space = require({H5Screate_simple(2, memory_extent, nullptr), H5Sclose}, "read", describe(slot));
+    auto const type = scalar_type() == ScalarType::Float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
+        H5Sselect_hyperslab(memory_space.get(), H5S_SELECT_SET, memory_start, nullptr, count, nullptr) < 0 ||
+        H5Dread(m_dataset.get(), type, memory_space.get(), file_space.get(), H5P_DEFAULT, destination) < 0) {
+      throw DataError("cannot read " + describe(slot) + ": " + hdf5_reason());
+    }
+  }
+
+  std::shared_ptr<AsyncFileIo> m_io;
+  std::shared_ptr<File const> m_cached;
+  Hdf5Id m_file;
+  Hdf5Id m_dataset;
+  Bytes m_bytes_since_drop = 0;
+  SerialThread m_thread;
+};
+
+}  // namespace
+
+std::unique_ptr<MatrixSource> make_hdf5_source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part,
+                                               std::shared_ptr<AsyncFileIo> io) {
+  return std::make_unique<Hdf5Source>(info, tile, part, std::move(io));
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,60 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <hdf5.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace granary::detail {
+
+/// Held around every call of HDF5: the library may be built for one thread only. Its own printing of errors is off
+/// meanwhile.
+class Hdf5Lock {
+ public:
+  Hdf5Lock();
+  Hdf5Lock(Hdf5Lock const&) = delete;
+  Hdf5Lock& operator=(Hdf5Lock const&) = delete;
+  ~Hdf5Lock();
+
+ private:
+  std::unique_lock<std::recursive_mutex> m_lock;
+  H5E_auto2_t m_function = nullptr;
+  void* m_data = nullptr;
+};
+
+/// Owns an HDF5 identifier. Make and destroy it under an Hdf5Lock.
+class Hdf5Id {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Hdf5Id() = default;
+  Hdf5Id(hid_t id, Close close) : m_id(id), m_close(close) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : m_id(std::exchange(other.m_id, -1)), m_close(other.m_close) {}
+  Hdf5Id& operator=(Hdf5Id&& other) noexcept {
+    std::swap(m_id, other.m_id);
+    std::swap(m_close, other.m_close);
+    return *this;
+  }
+  ~Hdf5Id() { reset(); }
+
+  void reset() {
+    if (m_id >= 0) m_close(m_id);
+    m_id = -1;
+  }
+  [[nodiscard]] bool valid() const { return m_id >= 0; }
+  [[nodiscard]] hid_t get() const { return m_id; }
+
+ private:
+  hid_t m_id = -1;
+  Close m_close = nullptr;
+};
+
+/// The innermost message of the last HDF5 error of this thread.
+[[nodiscard]] std::string hdf5_reason();
+
+/// Throws DataError `cannot <what> <name>: <reason>` unless the id is valid.
+[[nodiscard]] Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);
+
+}  // namespace granary::detail

@@ -1,0 +1,198 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/matrix_file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/linalg/files/npy_header.hpp>
+
+namespace granary {
+namespace {
+
+using detail::Hdf5Id;
+using detail::require;
+
+struct Spec {
+  std::string path;
+  std::string dataset;
+};
+
+// A colon may also be part of a file's name: a spec that is a file is one.
+Spec split(std::string const& spec) {
+  auto const colon = spec.rfind(':');
+  std::error_code ignored;
+  if (colon == std::string::npos || colon == 0 || std::filesystem::exists(spec, ignored)) return {spec, {}};
+  auto dataset = spec.substr(colon + 1);
+  if (dataset.empty()) throw InvalidArgument("no dataset is named after the colon of " + spec);
+  if (dataset.front() != '/') dataset.insert(dataset.begin(), '/');
+  return {spec.substr(0, colon), dataset};
+}
+
+void require_readable(std::string const& path) {
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw InvalidArgument("cannot open " + path + ": " + std::generic_category().message(errno));
+  struct stat status {};
+  bool const regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  ::close(descriptor);
+  if (!regular) throw InvalidArgument("cannot open " + path + ": it is not a regular file");
+}
+
+bool starts_as_npy(std::string const& path) {
+  char magic[6] = {};
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  bool const same = descriptor >= 0 && ::read(descriptor, magic, 6) == 6 && std::memcmp(magic, "\x93NUMPY", 6) == 0;
+  if (descriptor >= 0) ::close(descriptor);
+  return same;
+}
+
+struct Listing {
+  std::vector<std::string> all;
+  std::vector<std::string> two_dimensional;
+};
+
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info2_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
+herr_t note_dataset(hid_t group, char const* name, ObjectInfo const* object, void* data) {
+  if (object->type != H5O_TYPE_DATASET) return 0;
+  auto& listing = *static_cast<Listing*>(data);
+  listing.all.push_back(std::string("/").append(name));
+  Hdf5Id const dataset(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
+  if (!dataset.valid()) return 0;
+  Hdf5Id const space(H5Dget_space(dataset.get()), H5Sclose);
+  if (space.valid() && H5Sget_simple_extent_ndims(space.get()) == 2)
+    listing.two_dimensional.push_back(listing.all.back());
+  return 0;
+}
+
+Listing list_datasets(hid_t file) {
+  Listing listing;
+#if H5_VERSION_GE(1, 12, 0)
+  H5Ovisit3(file, H5_INDEX_NAME, H5_ITER_INC, note_dataset, &listing, H5O_INFO_BASIC);
+#else
+  H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, note_dataset, &listing, H5O_INFO_BASIC);
+#endif
+  return listing;
+}
+
+std::string join(std::vector<std::string> const& names) {
+  constexpr std::size_t shown = 20;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
+  return text;
+}
+
+// Opens the dataset that the spec names, or the only matrix that there is.
+Hdf5Id open_dataset(hid_t file, Spec& spec) {
+  if (!spec.dataset.empty()) {
+    Hdf5Id dataset(H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    if (dataset.valid()) return dataset;
+    auto const there = list_datasets(file).all;
+    throw InvalidArgument(spec.path + " has no dataset " + spec.dataset +
+                          (there.empty() ? " and no other" : "; it has " + join(there)));
+  }
+  auto const listing = list_datasets(file);
+  auto const& matrices = listing.two_dimensional;
+  if (matrices.empty()) {
+    throw DataError(spec.path + " holds no two-dimensional dataset" +
+                    (listing.all.empty() ? "" : "; it has " + join(listing.all)));
+  }
+  if (matrices.size() > 1) {
+    throw InvalidArgument(spec.path + " holds several matrices: name one of " + join(matrices) + " after a colon");
+  }
+  spec.dataset = matrices.front();
+  return require({H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", spec.path + ":" + spec.dataset);
+}
+
+// Fills in the element type; returns whether the file holds it in the form that memory does.
+bool read_type(hid_t dataset, MatrixFileInfo& info) {
+  auto const type = require({H5Dget_type(dataset), H5Tclose}, "read the type of", info.name());
+  auto const bytes = H5Tget_size(type.get());
+  if (H5Tget_class(type.get()) != H5T_FLOAT || (bytes != 4 && bytes != 8)) {
+    auto const* kind = H5Tget_class(type.get()) == H5T_FLOAT      ? "floating-point numbers"
+                       : H5Tget_class(type.get()) == H5T_INTEGER  ? "integers"
+                       : H5Tget_class(type.get()) == H5T_COMPOUND ? "records (complex numbers are stored so)"
+                                                                  : "elements that are no numbers";
+    throw DataError(info.name() + " holds " + kind + " of " + std::to_string(bytes) +
+                    " bytes; float and double can be read");
+  }
+  info.scalar_type = bytes == 4 ? ScalarType::Float32 : ScalarType::Float64;
+  return H5Tequal(type.get(), bytes == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE) > 0;
+}
+
+void read_shape(hid_t dataset, MatrixFileInfo& info) {
+  auto const space = require({H5Dget_space(dataset), H5Sclose}, "read the shape of", info.name());
+  int const dimensions = H5Sget_simple_extent_ndims(space.get());
+  if (dimensions != 2)
+    throw DataError(info.name() + " has " + std::to_string(dimensions) + " dimensions; a matrix has 2");
+  hsize_t extents[2] = {};
+  H5Sget_simple_extent_dims(space.get(), extents, nullptr);
+  info.rows = extents[0];
+  info.cols = extents[1];
+  if (info.rows == 0 || info.cols == 0) throw DataError(info.name() + " is empty");
+}
+
+void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& info) {
+  auto const properties = require({H5Dget_create_plist(dataset), H5Pclose}, "read the layout of", info.name());
+  auto const layout = H5Pget_layout(properties.get());
+  bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0;
+  if (layout == H5D_CONTIGUOUS && plain) {
+    auto const offset = H5Dget_offset(dataset);
+    if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
+    auto const bytes = info.rows * info.cols * size_of(info.scalar_type);
+    if (offset + bytes > std::filesystem::file_size(info.path)) throw DataError(info.name() + " is truncated");
+    info.first_byte = offset;
+    info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
+  } else if (layout == H5D_CHUNKED) {
+    hsize_t chunk[2] = {};
+    H5Pget_chunk(properties.get(), 2, chunk);
+    info.chunk_rows = chunk[0];
+    info.chunk_cols = chunk[1];
+    // HDF5 disagrees with itself, from version to version, on whether chunk addresses count a user block.
+    auto const creation = require({H5Fget_create_plist(file), H5Pclose}, "read", info.path);
+    hsize_t user_block = 0;
+    H5Pget_userblock(creation.get(), &user_block);
+    if (plain && user_block == 0) info.arrangement = MatrixFileInfo::Arrangement::Chunked;
+  }
+}
+
+MatrixFileInfo open_hdf5(Spec spec) {
+  detail::Hdf5Lock const lock;
+  if (H5Fis_hdf5(spec.path.c_str()) <= 0) throw DataError(spec.path + " is neither an HDF5 nor a .npy file");
+  auto const file = require({H5Fopen(spec.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", spec.path);
+  auto const dataset = open_dataset(file.get(), spec);
+  MatrixFileInfo info;
+  info.path = spec.path;
+  info.dataset = spec.dataset;
+  read_shape(dataset.get(), info);
+  bool const native = read_type(dataset.get(), info);
+  read_arrangement(file.get(), dataset.get(), native, info);
+  return info;
+}
+
+}  // namespace
+
+MatrixFileInfo open_matrix_file(std::string const& text) {
+  auto const spec = split(text);
+  require_readable(spec.path);
+  if (!starts_as_npy(spec.path)) return open_hdf5(spec);
+  if (!spec.dataset.empty())
+    throw InvalidArgument(spec.path + " is a .npy file: it has no datasets such as " + spec.dataset);
+  return detail::read_npy_header(spec.path);
+}
+
+}  // namespace granary

@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/matrix_source.hpp>
+
+#include <utility>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/finite_check.hpp>
+#include <granary/linalg/files/source_kinds.hpp>
+
+namespace granary {
+
+MatrixSource::MatrixSource(FileTiling const& tiling, ScalarType type, MatrixPart part, std::string name)
+    : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)) {
+  if (tiling.tile == 0) throw InvalidArgument("the tile size must be at least 1");
+}
+
+void MatrixSource::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {
+  if (bytes != tile_bytes() || slot >= m_tiling.tile_rows() * m_tiling.tile_cols()) {
+    throw InternalError("slot " + std::to_string(slot) + " of " + m_name + " cannot be read as " +
+                        std::to_string(bytes) + " bytes");
+  }
+  start_read(slot, destination, [this, slot, destination, done = std::move(done)](std::exception_ptr error) {
+    if (!error) error = detail::check_finite(m_tiling, slot, destination, m_type, m_part, m_name);
+    done(std::move(error));
+  });
+}
+
+void MatrixSource::write_async(std::uint64_t slot, std::byte const*, Bytes, IoCompletion) {
+  throw InternalError(describe(slot) + " is read-only");
+}
+
+std::string MatrixSource::describe(std::uint64_t slot) const {
+  return "tile (" + std::to_string(m_tiling.row_of(slot)) + ", " + std::to_string(m_tiling.col_of(slot)) + ") of " +
+         m_name;
+}
+
+std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part,
+                                                 std::shared_ptr<AsyncFileIo> io) {
+  using Arrangement = MatrixFileInfo::Arrangement;
+  if (info.arrangement == Arrangement::Contiguous)
+    return detail::make_contiguous_source(info, tile, part, std::move(io));
+  bool const chunk_is_tile = info.chunk_rows == tile && info.chunk_cols == tile;
+  bool const one_chunk = info.chunk_rows == info.rows && info.chunk_cols == info.cols;
+  if (info.arrangement == Arrangement::Chunked && (chunk_is_tile || one_chunk)) {
+    if (auto chunks = detail::map_chunks(info)) {
+      if (chunk_is_tile) return detail::make_chunk_source(info, std::move(*chunks), tile, part, std::move(io));
+      auto contiguous = info;
+      contiguous.first_byte = chunks->at(0);
+      return detail::make_contiguous_source(contiguous, tile, part, std::move(io));
+    }
+  }
+  return detail::make_hdf5_source(info, tile, part, std::move(io));
+}
+
+}  // namespace granary

@@ -1,0 +1,53 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/outofcore/async_file_io.hpp>
+#include <granary/outofcore/storage.hpp>
+
+namespace granary {
+
+/// The tiles of a matrix that is read and never written: the origin of tiled data. Slots and the form of tiles are
+/// FileTiling's.
+///
+/// A tile that holds NaN or infinity, in the part of the matrix that counts, arrives as DataError.
+class MatrixSource : public Storage {
+ public:
+  [[nodiscard]] FileTiling const& tiling() const { return m_tiling; }
+  [[nodiscard]] ScalarType scalar_type() const { return m_type; }
+  /// Bytes of every tile in memory: tile² elements.
+  [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_type); }
+
+  /// `bytes` is tile_bytes(); throws InternalError otherwise, or when there is no such slot.
+  void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) final;
+  /// Throws InternalError.
+  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) final;
+  [[nodiscard]] std::string describe(std::uint64_t slot) const final;
+
+ protected:
+  MatrixSource(FileTiling const& tiling, ScalarType type, MatrixPart part, std::string name);
+
+  /// Starts to fill the tile; `done` as in Storage.
+  virtual void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) = 0;
+
+  [[nodiscard]] std::string const& name() const { return m_name; }
+
+ private:
+  FileTiling m_tiling;
+  ScalarType m_type;
+  MatrixPart m_part;
+  std::string m_name;
+};
+
+/// Opens a matrix to be read in tiles of `tile` x `tile` elements. Chunks that are such tiles, unfiltered and of native
+/// type, and contiguous datasets and .npy files are read straight from the file; all others by HDF5 on a thread of
+/// their own, with a cache of 16 MiB. A compressed chunk is then unpacked as often as tiles that touch it are read:
+/// tiles should span whole chunks. Throws InvalidArgument for a tile size of 0, DataError when the file became
+/// unreadable or has compressed chunks over 32 MiB.
+[[nodiscard]] std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile,
+                                                               MatrixPart part, std::shared_ptr<AsyncFileIo> io);
+
+}  // namespace granary

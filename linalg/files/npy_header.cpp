@@ -1,0 +1,119 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/npy_header.hpp>
+
+#include <bit>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary::detail {
+namespace {
+
+constexpr std::size_t max_header_bytes = 1 << 16;
+
+[[noreturn]] void malformed(std::string const& path) {
+  throw DataError("the header of " + path + " is not a well-formed .npy header");
+}
+
+// The text of the Python dictionary in the header, and where the elements start.
+std::string read_dictionary(std::string const& path, std::uint64_t& first_byte) {
+  std::ifstream file(path, std::ios::binary);
+  unsigned char start[12] = {};
+  if (!file.read(reinterpret_cast<char*>(start), 10))
+    throw DataError(path + " is truncated: it ends within its header");
+  std::size_t length = start[8] + (std::size_t{start[9]} << 8);
+  first_byte = 10;
+  if (start[6] != 1) {
+    if (start[6] > 3) throw DataError(path + " has .npy version " + std::to_string(start[6]) + "; 1 to 3 can be read");
+    if (!file.read(reinterpret_cast<char*>(start) + 10, 2))
+      throw DataError(path + " is truncated: it ends within its header");
+    length += (std::size_t{start[10]} << 16) + (std::size_t{start[11]} << 24);
+    first_byte = 12;
+  }
+  if (length > max_header_bytes) malformed(path);
+  std::string text(length, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(length))) {
+    throw DataError(path + " is truncated: it ends within its header");
+  }
+  first_byte += length;
+  return text;
+}
+
+// What follows `'key':`, without leading blanks.
+std::string_view value_of(std::string_view text, std::string_view key, std::string const& path) {
+  auto position = text.find(std::string("'").append(key).append("'"));
+  if (position == std::string_view::npos) malformed(path);
+  position = text.find(':', position + key.size() + 2);
+  if (position == std::string_view::npos) malformed(path);
+  ++position;
+  while (position < text.size() && text[position] == ' ') ++position;
+  return text.substr(position);
+}
+
+std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& path) {
+  auto const close = text.find(')');
+  if (text.empty() || text[0] != '(' || close == std::string_view::npos) malformed(path);
+  std::vector<std::uint64_t> shape;
+  std::size_t position = 1;
+  while (position < close) {
+    if (text[position] == ',' || text[position] == ' ') {
+      ++position;
+      continue;
+    }
+    std::uint64_t extent = 0;
+    auto const [end, error] = std::from_chars(text.data() + position, text.data() + close, extent);
+    if (error != std::errc{}) malformed(path);
+    shape.push_back(extent);
+    position = static_cast<std::size_t>(end - text.data());
+  }
+  return shape;
+}
+
+}  // namespace
+
+MatrixFileInfo read_npy_header(std::string const& path) {
+  MatrixFileInfo info;
+  info.path = path;
+  info.format = MatrixFileInfo::Format::Npy;
+  info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
+  auto const text = read_dictionary(path, info.first_byte);
+
+  auto const type = value_of(text, "descr", path);
+  if (type.size() < 5 || type[0] != '\'' || type.find('\'', 1) == std::string_view::npos) {
+    throw DataError(path + " does not hold a real floating type: its elements are records");
+  }
+  auto const descriptor = type.substr(1, type.find('\'', 1) - 1);
+  auto const kind = descriptor.substr(1);
+  if (kind != "f4" && kind != "f8") {
+    throw DataError(path + " holds elements of type " + std::string(descriptor) + "; float and double can be read");
+  }
+  info.scalar_type = kind == "f4" ? ScalarType::Float32 : ScalarType::Float64;
+  constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
+  info.swapped = (descriptor[0] == '<' || descriptor[0] == '>') && descriptor[0] != native;
+
+  info.column_major = value_of(text, "fortran_order", path).starts_with("True");
+  auto const shape = shape_of(value_of(text, "shape", path), path);
+  if (shape.size() != 2) {
+    throw DataError(path + " has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
+  }
+  info.rows = shape[0];
+  info.cols = shape[1];
+  if (info.rows == 0 || info.cols == 0) throw DataError(path + " holds an empty matrix");
+  constexpr std::uint64_t limit = std::uint64_t{1} << 31;
+  if (info.rows >= limit || info.cols >= limit) malformed(path);
+  auto const expected = info.first_byte + info.rows * info.cols * size_of(info.scalar_type);
+  auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(path));
+  if (present < expected) {
+    throw DataError(path + " is truncated: it has " + std::to_string(present) + " bytes of " +
+                    std::to_string(expected));
+  }
+  return info;
+}
+
+}  // namespace granary::detail

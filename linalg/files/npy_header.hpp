@@ -1,0 +1,11 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/files/matrix_file.hpp>
+
+namespace granary::detail {
+
+/// Reads the header of a .npy file, format versions 1 to 3 (NumPy Enhancement Proposal 1); throws DataError.
+[[nodiscard]] MatrixFileInfo read_npy_header(std::string const& path);
+
+}  // namespace granary::detail

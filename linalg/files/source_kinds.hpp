@@ -1,0 +1,24 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+
+#include <granary/linalg/files/chunk_map.hpp>
+#include <granary/linalg/files/matrix_source.hpp>
+
+namespace granary::detail {
+
+/// Reads rows (or columns) of tiles straight from a contiguous matrix.
+[[nodiscard]] std::unique_ptr<MatrixSource> make_contiguous_source(MatrixFileInfo const& info, std::uint64_t tile,
+                                                                   MatrixPart part, std::shared_ptr<AsyncFileIo> io);
+
+/// Reads chunks that are tiles at their offsets in the file.
+[[nodiscard]] std::unique_ptr<MatrixSource> make_chunk_source(MatrixFileInfo const& info, ChunkMap chunks,
+                                                              std::uint64_t tile, MatrixPart part,
+                                                              std::shared_ptr<AsyncFileIo> io);
+
+/// Reads by HDF5, on one thread.
+[[nodiscard]] std::unique_ptr<MatrixSource> make_hdf5_source(MatrixFileInfo const& info, std::uint64_t tile,
+                                                             MatrixPart part, std::shared_ptr<AsyncFileIo> io);
+
+}  // namespace granary::detail

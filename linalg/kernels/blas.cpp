@@ -1,0 +1,152 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/blas.hpp>
+
+#include <granary/core/base/error.hpp>
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+// Fortran passes the length of every character argument at the end of the argument list.
+#define GRANARY_DECLARE_BLAS(T, p)                                                                                     \
+  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,          \
+                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                             \
+  void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*,        \
+                int const*, std::size_t, std::size_t);                                                                 \
+  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,            \
+                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                       \
+  void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,        \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                       \
+  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,        \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                       \
+  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                          \
+  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);                \
+  T p##lange_(char const*, int const*, int const*, T const*, int const*, T*, std::size_t);                             \
+  T p##lansy_(char const*, char const*, int const*, T const*, int const*, T*, std::size_t, std::size_t);
+
+extern "C" {
+GRANARY_DECLARE_BLAS(double, d)
+GRANARY_DECLARE_BLAS(float, s)
+}
+
+namespace granary {
+namespace blas {
+namespace {
+
+template <class Flag>
+[[nodiscard]] char letter(Flag flag) {
+  return static_cast<char>(flag);
+}
+
+}  // namespace
+
+#define GRANARY_DEFINE_BLAS(T, p)                                                                                      \
+  template <>                                                                                                          \
+  void gemm<T>(Op op_a, Op op_b, int m, int n, int k, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, \
+               int ldc) {                                                                                              \
+    char const ta = letter(op_a), tb = letter(op_b);                                                                   \
+    p##gemm_(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                    \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void syrk<T>(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc) {                  \
+    char const u = letter(uplo), t = letter(op);                                                                       \
+    p##syrk_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1);                                                   \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void symm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,    \
+               int ldc) {                                                                                              \
+    char const s = letter(side), u = letter(uplo);                                                                     \
+    p##symm_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                          \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void trmm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) {    \
+    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag);                                   \
+    p##trmm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1);                                            \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void trsm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) {    \
+    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag);                                   \
+    p##trsm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1);                                            \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  int potrf<T>(Uplo uplo, int n, T* a, int lda) {                                                                      \
+    char const u = letter(uplo);                                                                                       \
+    int info = 0;                                                                                                      \
+    p##potrf_(&u, &n, a, &lda, &info, 1);                                                                              \
+    return info;                                                                                                       \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  int trtri<T>(Uplo uplo, Diag diag, int n, T* a, int lda) {                                                           \
+    char const u = letter(uplo), d = letter(diag);                                                                     \
+    int info = 0;                                                                                                      \
+    p##trtri_(&u, &d, &n, a, &lda, &info, 1, 1);                                                                       \
+    return info;                                                                                                       \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  T lange<T>(Norm norm, int m, int n, T const* a, int lda, T* work) {                                                  \
+    char const which = letter(norm);                                                                                   \
+    return p##lange_(&which, &m, &n, a, &lda, work, 1);                                                                \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  T lansy<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, T* work) {                                              \
+    char const which = letter(norm), u = letter(uplo);                                                                 \
+    return p##lansy_(&which, &u, &n, a, &lda, work, 1, 1);                                                             \
+  }
+
+GRANARY_DEFINE_BLAS(double, d)
+GRANARY_DEFINE_BLAS(float, s)
+
+}  // namespace blas
+
+namespace {
+
+/// The function of that name in whatever the process has loaded, or null.
+template <class Function>
+[[nodiscard]] Function* loaded(char const* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+}  // namespace
+
+bool set_blas_threads(int threads) {
+  if (threads < 1) {
+    throw InvalidArgument("BLAS cannot be held to " + std::to_string(threads) + " threads; at least 1 is needed");
+  }
+  bool found = false;
+  if (auto* set = loaded<void(int)>("openblas_set_num_threads")) {
+    set(threads);
+    found = true;
+  }
+  if (auto* set = loaded<void(int)>("MKL_Set_Num_Threads")) {
+    set(threads);
+    found = true;
+  }
+  // BLIS counts in its dim_t, 64 bits wide unless it was configured otherwise.
+  if (auto* set = loaded<void(std::int64_t)>("bli_thread_set_num_threads")) {
+    set(threads);
+    found = true;
+  }
+  return found;
+}
+
+std::string blas_description() {
+  if (auto* config = loaded<char*()>("openblas_get_config")) {
+    return config();
+  }
+  if (auto* version = loaded<void(char*, int)>("mkl_get_version_string")) {
+    std::array<char, 256> text{};
+    version(text.data(), static_cast<int>(text.size()) - 1);
+    std::string description = text.data();
+    description.erase(description.find_last_not_of(' ') + 1);
+    return description;
+  }
+  if (auto* version = loaded<char const*()>("bli_info_get_version_str")) {
+    return std::string("BLIS ") + version();
+  }
+  return "BLAS";
+}
+
+}  // namespace granary

@@ -1,0 +1,59 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/blas_enums.hpp>
+
+#include <string>
+
+/// BLAS and LAPACK under their own names, typed: column-major, 32-bit integers, no checks. T is double or float.
+namespace granary::blas {
+
+/// C := alpha op(A) op(B) + beta C, with C m x n and k the inner dimension.
+template <class T>
+void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,
+          int ldc);
+
+/// C := alpha op(A) op(A)^T + beta C, one triangle of the n x n matrix C; op(A) is n x k.
+template <class T>
+void syrk(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc);
+
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A symmetric, one triangle stored; C is m x n.
+template <class T>
+void symm(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, int ldc);
+
+/// B := alpha op(A) B or alpha B op(A) with A triangular; B is m x n.
+template <class T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb);
+
+/// Solves op(A) X = alpha B or X op(A) = alpha B with A triangular; X overwrites the m x n matrix B.
+template <class T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb);
+
+/// Cholesky factorization in place. Returns 0, or k > 0 when the leading minor of order k is not positive definite.
+template <class T>
+[[nodiscard]] int potrf(Uplo uplo, int n, T* a, int lda);
+
+/// Inverse of a triangle in place. Returns 0, or k > 0 when the k-th diagonal entry is zero (A is then unchanged).
+template <class T>
+[[nodiscard]] int trtri(Uplo uplo, Diag diag, int n, T* a, int lda);
+
+/// Norm of a general m x n matrix. The infinity norm takes `work` of m entries.
+template <class T>
+[[nodiscard]] T lange(Norm norm, int m, int n, T const* a, int lda, T* work = nullptr);
+
+/// Norm of a symmetric n x n matrix of which one triangle is stored. One and infinity norm take `work` of n entries.
+template <class T>
+[[nodiscard]] T lansy(Norm norm, Uplo uplo, int n, T const* a, int lda, T* work = nullptr);
+
+}  // namespace granary::blas
+
+namespace granary {
+
+/// Holds the process's BLAS to `threads` (>= 1) threads per call; knows OpenBLAS, MKL and BLIS, looked up at run time.
+/// Returns false where the BLAS at hand has no such control. Throws InvalidArgument for threads < 1.
+bool set_blas_threads(int threads);
+
+/// Name, version and kernels of the BLAS at hand, as it describes itself; "BLAS" where it does not.
+[[nodiscard]] std::string blas_description();
+
+}  // namespace granary

@@ -1,0 +1,28 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+namespace granary {
+
+/// Which triangle of a matrix is stored and referenced.
+enum class Uplo : char { Lower = 'L', Upper = 'U' };
+
+/// On which side of the unknown, or of the other factor, a matrix stands.
+enum class Side : char { Left = 'L', Right = 'R' };
+
+/// op(A): A itself or its transpose.
+enum class Op : char { NoTrans = 'N', Trans = 'T' };
+
+/// Whether the diagonal of a triangle is stored or taken as ones.
+enum class Diag : char { NonUnit = 'N', Unit = 'U' };
+
+/// Of which entries of a matrix the norm is taken: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
+enum class Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
+
+/// Whether the entries of a column or those of a row are contiguous.
+enum class Layout : char { ColumnMajor, RowMajor };
+
+[[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
+[[nodiscard]] constexpr Side flip(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
+[[nodiscard]] constexpr Op flip(Op op) { return op == Op::NoTrans ? Op::Trans : Op::NoTrans; }
+
+}  // namespace granary

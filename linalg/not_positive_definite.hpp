@@ -1,0 +1,24 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+
+#include <cstdint>
+
+namespace granary {
+
+/// A Cholesky factorization met a pivot that is not positive; the matrix is partly overwritten, as in LAPACK.
+class NotPositiveDefinite : public Error {
+ public:
+  explicit NotPositiveDefinite(std::uint64_t order)
+      : Error("the matrix is not positive definite: its leading minor of order " + std::to_string(order) + " is not positive"),
+        m_order(order) {}
+
+  /// The order of the leading minor that is not positive, as LAPACK's INFO counts it: from 1.
+  [[nodiscard]] std::uint64_t order() const { return m_order; }
+
+ private:
+  std::uint64_t m_order;
+};
+
+}  // namespace granary

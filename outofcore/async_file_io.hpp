@@ -1,0 +1,125 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <granary/core/base/units.hpp>
+#include <granary/outofcore/file.hpp>
+#include <granary/outofcore/storage.hpp>
+#include <granary/outofcore/throttle.hpp>
+
+namespace granary {
+
+enum class IoEngine {
+  Automatic,   ///< io_uring where the kernel allows it, else the thread pool
+  Uring,       ///< io_uring; InvalidArgument where the kernel or the build has none
+  ThreadPool,  ///< as many threads as the queue is deep, with pread and pwrite
+};
+
+enum class IoDirection { Read, Write };
+
+struct IoOptions {
+  IoEngine engine = IoEngine::Automatic;
+  unsigned queue_depth = 8;     ///< pieces given to the kernel at a time, at least 1; the default is measured: bench/io
+  Bytes piece_bytes = 512_KiB;  ///< longest piece, a multiple of io_alignment; the default is measured: bench/io
+  Bytes bytes_per_second = 0;   ///< bandwidth of all traffic together; 0: as fast as the disk is
+};
+
+/// One stretch of a file and the memory that it is read into or written from.
+struct IoExtent {
+  std::uint64_t offset;
+  std::byte* memory;
+  Bytes bytes;
+};
+
+/// Asynchronous reading and writing of files.
+///
+/// A request is cut into pieces, at most `queue_depth` of which the kernel holds at a time; the others wait here, so
+/// submitting never waits for the disk. Short transfers are continued, interrupted ones repeated. The first error of a
+/// request is handed to its completion as IoError, after its last piece; the end of the file before the end of a read
+/// is an error. Requests have no order among each other.
+class AsyncFileIo {
+ public:
+  AsyncFileIo(AsyncFileIo const&) = delete;
+  AsyncFileIo& operator=(AsyncFileIo const&) = delete;
+  /// Waits until every completion was called; so no completion may hold the last reference to it.
+  virtual ~AsyncFileIo();
+
+  [[nodiscard]] virtual std::string_view engine_name() const = 0;
+
+  void read(std::shared_ptr<File const> file, std::uint64_t offset, std::byte* destination, Bytes bytes,
+            IoCompletion done);
+  void write(std::shared_ptr<File const> file, std::uint64_t offset, std::byte const* source, Bytes bytes,
+             IoCompletion done);
+  /// One request over several stretches of a file, none of them empty. Throws InvalidArgument when there is none.
+  void submit(IoDirection direction, std::shared_ptr<File const> file, std::vector<IoExtent> extents,
+              IoCompletion done);
+
+  /// Counts traffic that reached the disk in another way, and calls `done(error)` when the bandwidth allows: at once,
+  /// on this thread, where there is no throttle. Call it on an I/O thread.
+  void complete_elsewhere(IoDirection direction, Bytes bytes, std::exception_ptr error, IoCompletion done);
+
+  /// Bytes of the requests that succeeded so far.
+  [[nodiscard]] Bytes bytes_read() const { return m_bytes_read; }
+  [[nodiscard]] Bytes bytes_written() const { return m_bytes_written; }
+
+ protected:
+  struct Request;
+  /// What an engine gives to the kernel in one call.
+  struct Piece {
+    Request* request;
+    File const* file;
+    IoDirection direction;
+    bool direct;
+    std::uint64_t offset;
+    std::byte* memory;
+    Bytes bytes;
+  };
+  using Finished = std::vector<std::shared_ptr<Request>>;
+
+  explicit AsyncFileIo(IoOptions const& options);
+
+  /// The next piece to be given to the kernel, if there is one. Call it with the lock held.
+  [[nodiscard]] std::optional<Piece> take_piece();
+  /// Enters what the kernel returned for a piece: a number of bytes or -errno. Returns what is left of the piece, to be
+  /// given to the kernel again; a request that has ended is moved to `finished`. Call it with the lock held.
+  [[nodiscard]] std::optional<Piece> advance(Piece piece, std::int64_t result, Finished& finished);
+  /// Calls the completions. Call it without the lock.
+  void deliver(Finished& finished);
+  /// Is called, with the lock held, when pieces may have become available.
+  virtual void pieces_arrived() = 0;
+  /// Waits until every completion was called; engines call it before they end their threads.
+  void drain();
+
+  std::mutex m_mutex;
+
+ private:
+  void end_request(Request& request, Finished& finished);
+  void finish(Request& request);
+
+  Bytes const m_piece_bytes;
+  std::deque<Request*> m_waiting;  // requests with pieces that were not taken yet
+  std::uint64_t m_under_way = 0;
+  std::condition_variable m_idle;
+  std::atomic<Bytes> m_bytes_read = 0;
+  std::atomic<Bytes> m_bytes_written = 0;
+  std::optional<Throttle> m_throttle;
+  std::unique_ptr<TimedCalls> m_timed_calls;
+};
+
+/// Throws InvalidArgument for options out of range and for an engine that is not available.
+[[nodiscard]] std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options = {});
+
+/// Whether the kernel and the build offer io_uring to this process.
+[[nodiscard]] bool uring_available();
+
+}  // namespace granary

@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+
+#include <granary/outofcore/async_file_io.hpp>
+
+namespace granary::detail {
+
+[[nodiscard]] std::shared_ptr<AsyncFileIo> make_thread_pool_io(IoOptions const& options);
+
+/// Null where the kernel or the build offers no io_uring.
+[[nodiscard]] std::shared_ptr<AsyncFileIo> make_uring_io(IoOptions const& options);
+
+}  // namespace granary::detail

@@ -1,0 +1,37 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace granary {
+
+/// Starts a thread that no signal is delivered to, named `name` (at most 15 characters) for debuggers.
+[[nodiscard]] std::thread start_io_thread(char const* name, std::function<void()> body);
+
+/// One thread that performs actions in the order in which they were given; it sleeps while there is none. For libraries
+/// that one thread at a time may use. The destructor performs what was given and then ends the thread.
+class SerialThread {
+ public:
+  explicit SerialThread(char const* name);
+  SerialThread(SerialThread const&) = delete;
+  SerialThread& operator=(SerialThread const&) = delete;
+  ~SerialThread();
+
+  /// Returns at once; the action must not throw.
+  void post(std::function<void()> action);
+
+ private:
+  void run();
+
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  std::deque<std::function<void()>> m_actions;
+  bool m_stop = false;
+  std::thread m_thread;
+};
+
+}  // namespace granary

@@ -1,0 +1,8 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/outofcore/storage.hpp>
+
+namespace granary {
+
+Storage::~Storage() = default;
+
+}  // namespace granary

@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace granary {
+namespace {
+
+template <class Factory>
+class Registry {
+ public:
+  explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
+
+  void add(std::string name, Factory factory) {
+    if (name.empty()) throw InvalidArgument("a " + m_kind + " needs a name");
+    if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' needs a factory");
+    std::scoped_lock const lock(m_mutex);
+    auto const [entry, added] = m_factories.try_emplace(std::move(name), std::move(factory));
+    if (!added) throw InvalidArgument("a " + m_kind + " named '" + entry->first + "' is registered already");
+  }
+
+  [[nodiscard]] Factory find(std::string_view name) const {
+    std::scoped_lock const lock(m_mutex);
+    auto const found = m_factories.find(name);
+    if (found != m_factories.end()) return found->second;
+    std::string known;
+    for (auto const& [other, factory] : m_factories) known += (known.empty() ? "" : ", ") + other;
+    throw InvalidArgument("unknown " + m_kind + " '" + std::string(name) + "': the known ones are " + known);
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::scoped_lock const lock(m_mutex);
+    std::vector<std::string> result;
+    for (auto const& [name, factory] : m_factories) result.push_back(name);
+    return result;
+  }
+
+ private:
+  std::string m_kind;
+  mutable std::mutex m_mutex;
+  std::map<std::string, Factory, std::less<>> m_factories;
+};
+
+// Inside functions: the policies of other source files register while static objects are still being made.
+Registry<SchedulerFactory>& schedulers() {
+  static Registry<SchedulerFactory> registry("scheduler");
+  return registry;
+}
+
+Registry<EvictionFactory>& evictions() {
+  static Registry<EvictionFactory> registry("eviction policy");
+  return registry;
+}
+
+}  // namespace
+
+void register_scheduler(std::string name, SchedulerFactory factory) { schedulers().add(std::move(name), std::move(factory)); }
+void register_eviction(std::string name, EvictionFactory factory) { evictions().add(std::move(name), std::move(factory)); }
+
+std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint64_t seed) { return schedulers().find(name)(seed); }
+std::unique_ptr<EvictionPolicy> make_eviction(std::string_view name) { return evictions().find(name)(); }
+
+PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
+  return {make_scheduler(scheduler, seed), make_eviction(eviction)};
+}
+
+std::vector<std::string> scheduler_names() { return schedulers().names(); }
+std::vector<std::string> eviction_names() { return evictions().names(); }
+
+}  // namespace granary

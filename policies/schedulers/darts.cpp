@@ -1,0 +1,156 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/darts.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace granary {
+namespace {
+
+SchedulerRegistration const registration("darts", [](std::uint64_t) { return std::make_unique<DartsScheduler>(); });
+
+// How far from the end of another group's plan a task that may be taken from it is looked for.
+constexpr int steal_depth = 16;
+
+}  // namespace
+
+void DartsScheduler::attach(SystemView const& view, PlanBoard& board) {
+  m_view = &view;
+  m_board = &board;
+  m_index.attach(view, board);
+}
+
+template <class Free>
+GroupId DartsScheduler::least_queued(Free&& free) const {
+  GroupId best;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) {
+    GroupId const group(g);
+    if (!free(group)) continue;
+    std::size_t const queued = m_board->plan(group).size() + m_view->committed(group).size();
+    if (queued >= fewest) continue;
+    fewest = queued;
+    best = group;
+  }
+  return best;
+}
+
+// Section 5.3, at the end: a task that is free from the start goes straight to a plan.
+void DartsScheduler::ready(TaskId id) {
+  auto const& task = m_view->task(id);
+  GroupId const group = least_queued([&](GroupId g) {
+    return task.allowed_on(g) && std::ranges::all_of(task.accesses, [&](Access const& access) {
+             return access.repeated || !reads(access.mode) || m_index.loaded(access.data, g);
+           });
+  });
+  group.valid() ? m_board->append(group, id, task.accesses) : m_index.add(id);
+}
+
+TaskId DartsScheduler::next(GroupId group) {
+  plan_free_tasks();
+  if (m_board->plan(group).empty()) fill(group);
+  auto const& plan = m_board->plan(group);
+  if (plan.empty()) return steal(group);
+  TaskId const head = plan.front();
+  // Its inputs stay loaded for the group: the task is a committed one from now on.
+  m_board->remove(head);
+  return head;
+}
+
+void DartsScheduler::plan(TaskId id, GroupId group) {
+  m_index.remove(id);
+  m_board->append(group, id, m_view->task(id).accesses);
+}
+
+void DartsScheduler::plan_free_tasks() {
+  for (TaskId const id : m_index.take_free_candidates()) {
+    auto const& task = m_view->task(id);
+    for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) {
+      if (task.allowed_on(GroupId(g))) refresh_inputs(task, GroupId(g));
+    }
+    GroupId const group = least_queued([&](GroupId g) { return m_index.is_free(id, g); });
+    if (group.valid()) plan(id, group);
+  }
+}
+
+// Algorithm 3, lines 2 to 17.
+void DartsScheduler::fill(GroupId group) {
+  DataId const best = m_index.best_data(group);
+  if (best.valid()) {
+    auto const enabled = m_index.enabled_by(best, group);
+    if (!enabled.empty()) {
+      for (TaskId const id : enabled) plan(id, group);
+      m_index.refresh(best, group);
+      return;
+    }
+  }
+  TaskId const id = best.valid() ? m_index.best_one_further(best, group) : m_index.best_ready(group);
+  if (!id.valid()) return;
+  plan(id, group);
+  refresh_inputs(m_view->task(id), group);
+}
+
+TaskId DartsScheduler::steal(GroupId group) {
+  std::vector<GroupId> others;
+  for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) {
+    if (!m_board->plan(GroupId(g)).empty()) others.emplace_back(g);
+  }
+  std::ranges::stable_sort(others, std::ranges::greater{}, [&](GroupId g) { return m_board->plan(g).size(); });
+  for (GroupId const other : others) {
+    auto const& plan = m_board->plan(other);
+    int looked_at = 0;
+    for (auto place = plan.rbegin(); place != plan.rend() && looked_at < steal_depth; ++place, ++looked_at) {
+      TaskId const id = *place;
+      auto const& task = m_view->task(id);
+      if (!task.allowed_on(group)) continue;
+      m_board->remove(id);
+      // On one node its inputs stay loaded: the task is about to be committed there.
+      if (m_view->topology().group(other).node != m_view->topology().group(group).node) refresh_inputs(task, other);
+      return id;
+    }
+  }
+  return {};
+}
+
+void DartsScheduler::cancelled(TaskId id) {
+  if (m_index.contains(id)) {
+    m_index.remove(id);
+    return;
+  }
+  auto const& task = m_view->task(id);
+  m_board->remove(id);
+  for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) refresh_inputs(task, GroupId(g));
+}
+
+// Whether the task is free is asked at the next call of `next`: now the datum whose eviction withdrew it may still count as loaded.
+void DartsScheduler::withdrawn(TaskId id, GroupId group) {
+  refresh_inputs(m_view->task(id), group);
+  m_index.add(id);
+}
+
+void DartsScheduler::replica_expected(DataId data, NodeId node) { refresh_on(data, node); }
+
+void DartsScheduler::replica_valid(DataId data, NodeId node) {
+  refresh_on(data, node);
+  m_index.replicas_changed(data);
+}
+
+void DartsScheduler::replica_dropped(DataId data, NodeId node) {
+  refresh_on(data, node);
+  m_index.replicas_changed(data);
+}
+
+void DartsScheduler::refresh_on(DataId data, NodeId node) {
+  for (GroupId const group : m_view->topology().groups_on(node)) m_index.refresh(data, group);
+}
+
+void DartsScheduler::refresh_inputs(Task const& task, GroupId group) {
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && reads(access.mode)) m_index.refresh(access.data, group);
+  }
+}
+
+}  // namespace granary

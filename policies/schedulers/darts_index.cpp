@@ -1,0 +1,327 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/schedulers/darts_index.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace granary {
+namespace {
+
+// With this many readers or fewer, a datum's highest priority is found by looking at all of them.
+constexpr std::size_t few_users = 8;
+
+template <class Function>
+void for_each_group(std::uint64_t groups, Function&& function) {
+  for (; groups != 0; groups &= groups - 1) function(static_cast<std::size_t>(std::countr_zero(groups)));
+}
+
+__extension__ using Wide = __int128;
+
+// transfer / computation, compared exactly; nothing to compute is an infinite ratio.
+int compare_ratios(std::int64_t transfer_a, std::int64_t computation_a, std::int64_t transfer_b, std::int64_t computation_b) {
+  if (computation_a == 0 || computation_b == 0) return (computation_a == 0 ? 1 : 0) - (computation_b == 0 ? 1 : 0);
+  Wide const a = static_cast<Wide>(transfer_a) * computation_b;
+  Wide const b = static_cast<Wide>(transfer_b) * computation_a;
+  return a < b ? -1 : (b < a ? 1 : 0);
+}
+
+}  // namespace
+
+bool DartsIndex::Better::operator()(Key const& a, Key const& b) const {
+  int const ratio = compare_ratios(a.transfer_ns, a.computation_ns, b.transfer_ns, b.computation_ns);
+  if (ratio != 0) return ratio < 0;
+  if (a.s0 != b.s0) return a.s0 > b.s0;
+  if (a.max_priority != b.max_priority) return a.max_priority > b.max_priority;
+  if (a.s1 != b.s1) return a.s1 > b.s1;
+  if (a.task_left_ns != b.task_left_ns) return a.task_left_ns > b.task_left_ns;
+  return a.data < b.data;
+}
+
+void DartsIndex::attach(SystemView const& view, PlanBoard const& board) {
+  m_view = &view;
+  m_board = &board;
+  m_groups = view.topology().groups().size();
+  m_changed.resize(m_groups);
+  m_candidates.resize(m_groups);
+}
+
+bool DartsIndex::loaded(DataId data, GroupId group) const {
+  NodeId const node = m_view->topology().group(group).node;
+  return m_view->expected(data, node) || m_board->uses(data, group) > 0 || m_view->committed_uses(data, node) > 0;
+}
+
+bool DartsIndex::considered(TaskId task, std::size_t group, std::uint32_t missing) const {
+  auto const slot = m_slots.find(task);
+  return slot != TaskSlots::none && ((m_ready[slot].groups >> group) & 1U) != 0 && lane(slot, group).missing == missing;
+}
+
+bool DartsIndex::is_free(TaskId task, GroupId group) const { return considered(task, group.index(), 0); }
+
+std::uint32_t DartsIndex::take_slot() {
+  if (!m_free_slots.empty()) {
+    auto const slot = m_free_slots.back();
+    m_free_slots.pop_back();
+    return slot;
+  }
+  auto const slot = static_cast<std::uint32_t>(m_ready.size());
+  m_ready.emplace_back();
+  m_lanes.resize(m_lanes.size() + m_groups);
+  return slot;
+}
+
+DartsIndex::MaskedHeap& DartsIndex::heap_of(std::uint64_t groups) {
+  for (auto& entry : m_by_mask) {
+    if (entry.groups == groups) return entry;
+  }
+  m_by_mask.push_back({groups, 0, {}});
+  return m_by_mask.back();
+}
+
+void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
+  auto& ready = m_ready[slot];
+  auto const is_input = [](Access const& access) { return !access.repeated && reads(access.mode); };
+  auto const count = static_cast<std::uint32_t>(std::ranges::count_if(accesses, is_input));
+  ready.many = count > ready.few.size() ? std::make_unique<Input[]>(count) : nullptr;
+  ready.input_count = count;
+  std::uint32_t i = 0;
+  for (auto const& access : accesses) {
+    if (!is_input(access)) continue;
+    auto const data = access.data.value();
+    if (data >= m_users.size()) {
+      m_users.resize(data + 1);
+      m_data.resize((data + 1) * m_groups);
+    }
+    auto& users = m_users[data];
+    if (users.empty()) {
+      for (std::size_t g = 0; g < m_groups; ++g) {
+        datum(data, g).loaded = loaded(access.data, GroupId(static_cast<std::uint32_t>(g)));
+        datum(data, g).transfer_changed = true;
+      }
+    } else {
+      for (std::size_t g = 0; g < m_groups; ++g) refresh(access.data, GroupId(static_cast<std::uint32_t>(g)));
+    }
+    ready.inputs()[i] = {data, static_cast<std::uint32_t>(users.size())};
+    users.push_back({slot, i++});
+  }
+}
+
+void DartsIndex::add(TaskId id) {
+  auto const& task = m_view->task(id);
+  auto const slot = take_slot();
+  auto& ready = m_ready[slot];
+  ready.id = id;
+  ready.priority = task.priority;
+  ready.groups = 0;  // not counted while its inputs are being linked
+  link_inputs(slot, task.accesses);
+  ready.groups = task.allowed_groups;
+  m_slots.insert(id, slot);
+  auto& masked = heap_of(ready.groups);
+  ++masked.tasks;
+  masked.heap.push({ready.priority, id}, masked.tasks, [&](TaskId other) { return contains(other); });
+  for_each_group(ready.groups, [&](std::size_t g) {
+    auto& mine = lane(slot, g);
+    mine.duration_ns = m_view->kernel_time(id, GroupId(static_cast<std::uint32_t>(g))).count();
+    mine.missing = 0;
+    for (auto const& input : ready.inputs()) {
+      auto& data = datum(input.data, g);
+      data.task_left_ns += mine.duration_ns;
+      if (!data.loaded) {
+        ++mine.missing;
+        mark_changed(input.data, g);
+      }
+    }
+    count<true>(slot, g);
+  });
+}
+
+void DartsIndex::remove(TaskId id) {
+  auto const slot = m_slots.find(id);
+  auto& ready = m_ready[slot];
+  for_each_group(ready.groups, [&](std::size_t g) {
+    count<false>(slot, g);
+    auto const duration_ns = lane(slot, g).duration_ns;
+    for (auto const& input : ready.inputs()) {
+      auto& data = datum(input.data, g);
+      data.task_left_ns -= duration_ns;
+      if (!data.loaded) mark_changed(input.data, g);
+    }
+  });
+  for (auto const& input : ready.inputs()) unlink_input(input);
+  --heap_of(ready.groups).tasks;
+  ready.many.reset();
+  m_slots.erase(id);
+  m_free_slots.push_back(slot);
+}
+
+void DartsIndex::unlink_input(Input const& input) {
+  auto& users = m_users[input.data];
+  auto const place = input.place;
+  users[place] = users.back();
+  users.pop_back();
+  if (place < users.size()) m_ready[users[place].slot].inputs()[users[place].input].place = place;
+  if (!users.empty()) return;
+  std::vector<User>().swap(users);
+  for (std::size_t g = 0; g < m_groups; ++g) datum(input.data, g).tops.reset();
+}
+
+// Enters the task into S0 or S1 of the data that it misses, or takes it out.
+template <bool Add>
+void DartsIndex::count(std::uint32_t slot, std::size_t group) {
+  auto const& ready = m_ready[slot];
+  auto const& mine = lane(slot, group);
+  if (mine.missing > 2) return;
+  if (mine.missing == 0) {
+    if constexpr (Add) m_became_free.push_back({ready.priority, ready.id});
+    return;
+  }
+  std::size_t const set = mine.missing - 1;
+  for (auto const& input : ready.inputs()) {
+    auto& data = datum(input.data, group);
+    if (data.loaded) continue;
+    mark_changed(input.data, group);
+    if (set == 0) data.computation_ns += Add ? mine.duration_ns : -mine.duration_ns;
+    if constexpr (Add) {
+      ++data.size[set];
+      if (data.tops) {
+        data.tops->of[set].push({ready.priority, ready.id}, data.size[set],
+                                [&](TaskId other) { return considered(other, group, mine.missing); });
+      }
+    } else {
+      --data.size[set];
+    }
+  }
+}
+
+void DartsIndex::refresh(DataId data, GroupId group) {
+  if (data.index() >= m_users.size() || m_users[data.index()].empty()) return;
+  bool const now = loaded(data, group);
+  if (datum(data.value(), group.index()).loaded != now) load(data.value(), group.index(), now);
+}
+
+void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
+  auto& entry = datum(data, group);
+  auto const allowed = [&](User const& user) { return ((m_ready[user.slot].groups >> group) & 1U) != 0; };
+  for (auto const& user : m_users[data]) {
+    if (allowed(user)) count<false>(user.slot, group);
+  }
+  entry.loaded = loaded;
+  entry.tops.reset();
+  entry.transfer_changed = true;
+  mark_changed(data, group);
+  for (auto const& user : m_users[data]) {
+    if (!allowed(user)) continue;
+    auto& missing = lane(user.slot, group).missing;
+    missing = loaded ? missing - 1 : missing + 1;
+    count<true>(user.slot, group);
+  }
+}
+
+void DartsIndex::replicas_changed(DataId data) {
+  if (data.index() >= m_users.size() || m_users[data.index()].empty()) return;
+  for (std::size_t g = 0; g < m_groups; ++g) {
+    datum(data.value(), g).transfer_changed = true;
+    if (!datum(data.value(), g).loaded) mark_changed(data.value(), g);
+  }
+}
+
+void DartsIndex::mark_changed(std::uint32_t data, std::size_t group) {
+  auto& entry = datum(data, group);
+  if (entry.changed) return;
+  entry.changed = true;
+  m_changed[group].push_back(data);
+}
+
+void DartsIndex::update_keys(std::size_t group) {
+  for (auto const data : m_changed[group]) {
+    auto& entry = datum(data, group);
+    entry.changed = false;
+    // Without S0 and S1 a datum comes after all others, and lines 14 to 17 do not ask which it is.
+    if (entry.loaded || entry.size[0] + entry.size[1] == 0) {
+      m_candidates[group].erase(data);
+      continue;
+    }
+    if (entry.transfer_changed) {
+      NodeId const node = m_view->topology().groups()[group].node;
+      entry.transfer_ns = m_view->transfer_time(DataId(data), node).count();
+      entry.transfer_changed = false;
+    }
+    auto const highest = top(data, group, entry.size[0] > 0 ? 1 : 2);
+    m_candidates[group].set(data, {entry.transfer_ns, entry.computation_ns, highest.priority, entry.task_left_ns,
+                                   entry.size[0], entry.size[1], data});
+  }
+  m_changed[group].clear();
+}
+
+RankedTask DartsIndex::top(std::uint32_t data, std::size_t group, std::uint32_t missing) {
+  auto const& users = m_users[data];
+  auto& entry = datum(data, group);
+  if (!entry.tops && users.size() <= few_users) {
+    RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
+    for (auto const& user : users) {
+      auto const& ready = m_ready[user.slot];
+      if (((ready.groups >> group) & 1U) == 0 || lane(user.slot, group).missing != missing) continue;
+      best = std::max(best, RankedTask{ready.priority, ready.id});
+    }
+    return best;
+  }
+  if (!entry.tops) {
+    std::array<std::vector<RankedTask>, 2> tasks;
+    for (auto const& user : users) {
+      auto const& ready = m_ready[user.slot];
+      auto const missed = lane(user.slot, group).missing;
+      if (((ready.groups >> group) & 1U) != 0 && (missed == 1 || missed == 2)) {
+        tasks[missed - 1].push_back({ready.priority, ready.id});
+      }
+    }
+    entry.tops = std::make_unique<Tops>();
+    for (std::size_t set = 0; set < 2; ++set) entry.tops->of[set].assign(std::move(tasks[set]));
+  }
+  return entry.tops->of[missing - 1].top([&](TaskId task) { return considered(task, group, missing); });
+}
+
+DataId DartsIndex::best_data(GroupId group) {
+  update_keys(group.index());
+  auto const& candidates = m_candidates[group.index()];
+  return candidates.empty() ? DataId{} : DataId(static_cast<std::uint32_t>(candidates.top()));
+}
+
+std::vector<TaskId> DartsIndex::enabled_by(DataId data, GroupId group) const {
+  std::vector<RankedTask> ranked;
+  for (auto const& user : m_users[data.index()]) {
+    auto const& ready = m_ready[user.slot];
+    if (((ready.groups >> group.index()) & 1U) != 0 && lane(user.slot, group.index()).missing == 1) {
+      ranked.push_back({ready.priority, ready.id});
+    }
+  }
+  std::sort(ranked.rbegin(), ranked.rend());
+  std::vector<TaskId> tasks;
+  tasks.reserve(ranked.size());
+  for (auto const& entry : ranked) tasks.push_back(entry.task);
+  return tasks;
+}
+
+TaskId DartsIndex::best_one_further(DataId data, GroupId group) { return top(data.value(), group.index(), 2).task; }
+
+TaskId DartsIndex::best_ready(GroupId group) {
+  RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
+  for (auto& masked : m_by_mask) {
+    if (((masked.groups >> group.value()) & 1U) == 0) continue;
+    auto const first = masked.heap.top([&](TaskId task) { return contains(task); });
+    if (first.task.valid()) best = std::max(best, first);
+  }
+  return best.task;
+}
+
+std::vector<TaskId> DartsIndex::take_free_candidates() {
+  std::vector<TaskId> tasks;
+  if (m_became_free.empty()) return tasks;
+  std::sort(m_became_free.rbegin(), m_became_free.rend());
+  for (auto const& entry : m_became_free) {
+    if (contains(entry.task) && (tasks.empty() || tasks.back() != entry.task)) tasks.push_back(entry.task);
+  }
+  m_became_free.clear();
+  return tasks;
+}
+
+}  // namespace granary

@@ -1,0 +1,142 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/indexed_heap.hpp>
+#include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/system_view.hpp>
+#include <granary/policies/schedulers/lazy_task_heap.hpp>
+#include <granary/policies/schedulers/task_slots.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace granary {
+
+/// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that stand in no plan, and for every group k and every datum D that they
+/// read and that is not loaded on k the values that Algorithm 3 compares, kept up to date as tasks and replicas come and go.
+///
+/// A datum is *loaded* for a group when it has a place on the group's node or is an input of a planned or committed task of the
+/// group. What a task only writes is not an input. A task is considered only for the groups that it is allowed on. Sums are of integer
+/// nanoseconds, hence exact: a task's durations are asked for when it is added.
+///
+/// Adding and removing a task costs O(inputs · groups · log); a datum that is loaded or lost costs O(ready tasks that read it).
+class DartsIndex {
+ public:
+  void attach(SystemView const& view, PlanBoard const& board);
+
+  void add(TaskId task);
+  void remove(TaskId task);
+  [[nodiscard]] bool contains(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
+
+  /// Looks again at whether the datum is loaded for the group.
+  void refresh(DataId data, GroupId group);
+  /// The datum's replicas changed somewhere, and with them the time to load it.
+  void replicas_changed(DataId data);
+  [[nodiscard]] bool loaded(DataId data, GroupId group) const;
+
+  /// Line 6: D_opt; invalid when no task is one or two data from free on the group.
+  [[nodiscard]] DataId best_data(GroupId group);
+  /// S0(D), in the order in which it is planned: by priority, then submission. O(ready tasks that read D).
+  [[nodiscard]] std::vector<TaskId> enabled_by(DataId data, GroupId group) const;
+  /// Line 11: the task of S1(D) with the highest priority; invalid when there is none.
+  [[nodiscard]] TaskId best_one_further(DataId data, GroupId group);
+  /// Line 15: the ready task with the highest priority; invalid when there is none.
+  [[nodiscard]] TaskId best_ready(GroupId group);
+
+  /// Tasks that became free on some group since the last call, by priority, then submission; some may be free no more.
+  [[nodiscard]] std::vector<TaskId> take_free_candidates();
+  /// Whether all the task's inputs are loaded for the group; false for a group that it is not allowed on.
+  [[nodiscard]] bool is_free(TaskId task, GroupId group) const;
+
+ private:
+  struct Input {
+    std::uint32_t data;
+    std::uint32_t place;  // in m_users[data]
+  };
+  struct Ready {
+    TaskId id;
+    std::int64_t priority = 0;
+    std::uint64_t groups = 0;
+    std::uint32_t input_count = 0;
+    std::array<Input, 4> few{};
+    std::unique_ptr<Input[]> many;
+    [[nodiscard]] std::span<Input> inputs() { return {many ? many.get() : few.data(), input_count}; }
+    [[nodiscard]] std::span<Input const> inputs() const { return {many ? many.get() : few.data(), input_count}; }
+  };
+  // Of a ready task for one group.
+  struct Lane {
+    std::int64_t duration_ns = 0;
+    std::uint32_t missing = 0;  // inputs that are not loaded
+  };
+  struct User {
+    std::uint32_t slot;
+    std::uint32_t input;
+  };
+  struct Tops {
+    std::array<LazyTaskHeap, 2> of;  // S0, S1
+  };
+  // Of a datum that ready tasks read, for one group.
+  struct Datum {
+    std::int64_t computation_ns = 0;  // computation_time: durations of S0
+    std::int64_t task_left_ns = 0;
+    std::int64_t transfer_ns = 0;
+    std::array<std::uint32_t, 2> size{};  // |S0|, |S1|
+    std::unique_ptr<Tops> tops;           // only where many tasks read the datum
+    bool loaded = false;
+    bool changed = false;  // stands in m_changed: its key may be out of date
+    bool transfer_changed = true;
+  };
+  struct Key {
+    std::int64_t transfer_ns;
+    std::int64_t computation_ns;
+    std::int64_t max_priority;
+    std::int64_t task_left_ns;
+    std::uint32_t s0;
+    std::uint32_t s1;
+    std::uint32_t data;
+  };
+  struct Better {
+    bool operator()(Key const& a, Key const& b) const;
+  };
+  struct MaskedHeap {
+    std::uint64_t groups;
+    std::uint64_t tasks = 0;  // in the ready set with this mask
+    LazyTaskHeap heap;
+  };
+
+  [[nodiscard]] Datum& datum(std::uint32_t data, std::size_t group) { return m_data[data * m_groups + group]; }
+  [[nodiscard]] Datum const& datum(std::uint32_t data, std::size_t group) const { return m_data[data * m_groups + group]; }
+  [[nodiscard]] Lane& lane(std::uint32_t slot, std::size_t group) { return m_lanes[slot * m_groups + group]; }
+  [[nodiscard]] Lane const& lane(std::uint32_t slot, std::size_t group) const { return m_lanes[slot * m_groups + group]; }
+  [[nodiscard]] bool considered(TaskId task, std::size_t group, std::uint32_t missing) const;
+
+  [[nodiscard]] std::uint32_t take_slot();
+  [[nodiscard]] MaskedHeap& heap_of(std::uint64_t groups);
+  void link_inputs(std::uint32_t slot, AccessList const& accesses);
+  void unlink_input(Input const& input);
+  template <bool Add>
+  void count(std::uint32_t slot, std::size_t group);
+  void load(std::uint32_t data, std::size_t group, bool loaded);
+  void mark_changed(std::uint32_t data, std::size_t group);
+  void update_keys(std::size_t group);
+  [[nodiscard]] RankedTask top(std::uint32_t data, std::size_t group, std::uint32_t missing);
+
+  SystemView const* m_view = nullptr;
+  PlanBoard const* m_board = nullptr;
+  std::size_t m_groups = 0;
+  TaskSlots m_slots;
+  std::vector<Ready> m_ready;  // by slot
+  std::vector<Lane> m_lanes;   // by slot and group
+  std::vector<std::uint32_t> m_free_slots;
+  std::vector<std::vector<User>> m_users;  // by datum
+  std::vector<Datum> m_data;               // by datum and group
+  std::vector<std::vector<std::uint32_t>> m_changed;   // by group
+  std::vector<IndexedHeap<Key, Better>> m_candidates;  // by group: data with S0 or S1
+  std::vector<MaskedHeap> m_by_mask;
+  std::vector<RankedTask> m_became_free;
+};
+
+}  // namespace granary

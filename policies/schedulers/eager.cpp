@@ -1,0 +1,20 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/eager.hpp>
+
+#include <memory>
+
+namespace granary {
+namespace {
+SchedulerRegistration const registration("eager", [](std::uint64_t) { return std::make_unique<EagerScheduler>(); });
+}  // namespace
+
+void EagerScheduler::attach(SystemView const& view, PlanBoard&) { m_view = &view; }
+
+void EagerScheduler::ready(TaskId task) { m_queues.push(m_view->task(task).allowed_groups, {m_arrivals++, task}); }
+
+TaskId EagerScheduler::next(GroupId group) { return m_queues.take(group); }
+
+void EagerScheduler::cancelled(TaskId task) { m_queues.cancel(task); }
+
+}  // namespace granary

@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/policies/schedulers/queues_by_mask.hpp>
+
+#include <cstdint>
+#include <deque>
+
+namespace granary {
+
+/// EAGER (DARTS, section 4.1): one queue that all groups share; tasks run in the order in which they became ready.
+class EagerScheduler final : public Scheduler {
+ public:
+  void attach(SystemView const& view, PlanBoard& board) override;
+  void ready(TaskId task) override;
+  [[nodiscard]] TaskId next(GroupId group) override;
+  void cancelled(TaskId task) override;
+
+ private:
+  class Fifo {
+   public:
+    struct Entry {
+      std::uint64_t arrival;
+      TaskId task;
+      bool operator<(Entry const& other) const { return arrival < other.arrival; }
+    };
+    [[nodiscard]] bool empty() const { return m_entries.empty(); }
+    [[nodiscard]] Entry const& front() const { return m_entries.front(); }
+    void push(Entry entry) { m_entries.push_back(entry); }
+    void pop() { m_entries.pop_front(); }
+
+   private:
+    std::deque<Entry> m_entries;
+  };
+
+  SystemView const* m_view = nullptr;
+  QueuesByMask<Fifo> m_queues;
+  std::uint64_t m_arrivals = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+
+#include <cstdint>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Queues of tasks, one for each set of groups that tasks are allowed on, so that tasks for one group never stand before those of another.
+///
+/// `Queue` has empty(), front(), push(Entry) and pop(), and its `Entry` has `task` and operator<, which puts first what should run
+/// first. Cancelled tasks stay until they come to the front. Taking costs O(distinct sets) and the queue's own cost.
+template <class Queue>
+class QueuesByMask {
+ public:
+  using Entry = typename Queue::Entry;
+
+  void push(std::uint64_t allowed_groups, Entry entry) { of(allowed_groups).push(entry); }
+
+  /// Takes the first task that is allowed on the group; invalid when there is none.
+  [[nodiscard]] TaskId take(GroupId group) {
+    Queue* best = nullptr;
+    for (auto& [mask, queue] : m_queues) {
+      if (((mask >> group.value()) & 1U) == 0) continue;
+      drop_cancelled(queue);
+      if (queue.empty()) continue;
+      if (best == nullptr || queue.front() < best->front()) best = &queue;
+    }
+    if (best == nullptr) return {};
+    TaskId const task = best->front().task;
+    best->pop();
+    return task;
+  }
+
+  void cancel(TaskId task) { m_cancelled.insert(task); }
+
+ private:
+  Queue& of(std::uint64_t mask) {
+    for (auto& [key, queue] : m_queues) {
+      if (key == mask) return queue;
+    }
+    return m_queues.emplace_back(mask, Queue{}).second;
+  }
+  void drop_cancelled(Queue& queue) {
+    while (!m_cancelled.empty() && !queue.empty() && m_cancelled.erase(queue.front().task) != 0) queue.pop();
+  }
+
+  std::vector<std::pair<std::uint64_t, Queue>> m_queues;
+  std::unordered_set<TaskId> m_cancelled;
+};
+
+}  // namespace granary

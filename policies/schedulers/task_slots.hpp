@@ -1,0 +1,49 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace granary {
+
+/// Which small index belongs to a task: constant time, four bytes per task while tasks of similar age are there.
+class TaskSlots {
+ public:
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  [[nodiscard]] std::uint32_t find(TaskId task) const {
+    std::size_t const page = task.index() / page_size;
+    if (page >= m_pages.size() || !m_pages[page]) return none;
+    return m_pages[page]->slots[task.index() % page_size];
+  }
+
+  void insert(TaskId task, std::uint32_t slot) {
+    std::size_t const page = task.index() / page_size;
+    if (page >= m_pages.size()) m_pages.resize(page + 1);
+    if (!m_pages[page]) m_pages[page] = std::make_unique<Page>();
+    m_pages[page]->slots[task.index() % page_size] = slot;
+    ++m_pages[page]->used;
+  }
+
+  void erase(TaskId task) {
+    auto& page = m_pages[task.index() / page_size];
+    page->slots[task.index() % page_size] = none;
+    if (--page->used == 0) page.reset();
+  }
+
+ private:
+  static constexpr std::size_t page_size = 512;
+  struct Page {
+    std::array<std::uint32_t, page_size> slots;
+    std::uint32_t used = 0;
+    Page() { slots.fill(none); }
+  };
+  std::vector<std::unique_ptr<Page>> m_pages;
+};
+
+}  // namespace granary

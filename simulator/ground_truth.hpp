@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/codelet.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/model/task.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace granary {
+
+/// How long kernels really take in a simulation. Policies never see it: they believe an Estimator.
+class GroundTruth {
+ public:
+  virtual ~GroundTruth() = default;
+  /// The duration of the task on the worker; not negative. Must depend on its arguments only, so that runs repeat exactly.
+  [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
+};
+
+/// Kernels that run at constant speeds, with a relative jitter drawn from the task's number and a seed.
+class ConstantSpeeds final : public GroundTruth {
+ public:
+  struct Options {
+    /// Seconds per floating-point operation, by kind of worker, for codelets that `codelets` does not name.
+    std::array<double, worker_kinds> seconds_per_flop{1e-10, 1e-12};
+    /// The same for single codelets, by name.
+    std::map<std::string, std::array<double, worker_kinds>, std::less<>> codelets;
+    /// The duration of tasks that state no operations.
+    Duration without_flops = std::chrono::microseconds(10);
+    double jitter = 0;  ///< in [0, 1): each duration is multiplied by a factor in [1 - jitter, 1 + jitter)
+    std::uint64_t seed = 0;
+  };
+
+  ConstantSpeeds() = default;
+  /// Throws InvalidArgument when a speed or the jitter is out of range.
+  explicit ConstantSpeeds(Options options);
+  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
+
+ private:
+  Options m_options;
+};
+
+}  // namespace granary

@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace granary::testing {
+
+struct ChildResult {
+  int status = -1;  ///< exit status; 128 + number for a child that died of a signal
+  std::string out;
+  std::string err;
+  long peak_kibibytes = 0;  ///< resident memory
+};
+
+struct ChildOptions {
+  std::filesystem::path directory = ".";
+  int signal = 0;                          ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
+  std::string signal_when = {};            ///< part of a file's name
+  std::chrono::milliseconds signal_after{0};
+  std::optional<rlim_t> file_size_limit = {};  ///< RLIMIT_FSIZE with SIGXFSZ ignored: a disk that is full
+};
+
+/// Runs a program with these arguments to its end.
+ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments, ChildOptions const& options = {});
+
+/// A directory of its own that is removed at the end.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  TemporaryDirectory(TemporaryDirectory const&) = delete;
+  TemporaryDirectory& operator=(TemporaryDirectory const&) = delete;
+  ~TemporaryDirectory();
+
+  [[nodiscard]] std::filesystem::path const& path() const { return m_path; }
+  /// The names of its files, sorted.
+  [[nodiscard]] std::vector<std::string> files() const;
+
+ private:
+  std::filesystem::path m_path;
+};
+
+}  // namespace granary::testing

@@ -1,0 +1,109 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace granary::testing {
+namespace fs = std::filesystem;
+namespace {
+
+std::string read_all(fs::path const& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+[[noreturn]] void become(std::string const& program, std::vector<std::string> const& arguments, fs::path const& out, fs::path const& err,
+                         ChildOptions const& options) {
+  auto const redirect = [](fs::path const& path, int descriptor) {
+    ::dup2(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), descriptor);
+  };
+  redirect(out, STDOUT_FILENO);
+  redirect(err, STDERR_FILENO);
+  if (::chdir(options.directory.c_str()) != 0) ::_exit(126);
+  if (options.file_size_limit) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit const limit {*options.file_size_limit, *options.file_size_limit};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (auto const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  ::_exit(127);
+}
+
+void send_when(pid_t child, ChildOptions const& options) {
+  auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  auto const there = [&] {
+    std::error_code ignored;
+    return std::ranges::any_of(fs::directory_iterator(options.directory, ignored), [&](auto const& entry) {
+      return entry.path().filename().string().find(options.signal_when) != std::string::npos;
+    });
+  };
+  while (!there() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(options.signal_after);
+  ::kill(child, options.signal);
+}
+
+}  // namespace
+
+ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments, ChildOptions const& options) {
+  TemporaryDirectory const captured;
+  auto const out = captured.path() / "out";
+  auto const err = captured.path() / "err";
+  pid_t const child = ::fork();
+  if (child < 0) throw std::runtime_error("cannot fork");
+  if (child == 0) become(program, arguments, out, err, options);
+  if (options.signal != 0) send_when(child, options);
+  int status = 0;
+  struct rusage usage {};
+  if (::wait4(child, &status, 0, &usage) != child) throw std::runtime_error("cannot wait for a child");
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err), usage.ru_maxrss};
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  auto pattern = (fs::temp_directory_path() / "granary-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+  m_path = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  fs::remove_all(m_path, ignored);
+}
+
+std::vector<std::string> TemporaryDirectory::files() const {
+  std::vector<std::string> names;
+  for (auto const& entry : fs::directory_iterator(m_path)) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace granary::testing
+
+namespace granary {
+namespace {
+
+TEST(Child, ReportsStatusOutputAndMemory) {
+  auto const result = testing::run_child("/bin/sh", {"-c", "echo out; echo err >&2; exit 3"});
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(result.err, "err\n");
+  EXPECT_GT(result.peak_kibibytes, 0);
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,240 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/spd_generator.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+#include "apps/child.hpp"
+
+namespace granary {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using testing::ChildResult;
+using testing::TemporaryDirectory;
+
+std::string const program = GRANARY_BIN_DIR "/granary-cholesky";
+
+class CholeskyCli : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(std::string const& name) const { return (m_directory.path() / name).string(); }
+  ChildResult run(std::vector<std::string> const& arguments, testing::ChildOptions options = {}) const {
+    options.directory = m_directory.path();
+    return testing::run_child(program, arguments, options);
+  }
+  [[nodiscard]] std::string python(std::string const& script) const {
+    auto const result = testing::run_child(GRANARY_PYTHON, {"-c", script}, {.directory = m_directory.path()});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  }
+  static bool have_h5py() {
+    static bool const have = testing::run_child(GRANARY_PYTHON, {"-c", "import h5py, numpy"}).status == 0;
+    return have;
+  }
+  [[nodiscard]] nlohmann::json read_json(std::string const& name) const { return nlohmann::json::parse(std::ifstream(file(name))); }
+  void make_matrix(std::string const& name, std::uint64_t n, std::uint64_t tile, ScalarType type = ScalarType::Float64) const {
+    write_random_spd(file(name), n, tile, 1, type);
+  }
+  // One sentence, this status, and no file but those that were there.
+  void expect_refused(std::vector<std::string> const& arguments, int status, std::string const& part) const {
+    auto const before = m_directory.files();
+    auto const result = run(arguments);
+    EXPECT_EQ(result.status, status) << result.err;
+    EXPECT_THAT(result.err, StartsWith("granary-cholesky: "));
+    EXPECT_THAT(result.err, HasSubstr(part));
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(m_directory.files(), before);
+  }
+
+  TemporaryDirectory m_directory;
+};
+
+TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
+  make_matrix("A.h5", 600, 64);
+  auto const result = run({"A.h5", "L.h5", "--memory", "512KiB", "--tile", "64", "--check", "--json", "out.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("n = 600, double"));
+  EXPECT_THAT(m_directory.files(), ElementsAre("A.h5", "L.h5", "out.json"));
+  auto const json = read_json("out.json");
+  EXPECT_LT(json.at("residual"), 1);
+  EXPECT_LE(json.at("memory_peak_bytes"), 524288);
+  EXPECT_EQ(json.at("tasks"), 10 * 11 * 12 / 6);
+  // Tiles at the edge are padded: what is moved is at least the triangle.
+  EXPECT_GE(json.at("bytes_read"), json.at("compulsory_bytes"));
+  EXPECT_GE(json.at("bytes_written"), json.at("compulsory_bytes"));
+}
+
+TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
+  ASSERT_EQ(run({"random:100", "--json", "out.json", "--quiet"}).status, 0);
+  auto const json = read_json("out.json");
+  for (auto const* key : {"n", "tile", "precision", "workers", "scheduler", "eviction", "memory_limit_bytes", "memory_peak_bytes", "seconds",
+                          "gflops", "bytes_read", "bytes_written", "io_bound_bytes", "io_bound_nonsymmetric_bytes", "compulsory_bytes",
+                          "tasks", "wait_seconds", "decision_seconds"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_FALSE(json.contains("residual"));
+  EXPECT_EQ(json.at("precision"), "double");
+}
+
+TEST_F(CholeskyCli, QuietAndWithoutATerminalItPrintsNothing) {
+  auto const result = run({"random:300", "L.h5", "--quiet"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(CholeskyCli, EveryPolicyFactorsUnderATightLimit) {
+  for (auto const* scheduler : {"eager", "prio", "darts"}) {
+    for (auto const* eviction : {"lru", "luf"}) {
+      for (auto const* depth : {"1", "16"}) {
+        auto const result = run({"random:500", "L.h5", "--tile", "50", "--memory", "100KB", "--check", "--json", "out.json", "--scheduler",
+                                 scheduler, "--eviction", eviction, "--depth", depth});
+        ASSERT_EQ(result.status, 0) << scheduler << " " << eviction << ": " << result.err;
+        EXPECT_LT(read_json("out.json").at("residual"), 1);
+      }
+    }
+  }
+}
+
+TEST_F(CholeskyCli, RaggedAndTinyMatricesInBothPrecisions) {
+  for (auto const* input : {"random:1", "random:2", "random:63", "random:64", "random:65:9", "random:200"}) {
+    for (bool const single : {false, true}) {
+      std::vector<std::string> arguments{input, "L.h5", "--tile", "64", "--check", "--json", "out.json"};
+      if (single) arguments.emplace_back("--float");
+      auto const result = run(arguments);
+      ASSERT_EQ(result.status, 0) << input << ": " << result.err;
+      EXPECT_LT(read_json("out.json").at("residual"), 1) << input;
+    }
+  }
+}
+
+TEST_F(CholeskyCli, WithoutOutputTheFactorIsCheckedToo) {
+  ASSERT_EQ(run({"random:300", "--tile", "32", "--memory", "100KB", "--check", "--left-looking", "--json", "out.json"}).status, 0);
+  EXPECT_LT(read_json("out.json").at("residual"), 1);
+  EXPECT_THAT(m_directory.files(), ElementsAre("out.json"));
+}
+
+TEST_F(CholeskyCli, TheLeastMemoryThatTheMessageNamesIsEnough) {
+  for (auto const* input : {"random:50", "random:120", "random:500"}) {
+    for (bool const check : {false, true}) {
+      std::vector<std::string> arguments{input, "L.h5", "--tile", "60", "--memory", "1"};
+      if (check) arguments.emplace_back("--check");
+      auto const refused = run(arguments);
+      ASSERT_EQ(refused.status, 2);
+      auto const start = refused.err.find("(--memory ") + 10;
+      arguments[5] = refused.err.substr(start, refused.err.find(')', start) - start);
+      auto const result = run(arguments);
+      EXPECT_EQ(result.status, 0) << input << " with " << arguments[5] << ": " << result.err;
+      arguments[5] = std::to_string(std::stoull(arguments[5]) - 1);
+      EXPECT_EQ(run(arguments).status, 2);
+    }
+  }
+}
+
+TEST_F(CholeskyCli, RefusesBadInputs) {
+  make_matrix("A.h5", 64, 32);
+  std::ofstream(file("text.h5")) << "no matrix";
+  expect_refused({}, 2, "INPUT");
+  expect_refused({"missing.h5", "L.h5"}, 2, "missing.h5");
+  expect_refused({"text.h5", "L.h5"}, 2, "neither");
+  expect_refused({"A.h5:/B", "L.h5"}, 2, "/A");
+  expect_refused({"random:0"}, 2, "random:0");
+  expect_refused({"random:10x"}, 2, "random:10x");
+  expect_refused({"random:10:"}, 2, "random:10:");
+  expect_refused({"A.h5", "L.h5", "--float"}, 2, "--float");
+  std::filesystem::resize_file(file("A.h5"), 9000);
+  expect_refused({"A.h5", "L.h5"}, 2, "A.h5");
+}
+
+TEST_F(CholeskyCli, RefusesBadOptions) {
+  expect_refused({"random:100", "--scheduler", "magic"}, 2, "darts");
+  expect_refused({"random:100", "--eviction", "magic"}, 2, "lru");
+  expect_refused({"random:100", "--memory", "lots"}, 2, "lots");
+  expect_refused({"random:100", "--memory", "0"}, 2, "above zero");
+  expect_refused({"random:100", "--disk-bandwidth", "quick"}, 2, "quick");
+  expect_refused({"random:100", "--disk-bandwidth", "0"}, 2, "malformed rate");
+  expect_refused({"random:100", "--tile", "0"}, 2, "--tile");
+  expect_refused({"random:100", "--tile", "many"}, 2, "--tile");
+  expect_refused({"random:100", "--workers", "0"}, 2, "--workers");
+  expect_refused({"random:100", "--depth", "0"}, 2, "--depth");
+  expect_refused({"random:100", "--scratch", "/no/such/place"}, 2, "/no/such/place");
+  expect_refused({"random:100", "--unknown"}, 2, "--unknown");
+  expect_refused({"random:100", "/no/such/place/L.h5"}, 2, "/no/such/place");
+  expect_refused({"random:100", "--json", "/no/such/place/out.json"}, 2, "/no/such/place");
+  expect_refused({"random:100", "L.h5", "--json", "L.h5"}, 2, "L.h5");
+}
+
+TEST_F(CholeskyCli, RefusesItsInputAsOutputAndLeavesItAlone) {
+  make_matrix("A.h5", 64, 32);
+  std::filesystem::create_symlink("A.h5", file("link.h5"));
+  auto const size = std::filesystem::file_size(file("A.h5"));
+  expect_refused({"A.h5", "A.h5"}, 2, "same file");
+  expect_refused({"A.h5", "./A.h5"}, 2, "same file");
+  expect_refused({"link.h5", "A.h5"}, 2, "same file");
+  expect_refused({"A.h5", "--json", "A.h5"}, 2, "same file");
+  EXPECT_EQ(std::filesystem::file_size(file("A.h5")), size);
+}
+
+TEST_F(CholeskyCli, ReplacesAnOldOutputOnlyOnSuccess) {
+  std::ofstream(file("L.h5")) << "old";
+  expect_refused({"random:100", "L.h5", "--memory", "1"}, 2, "too small");
+  EXPECT_EQ(std::filesystem::file_size(file("L.h5")), 3U);
+  EXPECT_EQ(run({"random:100", "L.h5"}).status, 0);
+  EXPECT_GT(std::filesystem::file_size(file("L.h5")), 3U);
+}
+
+TEST_F(CholeskyCli, NamesTheVersionsOfWhatItIsBuiltOn) {
+  auto const result = run({"--version"});
+  EXPECT_EQ(result.status, 0);
+  for (auto const* part : {"granary ", "Kokkos ", "Kokkos Kernels", "BLAS", "HDF5 ", "backends"}) EXPECT_THAT(result.out, HasSubstr(part));
+  EXPECT_EQ(run({"--help"}).status, 0);
+}
+
+TEST_F(CholeskyCli, ASignalLeavesNothingBehind) {
+  for (auto const& [signal, status] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    for (int after : {0, 20, 300}) {
+      // 4 MB/s and 36 MB: far longer than the signal takes.
+      auto const result = run({"random:3000", "L.h5", "--tile", "128", "--memory", "1MiB", "--disk-bandwidth", "4MB/s"},
+                              {.signal = signal, .signal_when = "L.h5.partial", .signal_after = std::chrono::milliseconds(after)});
+      EXPECT_EQ(result.status, status) << result.err;
+      EXPECT_THAT(result.err, StartsWith("granary-cholesky: interrupted"));
+      EXPECT_THAT(m_directory.files(), ElementsAre());
+    }
+  }
+}
+
+TEST_F(CholeskyCli, AFullDiskLeavesNothingBehind) {
+  auto const output = run({"random:1000", "L.h5"}, {.file_size_limit = 1 << 20});
+  EXPECT_EQ(output.status, 1) << output.err;
+  EXPECT_THAT(output.err, HasSubstr("L.h5"));
+  EXPECT_THAT(m_directory.files(), ElementsAre());
+  auto const scratch = run({"random:1000", "--tile", "64", "--memory", "200KiB"}, {.file_size_limit = 1 << 20});
+  EXPECT_EQ(scratch.status, 1) << scratch.err;
+  EXPECT_THAT(scratch.err, StartsWith("granary-cholesky: "));
+  EXPECT_THAT(m_directory.files(), ElementsAre());
+}
+
+TEST_F(CholeskyCli, KeepsItsMemoryLimit) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  make_matrix("A.h5", 4096, 256);
+  Bytes const limit = 16_MiB;
+  auto const start = run({"random:1", "--tile", "256", "--quiet"}).peak_kibibytes;
+  for (auto const* tile : {"256", "200"}) {
+    auto const result = run({"A.h5", "L.h5", "--tile", tile, "--memory", std::to_string(limit), "--workers", "2", "--quiet", "--json", "out.json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    auto const over = static_cast<double>(result.peak_kibibytes - start) * 1024 - static_cast<double>(limit);
+    EXPECT_LE(over, static_cast<double>(64_MiB + 2 * 256 * 256 * 8)) << "tiles of " << tile;
+    EXPECT_LE(read_json("out.json").at("memory_peak_bytes"), limit);
+  }
+}
+
+}  // namespace
+}  // namespace granary

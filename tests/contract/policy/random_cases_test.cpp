@@ -1,0 +1,81 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs that one alone and prints it.
+#include "support/policy_case.hpp"
+
+#include <granary/policies/registry.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <set>
+
+namespace granary::test {
+namespace {
+
+std::optional<std::uint64_t> wanted_seed() {
+  char const* const text = std::getenv("GRANARY_TEST_SEED");
+  if (text == nullptr) return std::nullopt;
+  return std::strtoull(text, nullptr, 10);
+}
+
+struct Totals {
+  std::uint64_t tasks = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t copies = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t failures = 0;
+  std::set<std::pair<std::string, std::string>> pairs;
+};
+
+/// Runs `count` cases from `first` on; every eighth twice, to the same commands.
+Totals run_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
+  Totals totals;
+  auto const wanted = wanted_seed();
+  int broken = 0;
+  for (std::uint64_t seed = wanted.value_or(first); seed < (wanted ? *wanted + 1 : first + count) && broken < 5; ++seed) {
+    auto const drawn = draw_case(seed, with_faults);
+    try {
+      auto const result = run_case(drawn, wanted ? &std::cout : nullptr);
+      totals.tasks += result.tasks_run;
+      totals.cancelled += result.tasks_cancelled;
+      totals.copies += result.copies;
+      totals.evictions += result.evictions;
+      totals.failures += result.failures;
+      totals.pairs.emplace(drawn.scheduler, drawn.eviction);
+      if (seed % 8 == 0) {
+        EXPECT_TRUE(run_case(drawn).commands == result.commands) << drawn.describe() << ": other commands when run again";
+      }
+    } catch (std::exception const& error) {
+      ++broken;
+      ADD_FAILURE() << drawn.describe() << ": " << error.what();
+    }
+  }
+  GTEST_LOG_(INFO) << "seeds " << first << " to " << first + count - 1 << ": " << totals.tasks << " tasks run, "
+                   << totals.cancelled << " cancelled, " << totals.copies << " copies, " << totals.evictions << " evictions, "
+                   << totals.failures << " failures reported";
+  return totals;
+}
+
+std::size_t pairs() { return scheduler_names().size() * eviction_names().size(); }
+
+TEST(PolicyContract, EveryPromiseIsKeptOnRandomCases) {
+  auto const totals = run_cases(1, 3000, false);
+  if (wanted_seed()) return;
+  EXPECT_EQ(totals.pairs.size(), pairs());
+  EXPECT_EQ(totals.failures, 0U);
+  EXPECT_GT(totals.evictions, 1000U) << "the memories are not tight enough to test anything";
+}
+
+TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
+  auto const totals = run_cases(100001, 2000, true);
+  if (wanted_seed()) return;
+  EXPECT_EQ(totals.pairs.size(), pairs());
+  EXPECT_GT(totals.failures, 500U);
+  EXPECT_GT(totals.cancelled, 500U);
+}
+
+}  // namespace
+}  // namespace granary::test

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""check_layers.py refuses each kind of violation, in a tree of one file, and accepts what is allowed."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check_layers.py"
+
+
+def check(path, text):
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / path
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+        return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True)
+
+
+class CheckLayers(unittest.TestCase):
+    def refused(self, path, line):
+        result = check(path, "#pragma once\n" + line + "\n")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(f"{path}:2:", result.stdout)
+
+    def accepted(self, path, line):
+        result = check(path, line + "\n")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_includes_upwards(self):
+        self.refused("core/base/a.hpp", "#include <granary/core/model/task.hpp>")
+        self.refused("core/policy/a.hpp", "#include <granary/core/planner/planner.hpp>")
+        self.refused("core/planner/a.cpp", "#include <granary/policies/registry.hpp>")
+        self.refused("policies/schedulers/a.cpp", "#include <granary/core/planner/planner.hpp>")
+        self.refused("core/engine/a.cpp", "#include <granary/simulator/simulator.hpp>")
+        self.refused("simulator/a.cpp", "#include <granary/core/engine/engine.hpp>")
+        self.refused("linalg/kernels/a.hpp", "#include <granary/core/backends/host.hpp>")
+        self.refused("linalg/cholesky.cpp", "#include <granary/core/runtime/runtime.hpp>")
+        self.refused("core/engine/a.hpp", '#include "granary/core/runtime/runtime.hpp"')
+
+    def test_includes_downwards(self):
+        self.accepted("core/model/a.hpp", "#include <granary/core/base/ids.hpp>")
+        self.accepted("policies/schedulers/a.cpp", "#include <granary/core/policy/scheduler.hpp>")
+        self.accepted("linalg/kernels/a.hpp", "#include <granary/core/backends/kokkos_compat.hpp>")
+        self.accepted("linalg/cholesky.hpp", "#include <granary/core/runtime/runtime.hpp>")
+        self.accepted("tests/unit/a_test.cpp", "#include <granary/core/runtime/runtime.hpp>")
+
+    def test_unknown_folder(self):
+        self.refused("core/base/a.hpp", "#include <granary/elsewhere/a.hpp>")
+        self.refused("core/elsewhere/a.hpp", "#include <granary/core/base/ids.hpp>")
+
+    def test_vendor_headers(self):
+        self.refused("core/backends/device.hpp", "#include <cuda_runtime.h>")
+        self.refused("linalg/kernels/a.cpp", "#include <hip/hip_runtime.h>")
+        self.accepted("core/backends/cuda_interop.hpp", "#include <cuda_runtime.h>")
+
+    def test_policies_own_nothing(self):
+        self.refused("policies/schedulers/a.hpp", "#include <mutex>")
+        self.refused("policies/eviction/a.cpp", "#include <thread>")
+        self.refused("policies/schedulers/a.cpp", "auto t = std::chrono::steady_clock::now();")
+
+    def test_environment(self):
+        self.refused("policies/schedulers/a.cpp", 'auto* e = std::getenv("X");')
+        self.refused("core/engine/a.cpp", 'auto* e = ::getenv("X");')
+        self.accepted("core/runtime/config.cpp", 'auto* e = std::getenv("X");')
+        self.accepted("core/engine/a.cpp", '// getenv("X") is for core/runtime')
+
+
+if __name__ == "__main__":
+    unittest.main()

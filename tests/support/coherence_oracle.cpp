@@ -1,0 +1,312 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/coherence_oracle.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace granary::test {
+
+void CoherenceOracle::require(bool condition, std::function<std::string()> const& message) const {
+  if (!condition) throw std::logic_error("oracle: " + message());
+}
+
+void CoherenceOracle::on_event(Event const& happened) {
+  std::visit([&](auto const& what) { event(what); }, happened);
+}
+
+void CoherenceOracle::on_command(Command const& ordered) {
+  std::visit([&](auto const& what) { command(what); }, ordered);
+}
+
+void CoherenceOracle::after_event() {
+  for (DataId const data : m_touched) check_not_lost(data, m_data[data.index()]);
+  m_touched.clear();
+}
+
+void CoherenceOracle::add_data(DataId id, DataDescription description) {
+  if (id.index() >= m_data.size()) m_data.resize(id.index() + 1);
+  auto& record = m_data[id.index()];
+  require(record.description.bytes == 0 || record.forgotten, [&] { return name(id) + " has its id taken away"; });
+  record = {};
+  record.origin = record.home = Region{.data = id, .bytes = description.bytes, .content = {}};
+  if (description.origin.valid() || description.origin_is_home) record.first = record.current = 0;
+  (description.origin_is_home ? record.home : record.origin).content = record.first;
+  record.description = std::move(description);
+}
+
+void CoherenceOracle::event(SubmitTask const& submitted) {
+  auto& task = m_tasks.emplace_back();
+  TaskId const id(m_tasks.size() - 1);
+  task.accesses = AccessList(submitted.accesses);
+  task.codelet = submitted.codelet;
+  for (auto const& access : task.accesses) {
+    auto& record = m_data[access.data.index()];
+    require(!record.released, [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
+    task.expected.push_back(reads(access.mode) && !access.repeated ? record.promised() : Content{});
+    if (access.repeated) continue;
+    record.pending.insert(id);
+    if (record.last_writer.valid() && reads(access.mode)) task.sources.push_back(record.last_writer);
+    if (record.last_writer.valid()) task.follows.push_back(record.last_writer);
+    if (writes(access.mode)) task.follows.insert(task.follows.end(), record.readers.begin(), record.readers.end());
+  }
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    auto& record = m_data[access.data.index()];
+    if (!writes(access.mode)) {
+      record.readers.push_back(id);
+      continue;
+    }
+    record.readers.clear();
+    record.last_writer = id;
+    record.writers.push_back(id);
+  }
+}
+
+void CoherenceOracle::event(ReleaseData const& released) {
+  m_data[released.data.index()].released = true;
+  m_touched.insert(released.data);
+}
+
+CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place) {
+  auto& record = m_data[data.index()];
+  auto const& description = record.description;
+  if (place.slot == Slot::Pool) {
+    auto const found = m_pools[place.node].find(place.offset);
+    require(found != m_pools[place.node].end() && found->second.data == data,
+            [&] { return name(data) + " has no place at " + std::to_string(place.offset) + " of " + name(place.node); });
+    return found->second;
+  }
+  if (place.slot == Slot::Home || description.origin_is_home) {
+    require(description.home == place.node, [&] { return name(data) + " has no home on " + name(place.node); });
+    return record.home;
+  }
+  require(description.origin == place.node, [&] { return name(data) + " has no origin on " + name(place.node); });
+  return record.origin;
+}
+
+Place CoherenceOracle::expected_place(DataId data, NodeId node) const {
+  auto const& record = m_data[data.index()];
+  if (auto const pool = record.pool.find(node); pool != record.pool.end()) return {node, Slot::Pool, pool->second};
+  require(record.description.in_place && record.description.home == node,
+          [&] { return "a task runs although " + name(data) + " has no place on " + name(node); });
+  return {node, Slot::Home, 0};
+}
+
+void CoherenceOracle::command(AllocateCommand const& allocated) {
+  auto const& node = m_topology.machine()[allocated.node];
+  auto& pool = m_pools[allocated.node];
+  auto& record = m_data[allocated.data.index()];
+  auto const what = [&] { return "the place of " + name(allocated.data) + " on " + name(allocated.node); };
+  require(allocated.bytes == round_up(record.description.bytes, node.alignment), [&] { return what() + " has a wrong size"; });
+  require(allocated.offset % node.alignment == 0, [&] { return what() + " is not aligned"; });
+  require(allocated.offset + allocated.bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
+  require(!record.pool.contains(allocated.node), [&] { return what() + " was there before"; });
+  require(!record.forgotten, [&] { return what() + " comes after the datum was forgotten"; });
+  auto const after = pool.lower_bound(allocated.offset);
+  require(after == pool.end() || after->first >= allocated.offset + allocated.bytes,
+          [&] { return what() + " overlaps with that of " + name(after->second.data); });
+  if (after != pool.begin()) {
+    auto const before = std::prev(after);
+    require(before->first + before->second.bytes <= allocated.offset,
+            [&] { return what() + " overlaps with that of " + name(before->second.data); });
+  }
+  pool[allocated.offset] = Region{.data = allocated.data, .bytes = allocated.bytes, .content = {}};
+  record.pool[allocated.node] = allocated.offset;
+}
+
+void CoherenceOracle::command(FreeCommand const& freed) {
+  Region const& place = region(freed.data, {freed.node, Slot::Pool, freed.offset});
+  require(place.readers == 0 && !place.written,
+          [&] { return name(freed.data) + " is freed on " + name(freed.node) + " while in use"; });
+  m_data[freed.data.index()].pool.erase(freed.node);
+  m_pools[freed.node].erase(freed.offset);
+  m_touched.insert(freed.data);
+}
+
+void CoherenceOracle::command(CopyCommand const& copy) {
+  auto const& link = m_topology.machine()[copy.link];
+  auto const& record = m_data[copy.data.index()];
+  auto const what = [&] { return "copy " + std::to_string(copy.transfer.value()) + " of " + name(copy.data); };
+  require(link.from == copy.from.node && link.to == copy.to.node, [&] { return what() + " is on a wrong link"; });
+  require(copy.bytes == record.description.bytes, [&] { return what() + " has a wrong size"; });
+  require(++m_in_flight[copy.link] <= link.width, [&] { return what() + " is one too many on its link"; });
+  require(copy.to.slot != Slot::Origin, [&] { return what() + " writes an origin"; });
+  require(copy.to.slot != Slot::Home || !m_planner || !m_planner->poisoned(copy.data),
+          [&] { return what() + " writes a poisoned value home"; });
+  Region& from = region(copy.data, copy.from);
+  require(from.content.has_value() && !from.written, [&] { return what() + " reads nothing valid"; });
+  Region& to = region(copy.data, copy.to);
+  require(to.readers == 0 && !to.written, [&] { return what() + " overwrites what is in use"; });
+  ++from.readers;
+  to.written = true;
+  require(m_open_copies.emplace(copy.transfer, OpenCopy{copy, from.content}).second,
+          [&] { return what() + " was ordered before"; });
+  to.content.reset();
+  m_touched.insert(copy.data);
+  ++m_copies;
+}
+
+void CoherenceOracle::end_copy(TransferId transfer, bool success) {
+  auto const [copy, content] = m_open_copies.at(transfer);
+  m_open_copies.erase(transfer);
+  --m_in_flight[copy.link];
+  Region& from = region(copy.data, copy.from);
+  Region& to = region(copy.data, copy.to);
+  require(from.content == content, [&] { return name(copy.data) + " changed while a copy read it"; });
+  --from.readers;
+  to.written = false;
+  if (success) to.content = content;
+  if (!success) m_data[copy.data.index()].copy_failed = true;
+  m_touched.insert(copy.data);
+}
+
+void CoherenceOracle::command(RunCommand const& run) {
+  auto& task = m_tasks.at(run.task.index());
+  auto const what = [&] { return "task " + std::to_string(run.task.value()); };
+  auto const& worker = m_topology.machine()[run.worker];
+  require(task.state == State::Submitted && !task.retired, [&] { return what() + " is run again"; });
+  require(m_codelets[task.codelet.index()].runs_on(worker.kind), [&] { return what() + " has no kernel for its worker"; });
+  for (TaskId const before : task.follows) {
+    auto const state = m_tasks[before.index()].state;
+    bool const over = m_tasks[before.index()].retired || state == State::Succeeded || state == State::Failed;
+    require(over, [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
+  }
+  task.state = State::Running;
+  task.worker = run.worker;
+  m_lanes[run.worker.index()].push_back(run.task);
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    Place const place = expected_place(access.data, worker.node);
+    if (m_planner) {
+      require(m_planner->place(access.data, worker.node) == place,
+              [&] { return what() + " is sent to a wrong place for " + name(access.data); });
+    }
+    task.places.push_back(place);
+    if (access.repeated) continue;
+    Region& used = region(access.data, place);
+    require(!used.written, [&] { return what() + " uses " + name(access.data) + " while it is written"; });
+    if (reads(access.mode)) {
+      require(used.content.has_value() && used.content == task.expected[i], [&] {
+        return what() + " reads " + (used.content ? "version " + std::to_string(*used.content) : "nothing") + " of " +
+               name(access.data) + " on " + name(worker.node) + " instead of version " +
+               std::to_string(task.expected[i].value_or(~0ULL));
+      });
+    }
+    if (writes(access.mode)) {
+      require(used.readers == 0, [&] { return what() + " writes " + name(access.data) + " while it is read"; });
+      used.written = true;
+    } else {
+      ++used.readers;
+    }
+  }
+}
+
+void CoherenceOracle::end_task(TaskId id, bool success) {
+  auto& task = m_tasks[id.index()];
+  auto& lane = m_lanes[task.worker.index()];
+  require(!lane.empty() && lane.front() == id, [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
+  lane.erase(lane.begin());
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    if (access.repeated) continue;
+    Region& used = region(access.data, task.places[i]);
+    if (!writes(access.mode)) {
+      --used.readers;
+      require(used.content == task.expected[i],
+              [&] { return name(access.data) + " changed while task " + std::to_string(id.value()) + " read it"; });
+      continue;
+    }
+    used.written = false;
+    used.content = success ? Content(id.value() + 1) : Content{};
+    auto& record = m_data[access.data.index()];
+    record.current = used.content;
+    m_touched.insert(access.data);
+  }
+  task.state = success ? State::Succeeded : State::Failed;
+  ++m_tasks_run;
+}
+
+void CoherenceOracle::command(RetireCommand const& retired) {
+  auto& task = m_tasks.at(retired.task.index());
+  auto const what = [&] { return "task " + std::to_string(retired.task.value()); };
+  require(!task.retired, [&] { return what() + " is retired twice"; });
+  require(task.state != State::Running, [&] { return what() + " is retired while it runs"; });
+  task.retired = true;
+  bool const cancelled = task.state == State::Submitted;
+  if (cancelled) ++m_tasks_cancelled;
+  for (auto const& access : task.accesses) {
+    auto& record = m_data[access.data.index()];
+    record.pending.erase(retired.task);
+    if (cancelled) std::erase(record.writers, retired.task);
+    m_touched.insert(access.data);
+  }
+}
+
+void CoherenceOracle::command(ForgetCommand const& forgotten) {
+  auto& record = m_data.at(forgotten.data.index());
+  auto const what = [&] { return name(forgotten.data); };
+  require(record.released && !record.forgotten, [&] { return what() + " is forgotten without or after its release"; });
+  require(record.pending.empty(), [&] { return what() + " is forgotten while tasks need it"; });
+  require(record.pool.empty(), [&] { return what() + " is forgotten while it has a place"; });
+  for (auto const& [transfer, copy] : m_open_copies) {
+    require(copy.command.data != forgotten.data, [&] { return what() + " is forgotten while it is copied"; });
+  }
+  record.forgotten = true;
+  m_touched.insert(forgotten.data);
+}
+
+bool CoherenceOracle::holds(DataRecord const& record, Content value) const {
+  if (record.origin.content == value || record.home.content == value) return true;
+  return std::ranges::any_of(record.pool, [&](auto const& place) {
+    return m_pools.at(place.first).at(place.second).content == value;
+  });
+}
+
+bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
+  if (!record.current || (m_planner && !record.forgotten && m_planner->poisoned(data))) return false;
+  // A task that writes without reading destroys the value as soon as it runs.
+  for (TaskId const id : record.pending) {
+    if (m_tasks[id.index()].state != State::Running) continue;
+    for (auto const& access : m_tasks[id.index()].accesses) {
+      if (access.data == data && !access.repeated && writes(access.mode)) return false;
+    }
+  }
+  if (!record.released) return true;
+  if (record.description.home.valid() && *record.current != 0) return true;
+  return std::ranges::any_of(record.pending, [&](TaskId id) {
+    auto const& task = m_tasks[id.index()];
+    for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+      if (task.accesses[i].data == data && task.expected[i] == record.current) return true;
+    }
+    return false;
+  });
+}
+
+void CoherenceOracle::check_not_lost(DataId data, DataRecord const& record) const {
+  if (!wanted(data, record) || holds(record, record.current)) return;
+  // A copy under way into the home destroys what was there; its source still holds the value, or another place does.
+  require(false, [&] { return "version " + std::to_string(*record.current) + " of " + name(data) + " is lost"; });
+}
+
+void CoherenceOracle::at_rest(bool expect_failures) {
+  for (std::size_t t = 0; t < m_tasks.size(); ++t) {
+    require(m_tasks[t].retired, [&] { return "task " + std::to_string(t) + " never left"; });
+    require(expect_failures || m_tasks[t].state == State::Succeeded, [&] { return "task " + std::to_string(t) + " did not run"; });
+  }
+  require(m_open_copies.empty(), [] { return std::string("a copy is in flight at rest"); });
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    auto& record = m_data[d];
+    DataId const id(static_cast<std::uint32_t>(d));
+    record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();
+    require(record.forgotten == record.released, [&] { return name(id) + " is released but not forgotten"; });
+    bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
+    bool const excused = std::exchange(record.copy_failed, false);
+    if (excused || poisoned || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
+    if (record.forgotten && expect_failures) continue;
+    require(record.home.content == record.current, [&] { return "the home of " + name(id) + " is out of date at rest"; });
+  }
+}
+
+}  // namespace granary::test

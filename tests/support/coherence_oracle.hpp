@@ -1,0 +1,136 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/data.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace granary::test {
+
+/// An independent judge of a planner's commands: it keeps what every place holds, performs each command's effect, and throws
+/// std::logic_error with one sentence at the first command that breaks a promise. It looks into the planner only for the data
+/// that a run command finds, and for which data are poisoned.
+class CoherenceOracle {
+ public:
+  explicit CoherenceOracle(Topology const& topology) : m_topology(topology), m_lanes(topology.machine().workers.size()) {}
+
+  /// Must be set before the first command; may be null in tests of copies alone.
+  void look_into(Planner const* planner) { m_planner = planner; }
+  /// The datum was registered under this id, which nothing else has any more.
+  void add_data(DataId id, DataDescription description);
+  void on_event(Event const& event);
+  void on_command(Command const& command);
+  /// The commands that follow from one event have all been seen: nothing may have been lost.
+  void after_event();
+  /// The run came to rest: every task has left, no command is open, every home holds the last value.
+  void at_rest(bool expect_failures);
+
+  [[nodiscard]] std::size_t tasks_run() const { return m_tasks_run; }
+  [[nodiscard]] std::size_t tasks_cancelled() const { return m_tasks_cancelled; }
+  [[nodiscard]] std::size_t copies() const { return m_copies; }
+  /// What became of the task: it ran to its end without a failure.
+  [[nodiscard]] bool succeeded(TaskId task) const { return m_tasks[task.index()].state == State::Succeeded; }
+  /// It ran and its kernel failed.
+  [[nodiscard]] bool failed(TaskId task) const { return m_tasks[task.index()].state == State::Failed; }
+  /// The tasks whose results it reads, those included that were cancelled since the last rest.
+  [[nodiscard]] std::vector<TaskId> const& sources(TaskId task) const { return m_tasks[task.index()].sources; }
+  /// Whether a task submitted now could read the datum if everything goes well.
+  [[nodiscard]] bool has_value(DataId data) const { return m_data[data.index()].promised().has_value(); }
+  [[nodiscard]] std::size_t tasks() const { return m_tasks.size(); }
+
+ private:
+  // What a place holds: nothing readable, or the value that a task left (0: the first value; else the task's number + 1).
+  using Content = std::optional<std::uint64_t>;
+  struct Region {
+    DataId data;
+    Bytes bytes = 0;
+    Content content;
+    int readers = 0;      // copies and tasks that read it now
+    bool written = false;  // a copy or a task writes it now
+  };
+  enum class State { Submitted, Running, Succeeded, Failed, Retired };
+  struct TaskRecord {
+    AccessList accesses;
+    CodeletId codelet;
+    std::vector<Content> expected;        // by access: the value that it must read
+    std::vector<TaskId> sources;
+    std::vector<TaskId> follows;          // must be over before it runs
+    State state = State::Submitted;
+    bool retired = false;
+    WorkerId worker;
+    std::vector<Place> places;            // by access
+  };
+  struct DataRecord {
+    DataDescription description;
+    bool released = false;
+    bool forgotten = false;
+    bool copy_failed = false;             // since the last rest: its home may be out of date
+    Content first;                        // 0 if it has a value from the start
+    Content current;                      // the value that the last task to write it left; none after a failure
+    std::vector<TaskId> writers;          // all that were submitted and not cancelled, in order
+    TaskId last_writer;
+    std::vector<TaskId> readers;          // since then
+    std::map<NodeId, Bytes> pool;         // where it has a place
+    Region origin;
+    Region home;
+    std::set<TaskId> pending;
+    [[nodiscard]] Content promised() const { return writers.empty() ? first : Content(writers.back().value() + 1); }
+  };
+  struct OpenCopy {
+    CopyCommand command;
+    Content content;
+  };
+
+  void event(SubmitTask const& submitted);
+  void event(ReleaseData const& released);
+  void event(CopyDone const& done) { end_copy(done.transfer, true); }
+  void event(CopyFailed const& failed) { end_copy(failed.transfer, false); }
+  void event(TaskDone const& done) { end_task(done.task, true); }
+  void event(TaskFailed const& failed) { end_task(failed.task, false); }
+  void event(AddCodelet const& added) { m_codelets.push_back(added.codelet); }
+  template <class Other>
+  void event(Other const&) {}
+
+  void command(AllocateCommand const& allocated);
+  void command(FreeCommand const& freed);
+  void command(CopyCommand const& copy);
+  void command(RunCommand const& run);
+  void command(RetireCommand const& retired);
+  void command(ForgetCommand const& forgotten);
+
+  void end_copy(TransferId transfer, bool success);
+  void end_task(TaskId task, bool success);
+  void check_not_lost(DataId data, DataRecord const& record) const;
+  [[nodiscard]] bool holds(DataRecord const& record, Content value) const;
+  [[nodiscard]] bool wanted(DataId data, DataRecord const& record) const;
+  Region& region(DataId data, Place const& place);
+  [[nodiscard]] Place expected_place(DataId data, NodeId node) const;
+  void require(bool condition, std::function<std::string()> const& message) const;
+  [[nodiscard]] std::string name(DataId data) const { return "'" + m_data[data.index()].description.name + "'"; }
+  [[nodiscard]] std::string name(NodeId node) const { return "'" + m_topology.machine()[node].name + "'"; }
+
+  Topology const& m_topology;
+  Planner const* m_planner = nullptr;
+  std::vector<Codelet> m_codelets;
+  std::vector<DataRecord> m_data;
+  std::vector<TaskRecord> m_tasks;
+  std::map<NodeId, std::map<Bytes, Region>> m_pools;
+  std::map<TransferId, OpenCopy> m_open_copies;
+  std::map<LinkId, std::uint32_t> m_in_flight;
+  std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker
+  std::set<DataId> m_touched;                // since the last event
+  std::size_t m_tasks_run = 0;
+  std::size_t m_tasks_cancelled = 0;
+  std::size_t m_copies = 0;
+};
+
+}  // namespace granary::test

@@ -1,0 +1,174 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/eviction_policy.hpp>
+#include <granary/core/policy/scheduler.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace granary::test {
+
+/// A machine whose node 0 is a host without workers and whose other nodes have one device worker, hence one group,
+/// each.
+inline Machine devices(std::uint32_t count) {
+  Machine machine;
+  NodeId const host = machine.add_node({.name = "host"});
+  for (std::uint32_t d = 0; d < count; ++d) {
+    NodeId const node = machine.add_node({.name = "device", .kind = NodeKind::Device});
+    machine.add_link_pair(host, node, 1e9);
+    machine.add_worker({.name = "device", .node = node, .kind = WorkerKind::Device});
+  }
+  return machine;
+}
+
+inline Access read(DataId data) { return {data, AccessMode::Read}; }
+inline Access write(DataId data) { return {data, AccessMode::Write}; }
+inline Access read_write(DataId data) { return {data, AccessMode::ReadWrite}; }
+
+/// A system as policies see it, in which a test states every fact. Every datum can be read on node 0 from the start, so
+/// that loading it takes one nanosecond per byte; from any other node half of that.
+class FakeSystemView final : public SystemView {
+ public:
+  explicit FakeSystemView(Machine machine) : m_topology(std::move(machine)), m_committed(m_topology.groups().size()) {}
+
+  DataId add_data(Bytes bytes = 100) {
+    m_data.push_back({bytes, std::vector<Place>(m_topology.machine().nodes.size())});
+    m_data.back().places[0].valid = m_data.back().places[0].expected = true;
+    return DataId(static_cast<std::uint32_t>(m_data.size() - 1));
+  }
+  TaskId add_task(std::span<Access const> accesses, std::int64_t priority = 0, Duration duration = Duration{100},
+                  std::uint64_t allowed_groups = ~std::uint64_t{0}) {
+    TaskId const id(m_tasks.size());
+    auto& task = m_tasks.emplace_back();
+    task.id = id;
+    task.phase = TaskPhase::Ready;
+    task.priority = priority;
+    task.allowed_groups = allowed_groups & ((std::uint64_t{1} << m_topology.groups().size()) - 1);
+    task.accesses = AccessList(accesses);
+    m_durations.push_back(duration);
+    return id;
+  }
+  TaskId add_task(std::initializer_list<Access> accesses, std::int64_t priority = 0, Duration duration = Duration{100},
+                  std::uint64_t allowed_groups = ~std::uint64_t{0}) {
+    return add_task(std::span<Access const>(accesses.begin(), accesses.size()), priority, duration, allowed_groups);
+  }
+
+  void set_expected(DataId data, NodeId node, bool is) { place(data, node).expected = is; }
+  void set_valid(DataId data, NodeId node, bool is) { place(data, node).valid = is; }
+  void set_evictable(DataId data, NodeId node, bool is) { place(data, node).evictable = is; }
+  void set_bytes(DataId data, Bytes bytes) { m_data[data.index()].bytes = bytes; }
+  void set_duration(TaskId task, Duration duration) { m_durations[task.index()] = duration; }
+
+  void commit(TaskId id, GroupId group) {
+    auto& committed = m_tasks[id.index()];
+    committed.phase = TaskPhase::Committed;
+    committed.group = group;
+    m_committed[group.index()].push_back(id);
+    count_uses(committed, 1);
+  }
+  void finish(TaskId id) {
+    auto& group = m_committed[m_tasks[id.index()].group.index()];
+    group.erase(std::ranges::find(group, id));
+    count_uses(m_tasks[id.index()], -1);
+  }
+
+  [[nodiscard]] Topology const& topology() const override { return m_topology; }
+  [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
+  [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
+  [[nodiscard]] bool valid(DataId data, NodeId node) const override { return place(data, node).valid; }
+  [[nodiscard]] bool expected(DataId data, NodeId node) const override { return place(data, node).expected; }
+  [[nodiscard]] bool evictable(DataId data, NodeId node) const override { return place(data, node).evictable; }
+  [[nodiscard]] Duration transfer_time(DataId data, NodeId node) const override {
+    auto const& places = m_data[data.index()].places;
+    auto const bytes = static_cast<Duration::rep>(m_data[data.index()].bytes);
+    if (places[node.index()].valid) return Duration{0};
+    bool const near = std::any_of(places.begin() + 1, places.end(), [](Place const& p) { return p.valid; });
+    return Duration{near ? bytes / 2 : bytes};
+  }
+  [[nodiscard]] Duration kernel_time(TaskId task, GroupId) const override { return m_durations[task.index()]; }
+  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override { return m_committed[group.index()]; }
+  [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override { return place(data, node).uses; }
+
+ private:
+  struct Place {
+    bool valid = false;
+    bool expected = false;
+    bool evictable = false;
+    std::uint32_t uses = 0;
+  };
+  struct Datum {
+    Bytes bytes;
+    std::vector<Place> places;  // by node
+  };
+
+  [[nodiscard]] Place& place(DataId data, NodeId node) { return m_data[data.index()].places[node.index()]; }
+  [[nodiscard]] Place const& place(DataId data, NodeId node) const { return m_data[data.index()].places[node.index()]; }
+  void count_uses(Task const& task, int change) {
+    for (auto const& access : task.accesses) {
+      auto& uses = place(access.data, m_topology.group(task.group).node).uses;
+      if (!access.repeated) uses += static_cast<std::uint32_t>(change);
+    }
+  }
+
+  Topology m_topology;
+  std::vector<Datum> m_data;
+  std::vector<Task> m_tasks;
+  std::vector<Duration> m_durations;
+  std::vector<std::deque<TaskId>> m_committed;
+};
+
+/// A fake system and a scheduler in it: changes a fact and tells the scheduler, as the planner does.
+class FakeRun {
+ public:
+  FakeRun(FakeSystemView& system, std::unique_ptr<Scheduler> policy)
+      : view(system), board(system.topology().groups().size()), scheduler(std::move(policy)) {
+    scheduler->attach(view, board);
+  }
+
+  TaskId next(GroupId group) { return scheduler->next(group); }
+  TaskId next_and_commit(GroupId group = GroupId(0)) {
+    TaskId const task = next(group);
+    if (task.valid()) view.commit(task, group);
+    return task;
+  }
+  void expect(DataId data, NodeId node) {
+    view.set_expected(data, node, true);
+    scheduler->replica_expected(data, node);
+  }
+  void load(DataId data, NodeId node) {
+    expect(data, node);
+    view.set_valid(data, node, true);
+    scheduler->replica_valid(data, node);
+  }
+  void evict(DataId data, NodeId node) {
+    withdraw_users(data, node);
+    view.set_expected(data, node, false);
+    view.set_valid(data, node, false);
+    scheduler->replica_dropped(data, node);
+  }
+  void withdraw_users(DataId data, NodeId node) {
+    for (GroupId const group : view.topology().groups_on(node)) {
+      for (TaskId const task : board.users(data, group)) {
+        board.remove(task);
+        scheduler->withdrawn(task, group);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<TaskId> plan(GroupId group = GroupId(0)) const {
+    auto const& plan = board.plan(group);
+    return {plan.begin(), plan.end()};
+  }
+
+  FakeSystemView& view;
+  PlanBoard board;
+  std::unique_ptr<Scheduler> scheduler;
+};
+
+}  // namespace granary::test

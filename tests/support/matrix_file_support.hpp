@@ -1,0 +1,108 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <granary/linalg/files/hdf5_support.hpp>
+
+namespace granary::test {
+
+/// How another program might have stored a matrix.
+struct Hdf5Layout {
+  hsize_t chunk[2] = {0, 0};  ///< {0, 0}: contiguous
+  bool gzip = false;
+  bool shuffle = false;
+  hsize_t user_block = 0;
+  hid_t file_type = H5T_NATIVE_DOUBLE;
+  std::string dataset = "A";
+  bool skip_writing = false;  ///< leave the dataset as it was created
+};
+
+/// Element (i, j) of the test matrices.
+inline double entry(std::uint64_t i, std::uint64_t j) {
+  return 1000.0 * static_cast<double>(i) + static_cast<double>(j) + 0.25;
+}
+
+inline std::vector<double> entries(std::uint64_t rows, std::uint64_t cols) {
+  std::vector<double> values(rows * cols);
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    for (std::uint64_t j = 0; j < cols; ++j) values[i * cols + j] = entry(i, j);
+  }
+  return values;
+}
+
+/// Writes a dataset with the HDF5 library alone; the file is created unless `add` is set.
+inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& extents, std::vector<double> const& values,
+                       Hdf5Layout const& layout = {}, bool add = false) {
+  detail::Hdf5Lock const lock;
+  detail::Hdf5Id const creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  if (layout.user_block != 0) H5Pset_userblock(creation.get(), layout.user_block);
+  detail::Hdf5Id const file(add ? H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT)
+                                : H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT),
+                            H5Fclose);
+  detail::Hdf5Id const properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (layout.chunk[0] != 0) H5Pset_chunk(properties.get(), 2, layout.chunk);
+  if (layout.shuffle) H5Pset_shuffle(properties.get());
+  if (layout.gzip) H5Pset_deflate(properties.get(), 1);
+  detail::Hdf5Id const space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
+  detail::Hdf5Id const dataset(H5Dcreate2(file.get(), layout.dataset.c_str(), layout.file_type, space.get(),
+                                          H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+                               H5Dclose);
+  if (!layout.skip_writing) H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+}
+
+/// Reads a whole dataset with the HDF5 library alone, as another program would.
+inline std::vector<double> read_hdf5(std::string const& path, std::string const& name, std::uint64_t elements) {
+  detail::Hdf5Lock const lock;
+  std::vector<double> values(elements);
+  detail::Hdf5Id const file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  detail::Hdf5Id const dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) values.clear();
+  return values;
+}
+
+struct NpyLayout {
+  int version = 1;
+  bool fortran = false;
+  std::string descriptor = "<f8";
+};
+
+/// Writes a .npy file of `rows` x `cols` elements given in row-major order.
+inline void write_npy(std::string const& path, std::uint64_t rows, std::uint64_t cols,
+                      std::vector<double> const& values, NpyLayout const& layout = {}) {
+  auto text = "{'descr': '" + layout.descriptor + "', 'fortran_order': " + (layout.fortran ? "True" : "False") +
+              ", 'shape': (" + std::to_string(rows) + ", " + std::to_string(cols) + "), }";
+  std::size_t const start = layout.version == 1 ? 10 : 12;
+  while ((start + text.size() + 1) % 64 != 0) text += ' ';
+  text += '\n';
+  std::ofstream file(path, std::ios::binary);
+  file.write("\x93NUMPY", 6);
+  file.put(static_cast<char>(layout.version)).put(0);
+  for (std::size_t byte = 0; byte < start - 8; ++byte) file.put(static_cast<char>(text.size() >> (8 * byte) & 0xff));
+  file << text;
+  auto const put = [&](double value) {
+    char bytes[8];
+    std::size_t const size = layout.descriptor[2] == '4' ? 4 : 8;
+    auto const narrow = static_cast<float>(value);
+    std::memcpy(bytes, size == 4 ? static_cast<void const*>(&narrow) : &value, size);
+    if (layout.descriptor[0] == '>') std::reverse(bytes, bytes + size);
+    file.write(bytes, static_cast<std::streamsize>(size));
+  };
+  if (layout.fortran) {
+    for (std::uint64_t j = 0; j < cols; ++j) {
+      for (std::uint64_t i = 0; i < rows; ++i) put(values[i * cols + j]);
+    }
+  } else {
+    for (auto const value : values) put(value);
+  }
+}
+
+}  // namespace granary::test

@@ -1,0 +1,228 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/policy_case.hpp"
+
+#include "support/coherence_oracle.hpp"
+#include "support/print_events.hpp"
+#include "support/random_machine.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/simulator.hpp>
+
+#include <algorithm>
+#include <ostream>
+#include <stdexcept>
+
+namespace granary::test {
+namespace {
+
+void require(bool condition, std::string const& message) {
+  if (!condition) throw std::logic_error(message);
+}
+
+std::string text_of(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (std::exception const& caught) {
+    return caught.what();
+  }
+}
+
+ConstantSpeeds::Options jittering(std::uint64_t seed) {
+  ConstantSpeeds::Options options;
+  options.jitter = 0.5;
+  options.seed = seed;
+  return options;
+}
+
+/// Plays an application's operations on the simulator.
+class Player {
+ public:
+  Player(PolicyCase const& drawn, std::ostream* trace)
+      : m_case(drawn),
+        m_trace(trace),
+        m_topology(drawn.machine),
+        m_truth(jittering(drawn.seed)),
+        m_oracle(m_topology),
+        m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty()),
+        m_simulator(m_topology, make_policies(drawn.scheduler, drawn.eviction, drawn.seed), m_estimator, m_truth, options()) {
+    m_oracle.look_into(&m_simulator.planner());
+  }
+
+  CaseResult play() {
+    for (auto const& codelet : m_case.graph.codelets) m_codelets.push_back(m_simulator.add_codelet(codelet));
+    for (auto const& operation : m_case.graph.operations) {
+      std::visit([&](auto const& what) { perform(what); }, operation);
+      m_oracle.after_event();
+    }
+    m_result.tasks_run = m_oracle.tasks_run();
+    m_result.tasks_cancelled = m_oracle.tasks_cancelled();
+    m_result.copies = m_oracle.copies();
+    for (auto const& node : m_simulator.planner().statistics().nodes) m_result.evictions += node.evictions;
+    return std::move(m_result);
+  }
+
+ private:
+  SimulatorOptions options() {
+    SimulatorOptions options;
+    options.planner = m_case.planner;
+    options.check_invariants_every = m_case.check_every;
+    options.faults = m_case.faults;
+    options.on_event = [this](Instant now, Event const& event) {
+      if (m_trace) *m_trace << now.time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
+      m_oracle.after_event();
+      m_oracle.on_event(event);
+    };
+    options.on_command = [this](Instant, Command const& command) {
+      if (m_trace) *m_trace << to_text(command) << std::endl;
+      m_oracle.on_command(command);
+      m_result.commands.push_back(command);
+    };
+    return options;
+  }
+
+  void perform(RegisterData const& registered) {
+    DataId const id = m_simulator.add_data(registered.description);
+    m_oracle.add_data(id, registered.description);
+    m_data.push_back(id);
+  }
+
+  void perform(GiveUpData const& given_up) { m_simulator.release_data(m_data[given_up.datum]); }
+
+  void perform(SubmitGraphTask const& task) {
+    std::vector<Access> accesses;
+    bool refused = false;
+    for (auto const& [datum, mode] : task.accesses) {
+      DataId const id = m_data[datum];
+      accesses.push_back({id, mode});
+      refused = refused || m_simulator.planner().poisoned(id) || (reads(mode) && !m_oracle.has_value(id));
+    }
+    TaskSubmission const submission{m_codelets[task.codelet], accesses, task.priority, task.flops};
+    // Without failures nothing is ever refused; with them, exactly what has no value.
+    if (!refused || !m_faulty) {
+      m_simulator.submit(submission);
+      return;
+    }
+    try {
+      m_simulator.submit(submission);
+    } catch (InvalidArgument const&) {
+      return;
+    }
+    throw std::logic_error("a task on data without a value was accepted");
+  }
+
+  void perform(LetHappen const& some) {
+    for (std::uint32_t i = 0; i < some.steps; ++i) m_simulator.step();
+  }
+
+  void perform(WaitForAll const&) {
+    auto const report = m_simulator.run();
+    m_oracle.after_event();
+    m_result.failures += report.failures.size();
+    if (!m_faulty && !report.failures.empty()) {
+      auto const& first = report.failures.front();
+      throw std::logic_error("a run without faults reports the failure of " + first.what + ": " + text_of(first.error));
+    }
+    check_causes(report.failures);
+    m_oracle.at_rest(m_faulty);
+  }
+
+  // Only what depends on a failure is cancelled, and failures stand in the order of submission, each task once.
+  void check_causes(std::vector<Failure> const& failures) {
+    for (std::size_t i = 1; i < failures.size(); ++i) {
+      require(failures[i - 1].task < failures[i].task || !failures[i].task.valid(), "failures are out of order");
+    }
+    // A failed write-back concerns no task: nothing more is started.
+    bool const all_cancelled = std::ranges::any_of(failures, [](Failure const& f) { return !f.task.valid(); });
+    auto const reported = [&](TaskId task) { return std::ranges::find(failures, task, &Failure::task) != failures.end(); };
+    for (; m_judged < m_oracle.tasks(); ++m_judged) {
+      TaskId const task(m_judged);
+      bool const by_source = std::ranges::any_of(m_oracle.sources(task), [&](TaskId t) { return !m_oracle.succeeded(t); });
+      std::string const name = "task " + std::to_string(m_judged);
+      if (m_oracle.succeeded(task)) {
+        require(!by_source, name + " ran on the result of a task that did not");
+        require(!reported(task), name + " ran and is reported as failed");
+      } else if (m_oracle.failed(task)) {
+        require(reported(task), name + " failed and is not reported");
+      } else {
+        require(by_source || reported(task) || all_cancelled, name + " was cancelled for no reason");
+        require(!reported(task) || !m_case.faults.copies.empty(), name + " is reported as failed but never ran");
+      }
+    }
+  }
+
+  PolicyCase const& m_case;
+  std::ostream* m_trace;
+  Topology m_topology;
+  AveragingEstimator m_estimator;
+  ConstantSpeeds m_truth;
+  CoherenceOracle m_oracle;
+  bool m_faulty;
+  CaseResult m_result;
+  Simulator m_simulator;
+  std::vector<CodeletId> m_codelets;
+  std::vector<DataId> m_data;
+  std::size_t m_judged = 0;
+};
+
+FaultPlan draw_faults(Random& random) {
+  FaultPlan faults;
+  int const sort = static_cast<int>(random.below(4));  // tasks alone, copies alone, both, both and answers out of order
+  if (sort != 1) {
+    for (auto n = 1 + random.below(3); n > 0; --n) faults.tasks.emplace(random.below(40));
+  }
+  if (sort != 0) {
+    for (auto n = 1 + random.below(4); n > 0; --n) faults.copies.insert(random.below(60));
+  }
+  return faults;
+}
+
+}  // namespace
+
+PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
+  Random random(seed);
+  PolicyCase drawn;
+  drawn.seed = seed;
+  auto const schedulers = scheduler_names();
+  auto const evictions = eviction_names();
+  drawn.scheduler = schedulers[random.below(schedulers.size())];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  drawn.machine = random_machine(random);
+  GraphOptions options;
+  if (random.chance(0.05)) options = {.max_tasks = 400, .max_data = 60, .release = true};
+  drawn.graph = random_graph(drawn.machine, options, random);
+  bound_memories(drawn.machine, drawn.graph, random);
+  drawn.planner.depth = static_cast<std::uint32_t>(1 + random.below(6));
+  drawn.planner.issue_depth = static_cast<std::uint32_t>(1 + random.below(4));
+  drawn.planner.issue_ahead = std::chrono::microseconds(random.below(100));
+  drawn.planner.write_back_early = random.chance(0.7);
+  drawn.check_every = options.max_tasks > 100 ? 16 : 1;
+  if (with_faults) drawn.faults = draw_faults(random);
+  if (random.chance(0.3)) {
+    drawn.faults.copy_delay = std::chrono::microseconds(50);
+    drawn.faults.task_delay = std::chrono::microseconds(50);
+  }
+  drawn.faults.seed = seed;
+  return drawn;
+}
+
+std::string PolicyCase::describe() const {
+  auto const count = [](auto const& list) { return std::to_string(list.size()); };
+  return "seed " + std::to_string(seed) + ": " + scheduler + " + " + eviction + ", " + count(machine.nodes) + " nodes, " +
+         count(machine.workers) + " workers, " + count(graph.operations) + " operations, depth " +
+         std::to_string(planner.depth);
+}
+
+CaseResult run_case(PolicyCase const& drawn, std::ostream* trace) {
+  if (trace) {
+    auto const& machine = drawn.machine;
+    for (auto const& node : machine.nodes) *trace << node.name << ": capacity " << node.capacity << '\n';
+    for (auto const& link : machine.links) *trace << "link " << link.from.value() << " -> " << link.to.value() << '\n';
+    for (auto const& worker : machine.workers) {
+      *trace << "worker " << worker.name << (worker.kind == WorkerKind::Cpu ? ", host\n" : ", device\n");
+    }
+  }
+  return Player(drawn, trace).play();
+}
+
+}  // namespace granary::test

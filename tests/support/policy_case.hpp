@@ -1,0 +1,46 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "support/random_graph.hpp"
+
+#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/options.hpp>
+#include <granary/simulator/faults.hpp>
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace granary::test {
+
+/// A random application on a random machine under a drawn pair of policies: what a seed stands for.
+struct PolicyCase {
+  std::uint64_t seed = 0;
+  std::string scheduler;
+  std::string eviction;
+  Machine machine;
+  RandomGraph graph;
+  PlannerOptions planner;
+  FaultPlan faults;
+  std::uint32_t check_every = 1;
+
+  [[nodiscard]] std::string describe() const;
+};
+
+[[nodiscard]] PolicyCase draw_case(std::uint64_t seed, bool with_faults);
+
+struct CaseResult {
+  std::vector<Command> commands;
+  std::size_t tasks_run = 0;
+  std::size_t tasks_cancelled = 0;
+  std::size_t copies = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t failures = 0;
+};
+
+/// Runs the case in the simulator with the oracle beside it and the planner's invariants checked; throws at the first broken promise.
+/// Events and commands are printed to `trace` if there is one.
+CaseResult run_case(PolicyCase const& drawn, std::ostream* trace = nullptr);
+
+}  // namespace granary::test

@@ -1,0 +1,69 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/print_events.hpp"
+
+namespace granary::test {
+namespace {
+
+template <class Number>
+std::string number(Number value) {
+  return std::to_string(value);
+}
+template <class Tag, class Rep>
+std::string number(Id<Tag, Rep> id) {
+  return id.valid() ? std::to_string(id.value()) : "-";
+}
+
+std::string text(Place const& place) {
+  switch (place.slot) {
+    case Slot::Origin: return "origin on node " + number(place.node);
+    case Slot::Home: return "home on node " + number(place.node);
+    default: return "node " + number(place.node) + " + " + number(place.offset);
+  }
+}
+
+struct Print {
+  std::string operator()(AddCodelet const& e) const { return "codelet " + e.codelet.name; }
+  std::string operator()(AddData const& e) const {
+    auto const& d = e.description;
+    return "data " + d.name + ", " + number(d.bytes) + " bytes, origin " + number(d.origin) + ", home " + number(d.home) +
+           (d.origin_is_home ? ", the same" : "") + (d.in_place ? ", in place" : "");
+  }
+  std::string operator()(ReleaseData const& e) const { return "release data " + number(e.data); }
+  std::string operator()(SubmitTask const& e) const {
+    std::string line = "submit codelet " + number(e.codelet) + ":";
+    for (auto const& access : e.accesses) {
+      line += std::string(" ") + (reads(access.mode) ? "r" : "") + (writes(access.mode) ? "w" : "") + number(access.data);
+    }
+    return line;
+  }
+  std::string operator()(CopyDone const& e) const { return "copy " + number(e.transfer) + " done"; }
+  std::string operator()(CopyFailed const& e) const { return "copy " + number(e.transfer) + " failed"; }
+  std::string operator()(TaskDone const& e) const { return "task " + number(e.task) + " done"; }
+  std::string operator()(TaskFailed const& e) const { return "task " + number(e.task) + " failed"; }
+  std::string operator()(FlushHomes const&) const { return "flush homes"; }
+  std::string operator()(CancelAll const&) const { return "cancel all"; }
+  std::string operator()(ClearFailures const&) const { return "clear failures"; }
+
+  std::string operator()(AllocateCommand const& c) const {
+    return "  allocate data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset) + ", " +
+           number(c.bytes) + " bytes";
+  }
+  std::string operator()(FreeCommand const& c) const {
+    return "  free data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset);
+  }
+  std::string operator()(CopyCommand const& c) const {
+    return "  copy " + number(c.transfer) + ": data " + number(c.data) + " from " + text(c.from) + " to " + text(c.to);
+  }
+  std::string operator()(RunCommand const& c) const {
+    return "  run task " + number(c.task) + " on worker " + number(c.worker);
+  }
+  std::string operator()(RetireCommand const& c) const { return "  retire task " + number(c.task); }
+  std::string operator()(ForgetCommand const& c) const { return "  forget data " + number(c.data); }
+};
+
+}  // namespace
+
+std::string to_text(Event const& event) { return std::visit(Print{}, event); }
+std::string to_text(Command const& command) { return std::visit(Print{}, command); }
+
+}  // namespace granary::test

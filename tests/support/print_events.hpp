@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/event.hpp>
+
+#include <string>
+
+namespace granary::test {
+
+/// One line without its end, for people who look into a failed case.
+[[nodiscard]] std::string to_text(Event const& event);
+[[nodiscard]] std::string to_text(Command const& command);
+
+}  // namespace granary::test

@@ -1,0 +1,199 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/random_graph.hpp"
+
+#include "support/random_machine.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace granary::test {
+namespace {
+
+void no_kernel(KernelCall const&) {}
+
+class Builder {
+ public:
+  Builder(Machine const& machine, GraphOptions const& options, Random& random)
+      : m_machine(machine), m_options(options), m_random(random), m_storage(has_storage(machine)) {
+    for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
+      if (!has_workers(machine, NodeId(n))) m_quiet_nodes.emplace_back(n);
+    }
+  }
+
+  RandomGraph build() {
+    add_codelets();
+    auto const data = 2 + m_random.below(m_options.max_data - 1);
+    auto const tasks = 1 + m_random.below(m_options.max_tasks);
+    m_uniform = m_random.chance(0.3) ? random_bytes() : 0;
+    bool const submits_while_running = m_random.chance(0.5);
+    while (m_data.size() < data) add_datum();
+    for (std::uint64_t t = 0; t < tasks; ++t) {
+      add_task();
+      if (m_options.release && m_random.chance(0.03)) give_up_datum();
+      if (submits_while_running && m_random.chance(0.2)) {
+        m_graph.operations.emplace_back(LetHappen{static_cast<std::uint32_t>(m_random.below(20))});
+      }
+      if (m_random.chance(0.02)) m_graph.operations.emplace_back(WaitForAll{});
+    }
+    m_graph.operations.emplace_back(WaitForAll{});
+    return std::move(m_graph);
+  }
+
+ private:
+  struct Datum {
+    bool has_value;
+    bool may_write;
+    bool gone = false;
+  };
+
+  NodeId random_node() { return NodeId(static_cast<std::uint32_t>(m_random.below(m_machine.nodes.size()))); }
+  Bytes random_bytes() { return 1 + m_random.below(Bytes{1} << (4 + m_random.below(10))); }
+
+  void add_codelets() {
+    std::set<WorkerKind> kinds;
+    for (auto const& worker : m_machine.workers) kinds.insert(worker.kind);
+    auto const codelets = 1 + m_random.below(4);
+    for (std::uint64_t c = 0; c < codelets; ++c) {
+      Codelet codelet{.name = "codelet" + std::to_string(c)};
+      for (WorkerKind const kind : kinds) {
+        if (m_random.chance(0.7)) codelet.kernels[static_cast<std::size_t>(kind)] = no_kernel;
+      }
+      auto const one = *std::next(kinds.begin(), static_cast<std::ptrdiff_t>(m_random.below(kinds.size())));
+      codelet.kernels[static_cast<std::size_t>(one)] = no_kernel;
+      m_graph.codelets.push_back(codelet);
+    }
+  }
+
+  void add_datum() {
+    DataDescription d;
+    d.name = "d" + std::to_string(m_data.size());
+    d.bytes = m_uniform != 0 ? m_uniform : random_bytes();
+    double const sort = m_random.uniform();
+    if (sort < 0.4) {
+      d.origin = d.home = random_node();
+      d.origin_is_home = true;
+      d.in_place = has_workers(m_machine, d.home);
+    } else if (!m_quiet_nodes.empty() && sort < 0.85) {
+      auto const quiet = [&] { return m_quiet_nodes[m_random.below(m_quiet_nodes.size())]; };
+      if (m_random.chance(0.7)) d.home = quiet();
+      if (m_random.chance(0.7)) d.origin = quiet();
+    }
+    bool const keeps = d.home.valid() || m_storage;
+    bool const value = d.origin.valid();
+    if (!keeps && !value) {
+      d.origin = d.home = random_node();
+      d.origin_is_home = true;
+      d.in_place = has_workers(m_machine, d.home);
+    }
+    m_data.push_back({.has_value = d.origin.valid(), .may_write = d.home.valid() || m_storage});
+    m_graph.operations.emplace_back(RegisterData{std::move(d)});
+  }
+
+  void add_task() {
+    SubmitGraphTask task;
+    task.codelet = static_cast<std::uint32_t>(m_random.below(m_graph.codelets.size()));
+    auto const accesses = 1 + m_random.below(m_random.chance(0.1) ? 6 : 4);
+    for (std::uint64_t a = 0; a < accesses; ++a) {
+      auto const d = static_cast<std::uint32_t>(m_random.below(m_data.size()));
+      auto const& datum = m_data[d];
+      if (datum.gone) continue;
+      double const draw = m_random.uniform();
+      auto mode = draw < 0.5 ? AccessMode::Read : draw < 0.85 ? AccessMode::ReadWrite : AccessMode::Write;
+      if (!datum.has_value) mode = AccessMode::Write;
+      if (!datum.may_write) mode = AccessMode::Read;
+      task.accesses.emplace_back(d, mode);
+    }
+    for (auto const& [d, mode] : task.accesses) m_data[d].has_value = m_data[d].has_value || writes(mode);
+    task.priority = m_random.between(-3, 3);
+    task.flops = m_random.chance(0.2) ? 0 : static_cast<double>(m_random.below(200000));
+    m_graph.operations.emplace_back(std::move(task));
+  }
+
+  void give_up_datum() {
+    auto const d = static_cast<std::uint32_t>(m_random.below(m_data.size()));
+    if (m_data[d].gone) return;
+    m_data[d].gone = true;
+    m_graph.operations.emplace_back(GiveUpData{d});
+    if (m_random.chance(0.7)) add_datum();
+  }
+
+  Machine const& m_machine;
+  GraphOptions m_options;
+  Random& m_random;
+  bool m_storage;
+  std::vector<NodeId> m_quiet_nodes;  // without workers
+  Bytes m_uniform = 0;                // all data of this size; 0: of different ones
+  std::vector<Datum> m_data;
+  RandomGraph m_graph;
+};
+
+// What the graph's tasks need of each node.
+struct Needs {
+  std::vector<Bytes> largest_task;   // by node: of tasks with a kernel there
+  std::vector<Bytes> largest_datum;  // by node, rounded
+  Bytes total = 0;
+};
+
+Needs needs_of(Machine const& machine, RandomGraph const& graph) {
+  std::size_t const nodes = machine.nodes.size();
+  Needs needs{std::vector<Bytes>(nodes), std::vector<Bytes>(nodes), 0};
+  std::vector<DataDescription> data;
+  for (auto const& operation : graph.operations) {
+    if (auto const* datum = std::get_if<RegisterData>(&operation)) {
+      data.push_back(datum->description);
+      for (std::size_t n = 0; n < nodes; ++n) {
+        auto const rounded = round_up(datum->description.bytes, machine.nodes[n].alignment);
+        needs.largest_datum[n] = std::max(needs.largest_datum[n], rounded);
+      }
+    }
+    auto const* task = std::get_if<SubmitGraphTask>(&operation);
+    if (task == nullptr) continue;
+    std::set<std::uint32_t> distinct;
+    for (auto const& [d, mode] : task->accesses) distinct.insert(d);
+    for (auto const& worker : machine.workers) {
+      if (!graph.codelets[task->codelet].runs_on(worker.kind)) continue;
+      Bytes sum = 0;
+      for (std::uint32_t const d : distinct) {
+        bool const there = data[d].in_place && data[d].home == worker.node;
+        if (!there) sum += round_up(data[d].bytes, machine[worker.node].alignment);
+      }
+      auto& largest = needs.largest_task[worker.node.index()];
+      largest = std::max(largest, sum);
+    }
+  }
+  return needs;
+}
+
+}  // namespace
+
+RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random) {
+  return Builder(machine, options, random).build();
+}
+
+void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) {
+  auto const needs = needs_of(machine, graph);
+  Topology const topology(machine);
+  // Values without a home are written to unbounded nodes without workers: disks and one more stay unbounded.
+  bool has_store = false;
+  for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    if (!has_workers(machine, node)) {
+      bool const spare = std::exchange(has_store, true);
+      bool const disk = machine.nodes[n].kind == NodeKind::Disk;
+      if (disk || !spare || !topology.between_others(node) || random.chance(0.5)) continue;
+    } else if (random.chance(0.15)) {
+      continue;
+    }
+    Bytes least = std::max(needs.largest_task[n], needs.largest_datum[n]);
+    if (topology.between_others(node)) least += needs.largest_datum[n];
+    if (!random.chance(0.4)) {
+      least += random.below(1 + 2 * least);
+      least = round_up(least, machine.nodes[n].alignment);
+    }
+    machine.nodes[n].capacity = least;
+  }
+}
+
+}  // namespace granary::test

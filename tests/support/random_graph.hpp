@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/random.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/core/model/codelet.hpp>
+#include <granary/core/model/data.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace granary::test {
+
+// What an application does, in order. Data are named by their number in order of registration, not by id: ids come again.
+struct RegisterData {
+  DataDescription description;
+};
+struct GiveUpData {
+  std::uint32_t datum;
+};
+struct SubmitGraphTask {
+  std::uint32_t codelet;
+  std::vector<std::pair<std::uint32_t, AccessMode>> accesses;
+  std::int64_t priority;
+  double flops;
+};
+/// Lets this many things happen before the application goes on.
+struct LetHappen {
+  std::uint32_t steps;
+};
+struct WaitForAll {};
+using Operation = std::variant<RegisterData, GiveUpData, SubmitGraphTask, LetHappen, WaitForAll>;
+
+struct RandomGraph {
+  std::vector<Codelet> codelets;
+  std::vector<Operation> operations;
+};
+
+struct GraphOptions {
+  std::uint32_t max_tasks = 60;
+  std::uint32_t max_data = 16;
+  bool release = true;  ///< give up some data in the middle
+};
+
+/// A random application for the machine: data of different sizes with and without origin, home and use in place, tasks with one to five
+/// accesses whose data have values when they are read, codelets for one kind of worker or several, data that are given up.
+[[nodiscard]] RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random);
+
+/// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it: often at exactly the
+/// least capacity, and such that values have somewhere to go.
+void bound_memories(Machine& machine, RandomGraph const& graph, Random& random);
+
+}  // namespace granary::test

@@ -1,0 +1,83 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/random_machine.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace granary::test {
+namespace {
+
+void add_random_links(Machine& machine, NodeId a, NodeId b, Random& random) {
+  for (auto const& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+    machine.add_link({.from = from,
+                      .to = to,
+                      .bandwidth = 1e8 * static_cast<double>(1 + random.below(100)),
+                      .latency = Duration(static_cast<Duration::rep>(random.below(20000))),
+                      .bus = static_cast<std::uint32_t>(random.below(3)),
+                      .width = static_cast<std::uint32_t>(1 + random.below(3))});
+  }
+}
+
+NodeKind random_kind(std::size_t index, Random& random) {
+  if (index == 0) return random.chance(0.5) ? NodeKind::Disk : NodeKind::Host;
+  if (random.chance(0.15)) return NodeKind::Disk;
+  return random.chance(0.5) ? NodeKind::Host : NodeKind::Device;
+}
+
+void add_random_workers(Machine& machine, NodeId node, Random& random) {
+  auto const kind = machine[node].kind == NodeKind::Device ? WorkerKind::Device : WorkerKind::Cpu;
+  std::uint64_t const workers = 1 + random.below(3);
+  for (std::uint64_t w = 0; w < workers; ++w) {
+    bool const other = random.chance(0.15);
+    machine.add_worker({.name = machine[node].name + "." + std::to_string(w),
+                        .node = node,
+                        .kind = other ? (kind == WorkerKind::Cpu ? WorkerKind::Device : WorkerKind::Cpu) : kind});
+  }
+}
+
+}  // namespace
+
+Machine random_machine(Random& random) {
+  Machine machine;
+  std::size_t const nodes = 1 + random.below(5);
+  for (std::size_t n = 0; n < nodes; ++n) {
+    MemoryNode node;
+    node.name = "node" + std::to_string(n);
+    node.kind = nodes == 1 ? NodeKind::Host : random_kind(n, random);
+    node.alignment = random.chance(0.5) ? 1 : Bytes{1} << random.below(7);
+    machine.add_node(node);
+    if (n == 0) continue;
+    // Mostly chains, so that nodes stand between others.
+    std::size_t const parent = random.chance(0.6) ? n - 1 : random.below(n);
+    add_random_links(machine, NodeId(static_cast<std::uint32_t>(parent)), NodeId(static_cast<std::uint32_t>(n)), random);
+  }
+  if (nodes > 2 && random.chance(0.4)) {
+    auto const a = static_cast<std::uint32_t>(random.below(nodes));
+    auto const b = static_cast<std::uint32_t>((a + 1 + random.below(nodes - 1)) % nodes);
+    add_random_links(machine, NodeId(a), NodeId(b), random);
+  }
+  for (std::size_t n = 0; n < nodes; ++n) {
+    if (machine.nodes[n].kind == NodeKind::Disk || random.chance(0.3)) continue;
+    add_random_workers(machine, NodeId(static_cast<std::uint32_t>(n)), random);
+  }
+  if (machine.workers.empty()) {
+    auto& last = machine.nodes.back();
+    if (last.kind == NodeKind::Disk) last.kind = NodeKind::Host;
+    add_random_workers(machine, NodeId(static_cast<std::uint32_t>(nodes - 1)), random);
+  }
+  return machine;
+}
+
+bool has_workers(Machine const& machine, NodeId node) {
+  return std::ranges::any_of(machine.workers, [&](Worker const& worker) { return worker.node == node; });
+}
+
+bool has_storage(Machine const& machine) {
+  for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    if (machine[node].capacity == unbounded && !has_workers(machine, node)) return true;
+  }
+  return false;
+}
+
+}  // namespace granary::test

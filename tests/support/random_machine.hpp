@@ -1,0 +1,18 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/random.hpp>
+#include <granary/core/model/machine.hpp>
+
+namespace granary::test {
+
+/// One to five nodes in a tree, with peer links at times: disks, hosts and devices, several workers and groups on most of them,
+/// links of different speeds that may share a bus. All nodes are unbounded: the test that knows the data sets the capacities.
+/// There is at least one worker, and disks have none.
+[[nodiscard]] Machine random_machine(Random& random);
+
+/// Whether a value without a home can leave the nodes that workers use: some unbounded node has no workers.
+[[nodiscard]] bool has_storage(Machine const& machine);
+[[nodiscard]] bool has_workers(Machine const& machine, NodeId node);
+
+}  // namespace granary::test

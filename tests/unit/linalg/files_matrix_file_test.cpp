@@ -1,0 +1,137 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/matrix_file.hpp>
+
+#include <gtest/gtest.h>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/matrix_source.hpp>
+
+#include "tests/support/io_support.hpp"
+#include "tests/support/matrix_file_support.hpp"
+
+namespace granary {
+namespace {
+
+using test::entries;
+using test::message_of;
+
+class MatrixFile : public ::testing::Test {
+ protected:
+  template <class Exception>
+  std::string message(std::string const& name) {
+    return message_of<Exception>([&] { (void)open_matrix_file(directory / name); });
+  }
+  void write_bytes(std::string const& name, std::string const& bytes) {
+    std::ofstream(directory / name, std::ios::binary) << bytes;
+  }
+
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(MatrixFile, FindsTheDataset) {
+  auto const path = directory / "A.h5";
+  test::write_hdf5(path, {4, 5}, entries(4, 5), {.dataset = "A"});
+  EXPECT_EQ(open_matrix_file(path).name(), path + ":/A");
+  EXPECT_EQ(open_matrix_file(path + ":/A").dataset, "/A");
+  EXPECT_EQ(open_matrix_file(path + ":A").dataset, "/A");
+  test::write_hdf5(path, {7}, entries(1, 7), {.dataset = "v"}, true);
+  EXPECT_EQ(open_matrix_file(path).dataset, "/A") << "the only one of two dimensions";
+}
+
+TEST_F(MatrixFile, AColonMayBePartOfTheName) {
+  auto const path = directory / "A:1.h5";
+  test::write_hdf5(path, {4, 5}, entries(4, 5));
+  EXPECT_EQ(open_matrix_file(path).name(), path + ":/A");
+  EXPECT_EQ(open_matrix_file(path + ":/A").name(), path + ":/A");
+}
+
+TEST_F(MatrixFile, ListsTheDatasetsThereAre) {
+  auto const path = directory / "A.h5";
+  test::write_hdf5(path, {4, 4}, entries(4, 4), {.dataset = "A"});
+  test::write_hdf5(path, {4, 4}, entries(4, 4), {.dataset = "B"}, true);
+  EXPECT_EQ(message<InvalidArgument>("A.h5:/C"), path + " has no dataset /C; it has /A, /B");
+  EXPECT_EQ(message<InvalidArgument>("A.h5"), path + " holds several matrices: name one of /A, /B after a colon");
+  EXPECT_EQ(message<InvalidArgument>("A.h5:"), "no dataset is named after the colon of " + path + ":");
+}
+
+TEST_F(MatrixFile, MissingUnreadableOrForeign) {
+  EXPECT_EQ(message<InvalidArgument>("none.h5"),
+            "cannot open " + (directory / "none.h5") + ": No such file or directory");
+  EXPECT_EQ(message<InvalidArgument>("none.h5:/A"),
+            "cannot open " + (directory / "none.h5") + ": No such file or directory");
+  EXPECT_NE(message<InvalidArgument>("").find("not a regular file"), std::string::npos);
+  write_bytes("text.h5", "this is text");
+  EXPECT_EQ(message<DataError>("text.h5"), (directory / "text.h5") + " is neither an HDF5 nor a .npy file");
+  write_bytes("empty.h5", "");
+  EXPECT_EQ(message<DataError>("empty.h5"), (directory / "empty.h5") + " is neither an HDF5 nor a .npy file");
+}
+
+TEST_F(MatrixFile, TruncatedHdf5) {
+  test::write_hdf5(directory / "A.h5", {100, 100}, entries(100, 100));
+  std::filesystem::resize_file(directory / "A.h5", 40000);
+  auto const text = message<DataError>("A.h5");
+  EXPECT_NE(text.find("truncated"), std::string::npos) << text;
+  EXPECT_NE(text.find(directory / "A.h5"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
+  test::write_hdf5(directory / "i.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_INT});
+  EXPECT_EQ(message<DataError>("i.h5"),
+            (directory / "i.h5") + ":/A holds integers of 4 bytes; float and double can be read");
+  test::write_hdf5(directory / "l.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_LDOUBLE});
+  EXPECT_NE(message<DataError>("l.h5").find("holds floating-point numbers of 16 bytes"), std::string::npos);
+  hid_t const complex = H5Tcreate(H5T_COMPOUND, 16);
+  H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE);
+  H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);
+  test::write_hdf5(directory / "c.h5", {4, 4}, {}, {.file_type = complex, .skip_writing = true});
+  H5Tclose(complex);
+  EXPECT_NE(message<DataError>("c.h5").find("complex"), std::string::npos);
+}
+
+TEST_F(MatrixFile, NotAMatrix) {
+  test::write_hdf5(directory / "v.h5", {16}, entries(4, 4));
+  EXPECT_EQ(message<DataError>("v.h5:/A"), (directory / "v.h5") + ":/A has 1 dimensions; a matrix has 2");
+  EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + " holds no two-dimensional dataset; it has /A");
+  test::write_hdf5(directory / "e.h5", {0, 3}, {}, {.skip_writing = true});
+  EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty");
+}
+
+TEST_F(MatrixFile, NpyErrors) {
+  auto const path = directory / "A.npy";
+  test::write_npy(path, 10, 10, entries(10, 10));
+  EXPECT_EQ(message<InvalidArgument>("A.npy:/A"), path + " is a .npy file: it has no datasets such as /A");
+  std::filesystem::resize_file(path, 500);
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 500 bytes of 928");
+  std::filesystem::resize_file(path, 60);
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  std::filesystem::resize_file(path, 8);
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<c8"});
+  EXPECT_EQ(message<DataError>("A.npy"), path + " holds elements of type <c8; float and double can be read");
+  test::write_npy(path, 10, 10, entries(10, 10), {.version = 9});
+  EXPECT_EQ(message<DataError>("A.npy"), path + " has .npy version 9; 1 to 3 can be read");
+  auto const header = [](std::string const& dictionary) {
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary;
+  };
+  for (std::string const dictionary :
+       {"", "{", "{'descr': '<f8'}", "{'descr': '<f8', 'fortran_order': False, 'shape': (x, 3)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", "{'descr'"}) {
+    write_bytes("A.npy", header(dictionary));
+    EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " is not a well-formed .npy header") << dictionary;
+  }
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), path + " has 1 dimensions; a matrix has 2");
+  write_bytes("A.npy", header("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3, 3)}"));
+  EXPECT_NE(message<DataError>("A.npy").find("records"), std::string::npos);
+}
+
+TEST_F(MatrixFile, ReadingErrorsPrintNothing) {
+  ::testing::internal::CaptureStderr();
+  test::write_hdf5(directory / "A.h5", {4, 4}, entries(4, 4));
+  EXPECT_THROW((void)open_matrix_file((directory / "A.h5") + ":/missing/group"), InvalidArgument);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,165 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/matrix_source.hpp>
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include <granary/core/base/error.hpp>
+
+#include "tests/support/io_support.hpp"
+#include "tests/support/matrix_file_support.hpp"
+
+namespace granary {
+namespace {
+
+using Arrangement = MatrixFileInfo::Arrangement;
+using test::entries;
+using test::entry;
+using test::Hdf5Layout;
+using test::message_of;
+
+// Reads every tile, all at once, and compares the part of it that belongs to the matrix.
+template <class T>
+void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t rows, std::uint64_t cols) {
+  auto const info = open_matrix_file(spec);
+  ASSERT_EQ(info.scalar_type, scalar_type_of<T>);
+  ASSERT_EQ(info.rows, rows);
+  ASSERT_EQ(info.cols, cols);
+  auto const io = make_async_file_io();
+  auto const source = open_matrix_source(info, tile, MatrixPart::All, io);
+  auto const& t = source->tiling();
+  auto const slots = t.tile_rows() * t.tile_cols();
+  std::vector<test::AlignedMemory> memory;
+  std::vector<test::Completion> done(slots);
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    memory.emplace_back(source->tile_bytes());
+    source->read_async(slot, memory.back().data(), source->tile_bytes(), done[slot].callback());
+  }
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    ASSERT_NO_THROW(done[slot].get()) << source->describe(slot);
+    auto const i = t.row_of(slot);
+    auto const j = t.col_of(slot);
+    for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
+      for (std::uint64_t c = 0; c < t.cols_in(j); ++c) {
+        ASSERT_EQ(memory[slot].as<T>()[r * tile + c], static_cast<T>(entry(i * tile + r, j * tile + c)))
+            << spec << ", " << source->describe(slot) << ", " << r << ", " << c;
+      }
+    }
+  }
+  EXPECT_GE(io->bytes_read(), rows * cols * sizeof(T));
+}
+
+class MatrixSourceTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t n = 150;
+
+  void expect_hdf5(Hdf5Layout const& layout, Arrangement arrangement, std::uint64_t tile = 64) {
+    auto const path = directory / "A.h5";
+    test::write_hdf5(path, {n, n}, entries(n, n), layout);
+    EXPECT_EQ(open_matrix_file(path).arrangement, arrangement);
+    expect_all_tiles<double>(path, tile, n, n);
+  }
+
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(MatrixSourceTest, Contiguous) { expect_hdf5({}, Arrangement::Contiguous); }
+TEST_F(MatrixSourceTest, ContiguousBehindAUserBlock) { expect_hdf5({.user_block = 512}, Arrangement::Contiguous); }
+TEST_F(MatrixSourceTest, ChunksThatAreTiles) { expect_hdf5({.chunk = {64, 64}}, Arrangement::Chunked); }
+TEST_F(MatrixSourceTest, ChunksThatAreSmallUnalignedTiles) { expect_hdf5({.chunk = {7, 7}}, Arrangement::Chunked, 7); }
+TEST_F(MatrixSourceTest, ChunksBehindAUserBlock) {
+  expect_hdf5({.chunk = {64, 64}, .user_block = 512}, Arrangement::ThroughHdf5);
+}
+TEST_F(MatrixSourceTest, ChunksOfAnotherShape) { expect_hdf5({.chunk = {10, 33}}, Arrangement::Chunked); }
+TEST_F(MatrixSourceTest, MoreChunksThanAreLookedUp) { expect_hdf5({.chunk = {3, 3}}, Arrangement::Chunked, 3); }
+TEST_F(MatrixSourceTest, OneChunk) { expect_hdf5({.chunk = {n, n}}, Arrangement::Chunked); }
+TEST_F(MatrixSourceTest, ATileLargerThanTheMatrix) { expect_hdf5({.chunk = {64, 64}}, Arrangement::Chunked, 200); }
+TEST_F(MatrixSourceTest, Gzip) {
+  expect_hdf5({.chunk = {20, 20}, .gzip = true, .shuffle = true}, Arrangement::ThroughHdf5);
+}
+TEST_F(MatrixSourceTest, GzipOfTiles) { expect_hdf5({.chunk = {64, 64}, .gzip = true}, Arrangement::ThroughHdf5); }
+TEST_F(MatrixSourceTest, BigEndian) { expect_hdf5({.file_type = H5T_IEEE_F64BE}, Arrangement::ThroughHdf5); }
+
+TEST_F(MatrixSourceTest, FloatAndRectangular) {
+  test::write_hdf5(directory / "A.h5", {50, 90}, entries(50, 90), {.file_type = H5T_NATIVE_FLOAT});
+  expect_all_tiles<float>(directory / "A.h5", 32, 50, 90);
+  test::write_hdf5(directory / "B.h5", {50, 90}, entries(50, 90), {.chunk = {16, 16}, .file_type = H5T_NATIVE_FLOAT});
+  expect_all_tiles<float>(directory / "B.h5", 16, 50, 90);
+}
+
+TEST_F(MatrixSourceTest, ADatasetThatWasNeverWrittenReadsAsItsFillValue) {
+  for (Hdf5Layout const& layout :
+       {Hdf5Layout{.skip_writing = true}, Hdf5Layout{.chunk = {64, 64}, .skip_writing = true}}) {
+    test::write_hdf5(directory / "A.h5", {n, n}, {}, layout);
+    auto const source =
+        open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
+    test::AlignedMemory memory(source->tile_bytes());
+    memory.as<double>()[5] = 3;
+    test::read(*source, 4, memory);
+    EXPECT_EQ(memory.as<double>()[5], 0.0);
+  }
+}
+
+TEST_F(MatrixSourceTest, Npy) {
+  for (int const version : {1, 2, 3}) {
+    for (bool const fortran : {false, true}) {
+      for (std::string const descriptor : {"<f8", "<f4", ">f8", ">f4"}) {
+        auto const path = directory / "A.npy";
+        test::write_npy(path, 70, 45, entries(70, 45), {version, fortran, descriptor});
+        if (descriptor[2] == '8') {
+          expect_all_tiles<double>(path, 32, 70, 45);
+        } else {
+          expect_all_tiles<float>(path, 32, 70, 45);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {
+  auto values = entries(n, n);
+  values[140 * n + 70] = std::numeric_limits<double>::quiet_NaN();
+  values[70 * n + 69] = -std::numeric_limits<double>::infinity();
+  values[3 * n + 5] = std::numeric_limits<double>::quiet_NaN();
+  test::write_hdf5(directory / "A.h5", {n, n}, values);
+  test::write_npy(directory / "A.npy", n, n, values, {.version = 1, .fortran = true});
+  for (std::string const name : {"A.h5", "A.npy"}) {
+    auto const info = open_matrix_file(directory / name);
+    auto const io = make_async_file_io();
+    auto const lower = open_matrix_source(info, 64, MatrixPart::Lower, io);
+    auto const upper = open_matrix_source(info, 64, MatrixPart::Upper, io);
+    test::AlignedMemory memory(lower->tile_bytes());
+    auto const message = [&](MatrixSource& source, std::uint64_t slot) {
+      return message_of<DataError>([&] { test::read(source, slot, memory); });
+    };
+    EXPECT_EQ(message(*lower, 7), info.name() + " holds NaN at (140, 70)");
+    EXPECT_EQ(message(*lower, 4), info.name() + " holds infinity at (70, 69)");
+    EXPECT_EQ(message(*upper, 4), "") << "the other triangle is not looked at";
+    EXPECT_EQ(message(*lower, 0), "");
+    EXPECT_EQ(message(*upper, 0), info.name() + " holds NaN at (3, 5)");
+  }
+}
+
+TEST_F(MatrixSourceTest, IsReadOnlyAndKnowsItsSlots) {
+  test::write_hdf5(directory / "A.h5", {n, n}, entries(n, n));
+  auto const source =
+      open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
+  test::AlignedMemory memory(source->tile_bytes());
+  EXPECT_THROW(test::write(*source, 0, memory), InternalError);
+  EXPECT_THROW(test::read(*source, 9, memory), InternalError);
+  EXPECT_EQ(source->describe(5), "tile (1, 2) of " + (directory / "A.h5") + ":/A");
+}
+
+TEST_F(MatrixSourceTest, AFileThatShrinksWhileItIsReadIsAnError) {
+  test::write_npy(directory / "A.npy", n, n, entries(n, n));
+  auto const source =
+      open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, make_async_file_io());
+  std::filesystem::resize_file(directory / "A.npy", 100000);
+  test::AlignedMemory memory(source->tile_bytes());
+  EXPECT_NO_THROW(test::read(*source, 0, memory));
+  EXPECT_THROW(test::read(*source, 8, memory), IoError);
+}
+
+}  // namespace
+}  // namespace granary

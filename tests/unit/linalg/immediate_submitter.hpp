@@ -1,0 +1,82 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/submitter.hpp>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace granary::testing {
+
+/// Records what is submitted, and runs each task at once unless told not to: the slow reference of an engine. Every datum is
+/// a block of memory of its own, or the one that it was bound to, and must have been written before it is read.
+class ImmediateSubmitter final : public Submitter {
+ public:
+  struct Recorded {
+    std::string codelet;
+    std::vector<Access> accesses;
+    std::int64_t priority;
+    double flops;
+  };
+
+  explicit ImmediateSubmitter(bool runs = true) : m_runs(runs) {}
+
+  CodeletId add_codelet(Codelet codelet) override {
+    codelets.push_back(std::move(codelet));
+    return CodeletId(static_cast<std::uint32_t>(codelets.size() - 1));
+  }
+  DataId add_data(DataDescription description) override {
+    data.push_back(std::move(description));
+    m_memory.push_back(std::vector<std::byte>(m_runs ? data.back().bytes : 0, std::byte{0xff}));
+    m_address.push_back(m_memory.back().data());
+    m_has_value.push_back(data.back().origin.valid());
+    return DataId(static_cast<std::uint32_t>(data.size() - 1));
+  }
+  /// A datum that lies at `address` and has a value.
+  DataId bind(std::string name, Bytes bytes, void* address) {
+    auto const id = add_data({.name = std::move(name), .bytes = bytes, .origin = NodeId(0), .home = {}});
+    m_address[id.index()] = static_cast<std::byte*>(address);
+    return id;
+  }
+  void release_data(DataId id) override { released.push_back(id); }
+  TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
+    tasks.push_back({codelets.at(submission.codelet.index()).name, {submission.accesses.begin(), submission.accesses.end()},
+                     submission.priority, submission.flops});
+    if (m_runs) run(submission, parameters);
+    return TaskId(tasks.size() - 1);
+  }
+  template <class T>
+  T* address(DataId id) {
+    return reinterpret_cast<T*>(m_address[id.index()]);
+  }
+
+  std::vector<Codelet> codelets;
+  std::vector<DataDescription> data;
+  std::vector<DataId> released;
+  std::vector<Recorded> tasks;
+
+ private:
+  void run(TaskSubmission const& submission, Parameters const& parameters) {
+    std::vector<std::byte*> addresses;
+    for (auto const& access : submission.accesses) {
+      if (reads(access.mode) && !m_has_value[access.data.index()]) throw std::logic_error(data[access.data.index()].name + " is read before it has a value");
+      addresses.push_back(m_address[access.data.index()]);
+    }
+    auto const kernel = codelets[submission.codelet.index()].kernels[0];
+    kernel({.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = WorkerId(0)});
+    for (auto const& access : submission.accesses) {
+      if (writes(access.mode)) m_has_value[access.data.index()] = true;
+    }
+  }
+
+  bool m_runs;
+  std::vector<std::vector<std::byte>> m_memory;
+  std::vector<std::byte*> m_address;
+  std::vector<bool> m_has_value;
+};
+
+}  // namespace granary::testing

@@ -1,0 +1,78 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace granary {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+template <class Function>
+std::string refusal(Function&& function) {
+  try {
+    function();
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "no refusal";
+}
+
+class NoEviction final : public EvictionPolicy {
+ public:
+  void attach(SystemView const&, PlanBoard const&) override {}
+  DataId victim(NodeId) override { return {}; }
+};
+
+class NoScheduler final : public Scheduler {
+ public:
+  explicit NoScheduler(std::uint64_t used_seed) : seed(used_seed) {}
+  void attach(SystemView const&, PlanBoard&) override {}
+  void ready(TaskId) override {}
+  TaskId next(GroupId) override { return {}; }
+  void cancelled(TaskId) override {}
+  std::uint64_t seed;
+};
+
+TEST(Registry, knows_its_own_policies) {
+  EXPECT_THAT(scheduler_names(), IsSupersetOf({"darts", "eager", "prio"}));
+  EXPECT_THAT(eviction_names(), IsSupersetOf({"lru", "luf"}));
+  for (auto const& name : scheduler_names()) EXPECT_NE(make_scheduler(name, 1), nullptr);
+  for (auto const& name : eviction_names()) EXPECT_NE(make_eviction(name), nullptr);
+  auto const policies = make_policies("darts", "luf");
+  EXPECT_NE(policies.scheduler, nullptr);
+  EXPECT_NE(policies.eviction, nullptr);
+}
+
+TEST(Registry, an_unknown_name_is_refused_with_the_known_ones) {
+  auto const scheduler = refusal([] { (void)make_scheduler("fast"); });
+  EXPECT_THAT(scheduler, HasSubstr("unknown scheduler 'fast'"));
+  EXPECT_THAT(scheduler, HasSubstr("darts, eager, prio"));
+  auto const eviction = refusal([] { (void)make_eviction(""); });
+  EXPECT_THAT(eviction, HasSubstr("unknown eviction policy ''"));
+  EXPECT_THAT(eviction, HasSubstr("lru, luf"));
+  EXPECT_THAT(refusal([] { (void)make_policies("eager", "none"); }), HasSubstr("unknown eviction policy 'none'"));
+}
+
+TEST(Registry, an_application_adds_its_own) {
+  register_scheduler("zzz-mine", [](std::uint64_t seed) { return std::make_unique<NoScheduler>(seed); });
+  register_eviction("zzz-mine", [] { return std::make_unique<NoEviction>(); });
+  auto const scheduler = make_scheduler("zzz-mine", 42);
+  ASSERT_NE(dynamic_cast<NoScheduler*>(scheduler.get()), nullptr);
+  EXPECT_EQ(dynamic_cast<NoScheduler&>(*scheduler).seed, 42U);
+  EXPECT_THAT(scheduler_names(), testing::Contains("zzz-mine"));
+  EXPECT_NE(make_policies("zzz-mine", "zzz-mine").eviction, nullptr);
+  EXPECT_THAT(refusal([] { register_eviction("zzz-mine", [] { return std::make_unique<NoEviction>(); }); }),
+              HasSubstr("'zzz-mine' is registered already"));
+}
+
+TEST(Registry, a_policy_needs_a_name_and_a_factory) {
+  EXPECT_THAT(refusal([] { register_eviction("", [] { return std::make_unique<NoEviction>(); }); }), HasSubstr("needs a name"));
+  EXPECT_THAT(refusal([] { register_scheduler("empty", {}); }), HasSubstr("'empty' needs a factory"));
+}
+
+}  // namespace
+}  // namespace granary
