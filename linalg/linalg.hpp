@@ -14,10 +14,10 @@ namespace granary {
 template <class T>
 [[nodiscard]] double residual(Runtime& runtime, TiledMatrix<T> const& a, TiledMatrix<T> const& l) {
   auto const& grid = a.grid();
-  auto const block = residual_block(grid, grid.tile * grid.tile * sizeof(T), runtime.memory_limit());
+  auto const block = residual_block(grid, grid.tile * grid.tile * sizeof(T), runtime.options().host_memory);
   std::vector<ResidualSums> sums(block * block);
   std::vector<DataId> ids;
-  for (auto& sum : sums) ids.push_back(runtime.add_in_place_data("residual sums", sizeof(ResidualSums), &sum));
+  for (auto& sum : sums) ids.push_back(runtime.add_data("residual sums", sizeof(ResidualSums), {.host = reinterpret_cast<std::byte*>(&sum)}));
   submit_residual<T>(runtime.submitter(), add_residual_codelets<T>(runtime.submitter()), a, l, ids);
   for (auto id : ids) runtime.submitter().release_data(id);
   runtime.wait();

@@ -23,7 +23,7 @@ template <class T>
   FileTiling const tiling{grid.n, grid.n, grid.tile};
   return {grid, stored, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
             auto const slot = tiling.slot(i, j);
-            return runtime.add_stored_data(tile_name(name, i, j), grid.tile * grid.tile * sizeof(T), {source, slot}, {sink, slot});
+            return runtime.add_data(tile_name(name, i, j), grid.tile * grid.tile * sizeof(T), {.origin = {source, slot}, .home = {sink, slot}});
           }};
 }
 
@@ -50,7 +50,8 @@ template <class ViewType>
     return ((major - 1) * leading + minor) * sizeof(T);
   };
   return TiledMatrix<T>(grid, stored, column_major ? Layout::ColumnMajor : Layout::RowMajor, leading, [&](std::uint64_t i, std::uint64_t j) {
-    return runtime.add_in_place_data(tile_name(view.label(), i, j), bytes_of(i, j), &view(grid.first(i), grid.first(j)));
+    auto* const first = reinterpret_cast<std::byte*>(&view(grid.first(i), grid.first(j)));
+    return runtime.add_data(tile_name(view.label(), i, j), bytes_of(i, j), {.host = first});
   });
 }
 

@@ -38,10 +38,9 @@ SerialThread::~SerialThread() {
 }
 
 void SerialThread::post(std::function<void()> action) {
-  {
-    std::lock_guard lock(m_mutex);
-    m_actions.push_back(std::move(action));
-  }
+  // Under the lock: once the action can run, whoever waits for it may end this object.
+  std::lock_guard lock(m_mutex);
+  m_actions.push_back(std::move(action));
   m_changed.notify_one();
 }
 

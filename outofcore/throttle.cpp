@@ -25,10 +25,8 @@ TimedCalls::~TimedCalls() {
 }
 
 void TimedCalls::call_at(Throttle::TimePoint when, std::function<void()> function) {
-  {
-    std::lock_guard lock(m_mutex);
-    m_calls.emplace(when, std::move(function));
-  }
+  std::lock_guard lock(m_mutex);
+  m_calls.emplace(when, std::move(function));
   m_changed.notify_one();
 }
 

@@ -15,11 +15,11 @@ class Registry {
   explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
 
   void add(std::string name, Factory factory) {
-    if (name.empty()) throw InvalidArgument("a " + m_kind + " needs a name");
-    if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' needs a factory");
+    if (name.empty()) throw InvalidArgument("the name of the new " + m_kind + " is empty");
+    if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' has no factory");
     std::scoped_lock const lock(m_mutex);
     auto const [entry, added] = m_factories.try_emplace(std::move(name), std::move(factory));
-    if (!added) throw InvalidArgument("a " + m_kind + " named '" + entry->first + "' is registered already");
+    if (!added) throw InvalidArgument("the " + m_kind + " '" + entry->first + "' is registered already");
   }
 
   [[nodiscard]] Factory find(std::string_view name) const {

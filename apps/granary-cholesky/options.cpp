@@ -38,11 +38,12 @@ void add_options(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--memory", texts.memory, "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of what the process may use)");
   app.add_option("--tile", options.tile, "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
-  app.add_option("--scheduler", options.scheduler, "scheduler")->capture_default_str();
-  app.add_option("--eviction", options.eviction, "eviction policy (default: luf with darts, else lru)");
-  app.add_option("--workers", options.workers, "worker threads (default: one per core that the process may use)")->check(CLI::Range(1U, 1024U));
-  app.add_option("--depth", options.depth, "tasks whose data are fetched ahead of the workers")->check(CLI::Range(1U, 100000U));
-  app.add_option("--scratch", options.scratch, "directory of temporary data (default: where OUTPUT is, or else the current one)");
+  auto& runtime = options.runtime;
+  app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
+  app.add_option("--eviction", runtime.eviction, "eviction policy (default: luf with darts, else lru)");
+  app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")->check(CLI::Range(1U, 1024U));
+  app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")->capture_default_str()->check(CLI::Range(1U, 100000U));
+  app.add_option("--scratch", runtime.scratch, "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
   app.add_option("--disk-bandwidth", texts.rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");
   app.add_flag("--left-looking", options.left_looking, "submit the tasks in left-looking order");
   app.add_flag("--float", options.single_precision, "random matrices: 32-bit elements instead of 64-bit ones");
@@ -67,11 +68,13 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   } catch (CLI::ParseError const& error) {
     throw InvalidArgument(error.what());
   }
-  if (!texts.memory.empty()) options.memory = parse_memory(texts.memory);
-  if (!texts.rate.empty()) options.disk_bytes_per_second = parse_rate(texts.rate);
-  if (options.scratch.empty() && options.output) options.scratch = std::filesystem::path(*options.output).parent_path().string();
-  if (options.scratch.empty()) options.scratch = ".";
-  if (options.eviction.empty()) options.eviction = options.scheduler == "darts" ? "luf" : "lru";
+  auto& runtime = options.runtime;
+  if (!texts.memory.empty()) runtime.host_memory = parse_memory(texts.memory);
+  if (!texts.rate.empty()) runtime.disk_bytes_per_second = parse_rate(texts.rate);
+  if (runtime.scratch.empty() && options.output) {
+    auto const directory = std::filesystem::path(*options.output).parent_path().string();
+    runtime.scratch = directory.empty() ? "." : directory;
+  }
   return options;
 }
 

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/units.hpp>
+#include <granary/core/runtime/config.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -9,19 +9,13 @@
 
 namespace granary::app {
 
-/// What the command line asks for; what it does not say is absent or has its default.
+/// What the command line asks for; what it does not say is absent, or empty where Runtime has a default.
 struct Options {
   std::string input;
   std::optional<std::string> output;
-  std::optional<Bytes> memory;
   std::optional<std::uint64_t> tile;
-  std::string scheduler = "darts";
-  std::string eviction;  ///< never empty after parsing
-  std::optional<unsigned> workers;
-  std::optional<std::uint32_t> depth;
-  std::string scratch;  ///< never empty after parsing
-  Bytes disk_bytes_per_second = 0;  ///< 0: as fast as the disk is
   std::optional<std::string> json;
+  RuntimeOptions runtime;
   bool left_looking = false;
   bool single_precision = false;  ///< random matrices only
   bool check = false;

@@ -28,7 +28,7 @@ struct Report {
   std::uint64_t tasks = 0;
   double wait_seconds = 0;      ///< summed over the workers
   double decision_seconds = 0;
-  std::optional<double> residual;  ///< with --check
+  std::optional<double> residual = {};  ///< with --check
 };
 
 /// For people, several lines.

@@ -76,8 +76,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   drop_if_useless(data, from);
   drop_if_useless(data, to);
   start_transfers(transfer.link);
-  scan_fetching(from);
-  scan_fetching(to);
+  scan_fetching(data);
   if (record(data).released) try_forget(data);
   advance();
 }
@@ -139,7 +138,11 @@ std::vector<Failure> Planner::take_failures() {
     if (!record(data).has_value() && m_graph.pending_writers(data) == 0) record(data).defined = false;
   }
   m_stale.clear();
-  for (auto& data : m_data) data.write_failed = false;
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    DataId const data(static_cast<std::uint32_t>(d));
+    // A released value that found no way home is given up now that this was reported.
+    if (std::exchange(m_data[d].write_failed, false) && m_data[d].released) forget(data);
+  }
   std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
   return std::exchange(m_failures, {});
 }

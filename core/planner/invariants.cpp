@@ -127,7 +127,12 @@ std::string Planner::describe_waiting() const {
             std::to_string(ledger.capacity()) + " bytes in use\n";
   }
   for (std::size_t d = 0; d < m_data.size(); ++d) {
-    if (m_data[d].going_home) text += "data '" + m_data[d].description.name + "': on its way home\n";
+    if (!m_data[d].going_home) continue;
+    text += "data '" + m_data[d].description.name + "' on its way home from";
+    for (auto const& replica : m_data[d].replicas) {
+      if (replica.valid) text += " '" + machine[replica.node].name + "'";
+    }
+    text += '\n';
   }
   return text;
 }

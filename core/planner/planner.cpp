@@ -371,6 +371,12 @@ void Planner::unplace(Task& task) {
     m_policies.eviction->replica_used(access.data, id);
     drop_if_useless(access.data, id);
   }
+  look_again(id);
+}
+
+// Something on the node changed: whoever waits for room there may find it now.
+void Planner::look_again(NodeId id) {
+  auto& node = m_nodes[id.index()];
   if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
 }
 

@@ -149,6 +149,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void issue(Task& task, WorkerId worker);
   void end_task(Task& task);
   void unplace(Task& task);
+  void look_again(NodeId node);
   void resolve_stall();
 
   // staging.cpp: room on nodes
@@ -193,7 +194,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void send_home(DataId data);
   void write_back_early();
   void try_forget(DataId data);
-  void scan_fetching(NodeId node);
+  void forget(DataId data);
+  void scan_fetching(DataId data);
   [[nodiscard]] bool can_start(Task const& task) const;
 
   // failures.cpp

@@ -68,6 +68,7 @@ void Planner::give_room_to_write_backs(NodeId id) {
 
 bool Planner::give_room_to_transit(NodeId id, DataId data) {
   auto& passing = record(data);
+  std::erase_if(passing.hops, [&](Hop const& hop) { return hop.via == id && passing.on(hop.target) == nullptr; });
   auto const hops = static_cast<std::uint32_t>(
       std::ranges::count_if(passing.hops, [&](Hop const& hop) { return hop.via == id; }));
   if (hops == 0) return true;
@@ -294,7 +295,7 @@ void Planner::drop(DataId data, NodeId id, bool evicted) {
     }
   }
   m_policies.scheduler->replica_dropped(data, id);
-  if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
+  look_again(id);
 }
 
 // An input of the planned task is gone: its place in the plan has lost its reason.

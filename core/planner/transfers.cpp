@@ -61,7 +61,11 @@ void Planner::value_arrived(DataId data, NodeId node) {
   for (Hop const& hop : hops) {
     if (hop.via != node) continue;
     Replica* const destination = record(data).on(hop.target);
-    if (destination == nullptr || destination->incoming.valid()) continue;
+    if (destination == nullptr) {  // nobody waits for it there any more
+      end_hops(data, hop.target);
+      continue;
+    }
+    if (destination->incoming.valid()) continue;
     LinkId const link = m_topology.next_hop(node, hop.target);
     NodeId const next = m_topology.machine()[link].to;
     if (next == hop.target) {
@@ -228,10 +232,8 @@ Planner::Transfer Planner::end_transfer(TransferId id) {
   moving.find(transfer.to.node, transfer.to.slot)->incoming = {};
   NodeId const from = m_topology.machine()[transfer.link].from;
   --moving.find(from, transfer.from_slot)->readers;
-  for (NodeId const node : {from, transfer.to.node}) {
-    auto& state = m_nodes[node.index()];
-    if (!state.waiting.empty() || !state.transits.empty() || !state.write_backs.empty()) state.look = m_look = true;
-  }
+  look_again(from);
+  look_again(transfer.to.node);
   return transfer;
 }
 
@@ -257,8 +259,7 @@ void Planner::copy_done(TransferId id) {
   drop_if_useless(data, to.node);
   if (moved.going_home) send_home(data);
   start_transfers(link);
-  scan_fetching(from);
-  scan_fetching(to.node);
+  scan_fetching(data);
   if (moved.released) try_forget(data);
   advance();
 }
@@ -287,11 +288,13 @@ void Planner::finish_eviction(DataId data, NodeId node, Slot slot) {
   }
 }
 
-void Planner::scan_fetching(NodeId node) {
-  for (GroupId const group : m_topology.groups_on(node)) {
-    auto& state = m_groups[group.index()];
+// The datum arrived somewhere, or a transfer of it ended: tasks that waited for that alone may start.
+void Planner::scan_fetching(DataId data) {
+  for (auto& state : m_groups) {
     std::erase_if(state.fetching, [&](TaskId id) {
-      if (!can_start(m_graph[id])) return false;
+      Task const& task = m_graph[id];
+      bool const concerned = std::ranges::any_of(task.accesses, [&](Access const& access) { return access.data == data; });
+      if (!concerned || !can_start(task)) return false;
       state.startable.push_back(id);
       state.look = m_look = true;
       return true;
@@ -322,6 +325,7 @@ void Planner::send_home(DataId data) {
   if (away != going.going_home) {
     going.going_home = away;
     away ? ++m_going_home : --m_going_home;
+    for (auto const& replica : going.replicas) look_again(replica.node);  // now they may be evicted
   }
   if (!away) return;
   NodeId nearest;
@@ -374,9 +378,14 @@ bool Planner::busy(LinkId link) const {
 
 void Planner::try_forget(DataId data) {
   auto& released = record(data);
-  if (m_graph.pending_tasks(data) > 0) return;
+  if (m_graph.pending_tasks(data) > 0 || released.write_failed) return;
   if (!released.going_home) send_home(data);
-  if (released.going_home || released.transfers > 0 || !released.hops.empty()) return;
+  if (!released.going_home) forget(data);
+}
+
+void Planner::forget(DataId data) {
+  auto& released = record(data);
+  if (released.transfers > 0 || !released.hops.empty()) return;
   for (std::size_t i = released.replicas.size(); i-- > 0;) {
     if (released.replicas[i].slot == Slot::Pool) drop(data, released.replicas[i].node, false);
   }

@@ -91,24 +91,23 @@ class Player {
 
   void perform(SubmitGraphTask const& task) {
     std::vector<Access> accesses;
-    bool refused = false;
+    bool poisoned = false;
+    bool valueless = false;
     for (auto const& [datum, mode] : task.accesses) {
       DataId const id = m_data[datum];
       accesses.push_back({id, mode});
-      refused = refused || m_simulator.planner().poisoned(id) || (reads(mode) && !m_oracle.has_value(id));
+      poisoned = poisoned || m_simulator.planner().poisoned(id);
+      valueless = valueless || (reads(mode) && !m_oracle.has_value(id));
     }
-    TaskSubmission const submission{m_codelets[task.codelet], accesses, task.priority, task.flops};
-    // Without failures nothing is ever refused; with them, exactly what has no value.
-    if (!refused || !m_faulty) {
-      m_simulator.submit(submission);
-      return;
-    }
+    // Until a failure is reported, what depends on it is accepted and cancelled; afterwards it is refused.
+    bool const refused = (poisoned || valueless) && !m_simulator.planner().failed();
     try {
-      m_simulator.submit(submission);
+      m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops});
     } catch (InvalidArgument const&) {
+      if (!(poisoned || valueless) || !m_faulty) throw;
       return;
     }
-    throw std::logic_error("a task on data without a value was accepted");
+    require(!refused, "a task on data without a value was accepted");
   }
 
   void perform(LetHappen const& some) {

@@ -224,7 +224,8 @@ TYPED_TEST(TileKernels, TrsmSolves) {
   for (Side side : sides) {
     for (Layout a : layouts) {
       for (Layout b : layouts) {
-        for (auto [m, n] : {std::pair{0, 4}, {4, 0}, {0, 0}, {1, 1}, {3, 50}, {32, 33}, {33, 32}, {65, 64}, {100, 97}}) {
+        for (auto [m, n] :
+             {std::pair{0, 4}, {4, 0}, {0, 0}, {1, 1}, {3, 50}, {32, 33}, {33, 32}, {65, 64}, {100, 97}}) {
           check_trsm<TypeParam>(side, m, n, a, b);
         }
       }

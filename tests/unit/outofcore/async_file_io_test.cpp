@@ -195,13 +195,13 @@ TEST_P(AsyncFileIoContract, AnErrorDoesNotDisturbOtherRequests) {
 }
 
 TEST_P(AsyncFileIoContract, AThrottleTakesAtLeastTheStatedTime) {
-  AlignedMemory content(64_KiB);
+  AlignedMemory content(256_KiB);
   write_file(directory / "f", content);
   auto const file = File::open_for_reading(directory / "f");
   auto const start = std::chrono::steady_clock::now();
   {
     auto const io = make({.bytes_per_second = 4_MiB});
-    for (int i = 0; i < 8; ++i) io->read(file, 0, content.data(), 32_KiB, [](std::exception_ptr) {});
+    for (Bytes i = 0; i < 8; ++i) io->read(file, 0, content.data() + i * 32_KiB, 32_KiB, [](std::exception_ptr) {});
     for (int i = 0; i < 4; ++i) io->complete_elsewhere(IoDirection::Write, 32_KiB, nullptr, [](std::exception_ptr) {});
   }
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::microseconds(93750)) << "384 KiB at 4 MiB/s";

@@ -1,0 +1,9 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+// Everything that an application needs; linear algebra is in <granary/linalg/...>.
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/runtime/config.hpp>
+#include <granary/core/runtime/data.hpp>
+#include <granary/core/runtime/runtime.hpp>

@@ -1,0 +1,185 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/estimator.hpp>
+#include <granary/core/planner/planner.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace granary::test {
+
+inline void no_kernel(KernelCall const&) {}
+
+inline std::exception_ptr some_error(std::string const& text = "it broke") {
+  return std::make_exception_ptr(std::runtime_error(text));
+}
+
+inline std::string text_of(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (std::exception const& caught) {
+    return caught.what();
+  }
+}
+
+/// A disk (node 0) under a host of `capacity` bytes (node 1) with host workers; the link moves `width` data at once.
+inline Machine disk_and_host(Bytes capacity, std::uint32_t width = 8, std::uint32_t workers = 1) {
+  Machine machine;
+  NodeId const disk = machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  NodeId const host = machine.add_node({.name = "host", .kind = NodeKind::Host, .capacity = capacity});
+  machine.add_link_pair(disk, host, 1e9, Duration{0}, width);
+  for (std::uint32_t w = 0; w < workers; ++w) machine.add_worker({.name = "cpu" + std::to_string(w), .node = host});
+  return machine;
+}
+
+/// A disk (0), a host (1) without workers, a device (2) with one worker.
+inline Machine three_levels(Bytes host_capacity, Bytes device_capacity) {
+  Machine machine = disk_and_host(host_capacity, 8, 0);
+  NodeId const device = machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = device_capacity});
+  machine.add_link_pair(NodeId(1), device, 1e10, Duration{0}, 4);
+  machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+  return machine;
+}
+
+inline constexpr NodeId disk_node{0};
+inline constexpr NodeId host_node{1};
+inline constexpr NodeId device_node{2};
+
+/// A planner driven by hand: events are typed, what it commands lies in `copies` and `runs` until it is answered.
+class Hand {
+ public:
+  explicit Hand(Machine machine, PlannerOptions options = {}, std::string const& scheduler = "eager",
+                std::string const& eviction = "lru")
+      : planner(Topology(std::move(machine)), make_policies(scheduler, eviction), m_estimator, options) {
+    codelet = planner.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}});
+  }
+
+  DataId add(DataDescription description) {
+    DataId const id = planner.add_data(std::move(description));
+    absorb();
+    return id;
+  }
+  /// On the disk, read from there and written back there.
+  DataId stored(std::string name, Bytes bytes) {
+    return add({.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true});
+  }
+  DataId temporary(std::string name, Bytes bytes) { return add({.name = std::move(name), .bytes = bytes}); }
+
+  TaskId submit(std::initializer_list<Access> accesses, std::int64_t priority = 0) {
+    TaskId const id = planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}, .priority = priority});
+    absorb();
+    return id;
+  }
+  void release(DataId data) {
+    planner.release_data(data);
+    absorb();
+  }
+  void finish(TaskId task) {
+    std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
+    planner.task_done(task, Duration(1000));
+    absorb();
+  }
+  void fail(TaskId task, std::exception_ptr error = some_error()) {
+    std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
+    planner.task_failed(task, std::move(error));
+    absorb();
+  }
+  void finish_copy() {
+    TransferId const first = copies.front().transfer;
+    copies.erase(copies.begin());
+    planner.copy_done(first);
+    absorb();
+  }
+  void fail_copy(std::exception_ptr error = some_error("the disk broke")) {
+    TransferId const first = copies.front().transfer;
+    copies.erase(copies.begin());
+    planner.copy_failed(first, std::move(error));
+    absorb();
+  }
+  void finish_copies() {
+    while (!copies.empty()) finish_copy();
+  }
+  /// Answers whatever is commanded until nothing is.
+  void finish_all() {
+    while (!copies.empty() || !runs.empty()) {
+      if (copies.empty()) {
+        finish(runs.front().task);
+      } else {
+        finish_copy();
+      }
+    }
+  }
+  void flush() {
+    planner.flush_homes();
+    absorb();
+  }
+  void cancel_all() {
+    planner.cancel_all(some_error("interrupted"));
+    absorb();
+  }
+  [[nodiscard]] bool runs_now(TaskId task) const {
+    return std::ranges::any_of(runs, [&](RunCommand const& run) { return run.task == task; });
+  }
+  template <class Kind>
+  [[nodiscard]] std::vector<Kind> logged() const {
+    std::vector<Kind> found;
+    for (auto const& command : log) {
+      if (auto const* const one = std::get_if<Kind>(&command)) found.push_back(*one);
+    }
+    return found;
+  }
+  [[nodiscard]] std::size_t copies_of(DataId data) const {
+    auto const all = logged<CopyCommand>();
+    return static_cast<std::size_t>(std::ranges::count(all, data, &CopyCommand::data));
+  }
+  [[nodiscard]] std::size_t copies_home(DataId data) const {
+    auto const all = logged<CopyCommand>();
+    return static_cast<std::size_t>(
+        std::ranges::count_if(all, [&](auto const& copy) { return copy.data == data && copy.to.slot == Slot::Home; }));
+  }
+  [[nodiscard]] bool allocated(DataId data) const {
+    return std::ranges::any_of(logged<AllocateCommand>(), [&](auto const& taken) { return taken.data == data; });
+  }
+  [[nodiscard]] bool freed(DataId data, NodeId node = host_node) const {
+    return std::ranges::any_of(logged<FreeCommand>(), [&](auto const& f) { return f.data == data && f.node == node; });
+  }
+  [[nodiscard]] std::vector<std::uint64_t> order_of_runs() const {
+    std::vector<std::uint64_t> order;
+    for (auto const& run : logged<RunCommand>()) order.push_back(run.task.value());
+    return order;
+  }
+  void absorb() {
+    for (auto const& command : planner.commands()) {
+      log.push_back(command);
+      if (auto const* const copy = std::get_if<CopyCommand>(&command)) copies.push_back(*copy);
+      if (auto const* const run = std::get_if<RunCommand>(&command)) runs.push_back(*run);
+    }
+    planner.commands().clear();
+    planner.check_invariants();
+  }
+
+ private:
+  AveragingEstimator m_estimator;
+
+ public:
+  Planner planner;
+  CodeletId codelet;
+  std::vector<CopyCommand> copies;  // not answered
+  std::vector<RunCommand> runs;     // not answered
+  std::vector<Command> log;
+};
+
+[[nodiscard]] inline Access read(DataId data) { return {data, AccessMode::Read}; }
+[[nodiscard]] inline Access write(DataId data) { return {data, AccessMode::Write}; }
+[[nodiscard]] inline Access read_write(DataId data) { return {data, AccessMode::ReadWrite}; }
+
+}  // namespace granary::test
