@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <new>
 
@@ -15,9 +16,11 @@ namespace {
 using namespace granary;
 
 // Exit statuses: 1 failed, or not positive definite; 2 bad input; 128 + number: ended by a signal.
-int fail(int status, std::string const& message) {
+// Leaves at once: everything of ours is cleaned up by now, and HDF5, once it has failed to close a file, crashes in its exit handler.
+[[noreturn]] void fail(int status, std::string const& message) {
   fmt::print(stderr, "granary-cholesky: {}\n", message);
-  return status;
+  std::fflush(nullptr);
+  std::_Exit(status);
 }
 
 void write_json(std::string const& path, std::string const& text) {
@@ -42,14 +45,14 @@ int main(int argc, char** argv) {
     report(*options, app::run(*options, signals));
     return 0;
   } catch (app::Interrupted const& error) {
-    return fail(128 + error.signal(), error.what());
+    fail(128 + error.signal(), error.what());
   } catch (InvalidArgument const& error) {
-    return fail(2, error.what());
+    fail(2, error.what());
   } catch (DataError const& error) {
-    return fail(2, error.what());
+    fail(2, error.what());
   } catch (std::bad_alloc const&) {
-    return fail(1, "the system has no memory left");
+    fail(1, "the system has no memory left");
   } catch (std::exception const& error) {
-    return fail(1, error.what());
+    fail(1, error.what());
   }
 }

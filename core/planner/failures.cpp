@@ -18,24 +18,34 @@ void Planner::fail(Task& task, std::exception_ptr error) {
   Failure failure{task.id, name_of(task), std::move(error), {}};
   std::vector<DataId> outputs;
   NodeId const node = m_topology.group(task.group).node;
+  bool const ran = task.phase == TaskPhase::Issued;  // otherwise its outputs keep their values
   for (auto const& access : task.accesses) {
     if (access.repeated || !writes(access.mode)) continue;
+    auto& data = record(access.data);
+    if (!ran) {
+      make_stale(access.data);
+      continue;
+    }
     outputs.push_back(access.data);
-    failure.poisoned.push_back(record(access.data).description.name);
-    if (auto* const replica = record(access.data).on(node)) replica->writing = false;
+    failure.poisoned.push_back(data.description.name);
+    data.poisoned = true;
+    data.poison_reported = false;
+    data.on(node)->writing = false;
   }
   m_failures.push_back(std::move(failure));
-  for (DataId const data : outputs) record(data).poisoned = true;
   withdraw_from_queues(task);
   end_task(task);
   for (DataId const data : outputs) poison(data);
+}
+
+void Planner::make_stale(DataId data) {
+  if (!std::exchange(record(data).stale, true)) m_stale.push_back(data);
 }
 
 void Planner::poison(DataId data) {
   if (!known(data)) return;
   auto& broken = record(data);
   if (std::exchange(broken.going_home, false)) --m_going_home;
-  broken.poisoned = true;
   for (std::size_t i = broken.replicas.size(); i-- > 0;) {
     if (i < broken.replicas.size()) invalidate(data, broken.replicas[i]);
   }
@@ -57,8 +67,7 @@ void Planner::cancel(Task& task) {
   withdraw_from_queues(task);
   for (auto const& access : task.accesses) {
     if (access.repeated || !writes(access.mode)) continue;
-    auto& data = record(access.data);
-    if (!std::exchange(data.stale, true)) m_stale.push_back(access.data);
+    make_stale(access.data);
   }
   end_task(task);
 }
@@ -140,6 +149,7 @@ std::vector<Failure> Planner::take_failures() {
   m_stale.clear();
   for (std::size_t d = 0; d < m_data.size(); ++d) {
     DataId const data(static_cast<std::uint32_t>(d));
+    m_data[d].poison_reported = m_data[d].poisoned;
     // A released value that found no way home is given up now that this was reported.
     if (std::exchange(m_data[d].write_failed, false) && m_data[d].released) forget(data);
   }

@@ -118,7 +118,8 @@ void Planner::check_submission(TaskSubmission const& submission, AccessList cons
                             ", which is not registered");
     }
     auto const& data = record(access.data);
-    if (failed() && (data.poisoned || data.stale)) continue;  // accepted, and cancelled with what it depends on
+    // Until the failure is reported, a task that depends on it is accepted and cancelled with it.
+    if (data.stale || (data.poisoned && !data.poison_reported)) continue;
     if (data.poisoned) {
       throw InvalidArgument("task '" + name + "' accesses data '" + data.description.name +
                             "', which an earlier failure left without a value");
@@ -313,8 +314,7 @@ void Planner::task_done(TaskId id, Duration measured) {
     auto& data = record(access.data);
     Replica* const written = data.on(node);
     written->writing = false;
-    data.poisoned = false;
-    data.stale = false;
+    data.poisoned = data.poison_reported = data.stale = false;
     set_valid(access.data, *written);
   }
   ++m_statistics.tasks_run;

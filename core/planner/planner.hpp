@@ -201,6 +201,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   // failures.cpp
   void fail(Task& task, std::exception_ptr error);
   void poison(DataId data);
+  void make_stale(DataId data);
   void cancel(Task& task);
   void fail_write_back(DataId data, std::exception_ptr error);
   void fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error);

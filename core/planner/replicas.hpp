@@ -40,6 +40,7 @@ struct DataRecord {
   std::uint32_t active = 0;     ///< in flight
   bool defined = false;         ///< has an origin, or a task that writes it was submitted
   bool poisoned = false;        ///< a failure left it without a value
+  bool poison_reported = false; ///< that failure was reported: from then on its use is refused
   bool stale = false;           ///< its last writer was cancelled: those who depend on that are cancelled too
   bool released = false;
   bool write_failed = false;    ///< the way home failed; not tried again before failures are cleared

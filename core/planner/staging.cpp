@@ -46,7 +46,9 @@ void Planner::give_room_to_write_backs(NodeId id) {
     auto const [data, from] = node.write_backs.front();
     auto* const source = known(data) ? record(data).on(from) : nullptr;
     bool const wanted = source != nullptr && source->valid && (source->evicting || record(data).going_home);
-    if (wanted && record(data).on(id) == nullptr) {
+    if (wanted && record(data).on(id) != nullptr) {
+      write_back(data, from);
+    } else if (wanted) {
       Bytes const bytes = record(data).description.bytes;
       auto offset = take_room_to_pass(id, data);
       if (!offset) {

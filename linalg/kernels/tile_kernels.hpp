@@ -44,7 +44,7 @@ using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 /// The kernels of a tiled Cholesky factorization, T double or float. The operands of one call may differ in layout:
 /// BLAS flags serve every combination and nothing is ever transposed in memory. Sizes of zero are fine. Operands whose
 /// sizes do not match, or an ld shorter than a column (row), throw InvalidArgument. Safe to call from several threads
-/// on different tiles; no kernel fences, and none launches Kokkos kernels of its own. Threads in BLAS: set_blas_threads.
+/// on different tiles; no kernel fences, and none launches Kokkos kernels of its own.
 namespace kernels {
 
 /// Cholesky factorization in place: A = L L^T (lower) or A = U^T U (upper); the other triangle is not referenced.
@@ -61,8 +61,8 @@ template <class T>
 ///
 /// Error, measured at order 512 beside OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12
 /// (float: 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. Where a diagonal block is itself
-/// ill-conditioned the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to 1.2 n eps (diagonal
-/// block graded to 1e-12); the normwise one grows 2 to 7 times and stays below 1e-6 n eps.
+/// ill-conditioned the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to
+/// 1.2 n eps (last diagonal block graded to 1e-12); the normwise one grows 2 to 7 times and stays below 1e-6 n eps.
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b);

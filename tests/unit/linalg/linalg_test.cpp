@@ -23,7 +23,7 @@ using StridedView = Kokkos::View<T**, Kokkos::LayoutStride, Kokkos::HostSpace>;
 template <class T>
 StridedView<T> view_of(testing::Dense<T>& a, bool row_major = false) {
   Kokkos::LayoutStride const layout = row_major ? Kokkos::LayoutStride(a.n, a.ld, a.n, 1) : Kokkos::LayoutStride(a.n, 1, a.n, a.ld);
-  return {a.elements.data(), layout};
+  return StridedView<T>(a.elements.data(), layout);
 }
 
 // A matrix file that is removed at the end.

@@ -2,6 +2,8 @@
 // Room on nodes: reservations, evictions, fragmentation.
 #include "hand.hpp"
 
+#include <granary/core/base/error.hpp>
+
 namespace granary::test {
 namespace {
 

@@ -1,0 +1,160 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What becomes of a run in which something fails.
+#include "support/engine_fixture.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace granary::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using enum AccessMode;
+
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void refuse(KernelCall const& call) {
+  throw Refused("task " + std::to_string(*static_cast<int const*>(call.parameters)) + " refuses");
+}
+
+TEST(EngineFailures, WaitRethrowsWhatATaskThrewAndTheNextWaitIsClean) {
+  EngineFixture fixture;
+  std::uint64_t x = 0, y = 0;
+  auto const spoiled = fixture.in_place(x, "spoiled");
+  auto const sound = fixture.in_place(y, "sound");
+  auto const add_one = fixture.codelet("increment", increment);
+  auto const bad = fixture.codelet("bad", refuse);
+  for (int i = 0; i < 100; ++i) {
+    fixture.submit(add_one, {{sound, ReadWrite}});
+    if (i == 50) fixture.submit(bad, {{spoiled, ReadWrite}}, 50);
+    if (i > 50) fixture.submit(add_one, {{spoiled, ReadWrite}});
+  }
+  try {
+    fixture.engine->wait();
+    FAIL() << "nothing was thrown";
+  } catch (Refused const& error) {
+    EXPECT_STREQ(error.what(), "task 50 refuses");
+  }
+  EXPECT_EQ(y, 100U) << "tasks that do not depend on the failure run";
+  EXPECT_EQ(x, 0U) << "tasks that depend on it do not";
+  ASSERT_EQ(fixture.engine->failures().size(), 1U);
+  EXPECT_THAT(fixture.engine->failures()[0].poisoned, Contains(HasSubstr("spoiled")));
+  EXPECT_NO_THROW(fixture.engine->wait());
+}
+
+TEST(EngineFailures, SubmittingOnPoisonedDataThrowsAndNamesThem) {
+  EngineFixture fixture;
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x, "spoiled");
+  fixture.submit(fixture.codelet("bad", refuse), {{data, ReadWrite}}, 1);
+  EXPECT_THROW(fixture.engine->wait(), Refused);
+  try {
+    fixture.submit(fixture.codelet("increment", increment), {{data, ReadWrite}});
+    FAIL() << "nothing was thrown";
+  } catch (InvalidArgument const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("spoiled"));
+  }
+}
+
+TEST(EngineFailures, TheFirstInTheOrderOfSubmissionIsThrownAndTheOthersAreAttached) {
+  EngineFixture fixture;
+  std::array<std::uint64_t, 8> values{};
+  auto const bad = fixture.codelet("bad", [](KernelCall const& call) {
+    auto const number = *static_cast<int const*>(call.parameters);
+    std::this_thread::sleep_for(std::chrono::milliseconds(number == 0 ? 5 : 0));
+    refuse(call);
+  });
+  for (int i = 0; i < 8; ++i) fixture.submit(bad, {{fixture.in_place(values[static_cast<std::size_t>(i)]), ReadWrite}}, i);
+  try {
+    fixture.engine->wait();
+    FAIL() << "nothing was thrown";
+  } catch (Refused const& error) {
+    EXPECT_STREQ(error.what(), "task 0 refuses");
+  }
+  auto const& failures = fixture.engine->failures();
+  ASSERT_EQ(failures.size(), 8U);
+  for (std::size_t i = 1; i < 8; ++i) EXPECT_LT(failures[i - 1].task, failures[i].task);
+}
+
+TEST(EngineFailures, ObjectsThatAreNoExceptionsAreRethrownToo) {
+  EngineFixture fixture;
+  std::uint64_t x = 0;
+  fixture.submit(fixture.codelet("odd", [](KernelCall const&) { throw 17; }), {{fixture.in_place(x), ReadWrite}});
+  EXPECT_THROW(fixture.engine->wait(), int);
+}
+
+TEST(EngineFailures, AFailedReadFailsTheTask) {
+  for (auto const how : {LoggingCopies::Answer::Failed, LoggingCopies::Answer::Thrown}) {
+    EngineFixture fixture;
+    auto const data = fixture.engine->add_data({.name = "x", .bytes = 8, .origin = fixture.disk, .home = {}});
+    fixture.copies->next_answer = how;
+    fixture.submit(fixture.codelet("increment", increment), {{data, Read}});
+    EXPECT_THROW(fixture.engine->wait(), IoError);
+    EXPECT_EQ(fixture.engine->statistics().planner.tasks_run, 0U);
+    EXPECT_NO_THROW(fixture.engine->wait());
+  }
+}
+
+TEST(EngineFailures, AFailedWriteBackIsReportedAfterTheTasks) {
+  EngineFixture fixture;
+  auto const data = fixture.engine->add_data({.name = "x", .bytes = 8, .origin = {}, .home = fixture.disk});
+  fixture.copies->next_answer = LoggingCopies::Answer::Failed;
+  fixture.submit(fixture.codelet("set", [](KernelCall const& call) { value(call) = 3; }), {{data, Write}});
+  EXPECT_THROW(fixture.engine->wait(), IoError);
+  EXPECT_EQ(fixture.copies->values[0], 0U);
+}
+
+TEST(EngineFailures, CancelEndsTheRunAndIsWhatWaitThrows) {
+  EngineFixture fixture(1);
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  auto const slow = fixture.codelet("slow", [](KernelCall const& call) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++value(call);
+  });
+  for (int i = 0; i < 100'000; ++i) fixture.submit(slow, {{data, ReadWrite}});
+  std::thread canceller([&] { fixture.engine->cancel(std::make_exception_ptr(Refused("interrupted"))); });
+  EXPECT_THROW(fixture.engine->wait(), Refused);
+  canceller.join();
+  EXPECT_LT(x, 100'000U);
+  EXPECT_GT(fixture.engine->statistics().planner.tasks_cancelled, 0U);
+}
+
+TEST(EngineFailures, ManyFailuresAmongManyTasksFromSeveralThreads) {
+  EngineFixture fixture;
+  auto const bad = fixture.codelet("bad", refuse);
+  auto const good = fixture.codelet("increment", increment);
+  std::array<std::array<std::uint64_t, 50>, 3> values{};
+  std::vector<std::thread> threads;
+  std::atomic<int> refused = 0;
+  for (auto& mine : values) {
+    threads.emplace_back([&] {
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        auto const data = fixture.in_place(mine[i]);
+        if (i % 7 == 3) fixture.submit(bad, {{data, ReadWrite}}, static_cast<int>(i));
+        try {
+          for (int k = 0; k < 20; ++k) fixture.submit(good, {{data, ReadWrite}});
+        } catch (InvalidArgument const&) {
+          ++refused;
+        }
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_THROW(fixture.engine->wait(), Refused);
+  EXPECT_EQ(fixture.engine->failures().size(), 21U);
+  for (auto const& mine : values) {
+    for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine[i], i % 7 == 3 ? 0U : 20U);
+  }
+}
+
+}  // namespace
+}  // namespace granary::test
