@@ -57,10 +57,16 @@ Registry<EvictionFactory>& evictions() {
 
 }  // namespace
 
-void register_scheduler(std::string name, SchedulerFactory factory) { schedulers().add(std::move(name), std::move(factory)); }
-void register_eviction(std::string name, EvictionFactory factory) { evictions().add(std::move(name), std::move(factory)); }
+void register_scheduler(std::string name, SchedulerFactory factory) {
+  schedulers().add(std::move(name), std::move(factory));
+}
+void register_eviction(std::string name, EvictionFactory factory) {
+  evictions().add(std::move(name), std::move(factory));
+}
 
-std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint64_t seed) { return schedulers().find(name)(seed); }
+std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint64_t seed) {
+  return schedulers().find(name)(seed);
+}
 std::unique_ptr<EvictionPolicy> make_eviction(std::string_view name) { return evictions().find(name)(); }
 
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {

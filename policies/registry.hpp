@@ -16,7 +16,8 @@ namespace granary {
 using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(std::uint64_t seed)>;
 using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>()>;
 
-/// Makes a policy known by its name, granary's own and an application's alike. Throws InvalidArgument when the name is empty or taken.
+/// Makes a policy known by its name, granary's own and an application's alike. Throws InvalidArgument when the name is
+/// empty or taken.
 void register_scheduler(std::string name, SchedulerFactory factory);
 void register_eviction(std::string name, EvictionFactory factory);
 
@@ -29,12 +30,17 @@ void register_eviction(std::string name, EvictionFactory factory);
 [[nodiscard]] std::vector<std::string> scheduler_names();
 [[nodiscard]] std::vector<std::string> eviction_names();
 
-/// Registers during static initialisation: a policy's source file holds one of these, and nothing else lists the policy.
+/// Registers during static initialisation: a policy's source file holds one of these, and nothing else lists the
+/// policy.
 struct SchedulerRegistration {
-  SchedulerRegistration(std::string name, SchedulerFactory factory) { register_scheduler(std::move(name), std::move(factory)); }
+  SchedulerRegistration(std::string name, SchedulerFactory factory) {
+    register_scheduler(std::move(name), std::move(factory));
+  }
 };
 struct EvictionRegistration {
-  EvictionRegistration(std::string name, EvictionFactory factory) { register_eviction(std::move(name), std::move(factory)); }
+  EvictionRegistration(std::string name, EvictionFactory factory) {
+    register_eviction(std::move(name), std::move(factory));
+  }
 };
 
 }  // namespace granary

@@ -47,9 +47,15 @@ Plan make_plan(Options const& options) {
 
 std::shared_ptr<MatrixSink> make_sink(Plan const& plan, Runtime& runtime) {
   if (!plan.options.output) return nullptr;
-  return std::make_shared<MatrixSink>(
-      runtime.io(), *plan.options.output,
-      MatrixSinkOptions{.order = plan.grid.n, .tile = plan.grid.tile, .scalar_type = plan.input.type, .part = MatrixPart::Lower, .dataset = "L"});
+  auto const& output = *plan.options.output;
+  try {
+    return std::make_shared<MatrixSink>(
+        runtime.io(), output,
+        MatrixSinkOptions{.order = plan.grid.n, .tile = plan.grid.tile, .scalar_type = plan.input.type, .part = MatrixPart::Lower, .dataset = "L"});
+  } catch (DataError const& error) {
+    // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
+    throw Error("cannot write " + output + ": " + error.what());
+  }
 }
 
 template <class T>

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-// The cost of the policies per task against the number of ready tasks, every task ready from the start, in a memory for a quarter of the data, one
-// task after another, nothing executed. update: C_mn += A_m * A_n, each C_mn used once; product: A_m * B_n, where every datum is
-// used by many tasks and comes and goes. Usage: darts_bench [--csv] [--depth N]
+// The cost of the policies per task against the number of ready tasks, every task ready from the start, in a memory for
+// a quarter of the data, one task after another, nothing executed. update: C_mn += A_m * A_n, each C_mn used once;
+// product: A_m * B_n, where every datum is used by many tasks and comes and goes. Usage: darts_bench [--csv] [--depth
+// N]
 
 namespace granary {
 namespace {
@@ -82,8 +83,8 @@ class Bench final : private PlanBoard::Observer {
     for (std::size_t n = 0; n < side; ++n) b.push_back(add_tile());
     for (std::size_t m = 0; m < side; ++m) {
       for (std::size_t n = 0; n < side; ++n) {
-        m_tasks.push_back(m_view.add_task({test::read(a[m]), test::read(b[n])}, static_cast<std::int64_t>(2 * side - m - n),
-                                          std::chrono::milliseconds(1)));
+        m_tasks.push_back(m_view.add_task({test::read(a[m]), test::read(b[n])},
+                                          static_cast<std::int64_t>(2 * side - m - n), std::chrono::milliseconds(1)));
       }
     }
   }
@@ -151,8 +152,9 @@ int main_of(int argc, char** argv) {
       for (char const* const eviction : {"lru", "luf"}) {
         for (std::size_t const rows : {45U, 142U, 316U, 447U}) {
           auto const result = Bench(product, rows, scheduler, eviction).run(depth);
-          std::printf(csv ? "%s,%s,%s,%zu,%.3f,%zu\n" : "%-8s %-9s %-8s %7zu %8.3f %7zu\n", product ? "product" : "update",
-                      scheduler, eviction, result.tasks, result.microseconds_per_task, result.loads);
+          std::printf(csv ? "%s,%s,%s,%zu,%.3f,%zu\n" : "%-8s %-9s %-8s %7zu %8.3f %7zu\n",
+                      product ? "product" : "update", scheduler, eviction, result.tasks, result.microseconds_per_task,
+                      result.loads);
           std::fflush(stdout);
         }
       }

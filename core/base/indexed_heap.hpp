@@ -12,7 +12,8 @@ namespace granary {
 
 /// A binary heap of keys that belong to small indices, in which the key of an index can be found, changed and erased.
 ///
-/// `before(a, b)` says whether `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest index).
+/// `before(a, b)` says whether `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest
+/// index).
 template <class Key, class Before = std::less<Key>>
 class IndexedHeap {
  public:

@@ -210,8 +210,7 @@ void Planner::advance() {
     }
     if (!std::exchange(m_look, false)) {
       write_back_early();
-      resolve_stall();
-      if (!m_look && m_to_cancel.empty()) return;
+      if (!resolve_stall()) return;
       continue;
     }
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
@@ -380,8 +379,9 @@ void Planner::look_again(NodeId id) {
   if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
 }
 
-void Planner::resolve_stall() {
-  if (m_issued > 0 || m_active_transfers > 0 || (m_graph.size() == 0 && m_going_home == 0)) return;
+// When nothing moves and something waits for room, the first that waits fails: there is none to come.
+bool Planner::resolve_stall() {
+  if (m_issued > 0 || m_active_transfers > 0 || (m_graph.size() == 0 && m_going_home == 0)) return false;
   auto const out_of_room = [&](NodeId node, std::string const& who) {
     auto const& ledger = m_nodes[node.index()].ledger;
     return std::make_exception_ptr(MemoryLimitError(
@@ -394,7 +394,7 @@ void Planner::resolve_stall() {
     if (!m_nodes[n].waiting.empty()) {
       Task& task = m_graph[m_nodes[n].waiting.front()];
       fail(task, out_of_room(node, name_of(task)));
-      return;
+      return true;
     }
     if (!m_nodes[n].transits.empty() || !m_nodes[n].write_backs.empty()) {
       auto& state = m_nodes[n];
@@ -407,9 +407,10 @@ void Planner::resolve_stall() {
         state.write_backs.pop_front();
       }
       upward ? fail_waiting_for(data, node, error) : fail_write_back(data, error);
-      return;
+      return true;
     }
   }
+  return false;
 }
 
 Place Planner::place(DataId data, NodeId node) const {

@@ -150,7 +150,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void end_task(Task& task);
   void unplace(Task& task);
   void look_again(NodeId node);
-  void resolve_stall();
+  bool resolve_stall();
 
   // staging.cpp: room on nodes
   void give_room(NodeId node);

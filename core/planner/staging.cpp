@@ -73,7 +73,10 @@ bool Planner::give_room_to_transit(NodeId id, DataId data) {
   std::erase_if(passing.hops, [&](Hop const& hop) { return hop.via == id && passing.on(hop.target) == nullptr; });
   auto const hops = static_cast<std::uint32_t>(
       std::ranges::count_if(passing.hops, [&](Hop const& hop) { return hop.via == id; }));
-  if (hops == 0) return true;
+  if (hops == 0) {
+    if (passing.released) try_forget(data);
+    return true;
+  }
   if (passing.on(id) == nullptr) {
     Bytes const bytes = passing.description.bytes;
     Bytes const high = room_for_tasks(id);

@@ -10,8 +10,8 @@ namespace granary {
 
 /// Least recently used: evicts the replica that no committed task took or left for the longest time.
 ///
-/// Every notification is O(1). `victim` is O(1) and one step for each replica that is older and cannot be evicted now: those in use
-/// were used last, so that only the few that are moving stand before the answer.
+/// Every notification is O(1). `victim` is O(1) and one step for each replica that is older and cannot be evicted now:
+/// those in use were used last, so that only the few that are moving stand before the answer.
 class LruEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
@@ -21,7 +21,8 @@ class LruEviction final : public EvictionPolicy {
   void replica_dropped(DataId data, NodeId node) override;
 
  private:
-  // A circular list, oldest first; cell 0 is its head and cell i + 1 belongs to datum i. A cell outside the list links to itself.
+  // A circular list, oldest first; cell 0 is its head and cell i + 1 belongs to datum i. A cell outside the list links
+  // to itself.
   struct Cell {
     std::uint32_t previous;
     std::uint32_t next;

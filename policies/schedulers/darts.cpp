@@ -125,7 +125,8 @@ void DartsScheduler::cancelled(TaskId id) {
   for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) refresh_inputs(task, GroupId(g));
 }
 
-// Whether the task is free is asked at the next call of `next`: now the datum whose eviction withdrew it may still count as loaded.
+// Whether the task is free is asked at the next call of `next`: now the datum whose eviction withdrew it may still
+// count as loaded.
 void DartsScheduler::withdrawn(TaskId id, GroupId group) {
   refresh_inputs(m_view->task(id), group);
   m_index.add(id);

@@ -8,18 +8,21 @@
 
 namespace granary {
 
-/// DARTS (Gonthier, Thibault, Marchal: Algorithm 3 and sections 5.3, 5.4): when a group has no planned task left, finds the datum that, once
-/// loaded, frees the most computation for the time that it takes to load, and plans all the tasks that it frees.
+/// DARTS (Gonthier, Thibault, Marchal: Algorithm 3 and sections 5.3, 5.4): when a group has no planned task left, finds
+/// the datum that, once loaded, frees the most computation for the time that it takes to load, and plans all the tasks
+/// that it frees.
 ///
-/// Data are compared by transfer_duration / computation_time, |S0|, max_prio, |S1|, task_left and at last by the lowest id, so that the
-/// choice does not depend on chance. S0(D_opt) is planned by priority, then in the order of submission. Workers that share a node
-/// and a kind share a plan (section 7.3).
+/// Data are compared by transfer_duration / computation_time, |S0|, max_prio, |S1|, task_left and at last by the lowest
+/// id, so that the choice does not depend on chance. S0(D_opt) is planned by priority, then in the order of submission.
+/// Workers that share a node and a kind share a plan (section 7.3).
 ///
-/// Departures: tasks that are free without D_opt having been chosen (section 5.1: a unit is assigned all the free tasks), because a
-/// transfer for another task or a withdrawal made them so, are planned before a datum is searched for; a group that finds no ready task
-/// takes one from the end of the longest plan, so that no group idles while another has a queue.
+/// Departures: tasks that are free without D_opt having been chosen (section 5.1: a unit is assigned all the free
+/// tasks), because a transfer for another task or a withdrawal made them so, are planned before a datum is searched
+/// for; a group that finds no ready task takes one from the end of the longest plan, so that no group idles while
+/// another has a queue.
 ///
-/// A decision costs O(log ready tasks) amortised over the tasks that a load frees, beyond the O(readers) of the datum itself.
+/// A decision costs O(log ready tasks) amortised over the tasks that a load frees, beyond the O(readers) of the datum
+/// itself.
 class DartsScheduler final : public Scheduler {
  public:
   void attach(SystemView const& view, PlanBoard& board) override;
@@ -38,7 +41,8 @@ class DartsScheduler final : public Scheduler {
   void plan_free_tasks();
   void fill(GroupId group);
   [[nodiscard]] TaskId steal(GroupId group);
-  /// Of the groups for which `free(group)` holds, the one with the fewest planned and committed tasks; invalid when there is none.
+  /// Of the groups for which `free(group)` holds, the one with the fewest planned and committed tasks; invalid when
+  /// there is none.
   template <class Free>
   [[nodiscard]] GroupId least_queued(Free&& free) const;
 

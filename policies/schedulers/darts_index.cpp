@@ -19,7 +19,8 @@ void for_each_group(std::uint64_t groups, Function&& function) {
 __extension__ using Wide = __int128;
 
 // transfer / computation, compared exactly; nothing to compute is an infinite ratio.
-int compare_ratios(std::int64_t transfer_a, std::int64_t computation_a, std::int64_t transfer_b, std::int64_t computation_b) {
+int compare_ratios(std::int64_t transfer_a, std::int64_t computation_a, std::int64_t transfer_b,
+                   std::int64_t computation_b) {
   if (computation_a == 0 || computation_b == 0) return (computation_a == 0 ? 1 : 0) - (computation_b == 0 ? 1 : 0);
   Wide const a = static_cast<Wide>(transfer_a) * computation_b;
   Wide const b = static_cast<Wide>(transfer_b) * computation_a;

@@ -15,14 +15,16 @@
 
 namespace granary {
 
-/// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that stand in no plan, and for every group k and every datum D that they
-/// read and that is not loaded on k the values that Algorithm 3 compares, kept up to date as tasks and replicas come and go.
+/// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that stand in no plan, and for every group k and
+/// every datum D that they read and that is not loaded on k the values that Algorithm 3 compares, kept up to date as
+/// tasks and replicas come and go.
 ///
-/// A datum is *loaded* for a group when it has a place on the group's node or is an input of a planned or committed task of the
-/// group. What a task only writes is not an input. A task is considered only for the groups that it is allowed on. Sums are of integer
-/// nanoseconds, hence exact: a task's durations are asked for when it is added.
+/// A datum is *loaded* for a group when it has a place on the group's node or is an input of a planned or committed
+/// task of the group. What a task only writes is not an input. A task is considered only for the groups that it is
+/// allowed on. Sums are of integer nanoseconds, hence exact: a task's durations are asked for when it is added.
 ///
-/// Adding and removing a task costs O(inputs · groups · log); a datum that is loaded or lost costs O(ready tasks that read it).
+/// Adding and removing a task costs O(inputs · groups · log); a datum that is loaded or lost costs O(ready tasks that
+/// read it).
 class DartsIndex {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
@@ -108,9 +110,13 @@ class DartsIndex {
   };
 
   [[nodiscard]] Datum& datum(std::uint32_t data, std::size_t group) { return m_data[data * m_groups + group]; }
-  [[nodiscard]] Datum const& datum(std::uint32_t data, std::size_t group) const { return m_data[data * m_groups + group]; }
+  [[nodiscard]] Datum const& datum(std::uint32_t data, std::size_t group) const {
+    return m_data[data * m_groups + group];
+  }
   [[nodiscard]] Lane& lane(std::uint32_t slot, std::size_t group) { return m_lanes[slot * m_groups + group]; }
-  [[nodiscard]] Lane const& lane(std::uint32_t slot, std::size_t group) const { return m_lanes[slot * m_groups + group]; }
+  [[nodiscard]] Lane const& lane(std::uint32_t slot, std::size_t group) const {
+    return m_lanes[slot * m_groups + group];
+  }
   [[nodiscard]] bool considered(TaskId task, std::size_t group, std::uint32_t missing) const;
 
   [[nodiscard]] std::uint32_t take_slot();
@@ -131,8 +137,8 @@ class DartsIndex {
   std::vector<Ready> m_ready;  // by slot
   std::vector<Lane> m_lanes;   // by slot and group
   std::vector<std::uint32_t> m_free_slots;
-  std::vector<std::vector<User>> m_users;  // by datum
-  std::vector<Datum> m_data;               // by datum and group
+  std::vector<std::vector<User>> m_users;              // by datum
+  std::vector<Datum> m_data;                           // by datum and group
   std::vector<std::vector<std::uint32_t>> m_changed;   // by group
   std::vector<IndexedHeap<Key, Better>> m_candidates;  // by group: data with S0 or S1
   std::vector<MaskedHeap> m_by_mask;

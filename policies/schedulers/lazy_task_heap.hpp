@@ -20,10 +20,11 @@ struct RankedTask {
   }
 };
 
-/// A heap of tasks from which those that left their set are only dropped when they come to the top, or outnumber the rest.
+/// A heap of tasks from which those that left their set are only dropped when they come to the top, or outnumber the
+/// rest.
 ///
-/// `live(task)` says whether the task still belongs to the set; a task may have been pushed several times. Push and top cost
-/// O(log size) amortised.
+/// `live(task)` says whether the task still belongs to the set; a task may have been pushed several times. Push and top
+/// cost O(log size) amortised.
 class LazyTaskHeap {
  public:
   /// `live_count` is the size of the set, with this task.

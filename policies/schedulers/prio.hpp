@@ -10,8 +10,8 @@
 
 namespace granary {
 
-/// PaRSEC's absolute priority, AP (DARTS, section 4.4): one queue that all groups share; the ready task of the highest priority runs next, of
-/// equal ones the one that was submitted first.
+/// PaRSEC's absolute priority, AP (DARTS, section 4.4): one queue that all groups share; the ready task of the highest
+/// priority runs next, of equal ones the one that was submitted first.
 class PrioScheduler final : public Scheduler {
  public:
   void attach(SystemView const& view, PlanBoard& board) override;

@@ -10,10 +10,12 @@
 
 namespace granary {
 
-/// Queues of tasks, one for each set of groups that tasks are allowed on, so that tasks for one group never stand before those of another.
+/// Queues of tasks, one for each set of groups that tasks are allowed on, so that tasks for one group never stand
+/// before those of another.
 ///
-/// `Queue` has empty(), front(), push(Entry) and pop(), and its `Entry` has `task` and operator<, which puts first what should run
-/// first. Cancelled tasks stay until they come to the front. Taking costs O(distinct sets) and the queue's own cost.
+/// `Queue` has empty(), front(), push(Entry) and pop(), and its `Entry` has `task` and operator<, which puts first what
+/// should run first. Cancelled tasks stay until they come to the front. Taking costs O(distinct sets) and the queue's
+/// own cost.
 template <class Queue>
 class QueuesByMask {
  public:

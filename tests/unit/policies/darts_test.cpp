@@ -44,8 +44,8 @@ class DartsOnTwo : public Darts {
   DartsOnTwo() : Darts(2) {}
 };
 
-// Line 6: one criterion at a time decides against the order of the ids, everything before it being equal and everything behind it
-// speaking for the other datum.
+// Line 6: one criterion at a time decides against the order of the ids, everything before it being equal and everything
+// behind it speaking for the other datum.
 
 TEST_F(Darts, smallest_ratio_of_transfer_to_computation) {
   auto const d = data({100, 50});

@@ -70,7 +70,8 @@ TEST_P(Eviction, what_is_used_or_dropped_without_a_replica_is_ignored) {
   EXPECT_FALSE(policy->victim(n1).valid());
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Eviction, testing::Values("lru", "luf"), [](auto const& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Both, Eviction, testing::Values("lru", "luf"),
+                         [](auto const& test) { return std::string(test.param); });
 
 class Luf : public Eviction {
  public:
@@ -112,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Only, Luf, testing::Values("luf"), [](auto const& test)
 // Both policies against scans of everything, on random events.
 class SlowEviction {
  public:
-  SlowEviction(FakeSystemView const& system, PlanBoard const& plans, bool luf) : view(system), board(plans), is_luf(luf) {}
+  SlowEviction(FakeSystemView const& system, PlanBoard const& plans, bool luf)
+      : view(system), board(plans), is_luf(luf) {}
 
   [[nodiscard]] DataId victim(NodeId node) const {
     using Rank = std::tuple<std::uint64_t, std::uint64_t, DataId>;
@@ -161,7 +163,10 @@ class SlowEviction {
 class RandomEviction final : private PlanBoard::Observer {
  public:
   RandomEviction(std::uint64_t seed, char const* name)
-      : m_random(seed), m_view(machine(seed)), m_board(m_view.topology().groups().size()), m_policy(make_eviction(name)),
+      : m_random(seed),
+        m_view(machine(seed)),
+        m_board(m_view.topology().groups().size()),
+        m_policy(make_eviction(name)),
         m_slow(m_view, m_board, std::string_view(name) == "luf") {
     m_policy->attach(m_view, m_board);
     m_board.observe(this);
@@ -192,7 +197,9 @@ class RandomEviction final : private PlanBoard::Observer {
     return result;
   }
   void planned_uses_changed(DataId data, GroupId group) override { m_policy->planned_uses_changed(data, group); }
-  [[nodiscard]] GroupId any_group() { return GroupId(static_cast<std::uint32_t>(m_random.below(m_view.topology().groups().size()))); }
+  [[nodiscard]] GroupId any_group() {
+    return GroupId(static_cast<std::uint32_t>(m_random.below(m_view.topology().groups().size())));
+  }
 
   void one_event(std::uint64_t step) {
     DataId const data = m_data[m_random.below(m_data.size())];

@@ -8,7 +8,6 @@
 
 #include <vector>
 
-
 namespace granary::test {
 namespace {
 

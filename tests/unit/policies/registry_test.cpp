@@ -70,7 +70,8 @@ TEST(Registry, an_application_adds_its_own) {
 }
 
 TEST(Registry, a_policy_needs_a_name_and_a_factory) {
-  EXPECT_THAT(refusal([] { register_eviction("", [] { return std::make_unique<NoEviction>(); }); }), HasSubstr("is empty"));
+  EXPECT_THAT(refusal([] { register_eviction("", [] { return std::make_unique<NoEviction>(); }); }),
+              HasSubstr("is empty"));
   EXPECT_THAT(refusal([] { register_scheduler("empty", {}); }), HasSubstr("'empty' has no factory"));
 }
 

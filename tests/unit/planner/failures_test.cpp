@@ -1,0 +1,248 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a failure takes along and what it leaves alone, clause by clause.
+#include "hand.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <gmock/gmock.h>
+
+namespace granary::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Failures, PoisonTheOutputsByName) {
+  Hand hand(disk_and_host(1000));
+  DataId const in = hand.stored("in", 10);
+  DataId const out = hand.stored("out", 10);
+  TaskId const task = hand.submit({read(in), read_write(out)});
+  hand.finish_copies();
+  hand.fail(task, some_error("division by zero"));
+  EXPECT_TRUE(hand.planner.poisoned(out));
+  EXPECT_FALSE(hand.planner.poisoned(in));
+  EXPECT_TRUE(hand.planner.failed());
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].task, task);
+  EXPECT_THAT(failures[0].what, HasSubstr("'work'"));
+  EXPECT_EQ(text_of(failures[0].error), "division by zero");
+  EXPECT_THAT(failures[0].poisoned, ElementsAre("out"));
+  EXPECT_EQ(hand.planner.statistics().tasks_failed, 1U);
+}
+
+TEST(Failures, NeverReachAHome) {
+  Hand hand(disk_and_host(1000), {.write_back_early = true});
+  DataId const a = hand.stored("a", 10);
+  TaskId const task = hand.submit({read_write(a)});
+  hand.finish_copies();
+  hand.fail(task);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 0U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Failures, CancelWhatDependsOnThemAndNothingElse) {
+  Hand hand(disk_and_host(1000, 8, 2));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  DataId const c = hand.temporary("c", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.submit({read(a), write(b)});
+  hand.submit({read(b)});
+  TaskId const unrelated = hand.submit({write(c)});
+  TaskId const also_unrelated = hand.submit({read_write(c)});
+  hand.fail(broken);
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(broken.value(), unrelated.value(), also_unrelated.value()));
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U);
+  EXPECT_EQ(hand.logged<RetireCommand>().size(), 5U);
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_EQ(hand.planner.take_failures().size(), 1U) << "cancelled tasks are no failures of their own";
+}
+
+TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.stored("b", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.submit({read(a), read_write(b)});
+  TaskId const reader_of_cancelled = hand.submit({read(b)});
+  hand.fail(broken);
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(broken.value())) << "b lacks what the cancelled task would have written";
+  static_cast<void>(reader_of_cancelled);
+  hand.planner.take_failures();
+  EXPECT_FALSE(hand.planner.poisoned(b));
+  TaskId const reader = hand.submit({read(b)});
+  hand.finish_copies();
+  EXPECT_TRUE(hand.runs_now(reader));
+  hand.finish_all();
+}
+
+TEST(Failures, AreReportedOnceInTheOrderOfSubmission) {
+  Hand hand(disk_and_host(1000, 8, 2));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  TaskId const first = hand.submit({write(a)});
+  TaskId const second = hand.submit({write(b)});
+  hand.fail(second, some_error("second"));
+  hand.fail(first, some_error("first"));
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(text_of(failures[0].error), "first");
+  EXPECT_EQ(text_of(failures[1].error), "second");
+  EXPECT_FALSE(hand.planner.failed());
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("result", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.fail(broken);
+  // The submitting loop need not know yet: such a task is cancelled.
+  hand.submit({read(a)});
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 1U);
+  hand.planner.take_failures();
+  try {
+    hand.submit({read(a)});
+    FAIL() << "accepted";
+  } catch (InvalidArgument const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'result'"));
+  }
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  DataId const other = hand.temporary("other", 10);
+  TaskId const fine = hand.submit({write(other)});
+  EXPECT_TRUE(hand.runs_now(fine));
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+  hand.release(a);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U) << "poisoned data can be given up";
+}
+
+TEST(Failures, OfTheOnlyWriterCancelledLeaveNoValueToRead) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.submit({read(a), write(b)});
+  hand.fail(broken);
+  hand.planner.take_failures();
+  EXPECT_THROW(hand.submit({read(b)}), InvalidArgument);
+  TaskId const writer = hand.submit({write(b)});
+  hand.submit({read(b)});
+  hand.finish(writer);
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+TEST(Failures, OfAFetchFailTheTasksThatWaitForIt) {
+  Hand hand(disk_and_host(1000), {.depth = 8});
+  DataId const in = hand.stored("in", 10);
+  DataId const out = hand.stored("out", 10);
+  DataId const other = hand.stored("other", 10);
+  TaskId const task = hand.submit({read(in), write(out)});
+  TaskId const unrelated = hand.submit({read_write(other)});
+  hand.fail_copy(some_error("bad sector"));
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(unrelated.value()));
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].task, task);
+  EXPECT_EQ(text_of(failures[0].error), "bad sector");
+  EXPECT_TRUE(hand.planner.poisoned(out));
+  EXPECT_FALSE(hand.planner.poisoned(in));
+  // The value is still where it was.
+  TaskId const again = hand.submit({read(in)});
+  hand.finish_copies();
+  EXPECT_TRUE(hand.runs_now(again));
+  hand.finish_all();
+}
+
+TEST(Failures, OfAFetchThroughANodeBetweenFailTheTasksToo) {
+  for (int const hop : {0, 1}) {
+    Hand hand(three_levels(1000, 1000));
+    DataId const in = hand.stored("in", 10);
+    TaskId const task = hand.submit({read(in)});
+    if (hop == 1) hand.finish_copy();
+    hand.fail_copy();
+    hand.finish_all();
+    EXPECT_TRUE(hand.runs.empty());
+    EXPECT_TRUE(hand.planner.idle());
+    auto const failures = hand.planner.take_failures();
+    ASSERT_EQ(failures.size(), 1U);
+    EXPECT_EQ(failures[0].task, task);
+    hand.submit({read(in)});
+    hand.finish_all();
+    EXPECT_TRUE(hand.planner.take_failures().empty());
+  }
+}
+
+TEST(Failures, OfAWriteBackKeepTheValue) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 10);
+  hand.submit({read_write(a)});
+  hand.finish_all();
+  hand.flush();
+  hand.fail_copy(some_error("no space left"));
+  EXPECT_TRUE(hand.planner.idle()) << "it is not tried for ever";
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_FALSE(failures[0].task.valid());
+  EXPECT_THAT(failures[0].what, HasSubstr("'a'"));
+  EXPECT_EQ(text_of(failures[0].error), "no space left");
+  EXPECT_FALSE(hand.planner.poisoned(a));
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 2U) << "the next run tries again";
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+TEST(Failures, OfAnEvictionDoNotBlockForEver) {
+  Hand hand(disk_and_host(100), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  DataId const b = hand.stored("b", 100);
+  hand.submit({read_write(a)});
+  hand.finish_all();
+  hand.submit({read(b)});
+  hand.fail_copy();
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_FALSE(hand.planner.take_failures().empty());
+  EXPECT_FALSE(hand.freed(a)) << "the only valid replica";
+  TaskId const reader = hand.submit({read(a)});
+  EXPECT_TRUE(hand.runs_now(reader));
+  hand.finish_all();
+}
+
+TEST(Failures, CancellingAllLetsRunningTasksEnd) {
+  Hand hand(disk_and_host(1000), {.depth = 2});
+  DataId const a = hand.stored("a", 10);
+  DataId const b = hand.stored("b", 10);
+  TaskId const running = hand.submit({read_write(a)});
+  hand.submit({read_write(a)});
+  hand.submit({read_write(b)});
+  hand.finish_copy();
+  EXPECT_TRUE(hand.runs_now(running));
+  hand.cancel_all();
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(running.value()));
+  EXPECT_EQ(hand.logged<RetireCommand>().size(), 3U);
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(text_of(failures[0].error), "interrupted");
+  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.poisoned(b));
+  hand.submit({read(a), read(b)});
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+}  // namespace
+}  // namespace granary::test

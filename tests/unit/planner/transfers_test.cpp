@@ -1,0 +1,160 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fetches, write-backs, flushes, release.
+#include "hand.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <set>
+
+namespace granary::test {
+namespace {
+
+TEST(Transfers, FetchOnceForAllWhoWait) {
+  Hand hand(disk_and_host(1000, 8, 2));
+  DataId const a = hand.stored("a", 100);
+  TaskId const first = hand.submit({read(a)});
+  TaskId const second = hand.submit({read(a)});
+  EXPECT_EQ(hand.copies.size(), 1U);
+  hand.finish_copy();
+  EXPECT_TRUE(hand.runs_now(first));
+  EXPECT_TRUE(hand.runs_now(second));
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_of(a), 1U);
+}
+
+TEST(Transfers, FetchNothingThatIsOnlyWritten) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  TaskId const task = hand.submit({write(a)});
+  EXPECT_TRUE(hand.runs_now(task));
+  EXPECT_EQ(hand.copies_of(a), 0U);
+}
+
+TEST(Transfers, FetchOnlyVersionsThatExist) {
+  Hand hand(disk_and_host(1000), {.depth = 8, .write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  TaskId const writer = hand.submit({write(a)});
+  hand.submit({read(a)});
+  EXPECT_TRUE(hand.runs_now(writer));
+  EXPECT_TRUE(hand.copies.empty());
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_of(a), 0U);
+}
+
+TEST(Transfers, KeepToTheLinksWidth) {
+  Hand hand(disk_and_host(1000, 2), {.depth = 8});
+  for (int i = 0; i < 6; ++i) hand.submit({read(hand.stored("d" + std::to_string(i), 100))});
+  EXPECT_EQ(hand.copies.size(), 2U);
+  hand.finish_copy();
+  EXPECT_EQ(hand.copies.size(), 2U);
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().links[0].transfers, 6U);
+  EXPECT_EQ(hand.planner.statistics().links[0].bytes, 600U);
+}
+
+TEST(Transfers, PassThroughTheNodesBetween) {
+  Hand hand(three_levels(1000, 1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  TaskId const task = hand.submit({read_write(a)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().to.node, host_node);
+  hand.finish_copy();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().from.node, host_node);
+  EXPECT_EQ(hand.copies.front().to.node, device_node);
+  EXPECT_TRUE(hand.runs.empty());
+  hand.finish_copy();
+  EXPECT_TRUE(hand.runs_now(task));
+  hand.finish(task);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 1U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, AnswersMayComeInAnyOrder) {
+  Hand hand(disk_and_host(1000), {.depth = 8});
+  DataId const a = hand.stored("a", 100);
+  DataId const b = hand.stored("b", 100);
+  TaskId const first = hand.submit({read(a)});
+  TaskId const second = hand.submit({read(b)});
+  ASSERT_EQ(hand.copies.size(), 2U);
+  std::swap(hand.copies[0], hand.copies[1]);
+  hand.finish_copy();
+  EXPECT_FALSE(hand.runs_now(first));
+  EXPECT_TRUE(hand.runs_now(second)) << "a task whose data are late does not block those behind it";
+  hand.finish_all();
+}
+
+TEST(Transfers, AFlushWritesWhatChangedAndNothingElse) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const changed = hand.stored("changed", 100);
+  DataId const only_read = hand.stored("read", 100);
+  DataId const temporary = hand.temporary("temporary", 100);
+  hand.submit({read(only_read), read_write(changed), write(temporary)});
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  hand.flush();
+  EXPECT_FALSE(hand.planner.idle());
+  EXPECT_EQ(hand.copies.size(), 1U);
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_EQ(hand.copies_home(changed), 1U);
+  EXPECT_EQ(hand.copies_home(only_read), 0U);
+  std::size_t const commands = hand.log.size();
+  hand.flush();
+  EXPECT_EQ(hand.log.size(), commands) << "there is nothing left to write";
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, FinalValuesGoHomeEarlyIfAskedTo) {
+  Hand hand(disk_and_host(1000), {.write_back_early = true});
+  DataId const a = hand.stored("a", 100);
+  TaskId const first = hand.submit({read_write(a)});
+  hand.submit({read_write(a)});
+  hand.finish_copies();
+  hand.finish(first);
+  EXPECT_EQ(hand.copies_home(a), 0U) << "the value was not final";
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 1U);
+}
+
+TEST(Transfers, ReleasedDataAreForgottenOnceTheirValueIsHome) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  TaskId const task = hand.submit({read_write(a)});
+  hand.finish_copies();
+  hand.release(a);
+  EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
+  hand.finish(task);
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().to.slot, Slot::Home);
+  EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
+  hand.finish_copy();
+  ASSERT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  EXPECT_EQ(hand.logged<ForgetCommand>().front().data, a);
+  EXPECT_EQ(hand.planner.statistics().nodes[1].used, 0U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, ReleasedTemporariesGiveTheirRoomBackAtOnce) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 100);
+  hand.submit({write(a)});
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().nodes[1].used, 100U);
+  hand.release(a);
+  EXPECT_EQ(hand.planner.statistics().nodes[1].used, 0U);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  EXPECT_TRUE(hand.copies.empty());
+}
+
+TEST(Transfers, UnusedDataAreForgottenAtOnce) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.stored("a", 100);
+  hand.release(a);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+}
+
+}  // namespace
+}  // namespace granary::test
