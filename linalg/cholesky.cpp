@@ -10,7 +10,8 @@ namespace {
 template <class T>
 class CholeskyEmitter {
  public:
-  CholeskyEmitter(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a, CholeskyOptions const& options)
+  CholeskyEmitter(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a,
+                  CholeskyOptions const& options)
       : m_submitter(submitter),
         m_codelets(codelets),
         m_a(a),
@@ -25,16 +26,18 @@ class CholeskyEmitter {
   }
   // A(i,k) := A(i,k) L(k,k)^-T
   void trsm(std::uint64_t i, std::uint64_t k) {
-    emit(m_codelets.trsm, std::array{r(k, k), rw(i, k)}, m_priorities.trsm(i, k), size(i) * size(k) * size(k), call(i, k, 0));
+    emit(m_codelets.trsm, std::array{r(k, k), rw(i, k)}, m_priorities.trsm(i, k), size(i) * size(k) * size(k),
+         call(i, k, 0));
   }
   // A(i,i) := A(i,i) - A(i,k) A(i,k)^T
   void syrk(std::uint64_t i, std::uint64_t k) {
-    emit(m_codelets.syrk, std::array{r(i, k), rw(i, i)}, m_priorities.syrk(i, k), size(i) * (size(i) + 1) * size(k), call(0, i, k));
+    emit(m_codelets.syrk, std::array{r(i, k), rw(i, i)}, m_priorities.syrk(i, k), size(i) * (size(i) + 1) * size(k),
+         call(0, i, k));
   }
   // A(i,j) := A(i,j) - A(i,k) A(j,k)^T
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    emit(m_codelets.gemm, std::array{r(i, k), r(j, k), rw(i, j)}, m_priorities.gemm(i, j, k), 2 * size(i) * size(j) * size(k),
-         call(i, j, k));
+    emit(m_codelets.gemm, std::array{r(i, k), r(j, k), rw(i, j)}, m_priorities.gemm(i, j, k),
+         2 * size(i) * size(j) * size(k), call(i, j, k));
   }
 
  private:
@@ -47,7 +50,8 @@ class CholeskyEmitter {
     auto const leading = static_cast<std::int32_t>(m_a.leading());
     return {order(i), order(j), order(k), leading, leading, leading, m_a.lower_layout(), first};
   }
-  void emit(CodeletId codelet, std::span<Access const> accesses, std::int64_t priority, double flops, TileCall const& call) {
+  void emit(CodeletId codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
+            TileCall const& call) {
     m_submitter.submit({codelet, accesses, m_prioritised ? priority : 0, flops}, Parameters(call));
   }
 
@@ -86,7 +90,8 @@ void left_looking(CholeskyEmitter<T>& emit, std::uint64_t count) {
 }  // namespace
 
 template <class T>
-void potrf(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a, CholeskyOptions const& options) {
+void potrf(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a,
+           CholeskyOptions const& options) {
   CholeskyEmitter<T> emit(submitter, codelets, a, options);
   if (options.order == CholeskyOrder::RightLooking) {
     right_looking(emit, a.grid().count());

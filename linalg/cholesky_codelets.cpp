@@ -20,22 +20,23 @@ void run_potrf(KernelCall const& call) {
 template <class T>
 void run_trsm(KernelCall const& call) {
   auto const& p = parameters_of<TileCall>(call);
-  kernels::trsm(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), input_tile<T>(call, 0, p.n, p.n, p.lda, p.layout),
-       output_tile<T>(call, 1, p.m, p.n, p.ldc, p.layout));
+  kernels::trsm(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1),
+                input_tile<T>(call, 0, p.n, p.n, p.lda, p.layout), output_tile<T>(call, 1, p.m, p.n, p.ldc, p.layout));
 }
 
 template <class T>
 void run_syrk(KernelCall const& call) {
   auto const& p = parameters_of<TileCall>(call);
   kernels::syrk(Uplo::Lower, Op::NoTrans, T(-1), input_tile<T>(call, 0, p.n, p.k, p.lda, p.layout), T(1),
-       output_tile<T>(call, 1, p.n, p.n, p.ldc, p.layout));
+                output_tile<T>(call, 1, p.n, p.n, p.ldc, p.layout));
 }
 
 template <class T>
 void run_gemm(KernelCall const& call) {
   auto const& p = parameters_of<TileCall>(call);
   kernels::gemm(Op::NoTrans, Op::Trans, T(-1), input_tile<T>(call, 0, p.m, p.k, p.lda, p.layout),
-       input_tile<T>(call, 1, p.n, p.k, p.ldb, p.layout), T(1), output_tile<T>(call, 2, p.m, p.n, p.ldc, p.layout));
+                input_tile<T>(call, 1, p.n, p.k, p.ldb, p.layout), T(1),
+                output_tile<T>(call, 2, p.m, p.n, p.ldc, p.layout));
 }
 
 }  // namespace

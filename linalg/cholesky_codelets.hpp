@@ -8,7 +8,8 @@
 
 namespace granary {
 
-/// What a tile kernel is told besides its tiles' addresses: sizes, leading dimensions in elements, and the layout of all its tiles.
+/// What a tile kernel is told besides its tiles' addresses: sizes, leading dimensions in elements, and the layout of
+/// all its tiles.
 struct TileCall {
   std::int32_t m = 0;
   std::int32_t n = 0;

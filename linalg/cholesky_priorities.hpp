@@ -6,7 +6,8 @@
 
 namespace granary {
 
-/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles of 512 (bench/cholesky).
+/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
+/// of 512 (bench/cholesky).
 struct CholeskyTimes {
   std::int64_t potrf = 9;
   std::int64_t trsm = 17;
@@ -14,8 +15,8 @@ struct CholeskyTimes {
   std::int64_t gemm = 29;
 };
 
-/// The bottom levels of the tasks of a tiled Cholesky factorization: the time from a task's start to the end of the graph on an
-/// unbounded machine (DARTS, section 6.1), in closed form.
+/// The bottom levels of the tasks of a tiled Cholesky factorization: the time from a task's start to the end of the
+/// graph on an unbounded machine (DARTS, section 6.1), in closed form.
 ///
 /// With p, t, s, g the times and e = N - 1 the last tile row, the graph's edges give
 ///   S(i,k) = (i-k) s + P(i)          the updates of tile (i,i) follow each other, then it is factored
@@ -23,7 +24,8 @@ struct CholeskyTimes {
 ///   T(i,k) = t + (i-k-1)(g+t) + C(i) along row i up to tile (i,i-1); then on, by SYRK or by the GEMM of a lower row:
 ///   C(e) = s + p,  C(i) = P(i) + max(s, g-p)
 ///   P(e) = p,  P(k) = p + (e-k) t + (e-k-1) max(s+p, g) + s + p
-/// exactly, for s <= t + g and tiles of one size; a smaller last tile makes it an upper bound that differs by a constant few tasks.
+/// exactly, for s <= t + g and tiles of one size; a smaller last tile makes it an upper bound that differs by a
+/// constant few tasks.
 class CholeskyPriorities {
  public:
   /// `tiles`: tiles in a row, at least 1.

@@ -11,18 +11,22 @@
 namespace granary {
 
 struct FileMatrixOptions {
-  Uplo uplo = Uplo::Lower;           ///< which triangle is read
-  std::uint64_t tile = 512;          ///< fastest where it is the order of the file's chunks
-  std::optional<std::string> output = {};  ///< a new HDF5 file that gets the final values, as dataset L or U; without it they are temporary
+  Uplo uplo = Uplo::Lower;   ///< which triangle is read
+  std::uint64_t tile = 512;  ///< fastest where it is the order of the file's chunks
+  std::optional<std::string> output =
+      {};  ///< a new HDF5 file that gets the final values, as dataset L or U; without it they are temporary
 };
 
-/// One triangle of a square matrix in a file, as tiled data of a runtime. The file is only read; what tasks write goes to the output.
+/// One triangle of a square matrix in a file, as tiled data of a runtime. The file is only read; what tasks write goes
+/// to the output.
 template <class T>
 class FileMatrix {
  public:
   /// Throws InvalidArgument when the matrix is not square or not of T, and what open_matrix_file and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
-      : m_runtime(runtime), m_sink(make_sink(runtime, info, options)), m_tiles(make_tiles(runtime, info, options, m_sink)) {}
+      : m_runtime(runtime),
+        m_sink(make_sink(runtime, info, options)),
+        m_tiles(make_tiles(runtime, info, options, m_sink)) {}
   FileMatrix(FileMatrix const&) = delete;
   FileMatrix& operator=(FileMatrix const&) = delete;
   /// Gives the tiles up; an output that was not committed is removed.
@@ -46,12 +50,15 @@ class FileMatrix {
  private:
   static MatrixPart part_of(Uplo uplo) { return uplo == Uplo::Lower ? MatrixPart::Lower : MatrixPart::Upper; }
 
-  static std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options) {
+  static std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, MatrixFileInfo const& info,
+                                               FileMatrixOptions const& options) {
     if (info.rows != info.cols) {
-      throw InvalidArgument(info.name() + " is not square: it is " + std::to_string(info.rows) + " x " + std::to_string(info.cols));
+      throw InvalidArgument(info.name() + " is not square: it is " + std::to_string(info.rows) + " x " +
+                            std::to_string(info.cols));
     }
     if (info.scalar_type != scalar_type_of<T>) {
-      throw InvalidArgument(info.name() + " holds " + name_of(info.scalar_type) + ", not " + name_of(scalar_type_of<T>));
+      throw InvalidArgument(info.name() + " holds " + name_of(info.scalar_type) + ", not " +
+                            name_of(scalar_type_of<T>));
     }
     if (!options.output) return nullptr;
     check_output(*options.output, {info.path});
@@ -65,7 +72,8 @@ class FileMatrix {
   static TiledMatrix<T> make_tiles(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options,
                                    std::shared_ptr<Storage> const& sink) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, part_of(options.uplo), runtime.io());
-    return add_file_matrix<T>(runtime, {info.rows, options.tile}, options.uplo, info.dataset.empty() ? "A" : info.dataset, source, sink);
+    return add_file_matrix<T>(runtime, {info.rows, options.tile}, options.uplo,
+                              info.dataset.empty() ? "A" : info.dataset, source, sink);
   }
 
   Runtime& m_runtime;

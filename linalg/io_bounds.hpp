@@ -9,13 +9,14 @@
 
 namespace granary {
 
-/// The least that any order of the operations of a Cholesky factorization moves into a memory of `memory` bytes, asymptotically:
-/// n^3 / (3 sqrt(2) sqrt(M)) elements with M elements of memory (Beaumont, Eyraud-Dubois, Langou, Verite 2022, arXiv:2202.10217).
-/// In bytes; `element` is the size of an element in bytes, `memory` at least `element`.
+/// The least that any order of the operations of a Cholesky factorization moves into a memory of `memory` bytes,
+/// asymptotically: n^3 / (3 sqrt(2) sqrt(M)) elements with M elements of memory (Beaumont, Eyraud-Dubois, Langou,
+/// Verite 2022, arXiv:2202.10217). In bytes; `element` is the size of an element in bytes, `memory` at least `element`.
 [[nodiscard]] inline Bytes cholesky_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
   auto const order = static_cast<double>(n);
   auto const elements = static_cast<double>(memory) / static_cast<double>(element);
-  return static_cast<Bytes>(order * order * order / (3 * std::numbers::sqrt2 * std::sqrt(elements)) * static_cast<double>(element));
+  return static_cast<Bytes>(order * order * order / (3 * std::numbers::sqrt2 * std::sqrt(elements)) *
+                            static_cast<double>(element));
 }
 
 /// The same for orders of operations that do not use the symmetry of the updates: n^3 / (3 sqrt(M)) elements, in bytes.

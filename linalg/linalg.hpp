@@ -9,28 +9,30 @@
 
 namespace granary {
 
-/// ‖A - L Lᵀ‖_F / (n ε ‖A‖_F), computed as tasks under the runtime's memory limit: see submit_residual. Waits for them, and
-/// throws what Runtime::wait does.
+/// ‖A - L Lᵀ‖_F / (n ε ‖A‖_F), computed as tasks under the runtime's memory limit: see submit_residual. Waits for them,
+/// and throws what Runtime::wait does.
 template <class T>
 [[nodiscard]] double residual(Runtime& runtime, TiledMatrix<T> const& a, TiledMatrix<T> const& l) {
   auto const& grid = a.grid();
   auto const block = residual_block(grid, grid.tile * grid.tile * sizeof(T), runtime.options().host_memory);
   std::vector<ResidualSums> sums(block * block);
   std::vector<DataId> ids;
-  for (auto& sum : sums) ids.push_back(runtime.add_data("residual sums", sizeof(ResidualSums), {.host = reinterpret_cast<std::byte*>(&sum)}));
+  for (auto& sum : sums)
+    ids.push_back(
+        runtime.add_data("residual sums", sizeof(ResidualSums), {.host = reinterpret_cast<std::byte*>(&sum)}));
   submit_residual<T>(runtime.submitter(), add_residual_codelets<T>(runtime.submitter()), a, l, ids);
   for (auto id : ids) runtime.submitter().release_data(id);
   runtime.wait();
   return relative_residual<T>(grid.n, sums);
 }
 
-/// Overwrites one triangle of a square View on the host by its Cholesky factor, in place: A = L Lᵀ (Lower) or A = Uᵀ U (Upper). The other
-/// triangle is neither read nor written. Waits for the result.
+/// Overwrites one triangle of a square View on the host by its Cholesky factor, in place: A = L Lᵀ (Lower) or A = Uᵀ U
+/// (Upper). The other triangle is neither read nor written. Waits for the result.
 ///
 /// Throws NotPositiveDefinite, with A partly overwritten, and what add_view_matrix and Runtime::wait throw.
 template <class ViewType>
-  requires Kokkos::is_view<ViewType>::value
-void potrf(Runtime& runtime, Uplo uplo, ViewType const& a, std::uint64_t tile = 512, CholeskyOptions const& options = {}) {
+requires Kokkos::is_view<ViewType>::value void potrf(Runtime& runtime, Uplo uplo, ViewType const& a,
+                                                     std::uint64_t tile = 512, CholeskyOptions const& options = {}) {
   using T = typename ViewType::non_const_value_type;
   auto tiles = add_view_matrix(runtime, a, tile, uplo);
   potrf(runtime.submitter(), add_cholesky_codelets<T>(runtime.submitter()), tiles, options);
@@ -38,8 +40,9 @@ void potrf(Runtime& runtime, Uplo uplo, ViewType const& a, std::uint64_t tile = 
   runtime.wait();
 }
 
-/// Factors a matrix from a file: A = L Lᵀ (Lower) or A = Uᵀ U (Upper), according to the triangle that it was opened with. Waits for
-/// the factor. Throws InvalidArgument when `uplo` is the other triangle, NotPositiveDefinite, and what Runtime::wait throws.
+/// Factors a matrix from a file: A = L Lᵀ (Lower) or A = Uᵀ U (Upper), according to the triangle that it was opened
+/// with. Waits for the factor. Throws InvalidArgument when `uplo` is the other triangle, NotPositiveDefinite, and what
+/// Runtime::wait throws.
 template <class T>
 void potrf(Runtime& runtime, Uplo uplo, FileMatrix<T>& a, CholeskyOptions const& options = {}) {
   if (uplo != a.tiles().stored()) throw InvalidArgument("the matrix was opened with its other triangle");

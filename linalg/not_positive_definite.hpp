@@ -11,7 +11,8 @@ namespace granary {
 class NotPositiveDefinite : public Error {
  public:
   explicit NotPositiveDefinite(std::uint64_t order)
-      : Error("the matrix is not positive definite: its leading minor of order " + std::to_string(order) + " is not positive"),
+      : Error("the matrix is not positive definite: its leading minor of order " + std::to_string(order) +
+              " is not positive"),
         m_order(order) {}
 
   /// The order of the leading minor that is not positive, as LAPACK's INFO counts it: from 1.

@@ -21,8 +21,8 @@ struct ResidualCall {
   std::int32_t m = 0;
   std::int32_t n = 0;
   std::int32_t k = 0;
-  std::int32_t leading = 0;         // of L's or A's tile
-  std::int32_t leading_sum = 0;     // of R
+  std::int32_t leading = 0;          // of L's or A's tile
+  std::int32_t leading_sum = 0;      // of R
   Layout layout = Layout::RowMajor;  // of L's or A's tile
   bool first = false;                // R holds nothing yet
   bool diagonal = false;             // R is a diagonal tile
@@ -33,11 +33,12 @@ template <class T>
 void run_product(KernelCall const& call) {
   auto const& p = parameters_of<ResidualCall>(call);
   kernels::gemm(Op::NoTrans, Op::Trans, T(1), input_tile<T>(call, 0, p.m, p.k, p.leading, p.layout),
-       input_tile<T>(call, 1, p.n, p.k, p.leading, p.layout), T(p.first ? 0 : 1),
-       output_tile<T>(call, 2, p.m, p.n, p.leading_sum, Layout::RowMajor));
+                input_tile<T>(call, 1, p.n, p.k, p.leading, p.layout), T(p.first ? 0 : 1),
+                output_tile<T>(call, 2, p.m, p.n, p.leading_sum, Layout::RowMajor));
 }
 
-// Columns [first, first + count) of the lower triangle `l` from row `first` on, row-major, with zeros above the diagonal.
+// Columns [first, first + count) of the lower triangle `l` from row `first` on, row-major, with zeros above the
+// diagonal.
 template <class T>
 TileView<T> copy_panel(TileView<T const> l, int first, int count, std::vector<T>& panel) {
   TileView<T> copy{panel.data(), l.rows - first, count, count, Layout::RowMajor};
@@ -105,12 +106,13 @@ void run_sums(KernelCall const& call) {
 template <class T>
 class ResidualEmitter {
  public:
-  ResidualEmitter(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a, TiledMatrix<T> const& l,
-                  std::span<DataId const> sums)
+  ResidualEmitter(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a,
+                  TiledMatrix<T> const& l, std::span<DataId const> sums)
       : m_submitter(submitter), m_codelets(codelets), m_a(a), m_l(l), m_grid(a.grid()), m_sums(sums) {
     Bytes const bytes = m_grid.tile * m_grid.tile * sizeof(T);
     for (std::size_t s = 0; s < sums.size(); ++s) {
-      m_temporaries.push_back(submitter.add_data({.name = "residual tile " + std::to_string(s), .bytes = bytes, .origin = {}, .home = {}}));
+      m_temporaries.push_back(
+          submitter.add_data({.name = "residual tile " + std::to_string(s), .bytes = bytes, .origin = {}, .home = {}}));
     }
   }
 
@@ -136,13 +138,20 @@ class ResidualEmitter {
     auto call = make_call(i, j, 0);
     call.layout = m_a.lower_layout();
     call.leading = static_cast<std::int32_t>(m_a.leading());
-    std::array const accesses{read(m_a.lower(i, j)), read(m_temporaries[slot]), Access{m_sums[slot], AccessMode::ReadWrite}};
+    std::array const accesses{read(m_a.lower(i, j)), read(m_temporaries[slot]),
+                              Access{m_sums[slot], AccessMode::ReadWrite}};
     m_submitter.submit({m_codelets.sums, accesses, 0, 6.0 * call.m * call.n}, Parameters(call));
   }
   [[nodiscard]] ResidualCall make_call(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
     auto const order = [&](std::uint64_t tile) { return static_cast<std::int32_t>(m_grid.size(tile)); };
-    return {order(i), order(j), order(k), static_cast<std::int32_t>(m_l.leading()), static_cast<std::int32_t>(m_grid.tile),
-            m_l.lower_layout(), k == 0, i == j};
+    return {order(i),
+            order(j),
+            order(k),
+            static_cast<std::int32_t>(m_l.leading()),
+            static_cast<std::int32_t>(m_grid.tile),
+            m_l.lower_layout(),
+            k == 0,
+            i == j};
   }
 
   Submitter& m_submitter;
@@ -173,11 +182,12 @@ ResidualCodelets add_residual_codelets(Submitter& submitter) {
 }
 
 template <class T>
-void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a, TiledMatrix<T> const& l,
-                     std::span<DataId const> sums) {
+void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a,
+                     TiledMatrix<T> const& l, std::span<DataId const> sums) {
   auto const count = a.grid().count();
   if (a.grid().n != l.grid().n || a.grid().tile != l.grid().tile || sums.empty()) {
-    throw InvalidArgument("the residual needs a matrix and a factor of the same order and tile size, and at least one sum");
+    throw InvalidArgument(
+        "the residual needs a matrix and a factor of the same order and tile size, and at least one sum");
   }
   ResidualEmitter<T> emit(submitter, codelets, a, l, sums);
   auto const block = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(sums.size())));
@@ -187,7 +197,8 @@ void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, Til
       auto const j1 = std::min(j0 + block, i1);
       for (std::uint64_t k = 0; k < j1; ++k) {
         for (std::uint64_t i = i0; i < i1; ++i) {
-          for (std::uint64_t j = std::max(j0, k); j < std::min(j1, i + 1); ++j) emit.step((i - i0) * block + (j - j0), i, j, k);
+          for (std::uint64_t j = std::max(j0, k); j < std::min(j1, i + 1); ++j)
+            emit.step((i - i0) * block + (j - j0), i, j, k);
         }
       }
     }
@@ -211,8 +222,8 @@ template ResidualCodelets add_residual_codelets<float>(Submitter&);
 template ResidualCodelets add_residual_codelets<double>(Submitter&);
 template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<float> const&, TiledMatrix<float> const&,
                               std::span<DataId const>);
-template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<double> const&, TiledMatrix<double> const&,
-                              std::span<DataId const>);
+template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<double> const&,
+                              TiledMatrix<double> const&, std::span<DataId const>);
 template double relative_residual<float>(std::uint64_t, std::span<ResidualSums const>);
 template double relative_residual<double>(std::uint64_t, std::span<ResidualSums const>);
 

@@ -33,17 +33,18 @@ extern template ResidualCodelets add_residual_codelets<double>(Submitter&);
 
 /// Emits the tasks that measure how far L Lᵀ is from A, about n³/3 flops, each on at most three tiles.
 ///
-/// Both matrices are of one grid and store the same triangle (A = Uᵀ U is checked in the lower form). The products of a tile are accumulated
-/// in one of `sums.size()` temporary tiles, block by block: sqrt(sums.size()) tiles in a row. `sums[s]` is the
-/// datum of a ResidualSums that was set to zero: the sums of the tiles that temporary s served. What L's diagonal tiles hold above the
-/// diagonal counts for nothing. Throws InvalidArgument when the grids differ, and what Submitter documents.
+/// Both matrices are of one grid and store the same triangle (A = Uᵀ U is checked in the lower form). The products of a
+/// tile are accumulated in one of `sums.size()` temporary tiles, block by block: sqrt(sums.size()) tiles in a row.
+/// `sums[s]` is the datum of a ResidualSums that was set to zero: the sums of the tiles that temporary s served. What
+/// L's diagonal tiles hold above the diagonal counts for nothing. Throws InvalidArgument when the grids differ, and
+/// what Submitter documents.
 template <class T>
-void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a, TiledMatrix<T> const& l,
-                     std::span<DataId const> sums);
-extern template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<float> const&, TiledMatrix<float> const&,
-                                     std::span<DataId const>);
-extern template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<double> const&, TiledMatrix<double> const&,
-                                     std::span<DataId const>);
+void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a,
+                     TiledMatrix<T> const& l, std::span<DataId const> sums);
+extern template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<float> const&,
+                                     TiledMatrix<float> const&, std::span<DataId const>);
+extern template void submit_residual(Submitter&, ResidualCodelets const&, TiledMatrix<double> const&,
+                                     TiledMatrix<double> const&, std::span<DataId const>);
 
 /// ‖A - L Lᵀ‖_F / (n ε ‖A‖_F) with ε the distance from 1 to the next T: 2⁻⁵² or 2⁻²³. 0 when L Lᵀ is A.
 template <class T>

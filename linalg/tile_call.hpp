@@ -14,13 +14,15 @@ template <class P>
 
 /// The tile of the access of that number, which the task reads.
 template <class T>
-[[nodiscard]] TileView<T const> input_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading, Layout layout) {
+[[nodiscard]] TileView<T const> input_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading,
+                                           Layout layout) {
   return {reinterpret_cast<T const*>(call.data[access]), rows, cols, leading, layout};
 }
 
 /// The tile of the access of that number, which the task writes.
 template <class T>
-[[nodiscard]] TileView<T> output_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading, Layout layout) {
+[[nodiscard]] TileView<T> output_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading,
+                                      Layout layout) {
   return {reinterpret_cast<T*>(call.data[access]), rows, cols, leading, layout};
 }
 

@@ -6,8 +6,8 @@
 
 namespace granary {
 
-/// A square matrix of order `n` cut into tiles of order `tile`; the last tile row and column may be smaller. Tiles and elements
-/// are numbered from 0. Both numbers are at least 1.
+/// A square matrix of order `n` cut into tiles of order `tile`; the last tile row and column may be smaller. Tiles and
+/// elements are numbered from 0. Both numbers are at least 1.
 struct TileGrid {
   std::uint64_t n = 1;
   std::uint64_t tile = 1;

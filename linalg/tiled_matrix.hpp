@@ -11,15 +11,17 @@
 
 namespace granary {
 
-/// The tiles of one triangle, with the diagonal, of a square matrix: data ids and how the elements lie in a tile. It manages no memory.
+/// The tiles of one triangle, with the diagonal, of a square matrix: data ids and how the elements lie in a tile. It
+/// manages no memory.
 ///
-/// Algorithms see the *lower form*: the stored lower triangle, or the transpose of the stored upper one. A transposed tile is the same
-/// bytes in the other layout, so that an algorithm is written once for both.
+/// Algorithms see the *lower form*: the stored lower triangle, or the transpose of the stored upper one. A transposed
+/// tile is the same bytes in the other layout, so that an algorithm is written once for both.
 template <class T>
 class TiledMatrix {
  public:
-  /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile of the triangle
-  /// `stored`. Tiles lie in memory in `layout` with leading dimension `leading`, at least grid.tile (or n, if that is smaller).
+  /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile of the
+  /// triangle `stored`. Tiles lie in memory in `layout` with leading dimension `leading`, at least grid.tile (or n, if
+  /// that is smaller).
   template <class AddTile>
   TiledMatrix(TileGrid grid, Uplo stored, Layout layout, std::uint64_t leading, AddTile&& add_tile)
       : m_grid(grid), m_stored(stored), m_layout(layout), m_leading(leading) {
@@ -60,9 +62,11 @@ class TiledMatrix {
 
 /// Tiles without origin and home: row-major, tile x tile elements also at the edges.
 template <class T>
-[[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, Uplo stored, std::string const& name) {
+[[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, Uplo stored,
+                                                   std::string const& name) {
   return {grid, stored, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
-            return submitter.add_data({.name = tile_name(name, i, j), .bytes = grid.tile * grid.tile * sizeof(T), .origin = {}, .home = {}});
+            return submitter.add_data(
+                {.name = tile_name(name, i, j), .bytes = grid.tile * grid.tile * sizeof(T), .origin = {}, .home = {}});
           }};
 }
 

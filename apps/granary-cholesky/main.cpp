@@ -16,7 +16,8 @@ namespace {
 using namespace granary;
 
 // Exit statuses: 1 failed, or not positive definite; 2 bad input; 128 + number: ended by a signal.
-// Leaves at once: everything of ours is cleaned up by now, and HDF5, once it has failed to close a file, crashes in its exit handler.
+// Leaves at once: everything of ours is cleaned up by now, and HDF5, once it has failed to close a file, crashes in its
+// exit handler.
 [[noreturn]] void fail(int status, std::string const& message) {
   fmt::print(stderr, "granary-cholesky: {}\n", message);
   std::fflush(nullptr);

@@ -21,8 +21,8 @@ struct MatrixInput {
   [[nodiscard]] std::unique_ptr<MatrixSource> open(std::uint64_t tile, std::shared_ptr<AsyncFileIo> io) const;
 };
 
-/// `single_precision` asks for a random matrix of 32-bit elements. Throws InvalidArgument and DataError when the matrix cannot be
-/// opened, is not square, or is malformed.
+/// `single_precision` asks for a random matrix of 32-bit elements. Throws InvalidArgument and DataError when the matrix
+/// cannot be opened, is not square, or is malformed.
 [[nodiscard]] MatrixInput find_matrix(std::string const& input, bool single_precision);
 
 }  // namespace granary::app

@@ -33,17 +33,26 @@ struct Texts {
 };
 
 void add_options(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("INPUT", options.input, "file.h5[:/dataset], file.npy or random:N[:seed]; only the lower triangle is read")->required();
-  app.add_option("OUTPUT", options.output, "HDF5 file that gets the factor as dataset L; without it the factor is dropped at the end");
-  app.add_option("--memory", texts.memory, "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of what the process may use)");
-  app.add_option("--tile", options.tile, "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
+  app.add_option("INPUT", options.input,
+                 "file.h5[:/dataset], file.npy or random:N[:seed]; only the lower triangle is read")
+      ->required();
+  app.add_option("OUTPUT", options.output,
+                 "HDF5 file that gets the factor as dataset L; without it the factor is dropped at the end");
+  app.add_option("--memory", texts.memory,
+                 "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of what the process may use)");
+  app.add_option("--tile", options.tile,
+                 "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
   auto& runtime = options.runtime;
   app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
   app.add_option("--eviction", runtime.eviction, "eviction policy (default: luf with darts, else lru)");
-  app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")->check(CLI::Range(1U, 1024U));
-  app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")->capture_default_str()->check(CLI::Range(1U, 100000U));
-  app.add_option("--scratch", runtime.scratch, "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
+  app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")
+      ->check(CLI::Range(1U, 1024U));
+  app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, 100000U));
+  app.add_option("--scratch", runtime.scratch,
+                 "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
   app.add_option("--disk-bandwidth", texts.rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");
   app.add_flag("--left-looking", options.left_looking, "submit the tasks in left-looking order");
   app.add_flag("--float", options.single_precision, "random matrices: 32-bit elements instead of 64-bit ones");
@@ -58,7 +67,9 @@ void add_options(CLI::App& app, Options& options, Texts& texts) {
 std::optional<Options> parse_options(int argc, char const* const* argv) {
   Options options;
   Texts texts;
-  CLI::App app("Cholesky factorization A = L L^T of a symmetric positive definite matrix that may be larger than memory.", "granary-cholesky");
+  CLI::App app(
+      "Cholesky factorization A = L L^T of a symmetric positive definite matrix that may be larger than memory.",
+      "granary-cholesky");
   add_options(app, options, texts);
   try {
     app.parse(argc, argv);

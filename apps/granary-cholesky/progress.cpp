@@ -13,11 +13,13 @@ namespace {
 constexpr std::chrono::milliseconds interval(200);
 }
 
-std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops, double seconds) {
+std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops,
+                            double seconds) {
   double const share = tasks == 0 ? 0 : static_cast<double>(done) / static_cast<double>(tasks);
   auto text = fmt::format("{}  {}/{} tasks", what, done, tasks);
   if (share > 0 && seconds > 0) {
-    text += fmt::format("  {:.1f} GFlop/s  {:.0f} s left", share * flops / seconds * 1e-9, seconds * (1 - share) / share);
+    text +=
+        fmt::format("  {:.1f} GFlop/s  {:.0f} s left", share * flops / seconds * 1e-9, seconds * (1 - share) / share);
   }
   return text;
 }

@@ -11,8 +11,8 @@
 
 namespace granary::app {
 
-/// A line on the terminal that stderr is, from construction to destruction: what is being done, tasks done, speed, time left. Five
-/// times a second; nothing at all where stderr is no terminal or `quiet`.
+/// A line on the terminal that stderr is, from construction to destruction: what is being done, tasks done, speed, time
+/// left. Five times a second; nothing at all where stderr is no terminal or `quiet`.
 class Progress {
  public:
   /// `done` gives the number of tasks that have ended, of `tasks`; it is called on a thread of the line's own.
@@ -37,6 +37,7 @@ class Progress {
 };
 
 /// `factoring  1234/5984 tasks  98.7 GFlop/s  12 s left`; the rate counts every task as an equal share of the flops.
-[[nodiscard]] std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops, double seconds);
+[[nodiscard]] std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks,
+                                          double flops, double seconds);
 
 }  // namespace granary::app

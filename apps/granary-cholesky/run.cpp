@@ -31,7 +31,8 @@ void check_outputs(Options const& options, MatrixInput const& input) {
   if (options.output) check_output(*options.output, inputs);
   if (!options.json) return;
   check_output(*options.json, inputs);
-  if (options.output && std::filesystem::weakly_canonical(*options.json) == std::filesystem::weakly_canonical(*options.output)) {
+  if (options.output &&
+      std::filesystem::weakly_canonical(*options.json) == std::filesystem::weakly_canonical(*options.output)) {
     throw InvalidArgument("the factor and the summary cannot both be written to " + *options.output);
   }
 }
@@ -49,9 +50,12 @@ std::shared_ptr<MatrixSink> make_sink(Plan const& plan, Runtime& runtime) {
   if (!plan.options.output) return nullptr;
   auto const& output = *plan.options.output;
   try {
-    return std::make_shared<MatrixSink>(
-        runtime.io(), output,
-        MatrixSinkOptions{.order = plan.grid.n, .tile = plan.grid.tile, .scalar_type = plan.input.type, .part = MatrixPart::Lower, .dataset = "L"});
+    return std::make_shared<MatrixSink>(runtime.io(), output,
+                                        MatrixSinkOptions{.order = plan.grid.n,
+                                                          .tile = plan.grid.tile,
+                                                          .scalar_type = plan.input.type,
+                                                          .part = MatrixPart::Lower,
+                                                          .dataset = "L"});
   } catch (DataError const& error) {
     // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
     throw Error("cannot write " + output + ": " + error.what());
@@ -84,7 +88,8 @@ class Run {
     auto const start = std::chrono::steady_clock::now();
     auto const count = m_plan.grid.count();
     auto& submitter = m_runtime.submitter();
-    CholeskyOptions const options{.order = m_plan.options.left_looking ? CholeskyOrder::LeftLooking : CholeskyOrder::RightLooking};
+    CholeskyOptions const options{.order = m_plan.options.left_looking ? CholeskyOrder::LeftLooking
+                                                                       : CholeskyOrder::RightLooking};
     {
       auto const progress = show("factoring", count * (count + 1) * (count + 2) / 6, cholesky_flops(m_plan.grid.n));
       potrf(submitter, add_cholesky_codelets<T>(submitter), m_l, options);
@@ -97,22 +102,26 @@ class Run {
   // With an output, what is checked is what the file holds.
   double check() {
     auto const n = static_cast<double>(m_plan.grid.n);
-    auto const before = m_runtime.statistics().planner.tasks_run;
     auto a = add_file_matrix<T>(m_runtime, m_plan.grid, Uplo::Lower, "A", m_source, nullptr);
     if (m_sink) {
       m_l.release(m_runtime.submitter());
       m_l = add_file_matrix<T>(m_runtime, m_plan.grid, Uplo::Lower, "L", m_sink, nullptr);
     }
     auto const count = m_plan.grid.count();
-    auto const progress = show("checking", before + count * (count + 1) * (count + 2) / 6 + m_plan.grid.triangle(), n * n * n / 3);
+    auto const progress =
+        show("checking", count * (count + 1) * (count + 2) / 6 + m_plan.grid.triangle(), n * n * n / 3);
     double const result = residual<T>(m_runtime, a, m_l);
     a.release(m_runtime.submitter());
-    if (!(result < 1)) throw Error(fmt::format("the check failed: |A - L L^T| / (n eps |A|) is {:.3g}, not below 1", result));
+    if (!(result < 1)) {
+      throw Error(fmt::format("the check failed: |A - L L^T| / (n eps |A|) is {:.3g}, not below 1", result));
+    }
     return result;
   }
 
   [[nodiscard]] std::unique_ptr<Progress> show(char const* what, std::uint64_t tasks, double flops) {
-    return std::make_unique<Progress>(what, tasks, flops, m_plan.options.quiet, [this] { return m_runtime.statistics().planner.tasks_run; });
+    auto const before = m_runtime.statistics().planner.tasks_run;
+    return std::make_unique<Progress>(what, tasks, flops, m_plan.options.quiet,
+                                      [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
   }
 
   void wait() {
@@ -152,7 +161,8 @@ class Run {
 class CancelOnSignal {
  public:
   CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
-    signals.on_signal([&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
+    signals.on_signal(
+        [&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
   }
   CancelOnSignal(CancelOnSignal const&) = delete;
   CancelOnSignal& operator=(CancelOnSignal const&) = delete;
@@ -170,7 +180,8 @@ Report run(Options const& options, SignalWatch& signals) {
   Runtime runtime(plan.runtime);
   CancelOnSignal const cancel(signals, runtime);
   try {
-    return plan.input.type == ScalarType::Float32 ? Run<float>(plan, signals, runtime).perform() : Run<double>(plan, signals, runtime).perform();
+    return plan.input.type == ScalarType::Float32 ? Run<float>(plan, signals, runtime).perform()
+                                                  : Run<double>(plan, signals, runtime).perform();
   } catch (Error const&) {
     // What a cancelled run says on its way out is the signal's doing.
     signals.check();

@@ -7,8 +7,8 @@
 
 namespace granary::app {
 
-/// Factors the matrix, checks the factor where that is asked for, and gives the output its name. Throws granary's errors and
-/// Interrupted; then no output file is left behind and one that was there before is untouched.
+/// Factors the matrix, checks the factor where that is asked for, and gives the output its name. Throws granary's
+/// errors and Interrupted; then no output file is left behind and one that was there before is untouched.
 [[nodiscard]] Report run(Options const& options, SignalWatch& signals);
 
 }  // namespace granary::app

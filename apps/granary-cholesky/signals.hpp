@@ -19,7 +19,8 @@ class Interrupted : public Error {
   int m_signal;
 };
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a call on a thread of its own, from its construction to its destruction. There is one at a time.
+/// Turns SIGINT, SIGTERM and SIGHUP into a call on a thread of its own, from its construction to its destruction. There
+/// is one at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -29,7 +30,8 @@ class SignalWatch {
 
   /// Throws Interrupted when a signal has arrived.
   void check();
-  /// From now on, the first signal also calls `function`, at once if it has arrived already; null: none. No call is under way on return.
+  /// From now on, the first signal also calls `function`, at once if it has arrived already; null: none. No call is
+  /// under way on return.
   void on_signal(std::function<void(Interrupted const&)> function);
 
  private:

@@ -40,9 +40,11 @@ std::string format_summary(Report const& report) {
   line("peak tile memory", megabytes(report.memory_peak));
   line("time", fmt::format("{:.3f} s", report.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops(report)));
-  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(report.bytes_read), static_cast<double>(report.bytes_read) / floor));
+  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(report.bytes_read),
+                                     static_cast<double>(report.bytes_read) / floor));
   line("written to disk", megabytes(report.bytes_written));
-  line("I/O lower bound", fmt::format("{}; {} without using symmetry", megabytes(bounds.symmetric), megabytes(bounds.nonsymmetric)));
+  line("I/O lower bound",
+       fmt::format("{}; {} without using symmetry", megabytes(bounds.symmetric), megabytes(bounds.nonsymmetric)));
   line("compulsory", fmt::format("{} to read, as much to write", megabytes(bounds.compulsory)));
   line("tasks", fmt::format("{}", report.tasks));
   line("waiting for data", fmt::format("{:.3f} s, all workers together", report.wait_seconds));

@@ -10,8 +10,8 @@
 
 namespace granary::app {
 
-/// What a run did. Times and traffic are those of the factorization, from its first task's submission until the factor is in
-/// its file, without the check.
+/// What a run did. Times and traffic are those of the factorization, from its first task's submission until the factor
+/// is in its file, without the check.
 struct Report {
   std::uint64_t n = 0;
   std::uint64_t tile = 0;
@@ -26,7 +26,7 @@ struct Report {
   Bytes bytes_read = 0;
   Bytes bytes_written = 0;
   std::uint64_t tasks = 0;
-  double wait_seconds = 0;      ///< summed over the workers
+  double wait_seconds = 0;  ///< summed over the workers
   double decision_seconds = 0;
   std::optional<double> residual = {};  ///< with --check
 };

@@ -19,7 +19,8 @@ Bytes tile_bytes(std::uint64_t tile, ScalarType type) { return round_up(tile * t
 
 std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
   auto tile = usual_tile;
-  if (input.file && input.file->chunk_rows == input.file->chunk_cols && input.file->chunk_rows >= 128 && input.file->chunk_rows <= 1024) {
+  if (input.file && input.file->chunk_rows == input.file->chunk_cols && input.file->chunk_rows >= 128 &&
+      input.file->chunk_rows <= 1024) {
     tile = input.file->chunk_rows;
   }
   while (tile > smallest_usual_tile && tile_bytes(tile, input.type) * tiles_wanted_in_memory > memory) tile /= 2;
@@ -38,8 +39,9 @@ TileGrid choose_grid(MatrixInput const& input, std::optional<std::uint64_t> tile
   TileGrid const grid{input.n, std::min(input.n, tile.value_or(default_tile(input, memory)))};
   Bytes const least = minimum_memory(grid, input.type, check);
   if (memory < least) {
-    throw MemoryLimitError(fmt::format("a memory limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes (--memory {})",
-                                       memory, grid.tile, grid.tile, name_of(input.type), least, least));
+    throw MemoryLimitError(fmt::format(
+        "a memory limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes (--memory {})",
+        memory, grid.tile, grid.tile, name_of(input.type), least, least));
   }
   return grid;
 }

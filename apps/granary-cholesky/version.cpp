@@ -22,9 +22,9 @@ std::string version_text() {
   auto const* const kernels = "none";
 #endif
   return fmt::format(
-      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels: {}\nBLAS: {}\nHDF5 {}.{}.{}\nbackends: host ({}), disk ({})", GRANARY_VERSION,
-      KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, kernels, blas_description(), major, minor, release,
-      HostExecutionSpace::name(), make_async_file_io()->engine_name());
+      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels: {}\nBLAS: {}\nHDF5 {}.{}.{}\nbackends: host ({}), disk ({})",
+      GRANARY_VERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, kernels,
+      blas_description(), major, minor, release, HostExecutionSpace::name(), make_async_file_io()->engine_name());
 }
 
 }  // namespace granary::app

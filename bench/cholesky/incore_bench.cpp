@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench N double|float SCHEDULER REPEATS TILE...: potrf on a host View and LAPACK's potrf with as many threads, in turns, the best of
-// each; a line of JSON per tile size. bench/cholesky/in_core.py makes a CSV of it.
+// incore_bench N double|float SCHEDULER REPEATS TILE...: potrf on a host View and LAPACK's potrf with as many threads,
+// in turns, the best of each; a line of JSON per tile size. bench/cholesky/in_core.py makes a CSV of it.
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -66,8 +66,9 @@ void measure(Case const& bench) {
     }
     set_blas_threads(static_cast<int>(workers));
     lapack_seconds = std::min(lapack_seconds, seconds_of([&] {
-      if (blas::potrf(Uplo::Lower, n, lapack.data(), n) != 0) throw std::runtime_error("LAPACK failed");
-    }));
+                                if (blas::potrf(Uplo::Lower, n, lapack.data(), n) != 0)
+                                  throw std::runtime_error("LAPACK failed");
+                              }));
   }
   double const gflop = cholesky_flops(bench.n) * 1e-9;
   nlohmann::ordered_json const line{{"n", bench.n},
@@ -93,7 +94,8 @@ int main(int argc, char** argv) {
   }
   Kokkos::initialize();
   for (int t = 5; t < argc; ++t) {
-    Case const bench{std::strtoull(argv[1], nullptr, 10), argv[3], std::atoi(argv[4]), std::strtoull(argv[t], nullptr, 10)};
+    Case const bench{std::strtoull(argv[1], nullptr, 10), argv[3], std::atoi(argv[4]),
+                     std::strtoull(argv[t], nullptr, 10)};
     std::string(argv[2]) == "float" ? measure<float>(bench) : measure<double>(bench);
   }
   Kokkos::finalize();

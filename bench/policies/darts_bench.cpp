@@ -4,6 +4,7 @@
 
 #include <support/fake_system_view.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -151,7 +152,13 @@ int main_of(int argc, char** argv) {
     for (char const* const scheduler : {"eager", "prio", "darts"}) {
       for (char const* const eviction : {"lru", "luf"}) {
         for (std::size_t const rows : {45U, 142U, 316U, 447U}) {
-          auto const result = Bench(product, rows, scheduler, eviction).run(depth);
+          // The best of three: the machine may be shared.
+          auto result = Bench(product, rows, scheduler, eviction).run(depth);
+          for (int repeat = 0; repeat < 2; ++repeat) {
+            result.microseconds_per_task =
+                std::min(result.microseconds_per_task,
+                         Bench(product, rows, scheduler, eviction).run(depth).microseconds_per_task);
+          }
           std::printf(csv ? "%s,%s,%s,%zu,%.3f,%zu\n" : "%-8s %-9s %-8s %7zu %8.3f %7zu\n",
                       product ? "product" : "update", scheduler, eviction, result.tasks, result.microseconds_per_task,
                       result.loads);

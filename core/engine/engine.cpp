@@ -123,7 +123,8 @@ void Engine::rethrow_if_broken() const {
 void Engine::record(Event event) {
   if (!m_options.record_journal) return;
   auto const& commands = m_planner.commands();
-  m_journal.commands.insert(m_journal.commands.end(), commands.begin(), commands.end());
+  m_journal.commands.insert(m_journal.commands.end(), commands.begin() + static_cast<std::ptrdiff_t>(m_recorded), commands.end());
+  m_recorded = commands.size();
   m_journal.entries.push_back({since_start(Clock::now()), std::move(event), m_journal.commands.size()});
 }
 
@@ -239,6 +240,7 @@ void Engine::perform(Section& section) {
     }
   }
   commands.clear();
+  m_recorded = 0;
   wake_lanes(section);
 }
 

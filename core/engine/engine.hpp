@@ -141,6 +141,7 @@ class Engine final : public Submitter {
   Duration m_waited{0};
   Duration m_decided{0};
   Journal m_journal;
+  std::size_t m_recorded = 0;  // of the planner's present commands, those in the journal
 
   std::vector<Failure> m_reported;
 };

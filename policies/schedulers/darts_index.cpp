@@ -207,8 +207,7 @@ void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
     if (allowed(user)) count<false>(user.slot, group);
   }
   entry.loaded = loaded;
-  entry.tops.reset();
-  entry.transfer_changed = true;
+  entry.tops.reset();  // made again when somebody asks
   mark_changed(data, group);
   for (auto const& user : m_users[data]) {
     if (!allowed(user)) continue;

@@ -20,14 +20,15 @@ struct ChildResult {
 
 struct ChildOptions {
   std::filesystem::path directory = ".";
-  int signal = 0;                          ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
-  std::string signal_when = {};            ///< part of a file's name
+  int signal = 0;  ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
+  std::string signal_when = {};  ///< part of a file's name
   std::chrono::milliseconds signal_after{0};
   std::optional<rlim_t> file_size_limit = {};  ///< RLIMIT_FSIZE with SIGXFSZ ignored: a disk that is full
 };
 
 /// Runs a program with these arguments to its end.
-ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments, ChildOptions const& options = {});
+ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments,
+                      ChildOptions const& options = {});
 
 /// A directory of its own that is removed at the end.
 class TemporaryDirectory {

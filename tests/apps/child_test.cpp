@@ -25,8 +25,8 @@ std::string read_all(fs::path const& path) {
   return text.str();
 }
 
-[[noreturn]] void become(std::string const& program, std::vector<std::string> const& arguments, fs::path const& out, fs::path const& err,
-                         ChildOptions const& options) {
+[[noreturn]] void become(std::string const& program, std::vector<std::string> const& arguments, fs::path const& out,
+                         fs::path const& err, ChildOptions const& options) {
   auto const redirect = [](fs::path const& path, int descriptor) {
     ::dup2(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), descriptor);
   };
@@ -35,7 +35,7 @@ std::string read_all(fs::path const& path) {
   if (::chdir(options.directory.c_str()) != 0) ::_exit(126);
   if (options.file_size_limit) {
     std::signal(SIGXFSZ, SIG_IGN);
-    struct rlimit const limit {*options.file_size_limit, *options.file_size_limit};
+    struct rlimit const limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
@@ -53,14 +53,16 @@ void send_when(pid_t child, ChildOptions const& options) {
       return entry.path().filename().string().find(options.signal_when) != std::string::npos;
     });
   };
-  while (!there() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!there() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(options.signal_after);
   ::kill(child, options.signal);
 }
 
 }  // namespace
 
-ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments, ChildOptions const& options) {
+ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments,
+                      ChildOptions const& options) {
   TemporaryDirectory const captured;
   auto const out = captured.path() / "out";
   auto const err = captured.path() / "err";
@@ -71,7 +73,8 @@ ChildResult run_child(std::string const& program, std::vector<std::string> const
   int status = 0;
   struct rusage usage {};
   if (::wait4(child, &status, 0, &usage) != child) throw std::runtime_error("cannot wait for a child");
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err), usage.ru_maxrss};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err),
+          usage.ru_maxrss};
 }
 
 TemporaryDirectory::TemporaryDirectory() {

@@ -12,10 +12,10 @@
 namespace granary {
 namespace {
 
+using testing::ChildResult;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-using testing::ChildResult;
 using testing::TemporaryDirectory;
 
 std::string const program = GRANARY_BIN_DIR "/granary-cholesky";
@@ -36,8 +36,11 @@ class CholeskyCli : public ::testing::Test {
     static bool const have = testing::run_child(GRANARY_PYTHON, {"-c", "import h5py, numpy"}).status == 0;
     return have;
   }
-  [[nodiscard]] nlohmann::json read_json(std::string const& name) const { return nlohmann::json::parse(std::ifstream(file(name))); }
-  void make_matrix(std::string const& name, std::uint64_t n, std::uint64_t tile, ScalarType type = ScalarType::Float64) const {
+  [[nodiscard]] nlohmann::json read_json(std::string const& name) const {
+    return nlohmann::json::parse(std::ifstream(file(name)));
+  }
+  void make_matrix(std::string const& name, std::uint64_t n, std::uint64_t tile,
+                   ScalarType type = ScalarType::Float64) const {
     write_random_spd(file(name), n, tile, 1, type);
   }
   // One sentence, this status, and no file but those that were there.
@@ -73,9 +76,10 @@ TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
 TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
   ASSERT_EQ(run({"random:100", "--json", "out.json", "--quiet"}).status, 0);
   auto const json = read_json("out.json");
-  for (auto const* key : {"n", "tile", "precision", "workers", "scheduler", "eviction", "memory_limit_bytes", "memory_peak_bytes", "seconds",
-                          "gflops", "bytes_read", "bytes_written", "io_bound_bytes", "io_bound_nonsymmetric_bytes", "compulsory_bytes",
-                          "tasks", "wait_seconds", "decision_seconds"}) {
+  for (auto const* key :
+       {"n", "tile", "precision", "workers", "scheduler", "eviction", "memory_limit_bytes", "memory_peak_bytes",
+        "seconds", "gflops", "bytes_read", "bytes_written", "io_bound_bytes", "io_bound_nonsymmetric_bytes",
+        "compulsory_bytes", "tasks", "wait_seconds", "decision_seconds"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_FALSE(json.contains("residual"));
@@ -93,8 +97,8 @@ TEST_F(CholeskyCli, EveryPolicyFactorsUnderATightLimit) {
   for (auto const* scheduler : {"eager", "prio", "darts"}) {
     for (auto const* eviction : {"lru", "luf"}) {
       for (auto const* depth : {"1", "16"}) {
-        auto const result = run({"random:500", "L.h5", "--tile", "50", "--memory", "100KB", "--check", "--json", "out.json", "--scheduler",
-                                 scheduler, "--eviction", eviction, "--depth", depth});
+        auto const result = run({"random:500", "L.h5", "--tile", "50", "--memory", "100KB", "--check", "--json",
+                                 "out.json", "--scheduler", scheduler, "--eviction", eviction, "--depth", depth});
         ASSERT_EQ(result.status, 0) << scheduler << " " << eviction << ": " << result.err;
         EXPECT_LT(read_json("out.json").at("residual"), 1);
       }
@@ -115,7 +119,9 @@ TEST_F(CholeskyCli, RaggedAndTinyMatricesInBothPrecisions) {
 }
 
 TEST_F(CholeskyCli, WithoutOutputTheFactorIsCheckedToo) {
-  ASSERT_EQ(run({"random:300", "--tile", "32", "--memory", "100KB", "--check", "--left-looking", "--json", "out.json"}).status, 0);
+  ASSERT_EQ(run({"random:300", "--tile", "32", "--memory", "100KB", "--check", "--left-looking", "--json", "out.json"})
+                .status,
+            0);
   EXPECT_LT(read_json("out.json").at("residual"), 1);
   EXPECT_THAT(m_directory.files(), ElementsAre("out.json"));
 }
@@ -192,7 +198,8 @@ TEST_F(CholeskyCli, ReplacesAnOldOutputOnlyOnSuccess) {
 TEST_F(CholeskyCli, NamesTheVersionsOfWhatItIsBuiltOn) {
   auto const result = run({"--version"});
   EXPECT_EQ(result.status, 0);
-  for (auto const* part : {"granary ", "Kokkos ", "Kokkos Kernels", "BLAS", "HDF5 ", "backends"}) EXPECT_THAT(result.out, HasSubstr(part));
+  for (auto const* part : {"granary ", "Kokkos ", "Kokkos Kernels", "BLAS", "HDF5 ", "backends"})
+    EXPECT_THAT(result.out, HasSubstr(part));
   EXPECT_EQ(run({"--help"}).status, 0);
 }
 
@@ -200,8 +207,9 @@ TEST_F(CholeskyCli, ASignalLeavesNothingBehind) {
   for (auto const& [signal, status] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
     for (int after : {0, 20, 300}) {
       // 4 MB/s and 36 MB: far longer than the signal takes.
-      auto const result = run({"random:3000", "L.h5", "--tile", "128", "--memory", "1MiB", "--disk-bandwidth", "4MB/s"},
-                              {.signal = signal, .signal_when = "L.h5.partial", .signal_after = std::chrono::milliseconds(after)});
+      auto const result =
+          run({"random:3000", "L.h5", "--tile", "128", "--memory", "1MiB", "--disk-bandwidth", "4MB/s"},
+              {.signal = signal, .signal_when = "L.h5.partial", .signal_after = std::chrono::milliseconds(after)});
       EXPECT_EQ(result.status, status) << result.err;
       EXPECT_THAT(result.err, StartsWith("granary-cholesky: interrupted"));
       EXPECT_THAT(m_directory.files(), ElementsAre());
@@ -228,7 +236,8 @@ TEST_F(CholeskyCli, KeepsItsMemoryLimit) {
   Bytes const limit = 16_MiB;
   auto const start = run({"random:1", "--tile", "256", "--quiet"}).peak_kibibytes;
   for (auto const* tile : {"256", "200"}) {
-    auto const result = run({"A.h5", "L.h5", "--tile", tile, "--memory", std::to_string(limit), "--workers", "2", "--quiet", "--json", "out.json"});
+    auto const result = run({"A.h5", "L.h5", "--tile", tile, "--memory", std::to_string(limit), "--workers", "2",
+                             "--quiet", "--json", "out.json"});
     ASSERT_EQ(result.status, 0) << result.err;
     auto const over = static_cast<double>(result.peak_kibibytes - start) * 1024 - static_cast<double>(limit);
     EXPECT_LE(over, static_cast<double>(64_MiB + 2 * 256 * 256 * 8)) << "tiles of " << tile;

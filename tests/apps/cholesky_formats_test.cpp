@@ -36,7 +36,8 @@ A = g @ g.T + 300 * np.eye(300)
     auto const result = run({input, "L.h5", "--memory", "150KB", "--tile", "64"});
     ASSERT_EQ(result.status, 0) << input << ": " << result.err;
     EXPECT_EQ(python("L = h5py.File('L.h5')['L'][:]\nR = np.linalg.cholesky(A)\nassert L.shape == R.shape\n"
-                     "print(bool(np.all(np.triu(L, 1) == 0) and np.abs(L - R).max() < " + tolerance + " * np.abs(R).max()))"),
+                     "print(bool(np.all(np.triu(L, 1) == 0) and np.abs(L - R).max() < " +
+                     tolerance + " * np.abs(R).max()))"),
               "True\n")
         << input;
   }

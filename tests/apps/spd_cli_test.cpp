@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <gmock/gmock.h>
 #include <granary/linalg/files/matrix_file.hpp>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apps/child.hpp"
@@ -12,7 +12,9 @@ std::string const program = GRANARY_BIN_DIR "/granary-spd";
 
 TEST(SpdCli, WritesAMatrixInChunks) {
   testing::TemporaryDirectory const directory;
-  ASSERT_EQ(testing::run_child(program, {"300", "A.h5", "--tile", "64", "--float"}, {.directory = directory.path()}).status, 0);
+  ASSERT_EQ(
+      testing::run_child(program, {"300", "A.h5", "--tile", "64", "--float"}, {.directory = directory.path()}).status,
+      0);
   EXPECT_THAT(directory.files(), ::testing::ElementsAre("A.h5"));
   auto const info = open_matrix_file((directory.path() / "A.h5").string());
   EXPECT_EQ(info.rows, 300U);

@@ -254,6 +254,7 @@ void CoherenceOracle::command(ForgetCommand const& forgotten) {
     require(copy.command.data != forgotten.data, [&] { return what() + " is forgotten while it is copied"; });
   }
   record.forgotten = true;
+  record.home_lost = record.copy_failed || (m_planner && m_planner->failed());
   m_touched.insert(forgotten.data);
 }
 
@@ -291,22 +292,26 @@ void CoherenceOracle::check_not_lost(DataId data, DataRecord const& record) cons
   require(false, [&] { return "version " + std::to_string(*record.current) + " of " + name(data) + " is lost"; });
 }
 
-void CoherenceOracle::at_rest(bool expect_failures) {
+void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
   for (std::size_t t = 0; t < m_tasks.size(); ++t) {
-    require(m_tasks[t].retired, [&] { return "task " + std::to_string(t) + " never left"; });
-    require(expect_failures || m_tasks[t].state == State::Succeeded, [&] { return "task " + std::to_string(t) + " did not run"; });
+    auto& task = m_tasks[t];
+    require(task.retired, [&] { return "task " + std::to_string(t) + " never left"; });
+    bool const judged = std::exchange(task.judged, true);
+    require(judged || !failures.empty() || task.state == State::Succeeded,
+            [&] { return "task " + std::to_string(t) + " did not run"; });
   }
   require(m_open_copies.empty(), [] { return std::string("a copy is in flight at rest"); });
   for (std::size_t d = 0; d < m_data.size(); ++d) {
     auto& record = m_data[d];
     DataId const id(static_cast<std::uint32_t>(d));
     record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();
-    bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
-    // What could not be written home is tried again in the next run.
-    bool const excused = std::exchange(record.copy_failed, false);
+    // What could not be written home is reported, and tried again in the next run.
+    bool const reported = std::ranges::find(failures, "write-back of " + name(id), &Failure::what) != failures.end();
+    bool const excused = std::exchange(record.copy_failed, false) || reported;
     require(record.forgotten == record.released || excused, [&] { return name(id) + " is released but not forgotten"; });
+    bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
     if (excused || poisoned || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
-    if (record.forgotten && expect_failures) continue;
+    if (record.forgotten && record.home_lost) continue;
     require(record.home.content == record.current, [&] { return "the home of " + name(id) + " is out of date at rest"; });
   }
 }

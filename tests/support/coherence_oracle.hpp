@@ -31,8 +31,8 @@ class CoherenceOracle {
   void on_command(Command const& command);
   /// The commands that follow from one event have all been seen: nothing may have been lost.
   void after_event();
-  /// The run came to rest: every task has left, no command is open, every home holds the last value.
-  void at_rest(bool expect_failures);
+  /// The run came to rest: every task has left, no command is open, every home holds the last value unless a failure says so.
+  void at_rest(std::vector<Failure> const& failures);
 
   [[nodiscard]] std::size_t tasks_run() const { return m_tasks_run; }
   [[nodiscard]] std::size_t tasks_cancelled() const { return m_tasks_cancelled; }
@@ -66,6 +66,7 @@ class CoherenceOracle {
     std::vector<TaskId> follows;          // must be over before it runs
     State state = State::Submitted;
     bool retired = false;
+    bool judged = false;                  // at an earlier rest
     WorkerId worker;
     std::vector<Place> places;            // by access
   };
@@ -73,7 +74,8 @@ class CoherenceOracle {
     DataDescription description;
     bool released = false;
     bool forgotten = false;
-    bool copy_failed = false;             // since the last rest: its home may be out of date
+    bool copy_failed = false;             // since the last rest
+    bool home_lost = false;               // forgotten after a failure that is reported
     Content first;                        // 0 if it has a value from the start
     Content current;                      // the value that the last task to write it left; none after a failure
     std::vector<TaskId> writers;          // all that were submitted and not cancelled, in order

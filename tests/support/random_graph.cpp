@@ -177,6 +177,7 @@ void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) 
   Topology const topology(machine);
   // Values without a home are written to unbounded nodes without workers: disks and one more stay unbounded.
   bool has_store = false;
+  double const exact = random.chance(0.3) ? 1 : 0.4;
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
     NodeId const node(static_cast<std::uint32_t>(n));
     if (!has_workers(machine, node)) {
@@ -188,7 +189,7 @@ void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) 
     }
     Bytes least = std::max(needs.largest_task[n], needs.largest_datum[n]);
     if (topology.between_others(node)) least += needs.largest_datum[n];
-    if (!random.chance(0.4)) {
+    if (!random.chance(exact)) {
       least += random.below(1 + 2 * least);
       least = round_up(least, machine.nodes[n].alignment);
     }

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs that one alone and prints it.
+// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs that one alone and
+// prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the usual number.
 #include "support/policy_case.hpp"
 
 #include <granary/policies/registry.hpp>
@@ -15,11 +16,13 @@
 namespace granary::test {
 namespace {
 
-std::optional<std::uint64_t> wanted_seed() {
-  char const* const text = std::getenv("GRANARY_TEST_SEED");
+std::optional<std::uint64_t> number_in(char const* variable) {
+  char const* const text = std::getenv(variable);
   if (text == nullptr) return std::nullopt;
   return std::strtoull(text, nullptr, 10);
 }
+
+std::optional<std::uint64_t> wanted_seed() { return number_in("GRANARY_TEST_SEED"); }
 
 struct Totals {
   std::uint64_t tasks = 0;
@@ -31,8 +34,9 @@ struct Totals {
 };
 
 /// Runs `count` cases from `first` on; every eighth twice, to the same commands.
-Totals run_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
+Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_faults) {
   Totals totals;
+  std::uint64_t const count = number_in("GRANARY_TEST_CASES").value_or(usual_count);
   auto const wanted = wanted_seed();
   int broken = 0;
   for (std::uint64_t seed = wanted.value_or(first); seed < (wanted ? *wanted + 1 : first + count) && broken < 5; ++seed) {
@@ -70,7 +74,7 @@ TEST(PolicyContract, EveryPromiseIsKeptOnRandomCases) {
 }
 
 TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
-  auto const totals = run_cases(100001, 2000, true);
+  auto const totals = run_cases(1000001, 2000, true);
   if (wanted_seed()) return;
   EXPECT_EQ(totals.pairs.size(), pairs());
   EXPECT_GT(totals.failures, 500U);

@@ -31,19 +31,21 @@ void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const
   testing::ImmediateSubmitter recorded(false);
   TileGrid const grid{tiles * 4, 4};
   auto const codelets = add_cholesky_codelets<double>(closed);
-  potrf(closed, codelets, make_temporary_matrix<double>(closed, grid, Uplo::Lower, "A"), {.order = order, .times = times});
+  potrf(closed, codelets, make_temporary_matrix<double>(closed, grid, Uplo::Lower, "A"),
+        {.order = order, .times = times});
 
   ASSERT_EQ(add_cholesky_codelets<double>(recorded).gemm, codelets.gemm);
   FixedTimes const estimator(codelets, times);
   BottomLevelScope scope(recorded, estimator);
-  potrf(scope, codelets, make_temporary_matrix<double>(recorded, grid, Uplo::Lower, "A"), {.order = order, .priorities = false});
+  potrf(scope, codelets, make_temporary_matrix<double>(recorded, grid, Uplo::Lower, "A"),
+        {.order = order, .priorities = false});
   scope.close();
 
   ASSERT_EQ(closed.tasks.size(), recorded.tasks.size());
   for (std::size_t t = 0; t < closed.tasks.size(); ++t) {
     ASSERT_EQ(closed.tasks[t].priority, recorded.tasks[t].priority)
-        << tiles << " tiles, task " << t << ", " << closed.tasks[t].codelet << ", times " << times.potrf << " " << times.trsm << " "
-        << times.syrk << " " << times.gemm;
+        << tiles << " tiles, task " << t << ", " << closed.tasks[t].codelet << ", times " << times.potrf << " "
+        << times.trsm << " " << times.syrk << " " << times.gemm;
   }
 }
 
@@ -51,9 +53,12 @@ TEST(CholeskyPriorities, AreTheBottomLevelsOfTheGraph) {
   for (std::uint64_t tiles : {1, 2, 3, 4, 5, 9, 16}) {
     expect_closed_form_is_bottom_level(tiles, {}, CholeskyOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {}, CholeskyOrder::LeftLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1}, CholeskyOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 50, .trsm = 17, .syrk = 15, .gemm = 29}, CholeskyOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6}, CholeskyOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1},
+                                       CholeskyOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 50, .trsm = 17, .syrk = 15, .gemm = 29},
+                                       CholeskyOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6},
+                                       CholeskyOrder::RightLooking);
   }
 }
 
@@ -62,7 +67,8 @@ TEST(CholeskyPriorities, AreTheBottomLevelsForRandomTimes) {
   for (int i = 0; i < 100; ++i) {
     CholeskyTimes times{random.between(1, 50), random.between(1, 50), random.between(1, 50), random.between(1, 50)};
     times.syrk = std::min(times.syrk, times.trsm + times.gemm);
-    expect_closed_form_is_bottom_level(static_cast<std::uint64_t>(random.between(1, 8)), times, CholeskyOrder::RightLooking);
+    expect_closed_form_is_bottom_level(static_cast<std::uint64_t>(random.between(1, 8)), times,
+                                       CholeskyOrder::RightLooking);
   }
 }
 

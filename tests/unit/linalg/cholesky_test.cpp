@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "unit/linalg/bound_matrix.hpp"
@@ -40,7 +41,8 @@ TEST(CholeskyGraph, HasTheTasksOfItsFormula) {
 TEST(CholeskyGraph, CountsTheFlopsOfTheWholeFactorization) {
   ImmediateSubmitter submitter(false);
   std::uint64_t const n = 1000;
-  potrf(submitter, add_cholesky_codelets<double>(submitter), make_temporary_matrix<double>(submitter, {n, 64}, Uplo::Lower, "A"));
+  potrf(submitter, add_cholesky_codelets<double>(submitter),
+        make_temporary_matrix<double>(submitter, {n, 64}, Uplo::Lower, "A"));
   double const flops = std::accumulate(submitter.tasks.begin(), submitter.tasks.end(), 0.0,
                                        [](double sum, auto const& task) { return sum + task.flops; });
   EXPECT_NEAR(flops, 1e9 / 3, 1e9 / 3 * 0.002);
@@ -59,15 +61,9 @@ TEST(CholeskyGraph, WritesEachTileLastAndReadsOnlyFinishedOnes) {
     seen.push_back(line);
   }
   std::vector<std::string> const expected{
-      "potrf *A(0, 0)",
-      "trsm A(0, 0) *A(1, 0)",
-      "trsm A(0, 0) *A(2, 0)",
-      "syrk A(1, 0) *A(1, 1)",
-      "gemm A(2, 0) A(1, 0) *A(2, 1)",
-      "syrk A(2, 0) *A(2, 2)",
-      "potrf *A(1, 1)",
-      "trsm A(1, 1) *A(2, 1)",
-      "syrk A(2, 1) *A(2, 2)",
+      "potrf *A(0, 0)",        "trsm A(0, 0) *A(1, 0)",         "trsm A(0, 0) *A(2, 0)",
+      "syrk A(1, 0) *A(1, 1)", "gemm A(2, 0) A(1, 0) *A(2, 1)", "syrk A(2, 0) *A(2, 2)",
+      "potrf *A(1, 1)",        "trsm A(1, 1) *A(2, 1)",         "syrk A(2, 1) *A(2, 2)",
       "potrf *A(2, 2)",
   };
   EXPECT_EQ(seen, expected);
@@ -90,11 +86,14 @@ TYPED_TEST(Cholesky, AgreesWithLapackInPlaceForEverySizeAndTriangle) {
           auto const a = testing::random_spd<T>(n, n + padding);
           auto factor = a;
           ImmediateSubmitter submitter;
-          potrf(submitter, add_cholesky_codelets<T>(submitter), testing::bind_dense(submitter, factor, 16, uplo), {.order = order});
+          potrf(submitter, add_cholesky_codelets<T>(submitter), testing::bind_dense(submitter, factor, 16, uplo),
+                {.order = order});
           auto const expected = testing::lapack_factor(a, uplo);
           EXPECT_LT(testing::dense_residual(a, factor, uplo), 1) << n;
           for (std::size_t e = 0; e < expected.elements.size(); ++e) {
-            ASSERT_NEAR(factor.elements[e], expected.elements[e], 200 * std::numeric_limits<T>::epsilon() * std::sqrt(n)) << n << " " << e;
+            ASSERT_NEAR(factor.elements[e], expected.elements[e],
+                        200 * std::numeric_limits<T>::epsilon() * std::sqrt(n))
+                << n << " " << e;
           }
         }
       }
@@ -139,6 +138,37 @@ TYPED_TEST(Cholesky, NamesTheOrderThatLapackNames) {
         EXPECT_NE(std::string(error.what()).find("order " + std::to_string(bad + 1)), std::string::npos);
       }
     }
+  }
+}
+
+// H D H with a reflection H and eigenvalues D from 1 down to 1 / condition.
+Dense<double> ill_conditioned(std::uint64_t n, double condition) {
+  Random random(3);
+  std::vector<double> v(n);
+  for (auto& element : v) element = 2 * random.uniform() - 1;
+  double const length = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0));
+  for (auto& element : v) element /= length;
+  auto const h = [&](std::uint64_t i, std::uint64_t j) { return (i == j ? 1.0 : 0.0) - 2 * v[i] * v[j]; };
+  Dense<double> a(n);
+  for (std::uint64_t k = 0; k < n; ++k) {
+    double const eigenvalue = std::pow(condition, -static_cast<double>(k) / static_cast<double>(n - 1));
+    for (std::uint64_t j = 0; j < n; ++j) {
+      for (std::uint64_t i = 0; i < n; ++i) a(i, j) += h(i, k) * eigenvalue * h(k, j);
+    }
+  }
+  return a;
+}
+
+TEST(CholeskyQuality, IsLapacksForAnIllConditionedMatrix) {
+  auto const a = ill_conditioned(160, 1e10);
+  for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
+    auto factor = a;
+    ImmediateSubmitter submitter;
+    potrf(submitter, add_cholesky_codelets<double>(submitter), testing::bind_dense(submitter, factor, 48, uplo));
+    auto const tiled = testing::dense_residual(a, factor, uplo);
+    auto const lapack = testing::dense_residual(a, testing::lapack_factor(a, uplo), uplo);
+    EXPECT_LT(tiled, 1);
+    EXPECT_LT(tiled, 2 * lapack);
   }
 }
 

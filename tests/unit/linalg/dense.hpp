@@ -39,7 +39,8 @@ Dense<T> random_spd(std::uint64_t n, std::uint64_t ld = 0, std::uint64_t seed = 
 /// LAPACK's factor of the triangle `uplo`, the other triangle as it was.
 template <class T>
 Dense<T> lapack_factor(Dense<T> a, Uplo uplo) {
-  if (blas::potrf(uplo, static_cast<int>(a.n), a.elements.data(), static_cast<int>(a.ld)) != 0) throw std::logic_error("not positive definite");
+  if (blas::potrf(uplo, static_cast<int>(a.n), a.elements.data(), static_cast<int>(a.ld)) != 0)
+    throw std::logic_error("not positive definite");
   return a;
 }
 

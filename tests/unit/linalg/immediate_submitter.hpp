@@ -12,8 +12,9 @@
 
 namespace granary::testing {
 
-/// Records what is submitted, and runs each task at once unless told not to: the slow reference of an engine. Every datum is
-/// a block of memory of its own, or the one that it was bound to, and must have been written before it is read.
+/// Records what is submitted, and runs each task at once unless told not to: the slow reference of an engine. Every
+/// datum is a block of memory of its own, or the one that it was bound to, and must have been written before it is
+/// read.
 class ImmediateSubmitter final : public Submitter {
  public:
   struct Recorded {
@@ -44,8 +45,10 @@ class ImmediateSubmitter final : public Submitter {
   }
   void release_data(DataId id) override { released.push_back(id); }
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
-    tasks.push_back({codelets.at(submission.codelet.index()).name, {submission.accesses.begin(), submission.accesses.end()},
-                     submission.priority, submission.flops});
+    tasks.push_back({codelets.at(submission.codelet.index()).name,
+                     {submission.accesses.begin(), submission.accesses.end()},
+                     submission.priority,
+                     submission.flops});
     if (m_runs) run(submission, parameters);
     return TaskId(tasks.size() - 1);
   }
@@ -63,7 +66,8 @@ class ImmediateSubmitter final : public Submitter {
   void run(TaskSubmission const& submission, Parameters const& parameters) {
     std::vector<std::byte*> addresses;
     for (auto const& access : submission.accesses) {
-      if (reads(access.mode) && !m_has_value[access.data.index()]) throw std::logic_error(data[access.data.index()].name + " is read before it has a value");
+      if (reads(access.mode) && !m_has_value[access.data.index()])
+        throw std::logic_error(data[access.data.index()].name + " is read before it has a value");
       addresses.push_back(m_address[access.data.index()]);
     }
     auto const kernel = codelets[submission.codelet.index()].kernels[0];

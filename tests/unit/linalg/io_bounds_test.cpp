@@ -20,8 +20,8 @@ TEST(IoBounds, FourTimesTheMemoryHalvesTheBound) {
 }
 
 TEST(IoBounds, FlopsOfSmallMatricesAreExact) {
-  EXPECT_DOUBLE_EQ(cholesky_flops(1), 1);   // one square root
-  EXPECT_DOUBLE_EQ(cholesky_flops(2), 5);   // 2 roots, 1 division, 1 multiplication, 1 subtraction
+  EXPECT_DOUBLE_EQ(cholesky_flops(1), 1);  // one square root
+  EXPECT_DOUBLE_EQ(cholesky_flops(2), 5);  // 2 roots, 1 division, 1 multiplication, 1 subtraction
   EXPECT_DOUBLE_EQ(cholesky_flops(3), 14);
 }
 

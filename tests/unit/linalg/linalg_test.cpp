@@ -22,14 +22,17 @@ using StridedView = Kokkos::View<T**, Kokkos::LayoutStride, Kokkos::HostSpace>;
 
 template <class T>
 StridedView<T> view_of(testing::Dense<T>& a, bool row_major = false) {
-  Kokkos::LayoutStride const layout = row_major ? Kokkos::LayoutStride(a.n, a.ld, a.n, 1) : Kokkos::LayoutStride(a.n, 1, a.n, a.ld);
+  Kokkos::LayoutStride const layout =
+      row_major ? Kokkos::LayoutStride(a.n, a.ld, a.n, 1) : Kokkos::LayoutStride(a.n, 1, a.n, a.ld);
   return StridedView<T>(a.elements.data(), layout);
 }
 
 // A matrix file that is removed at the end.
 class LinalgFiles : public ::testing::Test {
  protected:
-  LinalgFiles() : m_directory(fs::temp_directory_path() / ("granary-linalg-" + std::to_string(::getpid()))) { fs::create_directory(m_directory); }
+  LinalgFiles() : m_directory(fs::temp_directory_path() / ("granary-linalg-" + std::to_string(::getpid()))) {
+    fs::create_directory(m_directory);
+  }
   ~LinalgFiles() override { fs::remove_all(m_directory); }
   [[nodiscard]] std::string file(std::string const& name) const { return (m_directory / name).string(); }
 
@@ -119,7 +122,8 @@ TEST_F(LinalgFiles, FactorsAFileLargerThanTheMemoryIntoAnother) {
     }
     EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
     auto const original = open_matrix<double>(runtime, file("A.h5"), "", {.uplo = uplo, .tile = 32});
-    auto const factor = open_matrix<double>(runtime, file("F.h5"), uplo == Uplo::Lower ? "L" : "U", {.uplo = uplo, .tile = 32});
+    auto const factor =
+        open_matrix<double>(runtime, file("F.h5"), uplo == Uplo::Lower ? "L" : "U", {.uplo = uplo, .tile = 32});
     EXPECT_LT(residual(runtime, original.tiles(), factor.tiles()), 1);
   }
 }
@@ -149,7 +153,8 @@ TEST_F(LinalgFiles, RefusesTheWrongTypeTriangleAndOutput) {
   Runtime runtime({.workers = 1});
   EXPECT_THROW(static_cast<void>(open_matrix<float>(runtime, file("A.h5"))), InvalidArgument);
   EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "B")), InvalidArgument);
-  EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.output = file("A.h5")})), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.output = file("A.h5")})),
+               InvalidArgument);
   auto a = open_matrix<double>(runtime, file("A.h5"), "A", {.tile = 32});
   EXPECT_THROW(potrf(runtime, Uplo::Upper, a), InvalidArgument);
 }

@@ -28,7 +28,7 @@ TEST(Staging, TakesTheRoomOfATasksDataAllAtOnce) {
 }
 
 TEST(Staging, DropsCleanDataWithoutACopy) {
-  Hand hand(disk_and_host(100));
+  Hand hand(disk_and_host(100), {.depth = 1});
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
   hand.submit({read(a)});

@@ -1,0 +1,118 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every backend that performs copies must do, whatever the memories at both ends.
+#include "support/faulty_storage.hpp"
+
+#include <granary/core/backends/host_copies.hpp>
+#include <granary/outofcore/disk_node.hpp>
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+namespace granary::test {
+namespace {
+
+class Latch {
+ public:
+  CopyCompletion expect() {
+    ++m_expected;
+    return [this](std::exception_ptr error) {
+      std::lock_guard const lock(m_mutex);
+      ++m_ended;
+      if (error) ++m_failed;
+      m_changed.notify_one();
+    };
+  }
+  int wait() {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return m_ended == m_expected; });
+    return m_failed;
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  int m_expected = 0, m_ended = 0, m_failed = 0;
+};
+
+enum class Kind { Memory, Disk };
+
+class CopyBackendContract : public testing::TestWithParam<Kind> {
+ protected:
+  CopyBackendContract() {
+    if (GetParam() == Kind::Memory) {
+      m_backend = std::make_shared<HostCopies>();
+    } else {
+      m_backend = std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); });
+    }
+  }
+  // From `near` to the far end at `offset`, and back.
+  CopyRequest there(std::vector<std::byte> const& near, Bytes offset) {
+    auto* far = GetParam() == Kind::Memory ? m_far.data() + offset : nullptr;
+    return {DataId(0), {NodeId(0)}, {NodeId(1), Slot::Pool, offset}, near.data(), far, near.size()};
+  }
+  CopyRequest back(std::vector<std::byte>& near, Bytes offset) {
+    auto const* far = GetParam() == Kind::Memory ? m_far.data() + offset : nullptr;
+    return {DataId(0), {NodeId(1), Slot::Pool, offset}, {NodeId(0)}, far, near.data(), near.size()};
+  }
+
+  std::vector<std::byte> m_far = std::vector<std::byte>(1_MiB);
+  std::shared_ptr<CopyBackend> m_backend;
+};
+
+TEST_P(CopyBackendContract, ManyCopiesUnderWayAtOnceKeepTheirBytes) {
+  constexpr std::size_t count = 64, bytes = 16384;
+  std::vector<std::vector<std::byte>> out, in(count, std::vector<std::byte>(bytes));
+  Latch latch;
+  for (std::size_t i = 0; i < count; ++i) out.emplace_back(bytes, static_cast<std::byte>(i + 1));
+  for (std::size_t i = 0; i < count; ++i) m_backend->copy_async(there(out[i], i * bytes), latch.expect());
+  EXPECT_EQ(latch.wait(), 0);
+  for (std::size_t i = 0; i < count; ++i) m_backend->copy_async(back(in[i], i * bytes), latch.expect());
+  EXPECT_EQ(latch.wait(), 0);
+  EXPECT_TRUE(in == out);
+}
+
+TEST_P(CopyBackendContract, ACopyWithoutAnAddressIsRefused) {
+  std::vector<std::byte> near(8);
+  auto request = there(near, 0);
+  request.source = nullptr;
+  request.destination = nullptr;
+  EXPECT_THROW(m_backend->copy_async(request, [](std::exception_ptr) { FAIL(); }), InternalError);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CopyBackendContract, testing::Values(Kind::Memory, Kind::Disk));
+
+TEST(DiskNode, FailuresOfTheStorageArrive) {
+  MemoryStorage memory;
+  auto const storage = std::make_shared<FaultyStorage>(memory, Faults{.fail_read = 1, .fail_write = 2});
+  DiskNode node([]() -> std::unique_ptr<Storage> { throw IoError("cannot create", "scratch", 0, 28); });
+  node.bind(DataId(0), {storage, 0}, {storage, 1});
+  std::vector<std::byte> value(8);
+  Latch latch;
+  node.copy_async({DataId(0), {NodeId(0)}, {NodeId(1), Slot::Home}, value.data(), nullptr, 8}, latch.expect());
+  EXPECT_EQ(latch.wait(), 0);
+  node.copy_async({DataId(0), {NodeId(0)}, {NodeId(1), Slot::Home}, value.data(), nullptr, 8}, latch.expect());
+  EXPECT_EQ(latch.wait(), 1);
+  node.copy_async({DataId(0), {NodeId(1), Slot::Origin}, {NodeId(0)}, nullptr, value.data(), 8}, latch.expect());
+  EXPECT_EQ(latch.wait(), 2);
+  EXPECT_THROW(node.copy_async({DataId(0), {NodeId(0)}, {NodeId(1)}, value.data(), nullptr, 8}, latch.expect()), IoError);
+}
+
+TEST(DiskNode, KeepsAStorageUntilTheLastDatumIsForgottenAndCollected) {
+  DiskNode node([] { return std::make_unique<MemoryStorage>(); });
+  auto const storage = std::make_shared<MemoryStorage>();
+  node.bind(DataId(0), {storage, 0}, {});
+  node.bind(DataId(1), {storage, 1}, {storage, 1});
+  node.forget(DataId(0));
+  node.collect();
+  EXPECT_EQ(storage.use_count(), 2);
+  node.forget(DataId(1));
+  node.forget(DataId(1));
+  EXPECT_EQ(storage.use_count(), 2);
+  node.collect();
+  EXPECT_EQ(storage.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace granary::test

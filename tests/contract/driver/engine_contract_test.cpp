@@ -1,0 +1,288 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The random applications of the policy contract on the real engine: real threads, real copies of stamped data, and every read checked
+// against what the last write before it in the order of submission left.
+#include "support/faulty_storage.hpp"
+#include "support/policy_case.hpp"
+#include "support/random_machine.hpp"
+
+#include <granary/core/backends/host_copies.hpp>
+#include <granary/core/backends/host_workers.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/outofcore/disk_node.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace granary::test {
+namespace {
+
+using Bytewise = std::vector<std::byte>;
+
+// Bytes that tell which task wrote them, and that all of them are there.
+Bytewise stamped(std::uint64_t stamp, Bytes bytes) {
+  Random random(stamp);
+  Bytewise value(bytes);
+  for (auto& byte : value) byte = static_cast<std::byte>(random.next());
+  return value;
+}
+
+struct ExpectedAccess {
+  AccessMode mode;
+  std::uint64_t stamp;  // read before; 0: nothing to be read
+  Bytes bytes;
+};
+
+struct StampTask {
+  std::vector<ExpectedAccess> accesses;
+  std::uint64_t stamp = 0;  // written
+  bool fails = false;
+  std::atomic<std::uint64_t>* wrong = nullptr;
+  std::atomic<std::uint64_t>* ran = nullptr;
+};
+
+struct Injected : std::runtime_error {
+  Injected() : std::runtime_error("injected") {}
+};
+
+void run_stamp_task(KernelCall const& call) {
+  auto const& task = *static_cast<StampTask const*>(call.parameters);
+  for (std::size_t i = 0; i < call.data.size(); ++i) {
+    auto const& access = task.accesses[i];
+    if (!reads(access.mode)) continue;
+    auto const expected = stamped(access.stamp, access.bytes);
+    if (std::memcmp(call.data[i], expected.data(), expected.size()) != 0) ++*task.wrong;
+  }
+  if (task.fails) throw Injected();
+  for (std::size_t i = 0; i < call.data.size(); ++i) {
+    if (!writes(task.accesses[i].mode)) continue;
+    auto const value = stamped(task.stamp, task.accesses[i].bytes);
+    std::memcpy(call.data[i], value.data(), value.size());
+  }
+  ++*task.ran;
+}
+
+// From one disk to another by way of memory.
+class Bounce final : public CopyBackend {
+ public:
+  Bounce(DiskNode& from, DiskNode& to) : m_from(from), m_to(to) {}
+  void copy_async(CopyRequest const& request, CopyCompletion done) override {
+    auto const memory = std::make_shared<Bytewise>(request.bytes);
+    auto reading = request;
+    auto writing = request;
+    reading.destination = memory->data();
+    writing.source = memory->data();
+    m_from.copy_async(reading, [this, writing, memory, done](std::exception_ptr error) {
+      if (error) return done(error);
+      m_to.copy_async(writing, [memory, done](std::exception_ptr failed) { done(failed); });
+    });
+  }
+
+ private:
+  DiskNode& m_from;
+  DiskNode& m_to;
+};
+
+class EnginePlayer {
+ public:
+  explicit EnginePlayer(PolicyCase const& drawn) : m_case(drawn), m_machine(bounded(drawn.machine)) {
+    for (auto const& node : m_machine.nodes) {
+      m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
+      m_disks.push_back(node.kind == NodeKind::Disk ? std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); })
+                                                    : nullptr);
+    }
+    auto const copies = std::make_shared<HostCopies>();
+    EngineBackends backends{std::make_shared<HostWorkers>(m_machine.workers.size(), std::vector<unsigned>{}), {}};
+    for (auto const& link : m_machine.links) {
+      auto const from = m_disks[link.from.index()], to = m_disks[link.to.index()];
+      if (from && to) {
+        backends.copies.push_back(std::make_shared<Bounce>(*from, *to));
+      } else if (from || to) {
+        backends.copies.push_back(from ? from : to);
+      } else {
+        backends.copies.push_back(copies);
+      }
+    }
+    EngineOptions options;
+    options.planner = drawn.planner;
+    m_engine = std::make_unique<Engine>(Topology(m_machine), make_policies(drawn.scheduler, drawn.eviction, drawn.seed),
+                                        std::make_unique<AveragingEstimator>(), std::move(backends), options);
+  }
+
+  void play() {
+    for (auto codelet : m_case.graph.codelets) {
+      for (auto& kernel : codelet.kernels) kernel = kernel != nullptr ? run_stamp_task : nullptr;
+      codelet.launches_kokkos_kernels = false;
+      m_codelets.push_back(m_engine->add_codelet(codelet));
+    }
+    for (auto const& operation : m_case.graph.operations) {
+      if (m_failed) break;
+      std::visit([&](auto const& what) { perform(what); }, operation);
+    }
+    if (!m_failed) perform(WaitForAll{});
+    EXPECT_EQ(m_wrong.load(), 0U) << "reads that found something else than the last write before them";
+    if (m_failed) return;
+    EXPECT_EQ(m_ran.load(), m_submitted) << "every task runs once";
+    check_homes();
+  }
+
+ private:
+  struct Datum {
+    DataDescription description;
+    DataId id;
+    std::uint64_t stamp = 0;  // of the last write submitted
+    bool written = false;
+    std::unique_ptr<Bytewise> origin, home;  // where they are in memory
+  };
+
+  // The engine takes memory for real: an unbounded node is a disk, or with workers one whose capacity is never reached.
+  static Machine bounded(Machine machine) {
+    for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
+      auto& node = machine.nodes[n];
+      if (node.capacity < unbounded) continue;
+      if (has_workers(machine, NodeId(n))) {
+        node.capacity = 64_MiB;
+      } else {
+        node.kind = NodeKind::Disk;
+      }
+    }
+    return machine;
+  }
+
+  void perform(RegisterData const& registered) {
+    auto& datum = m_data.emplace_back();
+    auto const number = m_data.size() - 1;
+    auto const& d = datum.description = registered.description;
+    datum.stamp = 1'000'000 + number;
+    HostBinding binding;
+    std::vector<std::pair<NodeId, std::pair<StorageSlot, StorageSlot>>> slots;
+    StorageSlot origin, home;
+    if (d.origin.valid()) {
+      auto const first = stamped(datum.stamp, d.bytes);
+      if (auto const& storage = m_storages[d.origin.index()]) {
+        origin = {storage, number * 2};
+        write_now(*storage, number * 2, first);
+      } else {
+        datum.origin = std::make_unique<Bytewise>(first);
+        binding.origin = datum.origin->data();
+      }
+    }
+    if (d.home.valid()) {
+      if (auto const& storage = m_storages[d.home.index()]) {
+        home = {storage, number * 2 + (d.origin_is_home ? 0 : 1)};
+      } else {
+        if (!d.origin_is_home) datum.home = std::make_unique<Bytewise>(d.bytes);
+        binding.home = d.origin_is_home ? binding.origin : datum.home->data();
+      }
+    }
+    datum.id = m_engine->add_data(d, binding, [&](DataId id) {
+      if (origin && home && d.origin == d.home) return m_disks[d.origin.index()]->bind(id, origin, home);
+      if (origin) m_disks[d.origin.index()]->bind(id, origin, {});
+      if (home) m_disks[d.home.index()]->bind(id, {}, home);
+    });
+  }
+
+  void perform(GiveUpData const& given_up) { m_engine->release_data(m_data[given_up.datum].id); }
+
+  void perform(SubmitGraphTask const& task) {
+    StampTask stamp{.accesses = {}, .stamp = m_submitted + 1, .fails = m_case.faults.tasks.contains(TaskId(m_submitted)), .wrong = &m_wrong, .ran = &m_ran};
+    std::vector<Access> accesses;
+    for (auto const& [datum, mode] : task.accesses) {
+      accesses.push_back({m_data[datum].id, mode});
+      stamp.accesses.push_back({mode, m_data[datum].stamp, m_data[datum].description.bytes});
+    }
+    m_engine->submit({m_codelets[task.codelet], accesses, task.priority, task.flops}, Parameters(std::move(stamp)));
+    ++m_submitted;
+    for (auto const& [datum, mode] : task.accesses) {
+      if (!writes(mode)) continue;
+      m_data[datum].stamp = m_submitted;
+      m_data[datum].written = true;
+    }
+  }
+
+  void perform(LetHappen const& some) {
+    for (std::uint32_t i = 0; i < some.steps; ++i) std::this_thread::yield();
+  }
+
+  // With faults the play ends at the first wait that reports one: later submissions would be refused.
+  void perform(WaitForAll const&) {
+    if (m_case.faults.tasks.empty()) return m_engine->wait();
+    try {
+      m_engine->wait();
+    } catch (Injected const&) {
+      m_failed = true;
+      EXPECT_FALSE(m_engine->failures().empty());
+      EXPECT_NO_THROW(m_engine->wait());
+    }
+  }
+
+  void check_homes() {
+    for (std::size_t number = 0; number < m_data.size(); ++number) {
+      auto const& datum = m_data[number];
+      auto const& d = datum.description;
+      if (!d.home.valid() || !datum.written) continue;
+      auto found = Bytewise(d.bytes);
+      if (auto const& storage = m_storages[d.home.index()]) {
+        read_now(*storage, number * 2 + (d.origin_is_home ? 0 : 1), found);
+      } else {
+        found = d.origin_is_home ? *datum.origin : *datum.home;
+      }
+      EXPECT_TRUE(found == stamped(datum.stamp, d.bytes)) << "the home of datum " << number << " does not hold its last value";
+    }
+  }
+
+  template <class Start>
+  static void do_now(Start&& start) {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool ended = false;
+    start([&](std::exception_ptr error) {
+      EXPECT_FALSE(error);
+      std::lock_guard const lock(mutex);
+      ended = true;
+      changed.notify_one();
+    });
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return ended; });
+  }
+  static void write_now(Storage& storage, std::uint64_t slot, Bytewise const& value) {
+    do_now([&](IoCompletion done) { storage.write_async(slot, value.data(), value.size(), std::move(done)); });
+  }
+  static void read_now(Storage& storage, std::uint64_t slot, Bytewise& value) {
+    do_now([&](IoCompletion done) { storage.read_async(slot, value.data(), value.size(), std::move(done)); });
+  }
+
+  PolicyCase const& m_case;
+  Machine m_machine;
+  std::vector<std::shared_ptr<MemoryStorage>> m_storages;  // by node: origins and homes
+  std::vector<std::shared_ptr<DiskNode>> m_disks;          // by node
+  std::vector<CodeletId> m_codelets;
+  std::deque<Datum> m_data;
+  std::uint64_t m_submitted = 0;
+  std::atomic<std::uint64_t> m_wrong = 0;
+  std::atomic<std::uint64_t> m_ran = 0;
+  bool m_failed = false;
+  std::unique_ptr<Engine> m_engine;
+};
+
+void play_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    auto const drawn = draw_case(seed, with_faults);
+    SCOPED_TRACE(drawn.describe());
+    ASSERT_NO_THROW(EnginePlayer(drawn).play());
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(DriverContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) { play_cases(1, 1000, false); }
+
+TEST(DriverContract, FailingTasksLeaveTheRestAlone) { play_cases(10'001, 500, true); }
+
+}  // namespace
+}  // namespace granary::test

@@ -1,0 +1,88 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/discover.hpp>
+
+#include <granary/core/model/machine.hpp>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace granary {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ControlGroups : public testing::Test {
+ protected:
+  void SetUp() override {
+    m_root = fs::path(testing::TempDir()) / "granary-control-groups";
+    fs::remove_all(m_root);
+    fs::create_directories(m_root);
+  }
+  void TearDown() override { fs::remove_all(m_root); }
+  void write(fs::path const& file, std::string const& text) {
+    fs::create_directories((m_root / file).parent_path());
+    std::ofstream(m_root / file) << text;
+  }
+  Bytes limit() const { return control_group_memory_limit(m_root / "membership", m_root); }
+
+  fs::path m_root;
+};
+
+TEST_F(ControlGroups, WithoutALimitThereIsNone) {
+  EXPECT_EQ(limit(), unbounded);
+  write("membership", "0::/a/b\n");
+  write("a/b/memory.max", "max\n");
+  EXPECT_EQ(limit(), unbounded);
+}
+
+TEST_F(ControlGroups, TheLeastOfVersionTwoCountsAlongThePath) {
+  write("membership", "0::/a/b\n");
+  write("a/memory.max", "1000\n");
+  write("a/b/memory.max", "4000\n");
+  EXPECT_EQ(limit(), 1000U);
+}
+
+TEST_F(ControlGroups, VersionOneCountsToo) {
+  write("membership", "5:cpu,cpuacct:/x\n4:memory:/slurm/job\n0::/\n");
+  write("memory/slurm/job/memory.limit_in_bytes", "123456\n");
+  EXPECT_EQ(limit(), 123456U);
+}
+
+TEST_F(ControlGroups, AGroupThatIsNotMountedFallsBackToTheRoot) {
+  write("membership", "4:memory:/docker/abc\n");
+  write("memory/memory.limit_in_bytes", "777\n");
+  EXPECT_EQ(limit(), 777U);
+}
+
+TEST_F(ControlGroups, MalformedLinesAreIgnored) {
+  write("membership", "nonsense\n\n4:memory\n");
+  EXPECT_EQ(limit(), unbounded);
+}
+
+TEST(DiscoverHost, FindsCoresWithinTheMaskAndSomeMemory) {
+  cpu_set_t mask;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(mask), &mask), 0);
+  auto const host = discover_host();
+  ASSERT_FALSE(host.cores.empty());
+  EXPECT_LE(host.cores.size(), static_cast<std::size_t>(CPU_COUNT(&mask)));
+  for (auto const core : host.cores) EXPECT_TRUE(CPU_ISSET(core, &mask));
+  EXPECT_GT(host.memory, 64_MiB);
+}
+
+TEST(DiscoverHost, KeepsToANarrowedMask) {
+  cpu_set_t mask, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(mask), &mask), 0);
+  auto const last = discover_host().cores.back();
+  CPU_ZERO(&one);
+  CPU_SET(last, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  auto const cores = discover_host().cores;
+  ::sched_setaffinity(0, sizeof(mask), &mask);
+  EXPECT_EQ(cores, std::vector<unsigned>{last});
+}
+
+}  // namespace
+}  // namespace granary

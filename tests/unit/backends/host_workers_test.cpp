@@ -1,0 +1,110 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/host_workers.hpp>
+
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/kokkos_compat.hpp>
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+
+namespace granary {
+namespace {
+
+// Runs `kernel` on each of two workers at once, `rounds` times.
+void run_on_two(HostWorkers& workers, Kernel kernel, bool launches, void const* parameters, int rounds) {
+  std::vector<std::thread> threads;
+  for (std::uint32_t w = 0; w < 2; ++w) {
+    threads.emplace_back([&, w] {
+      auto const* instance = workers.enter(WorkerId(w));
+      for (int i = 0; i < rounds; ++i) workers.run(kernel, launches, {{}, parameters, instance, WorkerId(w)});
+      workers.leave(WorkerId(w));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+struct Inside {
+  mutable std::atomic<int> now = 0;
+  mutable std::atomic<int> most = 0;
+  mutable std::atomic<int> wrong = 0;
+};
+
+void count_inside(KernelCall const& call) {
+  auto const& inside = *static_cast<Inside const*>(call.parameters);
+  int const here = ++inside.now;
+  if (here > inside.most) inside.most = here;
+  std::this_thread::yield();
+  --inside.now;
+}
+
+TEST(HostWorkers, BodiesThatLaunchKokkosKernelsRunOneAtATimeWhereTheyMust) {
+  HostWorkers workers(2, {});
+  Inside inside;
+  run_on_two(workers, count_inside, true, &inside, 500);
+  EXPECT_LE(inside.most, concurrent_host_kernels ? 2 : 1);
+}
+
+TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
+  HostWorkers workers(2, {});
+  Inside inside;
+  auto const sum = [](KernelCall const& call) {
+    auto const& exec = *static_cast<HostExecutionSpace const*>(call.instance);
+    long result = 0;
+    Kokkos::parallel_reduce(
+        "sum", Kokkos::RangePolicy<HostExecutionSpace>(exec, 0, 1000), KOKKOS_LAMBDA(int i, long& s) { s += i; }, result);
+    if (result != 499500) ++static_cast<Inside const*>(call.parameters)->wrong;
+  };
+  run_on_two(workers, sum, true, &inside, 300);
+  EXPECT_EQ(inside.wrong, 0);
+}
+
+TEST(HostWorkers, ExemptBodiesDoNotWaitForEachOther) {
+  HostWorkers workers(2, {});
+  Inside inside;
+  // Each waits until the other is inside too: with a lock around them this would never end.
+  auto const meet = [](KernelCall const& call) {
+    auto const& both = *static_cast<Inside const*>(call.parameters);
+    ++both.now;
+    while (both.now < 2) std::this_thread::yield();
+  };
+  run_on_two(workers, meet, false, &inside, 1);
+  EXPECT_EQ(inside.now, 2);
+}
+
+TEST(HostWorkers, StayWithinTheProcessCores) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  auto const cores = discover_host().cores;
+  HostWorkers workers(1, cores);
+  cpu_set_t bound;
+  std::thread([&] {
+    workers.enter(WorkerId(0));
+    ::sched_getaffinity(0, sizeof(bound), &bound);
+    workers.leave(WorkerId(0));
+  }).join();
+  EXPECT_EQ(CPU_COUNT(&bound), 1);
+  EXPECT_TRUE(CPU_ISSET(cores[0], &bound));
+  EXPECT_TRUE(CPU_ISSET(cores[0], &before));
+  cpu_set_t after;
+  ::sched_getaffinity(0, sizeof(after), &after);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after)) << "the caller's own thread was bound";
+}
+
+TEST(HostWorkers, AreNotBoundWhenThereAreMoreThanCores) {
+  auto const cores = discover_host().cores;
+  HostWorkers workers(cores.size() + 1, cores);
+  cpu_set_t before, inside;
+  ::sched_getaffinity(0, sizeof(before), &before);
+  std::thread([&] {
+    workers.enter(WorkerId(0));
+    ::sched_getaffinity(0, sizeof(inside), &inside);
+    workers.leave(WorkerId(0));
+  }).join();
+  EXPECT_TRUE(CPU_EQUAL(&before, &inside));
+}
+
+}  // namespace
+}  // namespace granary

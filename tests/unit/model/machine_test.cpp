@@ -1,0 +1,80 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <gtest/gtest.h>
+
+namespace granary {
+namespace {
+
+// disk - host - device 0, device 1; the devices are also linked to each other.
+Machine usual_machine() {
+  Machine machine;
+  auto const disk = machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  auto const host = machine.add_node({.name = "host"});
+  auto const device0 = machine.add_node({.name = "device0", .kind = NodeKind::Device});
+  auto const device1 = machine.add_node({.name = "device1", .kind = NodeKind::Device});
+  machine.add_link_pair(disk, host, 1e9);
+  machine.add_link_pair(host, device0, 1e10);
+  machine.add_link_pair(host, device1, 1e10);
+  machine.add_link_pair(device0, device1, 1e11);
+  machine.add_worker({.name = "cpu0", .node = host});
+  machine.add_worker({.name = "gpu0", .node = device0, .kind = WorkerKind::Device});
+  machine.add_worker({.name = "cpu1", .node = host});
+  machine.add_worker({.name = "gpu1", .node = device1, .kind = WorkerKind::Device});
+  return machine;
+}
+
+TEST(Topology, GroupsWorkersOfOneKindOnOneNode) {
+  Topology const topology(usual_machine());
+  ASSERT_EQ(topology.groups().size(), 3U);
+  EXPECT_EQ(topology.group(GroupId(0)).workers, (std::vector<WorkerId>{WorkerId(0), WorkerId(2)}));
+  EXPECT_EQ(topology.group_of(WorkerId(2)), GroupId(0));
+  EXPECT_EQ(topology.group_of(WorkerId(3)), GroupId(2));
+  EXPECT_EQ(topology.group(GroupId(1)).kind, WorkerKind::Device);
+  EXPECT_TRUE(topology.groups_on(NodeId(0)).empty());
+  EXPECT_EQ(topology.groups_on(NodeId(1)), (std::vector<GroupId>{GroupId(0)}));
+}
+
+TEST(Topology, FindsTheFastestRoutes) {
+  Topology const topology(usual_machine());
+  auto const& machine = topology.machine();
+  EXPECT_EQ(machine[topology.next_hop(NodeId(0), NodeId(2))].to, NodeId(1));
+  EXPECT_EQ(machine[topology.next_hop(NodeId(2), NodeId(0))].to, NodeId(1));
+  EXPECT_EQ(machine[topology.next_hop(NodeId(2), NodeId(3))].to, NodeId(3)) << "by the peer link";
+  EXPECT_FALSE(topology.next_hop(NodeId(1), NodeId(1)).valid());
+  EXPECT_EQ(topology.route_time(NodeId(0), NodeId(2), 1000000), Duration(1000000 + 100000));
+  EXPECT_EQ(topology.route_time(NodeId(2), NodeId(2), 1000000), Duration(0));
+  EXPECT_TRUE(topology.between_others(NodeId(1)));
+  EXPECT_FALSE(topology.between_others(NodeId(0)));
+  EXPECT_FALSE(topology.between_others(NodeId(2)));
+}
+
+TEST(Topology, PrefersTheFasterOfParallelLinks) {
+  Machine machine;
+  machine.add_node({.name = "a"});
+  machine.add_node({.name = "b"});
+  machine.add_link_pair(NodeId(0), NodeId(1), 1e6);
+  LinkId const fast = machine.add_link_pair(NodeId(0), NodeId(1), 1e9);
+  Topology const topology(machine);
+  EXPECT_EQ(topology.next_hop(NodeId(0), NodeId(1)), fast);
+}
+
+TEST(Topology, RefusesWhatCannotBe) {
+  auto const refused = [](auto const& spoil) {
+    Machine machine = usual_machine();
+    spoil(machine);
+    EXPECT_THROW(Topology{machine}, InvalidArgument);
+  };
+  refused([](Machine& m) { m.links[0].to = NodeId(9); });
+  refused([](Machine& m) { m.links[0].width = 0; });
+  refused([](Machine& m) { m.links[0].bandwidth = 0; });
+  refused([](Machine& m) { m.workers[0].node = NodeId(9); });
+  refused([](Machine& m) { m.nodes[0].alignment = 0; });
+  refused([](Machine& m) { m.add_node({.name = "island"}); });
+  refused([](Machine& m) { m.links.erase(m.links.begin()); });
+  EXPECT_NO_THROW(Topology{usual_machine()});
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,136 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/random.hpp>
+#include <granary/core/model/task_graph.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+namespace granary {
+namespace {
+
+AccessList list(std::initializer_list<Access> accesses) { return AccessList({accesses.begin(), accesses.size()}); }
+Access read(std::uint32_t data) { return {DataId(data), AccessMode::Read}; }
+Access write(std::uint32_t data) { return {DataId(data), AccessMode::Write}; }
+
+std::vector<TaskId> finish(TaskGraph& graph, TaskId task) {
+  std::vector<TaskId> released;
+  graph.finish(task, [&](Task& next) { released.push_back(next.id); });
+  return released;
+}
+
+TEST(TaskGraph, ReadersFollowTheWriterAndAWriterFollowsTheReaders) {
+  TaskGraph graph;
+  EXPECT_EQ(graph.add(list({write(0)})).predecessors, 0U);
+  EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
+  EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
+  EXPECT_EQ(graph.add(list({write(0)})).predecessors, 2U);
+  EXPECT_EQ(graph.pending_tasks(DataId(0)), 4U);
+  EXPECT_EQ(graph.pending_writers(DataId(0)), 2U);
+  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(2), TaskId(1)}));
+  EXPECT_TRUE(finish(graph, TaskId(1)).empty());
+  EXPECT_EQ(finish(graph, TaskId(2)), (std::vector<TaskId>{TaskId(3)}));
+  EXPECT_TRUE(finish(graph, TaskId(3)).empty());
+  EXPECT_EQ(graph.size(), 0U);
+  EXPECT_EQ(graph.submitted(), 4U);
+  EXPECT_EQ(graph.pending_tasks(DataId(0)), 0U);
+  EXPECT_EQ(graph.find(TaskId(0)), nullptr);
+}
+
+TEST(TaskGraph, ForgetsAnUnusedDatum) {
+  TaskGraph graph;
+  graph.add(list({write(3)}));
+  finish(graph, TaskId(0));
+  graph.forget(DataId(3));
+  graph.forget(DataId(99));
+  EXPECT_EQ(graph.add(list({read(3)})).predecessors, 0U);
+}
+
+// The slow reference: a task waits for every earlier unfinished task with which it has a datum in common that either writes,
+// directly or through tasks between.
+class Reference {
+ public:
+  void add(AccessList const& accesses) {
+    auto& task = m_tasks.emplace_back();
+    for (auto const& access : accesses) task.accesses.push_back(access);
+    for (std::size_t before = 0; before + 1 < m_tasks.size(); ++before) {
+      if (!m_tasks[before].finished && conflict(m_tasks[before], task)) task.waits_for.insert(before);
+    }
+  }
+  void finish(TaskId task) {
+    m_tasks[task.index()].finished = true;
+    for (auto& other : m_tasks) other.waits_for.erase(task.index());
+  }
+  [[nodiscard]] std::set<TaskId> runnable() const {
+    std::set<TaskId> found;
+    for (std::size_t t = 0; t < m_tasks.size(); ++t) {
+      if (!m_tasks[t].finished && m_tasks[t].waits_for.empty()) found.insert(TaskId(t));
+    }
+    return found;
+  }
+
+ private:
+  struct Entry {
+    std::vector<Access> accesses;
+    std::set<std::size_t> waits_for;
+    bool finished = false;
+  };
+  static bool conflict(Entry const& a, Entry const& b) {
+    for (auto const& x : a.accesses) {
+      for (auto const& y : b.accesses) {
+        if (x.data == y.data && (writes(x.mode) || writes(y.mode))) return true;
+      }
+    }
+    return false;
+  }
+  std::vector<Entry> m_tasks;
+};
+
+TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    TaskGraph graph;
+    Reference reference;
+    std::set<TaskId> runnable;
+    auto const data = 1 + random.below(12);
+    for (int step = 0; step < 600; ++step) {
+      if (step < 400 && random.chance(0.55)) {
+        std::vector<Access> accesses;
+        for (auto n = random.below(6); n > 0; --n) {
+          auto const mode = random.chance(0.7) ? AccessMode::Read : random.chance(0.5) ? AccessMode::Write : AccessMode::ReadWrite;
+          accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(data))), mode});
+        }
+        AccessList const merged{accesses};
+        reference.add(merged);
+        Task const& task = graph.add(AccessList{accesses});
+        if (task.predecessors == 0) runnable.insert(task.id);
+      } else if (!runnable.empty()) {
+        auto const chosen = *std::next(runnable.begin(), static_cast<std::ptrdiff_t>(random.below(runnable.size())));
+        runnable.erase(chosen);
+        reference.finish(chosen);
+        for (TaskId const released : finish(graph, chosen)) EXPECT_TRUE(runnable.insert(released).second);
+      }
+      ASSERT_EQ(runnable, reference.runnable()) << "seed " << seed << ", step " << step;
+    }
+    while (!runnable.empty()) {
+      auto const chosen = *runnable.begin();
+      runnable.erase(runnable.begin());
+      for (TaskId const released : finish(graph, chosen)) runnable.insert(released);
+    }
+    EXPECT_EQ(graph.size(), 0U) << "seed " << seed;
+  }
+}
+
+TEST(TaskGraph, ForgetsFinishedReadersOfADatumThatIsNeverWritten) {
+  TaskGraph graph;
+  for (std::uint64_t t = 0; t < 10000; ++t) {
+    graph.add(list({read(0)}));
+    if (t >= 3) finish(graph, TaskId(t - 3));
+  }
+  Task const& writer = graph.add(list({write(0)}));
+  EXPECT_EQ(writer.predecessors, 3U);
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,193 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/simulator.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace granary {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+void no_kernel(KernelCall const&) {}
+
+Machine disk_and_host(std::uint32_t workers, Bytes capacity = unbounded) {
+  Machine machine;
+  machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  machine.add_node({.name = "host", .capacity = capacity});
+  machine.add_link_pair(NodeId(0), NodeId(1), 1e9, Duration(100), 4);
+  for (std::uint32_t w = 0; w < workers; ++w) machine.add_worker({.name = "cpu", .node = NodeId(1)});
+  return machine;
+}
+
+ConstantSpeeds::Options one_flop_per_nanosecond() {
+  ConstantSpeeds::Options options;
+  options.seconds_per_flop = {1e-9, 1e-9};
+  return options;
+}
+
+struct Bench {
+  explicit Bench(Machine machine, SimulatorOptions options = {}, PolicySet policies = make_policies("eager", "lru"))
+      : simulator(Topology(std::move(machine)), std::move(policies), estimator, truth, std::move(options)),
+        codelet(simulator.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}})) {}
+
+  DataId stored(std::string name, Bytes bytes) {
+    return simulator.add_data(
+        {.name = std::move(name), .bytes = bytes, .origin = NodeId(0), .home = NodeId(0), .origin_is_home = true});
+  }
+  TaskId submit(std::vector<Access> const& accesses, double flops) {
+    return simulator.submit({.codelet = codelet, .accesses = accesses, .flops = flops});
+  }
+
+  AveragingEstimator estimator;
+  ConstantSpeeds truth{one_flop_per_nanosecond()};
+  Simulator simulator;
+  CodeletId codelet;
+};
+
+long long nanoseconds(Instant at) { return at.time_since_epoch().count(); }
+
+TEST(Simulator, AddsUpLatencyTransferKernelAndWriteBack) {
+  Bench bench(disk_and_host(1));
+  DataId const a = bench.stored("a", 1000);
+  bench.submit({{a, AccessMode::ReadWrite}}, 500);
+  auto const report = bench.simulator.run();
+  // 100 + 1000 to fetch, 500 to compute, 100 + 1000 to write back.
+  EXPECT_EQ(nanoseconds(report.end), 2700);
+  EXPECT_EQ(bench.simulator.now(), report.end);
+  ASSERT_EQ(report.workers.size(), 1U);
+  EXPECT_EQ(report.workers[0].busy, Duration(500));
+  EXPECT_EQ(report.workers[0].tasks, 1U);
+  EXPECT_EQ(report.statistics.links[0].bytes, 1000U);
+  EXPECT_EQ(report.statistics.links[1].bytes, 1000U);
+  EXPECT_EQ(report.statistics.nodes[1].peak, 1000U);
+  EXPECT_TRUE(report.failures.empty());
+}
+
+TEST(Simulator, RunsWorkersSideBySideAndEachInOrder) {
+  for (std::uint32_t const workers : {1U, 2U, 4U}) {
+    Bench bench(disk_and_host(workers));
+    for (int t = 0; t < 8; ++t) bench.submit({}, 1000);
+    auto const report = bench.simulator.run();
+    EXPECT_EQ(nanoseconds(report.end), 8000 / workers);
+    for (auto const& worker : report.workers) EXPECT_EQ(worker.busy, Duration(8000 / workers));
+  }
+}
+
+TEST(Simulator, OverlapsTransfersWithKernels) {
+  Bench bench(disk_and_host(1));
+  for (int t = 0; t < 4; ++t) bench.submit({{bench.stored("d" + std::to_string(t), 900), AccessMode::Read}}, 10000);
+  // The four fetches share the link and arrive together, 100 + 3600 after the start.
+  EXPECT_EQ(nanoseconds(bench.simulator.run().end), 3700 + 40000);
+}
+
+TEST(Simulator, GoesOnFromWhereItCameToRest) {
+  Bench bench(disk_and_host(1));
+  bench.submit({}, 300);
+  EXPECT_EQ(nanoseconds(bench.simulator.run().end), 300);
+  EXPECT_EQ(nanoseconds(bench.simulator.run().end), 300);
+  bench.submit({}, 200);
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(nanoseconds(report.end), 500);
+  EXPECT_EQ(report.statistics.tasks_run, 2U);
+}
+
+TEST(Simulator, StepsOneThingAtATime) {
+  Bench bench(disk_and_host(1));
+  EXPECT_FALSE(bench.simulator.step());
+  bench.submit({}, 300);
+  EXPECT_EQ(bench.simulator.planner().live_tasks(), 1U);
+  EXPECT_TRUE(bench.simulator.step());
+  EXPECT_EQ(bench.simulator.planner().live_tasks(), 0U);
+  EXPECT_FALSE(bench.simulator.step());
+}
+
+TEST(Simulator, FailsTheCopiesAndTasksOfItsFaultPlan) {
+  SimulatorOptions options;
+  options.faults.copies = {1};
+  options.faults.tasks = {TaskId(2)};
+  options.check_invariants_every = 1;
+  Bench bench(disk_and_host(1), options);
+  for (int t = 0; t < 4; ++t) bench.submit({{bench.stored("d" + std::to_string(t), 10), AccessMode::Read}}, 10);
+  auto const report = bench.simulator.run();
+  std::vector<std::uint64_t> failed;
+  for (auto const& failure : report.failures) failed.push_back(failure.task.value());
+  EXPECT_THAT(failed, ElementsAre(1, 2));
+  EXPECT_EQ(report.statistics.tasks_run, 2U);
+  EXPECT_TRUE(bench.simulator.run().failures.empty());
+}
+
+TEST(Simulator, CancelsWhatNoWorkerHas) {
+  Bench bench(disk_and_host(1), {.planner = {.issue_depth = 1}});
+  for (int t = 0; t < 5; ++t) bench.submit({}, 100);
+  bench.simulator.cancel_all(std::make_exception_ptr(Error("enough")));
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(report.statistics.tasks_run, 1U);
+  EXPECT_EQ(report.statistics.tasks_cancelled, 4U);
+  EXPECT_EQ(report.failures.size(), 1U);
+}
+
+TEST(Simulator, TellsObserversOfEveryEventAndCommandInOrder) {
+  std::vector<std::string> seen;
+  SimulatorOptions options;
+  options.on_event = [&](Instant at, Event const& event) {
+    seen.push_back("event " + std::to_string(event.index()) + " at " + std::to_string(nanoseconds(at)));
+  };
+  options.on_command = [&](Instant at, Command const& command) {
+    seen.push_back("command " + std::to_string(command.index()) + " at " + std::to_string(nanoseconds(at)));
+  };
+  Bench bench(disk_and_host(1), options);
+  bench.submit({}, 70);
+  bench.simulator.step();
+  // Add codelet; submit, run; done, retire.
+  EXPECT_THAT(seen, ElementsAre("event 0 at 0", "event 3 at 0", "command 3 at 0", "event 6 at 70", "command 4 at 70"));
+}
+
+class Lazy final : public Scheduler {
+ public:
+  void attach(SystemView const&, PlanBoard&) override {}
+  void ready(TaskId) override {}
+  TaskId next(GroupId) override { return {}; }
+  void cancelled(TaskId) override {}
+};
+
+TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
+  Bench bench(disk_and_host(1), {}, {std::make_unique<Lazy>(), make_eviction("lru")});
+  bench.submit({}, 70);
+  try {
+    bench.simulator.run();
+    FAIL() << "it came to rest";
+  } catch (InternalError const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nothing is under way"));
+  }
+}
+
+TEST(Simulator, RepeatsExactly) {
+  auto const run = [] {
+    std::vector<Command> commands;
+    SimulatorOptions options;
+    options.on_command = [&](Instant, Command const& command) { commands.push_back(command); };
+    options.faults.copy_delay = Duration(700);
+    options.faults.task_delay = Duration(300);
+    options.faults.seed = 4;
+    Bench bench(disk_and_host(3, 3000), options, make_policies("darts", "luf", 9));
+    std::vector<DataId> data;
+    for (int d = 0; d < 20; ++d) data.push_back(bench.stored("d" + std::to_string(d), 300));
+    for (std::size_t t = 0; t < 100; ++t) {
+      bench.submit({{data[t % 20], AccessMode::Read}, {data[(t * 7) % 20], AccessMode::ReadWrite}}, 100);
+    }
+    bench.simulator.run();
+    return commands;
+  };
+  auto const once = run();
+  EXPECT_GT(once.size(), 300U);
+  EXPECT_TRUE(once == run());
+}
+
+}  // namespace
+}  // namespace granary
