@@ -10,8 +10,8 @@
 
 namespace granary {
 
-/// What will happen and when: the earliest first, and what was pushed first among those of one instant, so that runs repeat exactly.
-/// O(log size) per operation.
+/// What will happen and when: the earliest first, and what was pushed first among those of one instant, so that runs
+/// repeat exactly. O(log size) per operation.
 template <class Payload>
 class EventHeap {
  public:

@@ -11,8 +11,9 @@ namespace granary {
 
 /// What goes wrong in a simulation.
 struct FaultPlan {
-  std::set<std::uint64_t> copies;  ///< these copies fail when they would end: numbers in the order of the commands, from 0
-  std::set<TaskId> tasks;          ///< these tasks fail when they would end
+  std::set<std::uint64_t>
+      copies;              ///< these copies fail when they would end: numbers in the order of the commands, from 0
+  std::set<TaskId> tasks;  ///< these tasks fail when they would end
   /// Each copy's answer comes late by a time in [0, copy_delay), so that answers overtake each other.
   Duration copy_delay{0};
   /// Each task's answer comes late by a time in [0, task_delay).

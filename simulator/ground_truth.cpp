@@ -18,7 +18,8 @@ ConstantSpeeds::ConstantSpeeds(Options options) : m_options(std::move(options)) 
 Duration ConstantSpeeds::kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const {
   auto const named = m_options.codelets.find(codelet.name);
   auto const& speeds = named == m_options.codelets.end() ? m_options.seconds_per_flop : named->second;
-  double time = task.flops > 0 ? task.flops * speeds[static_cast<std::size_t>(worker.kind)] : seconds(m_options.without_flops);
+  double time =
+      task.flops > 0 ? task.flops * speeds[static_cast<std::size_t>(worker.kind)] : seconds(m_options.without_flops);
   if (m_options.jitter > 0) {
     // One draw per task, whatever the order in which tasks run.
     Random random(m_options.seed ^ (task.id.value() * 0x2545f4914f6cdd1dU));

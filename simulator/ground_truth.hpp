@@ -18,7 +18,8 @@ namespace granary {
 class GroundTruth {
  public:
   virtual ~GroundTruth() = default;
-  /// The duration of the task on the worker; not negative. Must depend on its arguments only, so that runs repeat exactly.
+  /// The duration of the task on the worker; not negative. Must depend on its arguments only, so that runs repeat
+  /// exactly.
   [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
 };
 

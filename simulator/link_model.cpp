@@ -81,7 +81,8 @@ void LinkModel::share_bandwidth() {
   }
 }
 
-// The slowest flows first: each takes its own link's share or, if that is less, an equal part of what is left of the bus.
+// The slowest flows first: each takes its own link's share or, if that is less, an equal part of what is left of the
+// bus.
 void LinkModel::fill(std::vector<Share>& shares, double capacity) {
   std::ranges::stable_sort(shares, {}, &Share::each);
   std::size_t left = 0;

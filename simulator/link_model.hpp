@@ -10,9 +10,10 @@
 
 namespace granary {
 
-/// How transfers proceed in virtual time. A transfer first waits for its link's latency, without taking bandwidth; then its bytes
-/// flow at the max-min fair rate: the transfers of a link share the link's bandwidth, the links of a bus share that of the fastest
-/// of them, and what a slow link cannot use of its share goes to the others (progressive filling; Bertsekas, Gallager 1992, 6.5.2).
+/// How transfers proceed in virtual time. A transfer first waits for its link's latency, without taking bandwidth; then
+/// its bytes flow at the max-min fair rate: the transfers of a link share the link's bandwidth, the links of a bus
+/// share that of the fastest of them, and what a slow link cannot use of its share goes to the others (progressive
+/// filling; Bertsekas, Gallager 1992, 6.5.2).
 ///
 /// Drive it by `advance(*next_change())`. Each call costs O(transfers in flight × log).
 class LinkModel {
@@ -50,10 +51,10 @@ class LinkModel {
   void set_rate(Flow& flow, double rate) const;
 
   Machine const& m_machine;
-  std::vector<std::uint32_t> m_buses;     // the distinct non-zero ones
-  std::vector<double> m_bus_bandwidth;    // bytes per second, parallel to m_buses
-  std::vector<Flow> m_flows;              // in the order in which they started
-  std::vector<double> m_link_rate;        // scratch: the rate of each flow on the link
+  std::vector<std::uint32_t> m_buses;   // the distinct non-zero ones
+  std::vector<double> m_bus_bandwidth;  // bytes per second, parallel to m_buses
+  std::vector<Flow> m_flows;            // in the order in which they started
+  std::vector<double> m_link_rate;      // scratch: the rate of each flow on the link
   Instant m_now{};
 };
 

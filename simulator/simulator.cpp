@@ -32,7 +32,9 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters) {
   TaskId const id = m_planner.submit(submission);
-  accepted(SubmitTask{submission.codelet, {submission.accesses.begin(), submission.accesses.end()}, submission.priority,
+  accepted(SubmitTask{submission.codelet,
+                      {submission.accesses.begin(), submission.accesses.end()},
+                      submission.priority,
                       submission.flops});
   return id;
 }
@@ -91,7 +93,8 @@ void Simulator::happens(TaskEnds const& end) {
 
 void Simulator::happens(CopyAnswers const& answer) {
   if (m_bad_copies.erase(answer.transfer) == 0) return accept(CopyDone{answer.transfer});
-  auto error = std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(answer.transfer.value())));
+  auto error =
+      std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(answer.transfer.value())));
   accept(CopyFailed{answer.transfer, std::move(error)});
 }
 

@@ -21,14 +21,14 @@
 namespace granary {
 
 struct SimulatorOptions {
-  PlannerOptions planner;
+  PlannerOptions planner{};
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
-  FaultPlan faults;
+  FaultPlan faults{};
   /// Told of each event that the planner accepted, before its commands are performed.
-  std::function<void(Instant, Event const&)> on_event;
+  std::function<void(Instant, Event const&)> on_event{};
   /// Told of each command, in order, as it is performed.
-  std::function<void(Instant, Command const&)> on_command;
+  std::function<void(Instant, Command const&)> on_command{};
 };
 
 /// What a simulated run amounted to, since the simulator was made.
@@ -37,14 +37,14 @@ struct SimulationReport {
     Duration busy{0};
     std::uint64_t tasks = 0;
   };
-  Instant end{};                       ///< virtual time when the run came to rest
+  Instant end{};  ///< virtual time when the run came to rest
   std::vector<WorkerReport> workers;
-  Statistics statistics;               ///< tasks, bytes by link, memory by node
-  std::vector<Failure> failures;       ///< of this run, in the order of submission; the next run starts clean
+  Statistics statistics;          ///< tasks, bytes by link, memory by node
+  std::vector<Failure> failures;  ///< of this run, in the order of submission; the next run starts clean
 };
 
-/// Drives the planner in virtual time: copies take their links' time (see LinkModel), kernels the ground truth's, submission and
-/// decisions none. Same machine, policies, submissions and options: same commands.
+/// Drives the planner in virtual time: copies take their links' time (see LinkModel), kernels the ground truth's,
+/// submission and decisions none. Same machine, policies, submissions and options: same commands.
 class Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
@@ -61,8 +61,8 @@ class Simulator final : public Submitter {
 
   /// Lets the next thing happen; false when nothing is under way.
   bool step();
-  /// Runs everything that was submitted and brings the homes up to date. Throws InternalError, naming what waits, when the planner
-  /// is not done and nothing is under way.
+  /// Runs everything that was submitted and brings the homes up to date. Throws InternalError, naming what waits, when
+  /// the planner is not done and nothing is under way.
   SimulationReport run();
 
   [[nodiscard]] Instant now() const { return m_now; }
@@ -100,9 +100,9 @@ class Simulator final : public Submitter {
   SimulatorOptions m_options;
   LinkModel m_links;
   EventHeap<Happening> m_heap;
-  std::vector<Lane> m_lanes;           // by worker
-  std::set<TransferId> m_bad_copies;   // in flight, and will fail
-  std::vector<Command> m_commands;     // being performed
+  std::vector<Lane> m_lanes;          // by worker
+  std::set<TransferId> m_bad_copies;  // in flight, and will fail
+  std::vector<Command> m_commands;    // being performed
   Random m_random;
   Instant m_now{};
   std::uint64_t m_copies = 0;

@@ -13,10 +13,10 @@ namespace granary {
 /// Workers on the home's node use the home itself, outside the node's capacity. An origin that is not the home lies on a node
 /// without workers.
 struct DataDescription {
-  std::string name;  ///< for messages
-  Bytes bytes = 0;   ///< at least 1
-  NodeId origin;     ///< where its first value is read from; invalid: it has none before it is first written
-  NodeId home;       ///< where its last value goes; invalid: the datum is temporary
+  std::string name = {};  ///< for messages
+  Bytes bytes = 0;        ///< at least 1
+  NodeId origin = {};     ///< where its first value is read from; invalid: it has none before it is first written
+  NodeId home = {};       ///< where its last value goes; invalid: the datum is temporary
   /// Origin and home are the same bytes: valid from the start, overwritten by write-backs.
   bool origin_is_home = false;
   /// Stated when, and only when, the home's node has workers (a user's View): they use it in place.

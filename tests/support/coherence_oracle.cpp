@@ -43,7 +43,8 @@ void CoherenceOracle::event(SubmitTask const& submitted) {
   task.codelet = submitted.codelet;
   for (auto const& access : task.accesses) {
     auto& record = m_data[access.data.index()];
-    require(!record.released, [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
+    require(!record.released,
+            [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
     task.expected.push_back(reads(access.mode) && !access.repeated ? record.promised() : Content{});
     if (access.repeated) continue;
     record.pending.insert(id);
@@ -74,8 +75,9 @@ CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place
   auto const& description = record.description;
   if (place.slot == Slot::Pool) {
     auto const found = m_pools[place.node].find(place.offset);
-    require(found != m_pools[place.node].end() && found->second.data == data,
-            [&] { return name(data) + " has no place at " + std::to_string(place.offset) + " of " + name(place.node); });
+    require(found != m_pools[place.node].end() && found->second.data == data, [&] {
+      return name(data) + " has no place at " + std::to_string(place.offset) + " of " + name(place.node);
+    });
     return found->second;
   }
   if (place.slot == Slot::Home || description.origin_is_home) {
@@ -99,7 +101,8 @@ void CoherenceOracle::command(AllocateCommand const& allocated) {
   auto& pool = m_pools[allocated.node];
   auto& record = m_data[allocated.data.index()];
   auto const what = [&] { return "the place of " + name(allocated.data) + " on " + name(allocated.node); };
-  require(allocated.bytes == round_up(record.description.bytes, node.alignment), [&] { return what() + " has a wrong size"; });
+  require(allocated.bytes == round_up(record.description.bytes, node.alignment),
+          [&] { return what() + " has a wrong size"; });
   require(allocated.offset % node.alignment == 0, [&] { return what() + " is not aligned"; });
   require(allocated.offset + allocated.bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
   require(!record.pool.contains(allocated.node), [&] { return what() + " was there before"; });
@@ -167,7 +170,8 @@ void CoherenceOracle::command(RunCommand const& run) {
   auto const what = [&] { return "task " + std::to_string(run.task.value()); };
   auto const& worker = m_topology.machine()[run.worker];
   require(task.state == State::Submitted && !task.retired, [&] { return what() + " is run again"; });
-  require(m_codelets[task.codelet.index()].runs_on(worker.kind), [&] { return what() + " has no kernel for its worker"; });
+  require(m_codelets[task.codelet.index()].runs_on(worker.kind),
+          [&] { return what() + " has no kernel for its worker"; });
   for (TaskId const before : task.follows) {
     auto const state = m_tasks[before.index()].state;
     bool const over = m_tasks[before.index()].retired || state == State::Succeeded || state == State::Failed;
@@ -206,7 +210,8 @@ void CoherenceOracle::command(RunCommand const& run) {
 void CoherenceOracle::end_task(TaskId id, bool success) {
   auto& task = m_tasks[id.index()];
   auto& lane = m_lanes[task.worker.index()];
-  require(!lane.empty() && lane.front() == id, [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
+  require(!lane.empty() && lane.front() == id,
+          [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
   lane.erase(lane.begin());
   for (std::size_t i = 0; i < task.accesses.size(); ++i) {
     auto const& access = task.accesses[i];
@@ -260,9 +265,8 @@ void CoherenceOracle::command(ForgetCommand const& forgotten) {
 
 bool CoherenceOracle::holds(DataRecord const& record, Content value) const {
   if (record.origin.content == value || record.home.content == value) return true;
-  return std::ranges::any_of(record.pool, [&](auto const& place) {
-    return m_pools.at(place.first).at(place.second).content == value;
-  });
+  return std::ranges::any_of(
+      record.pool, [&](auto const& place) { return m_pools.at(place.first).at(place.second).content == value; });
 }
 
 bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
@@ -308,11 +312,13 @@ void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
     // What could not be written home is reported, and tried again in the next run.
     bool const reported = std::ranges::find(failures, "write-back of " + name(id), &Failure::what) != failures.end();
     bool const excused = std::exchange(record.copy_failed, false) || reported;
-    require(record.forgotten == record.released || excused, [&] { return name(id) + " is released but not forgotten"; });
+    require(record.forgotten == record.released || excused,
+            [&] { return name(id) + " is released but not forgotten"; });
     bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
     if (excused || poisoned || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
     if (record.forgotten && record.home_lost) continue;
-    require(record.home.content == record.current, [&] { return "the home of " + name(id) + " is out of date at rest"; });
+    require(record.home.content == record.current,
+            [&] { return "the home of " + name(id) + " is out of date at rest"; });
   }
 }
 

@@ -16,12 +16,13 @@
 
 namespace granary::test {
 
-/// An independent judge of a planner's commands: it keeps what every place holds, performs each command's effect, and throws
-/// std::logic_error with one sentence at the first command that breaks a promise. It looks into the planner only for the data
-/// that a run command finds, and for which data are poisoned.
+/// An independent judge of a planner's commands: it keeps what every place holds, performs each command's effect, and
+/// throws std::logic_error with one sentence at the first command that breaks a promise. It looks into the planner only
+/// for the data that a run command finds, and for which data are poisoned.
 class CoherenceOracle {
  public:
-  explicit CoherenceOracle(Topology const& topology) : m_topology(topology), m_lanes(topology.machine().workers.size()) {}
+  explicit CoherenceOracle(Topology const& topology)
+      : m_topology(topology), m_lanes(topology.machine().workers.size()) {}
 
   /// Must be set before the first command; may be null in tests of copies alone.
   void look_into(Planner const* planner) { m_planner = planner; }
@@ -31,7 +32,8 @@ class CoherenceOracle {
   void on_command(Command const& command);
   /// The commands that follow from one event have all been seen: nothing may have been lost.
   void after_event();
-  /// The run came to rest: every task has left, no command is open, every home holds the last value unless a failure says so.
+  /// The run came to rest: every task has left, no command is open, every home holds the last value unless a failure
+  /// says so.
   void at_rest(std::vector<Failure> const& failures);
 
   [[nodiscard]] std::size_t tasks_run() const { return m_tasks_run; }
@@ -48,40 +50,41 @@ class CoherenceOracle {
   [[nodiscard]] std::size_t tasks() const { return m_tasks.size(); }
 
  private:
-  // What a place holds: nothing readable, or the value that a task left (0: the first value; else the task's number + 1).
+  // What a place holds: nothing readable, or the value that a task left (0: the first value; else the task's number +
+  // 1).
   using Content = std::optional<std::uint64_t>;
   struct Region {
     DataId data;
     Bytes bytes = 0;
     Content content;
-    int readers = 0;      // copies and tasks that read it now
+    int readers = 0;       // copies and tasks that read it now
     bool written = false;  // a copy or a task writes it now
   };
   enum class State { Submitted, Running, Succeeded, Failed, Retired };
   struct TaskRecord {
     AccessList accesses;
     CodeletId codelet;
-    std::vector<Content> expected;        // by access: the value that it must read
+    std::vector<Content> expected;  // by access: the value that it must read
     std::vector<TaskId> sources;
-    std::vector<TaskId> follows;          // must be over before it runs
+    std::vector<TaskId> follows;  // must be over before it runs
     State state = State::Submitted;
     bool retired = false;
-    bool judged = false;                  // at an earlier rest
+    bool judged = false;  // at an earlier rest
     WorkerId worker;
-    std::vector<Place> places;            // by access
+    std::vector<Place> places;  // by access
   };
   struct DataRecord {
     DataDescription description;
     bool released = false;
     bool forgotten = false;
-    bool copy_failed = false;             // since the last rest
-    bool home_lost = false;               // forgotten after a failure that is reported
-    Content first;                        // 0 if it has a value from the start
-    Content current;                      // the value that the last task to write it left; none after a failure
-    std::vector<TaskId> writers;          // all that were submitted and not cancelled, in order
+    bool copy_failed = false;     // since the last rest
+    bool home_lost = false;       // forgotten after a failure that is reported
+    Content first;                // 0 if it has a value from the start
+    Content current;              // the value that the last task to write it left; none after a failure
+    std::vector<TaskId> writers;  // all that were submitted and not cancelled, in order
     TaskId last_writer;
-    std::vector<TaskId> readers;          // since then
-    std::map<NodeId, Bytes> pool;         // where it has a place
+    std::vector<TaskId> readers;   // since then
+    std::map<NodeId, Bytes> pool;  // where it has a place
     Region origin;
     Region home;
     std::set<TaskId> pending;

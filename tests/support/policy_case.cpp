@@ -45,7 +45,8 @@ class Player {
         m_truth(jittering(drawn.seed)),
         m_oracle(m_topology),
         m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty()),
-        m_simulator(m_topology, make_policies(drawn.scheduler, drawn.eviction, drawn.seed), m_estimator, m_truth, options()) {
+        m_simulator(m_topology, make_policies(drawn.scheduler, drawn.eviction, drawn.seed), m_estimator, m_truth,
+                    options()) {
     m_oracle.look_into(&m_simulator.planner());
   }
 
@@ -147,10 +148,13 @@ class Player {
     }
     // A failed write-back concerns no task: nothing more is started.
     bool const all_cancelled = std::ranges::any_of(failures, [](Failure const& f) { return !f.task.valid(); });
-    auto const reported = [&](TaskId task) { return std::ranges::find(failures, task, &Failure::task) != failures.end(); };
+    auto const reported = [&](TaskId task) {
+      return std::ranges::find(failures, task, &Failure::task) != failures.end();
+    };
     for (; m_judged < m_oracle.tasks(); ++m_judged) {
       TaskId const task(m_judged);
-      bool const by_source = std::ranges::any_of(m_oracle.sources(task), [&](TaskId t) { return !m_oracle.succeeded(t); });
+      bool const by_source =
+          std::ranges::any_of(m_oracle.sources(task), [&](TaskId t) { return !m_oracle.succeeded(t); });
       std::string const name = "task " + std::to_string(m_judged);
       if (m_oracle.succeeded(task)) {
         require(!by_source, name + " ran on the result of a task that did not");
@@ -221,8 +225,8 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
 
 std::string PolicyCase::describe() const {
   auto const count = [](auto const& list) { return std::to_string(list.size()); };
-  return "seed " + std::to_string(seed) + ": " + scheduler + " + " + eviction + ", " + count(machine.nodes) + " nodes, " +
-         count(machine.workers) + " workers, " + count(graph.operations) + " operations, depth " +
+  return "seed " + std::to_string(seed) + ": " + scheduler + " + " + eviction + ", " + count(machine.nodes) +
+         " nodes, " + count(machine.workers) + " workers, " + count(graph.operations) + " operations, depth " +
          std::to_string(planner.depth);
 }
 

@@ -39,8 +39,8 @@ struct CaseResult {
   std::uint64_t failures = 0;
 };
 
-/// Runs the case in the simulator with the oracle beside it and the planner's invariants checked; throws at the first broken promise.
-/// Events and commands are printed to `trace` if there is one.
+/// Runs the case in the simulator with the oracle beside it and the planner's invariants checked; throws at the first
+/// broken promise. Events and commands are printed to `trace` if there is one.
 CaseResult run_case(PolicyCase const& drawn, std::ostream* trace = nullptr);
 
 }  // namespace granary::test

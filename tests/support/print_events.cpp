@@ -15,9 +15,12 @@ std::string number(Id<Tag, Rep> id) {
 
 std::string text(Place const& place) {
   switch (place.slot) {
-    case Slot::Origin: return "origin on node " + number(place.node);
-    case Slot::Home: return "home on node " + number(place.node);
-    default: return "node " + number(place.node) + " + " + number(place.offset);
+    case Slot::Origin:
+      return "origin on node " + number(place.node);
+    case Slot::Home:
+      return "home on node " + number(place.node);
+    default:
+      return "node " + number(place.node) + " + " + number(place.offset);
   }
 }
 
@@ -25,14 +28,15 @@ struct Print {
   std::string operator()(AddCodelet const& e) const { return "codelet " + e.codelet.name; }
   std::string operator()(AddData const& e) const {
     auto const& d = e.description;
-    return "data " + d.name + ", " + number(d.bytes) + " bytes, origin " + number(d.origin) + ", home " + number(d.home) +
-           (d.origin_is_home ? ", the same" : "") + (d.in_place ? ", in place" : "");
+    return "data " + d.name + ", " + number(d.bytes) + " bytes, origin " + number(d.origin) + ", home " +
+           number(d.home) + (d.origin_is_home ? ", the same" : "") + (d.in_place ? ", in place" : "");
   }
   std::string operator()(ReleaseData const& e) const { return "release data " + number(e.data); }
   std::string operator()(SubmitTask const& e) const {
     std::string line = "submit codelet " + number(e.codelet) + ":";
     for (auto const& access : e.accesses) {
-      line += std::string(" ") + (reads(access.mode) ? "r" : "") + (writes(access.mode) ? "w" : "") + number(access.data);
+      line +=
+          std::string(" ") + (reads(access.mode) ? "r" : "") + (writes(access.mode) ? "w" : "") + number(access.data);
     }
     return line;
   }

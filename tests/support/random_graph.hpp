@@ -13,7 +13,8 @@
 
 namespace granary::test {
 
-// What an application does, in order. Data are named by their number in order of registration, not by id: ids come again.
+// What an application does, in order. Data are named by their number in order of registration, not by id: ids come
+// again.
 struct RegisterData {
   DataDescription description;
 };
@@ -44,12 +45,13 @@ struct GraphOptions {
   bool release = true;  ///< give up some data in the middle
 };
 
-/// A random application for the machine: data of different sizes with and without origin, home and use in place, tasks with one to five
-/// accesses whose data have values when they are read, codelets for one kind of worker or several, data that are given up.
+/// A random application for the machine: data of different sizes with and without origin, home and use in place, tasks
+/// with one to five accesses whose data have values when they are read, codelets for one kind of worker or several,
+/// data that are given up.
 [[nodiscard]] RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random);
 
-/// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it: often at exactly the
-/// least capacity, and such that values have somewhere to go.
+/// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it:
+/// often at exactly the least capacity, and such that values have somewhere to go.
 void bound_memories(Machine& machine, RandomGraph const& graph, Random& random);
 
 }  // namespace granary::test

@@ -49,7 +49,8 @@ Machine random_machine(Random& random) {
     if (n == 0) continue;
     // Mostly chains, so that nodes stand between others.
     std::size_t const parent = random.chance(0.6) ? n - 1 : random.below(n);
-    add_random_links(machine, NodeId(static_cast<std::uint32_t>(parent)), NodeId(static_cast<std::uint32_t>(n)), random);
+    add_random_links(machine, NodeId(static_cast<std::uint32_t>(parent)), NodeId(static_cast<std::uint32_t>(n)),
+                     random);
   }
   if (nodes > 2 && random.chance(0.4)) {
     auto const a = static_cast<std::uint32_t>(random.below(nodes));

@@ -6,9 +6,9 @@
 
 namespace granary::test {
 
-/// One to five nodes in a tree, with peer links at times: disks, hosts and devices, several workers and groups on most of them,
-/// links of different speeds that may share a bus. All nodes are unbounded: the test that knows the data sets the capacities.
-/// There is at least one worker, and disks have none.
+/// One to five nodes in a tree, with peer links at times: disks, hosts and devices, several workers and groups on most
+/// of them, links of different speeds that may share a bus. All nodes are unbounded: the test that knows the data sets
+/// the capacities. There is at least one worker, and disks have none.
 [[nodiscard]] Machine random_machine(Random& random);
 
 /// Whether a value without a home can leave the nodes that workers use: some unbounded node has no workers.

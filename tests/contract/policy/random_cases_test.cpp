@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs that one alone and
-// prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the usual number.
+// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs
+// that one alone and prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the usual number.
 #include "support/policy_case.hpp"
 
 #include <granary/policies/registry.hpp>
@@ -39,7 +39,8 @@ Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_fault
   std::uint64_t const count = number_in("GRANARY_TEST_CASES").value_or(usual_count);
   auto const wanted = wanted_seed();
   int broken = 0;
-  for (std::uint64_t seed = wanted.value_or(first); seed < (wanted ? *wanted + 1 : first + count) && broken < 5; ++seed) {
+  for (std::uint64_t seed = wanted.value_or(first); seed < (wanted ? *wanted + 1 : first + count) && broken < 5;
+       ++seed) {
     auto const drawn = draw_case(seed, with_faults);
     try {
       auto const result = run_case(drawn, wanted ? &std::cout : nullptr);
@@ -50,7 +51,8 @@ Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_fault
       totals.failures += result.failures;
       totals.pairs.emplace(drawn.scheduler, drawn.eviction);
       if (seed % 8 == 0) {
-        EXPECT_TRUE(run_case(drawn).commands == result.commands) << drawn.describe() << ": other commands when run again";
+        EXPECT_TRUE(run_case(drawn).commands == result.commands)
+            << drawn.describe() << ": other commands when run again";
       }
     } catch (std::exception const& error) {
       ++broken;
@@ -58,8 +60,8 @@ Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_fault
     }
   }
   GTEST_LOG_(INFO) << "seeds " << first << " to " << first + count - 1 << ": " << totals.tasks << " tasks run, "
-                   << totals.cancelled << " cancelled, " << totals.copies << " copies, " << totals.evictions << " evictions, "
-                   << totals.failures << " failures reported";
+                   << totals.cancelled << " cancelled, " << totals.copies << " copies, " << totals.evictions
+                   << " evictions, " << totals.failures << " failures reported";
   return totals;
 }
 

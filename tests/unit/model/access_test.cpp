@@ -22,8 +22,8 @@ TEST(AccessMode, ItsPredicatesFollowItsName) {
 }
 
 TEST(AccessList, MergesTheModesOfARepeatedDatum) {
-  std::vector<Access> const given{access(1, AccessMode::Read), access(2, AccessMode::Write), access(1, AccessMode::Write),
-                                  access(1, AccessMode::Read)};
+  std::vector<Access> const given{access(1, AccessMode::Read), access(2, AccessMode::Write),
+                                  access(1, AccessMode::Write), access(1, AccessMode::Read)};
   AccessList const list{given};
   ASSERT_EQ(list.size(), 4U);
   EXPECT_EQ(list[0].mode, AccessMode::ReadWrite);

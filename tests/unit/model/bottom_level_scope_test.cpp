@@ -41,9 +41,9 @@ TEST(BottomLevelScope, GivesEachTaskTheTimeToTheEndOfTheGraph) {
     TaskId const id = scope.submit({.codelet = work, .accesses = accesses, .flops = flops}, Parameters(value));
     EXPECT_FALSE(id.valid());
   };
-  submit({write(0)}, 100, 1);            // followed by both readers of a
-  submit({read(0), write(1)}, 30, 2);    // followed by the last
-  submit({read(0)}, 500, 3);             // the end of its path
+  submit({write(0)}, 100, 1);          // followed by both readers of a
+  submit({read(0), write(1)}, 30, 2);  // followed by the last
+  submit({read(0)}, 500, 3);           // the end of its path
   submit({write(1)}, 7, 4);
   EXPECT_TRUE(target.priorities.empty());
   EXPECT_THROW(scope.release_data(DataId(0)), InvalidArgument);

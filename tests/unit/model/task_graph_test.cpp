@@ -47,8 +47,8 @@ TEST(TaskGraph, ForgetsAnUnusedDatum) {
   EXPECT_EQ(graph.add(list({read(3)})).predecessors, 0U);
 }
 
-// The slow reference: a task waits for every earlier unfinished task with which it has a datum in common that either writes,
-// directly or through tasks between.
+// The slow reference: a task waits for every earlier unfinished task with which it has a datum in common that either
+// writes, directly or through tasks between.
 class Reference {
  public:
   void add(AccessList const& accesses) {
@@ -98,7 +98,9 @@ TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
       if (step < 400 && random.chance(0.55)) {
         std::vector<Access> accesses;
         for (auto n = random.below(6); n > 0; --n) {
-          auto const mode = random.chance(0.7) ? AccessMode::Read : random.chance(0.5) ? AccessMode::Write : AccessMode::ReadWrite;
+          auto const mode = random.chance(0.7)   ? AccessMode::Read
+                            : random.chance(0.5) ? AccessMode::Write
+                                                 : AccessMode::ReadWrite;
           accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(data))), mode});
         }
         AccessList const merged{accesses};

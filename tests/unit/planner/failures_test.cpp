@@ -71,7 +71,8 @@ TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
   TaskId const reader_of_cancelled = hand.submit({read(b)});
   hand.fail(broken);
   hand.finish_all();
-  EXPECT_THAT(hand.order_of_runs(), ElementsAre(broken.value())) << "b lacks what the cancelled task would have written";
+  EXPECT_THAT(hand.order_of_runs(), ElementsAre(broken.value()))
+      << "b lacks what the cancelled task would have written";
   static_cast<void>(reader_of_cancelled);
   hand.planner.take_failures();
   EXPECT_FALSE(hand.planner.poisoned(b));

@@ -70,12 +70,14 @@ class Hand {
   }
   /// On the disk, read from there and written back there.
   DataId stored(std::string name, Bytes bytes) {
-    return add({.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true});
+    return add(
+        {.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true});
   }
   DataId temporary(std::string name, Bytes bytes) { return add({.name = std::move(name), .bytes = bytes}); }
 
   TaskId submit(std::initializer_list<Access> accesses, std::int64_t priority = 0) {
-    TaskId const id = planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}, .priority = priority});
+    TaskId const id =
+        planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}, .priority = priority});
     absorb();
     return id;
   }

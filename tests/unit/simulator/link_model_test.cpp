@@ -18,8 +18,12 @@ Machine two_nodes() {
 }
 
 LinkId add_link(Machine& machine, double bandwidth, long long latency = 0, std::uint32_t bus = 0) {
-  return machine.add_link(
-      {.from = NodeId(0), .to = NodeId(1), .bandwidth = bandwidth, .latency = Duration(latency), .bus = bus, .width = 9});
+  return machine.add_link({.from = NodeId(0),
+                           .to = NodeId(1),
+                           .bandwidth = bandwidth,
+                           .latency = Duration(latency),
+                           .bus = bus,
+                           .width = 9});
 }
 
 Instant at(long long nanoseconds) { return Instant(Duration(nanoseconds)); }
@@ -61,7 +65,8 @@ TEST(LinkModel, TransfersOfOneLinkShareItsBandwidth) {
   LinkId const link = add_link(machine, 1e9);
   LinkModel links(machine);
   links.start(TransferId(0), link, 1000, at(0));
-  // 400 bytes have flowed; then both flow at half the speed: 600 more bytes take 1200 ns, while the other moves 600 of its 1000.
+  // 400 bytes have flowed; then both flow at half the speed: 600 more bytes take 1200 ns, while the other moves 600 of
+  // its 1000.
   links.start(TransferId(1), link, 1000, at(400));
   EXPECT_EQ(links.rate(TransferId(0)), 5e8);
   EXPECT_EQ(ends(links), (Ends{{0, 1600}, {1, 2000}}));
@@ -100,7 +105,8 @@ TEST(LinkModel, WhatASlowLinkCannotUseGoesToTheOthers) {
   EXPECT_EQ(links.rate(TransferId(0)), 1e9);
   EXPECT_EQ(links.rate(TransferId(1)), 3.5e9);
   EXPECT_EQ(links.rate(TransferId(2)), 3.5e9);
-  // At 1000 the slow one ends, and each of the others has moved 3500. 3500 more at 4/ns: 1875. The last: 7000 left at 8/ns: 2750.
+  // At 1000 the slow one ends, and each of the others has moved 3500. 3500 more at 4/ns: 1875. The last: 7000 left at
+  // 8/ns: 2750.
   EXPECT_EQ(ends(links), (Ends{{0, 1000}, {1, 1875}, {2, 2750}}));
 }
 
