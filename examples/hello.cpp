@@ -9,7 +9,8 @@ struct Axpy {
   template <class Exec, class X, class Y>
   void operator()(Exec const& exec, X x, Y y) const {
     auto s = a;
-    Kokkos::parallel_for("axpy", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { y(i) += s * x(i); });
+    Kokkos::parallel_for(
+        "axpy", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { y(i) += s * x(i); });
   }
 };
 // [body]

@@ -55,7 +55,8 @@ void DiskNode::copy_async(CopyRequest const& request, CopyCompletion done) {
   bool const reading = request.destination != nullptr;
   auto const [storage, slot] = target(request.data, reading ? request.from : request.to);
   if (storage == nullptr || (!reading && request.source == nullptr)) {
-    throw InternalError("datum " + std::to_string(request.data.value()) + " was never bound to the place that a copy needs");
+    throw InternalError("datum " + std::to_string(request.data.value()) +
+                        " was never bound to the place that a copy needs");
   }
   if (reading) {
     storage->read_async(slot, request.destination, request.bytes, std::move(done));

@@ -21,8 +21,8 @@ struct StorageSlot {
   explicit operator bool() const { return storage != nullptr; }
 };
 
-/// A disk as the engine sees it: performs the copies of the links to and from one disk node. A datum's origin and home are slots of
-/// storages; values without a home lie in a scratch storage at the offsets that the planner gave them.
+/// A disk as the engine sees it: performs the copies of the links to and from one disk node. A datum's origin and home
+/// are slots of storages; values without a home lie in a scratch storage at the offsets that the planner gave them.
 class DiskNode final : public CopyBackend {
  public:
   using OpenScratch = std::function<std::unique_ptr<Storage>()>;
@@ -30,11 +30,13 @@ class DiskNode final : public CopyBackend {
   /// `open_scratch` is called when the first value goes to scratch; what it throws fails that copy.
   explicit DiskNode(OpenScratch open_scratch) : m_open_scratch(std::move(open_scratch)) {}
 
-  /// Says where the datum's origin and home are. Storages are shared until the last datum on them was forgotten and `collect` was called.
+  /// Says where the datum's origin and home are. Storages are shared until the last datum on them was forgotten and
+  /// `collect` was called.
   void bind(DataId data, StorageSlot const& origin, StorageSlot const& home);
   void copy_async(CopyRequest const& request, CopyCompletion done) override;
   void forget(DataId data) override;
-  /// Lets go of storages that no datum uses any more. Call it from a thread that may destroy them, which an I/O thread may not.
+  /// Lets go of storages that no datum uses any more. Call it from a thread that may destroy them, which an I/O thread
+  /// may not.
   void collect();
 
  private:

@@ -39,7 +39,8 @@ Setup make_setup(std::string const& scheduler, unsigned workers, std::size_t dat
   for (unsigned w = 0; w < workers; ++w) machine.add_worker({"core", host, WorkerKind::Cpu});
   Setup setup;
   setup.engine = std::make_unique<Engine>(
-      Topology(machine), make_policies(scheduler, scheduler == "darts" ? "luf" : "lru"), std::make_unique<AveragingEstimator>(),
+      Topology(machine), make_policies(scheduler, scheduler == "darts" ? "luf" : "lru"),
+      std::make_unique<AveragingEstimator>(),
       EngineBackends{std::make_shared<HostWorkers>(workers, discover_host().cores), {}}, EngineOptions{});
   Codelet nothing{.name = "nothing", .launches_kokkos_kernels = false};
   nothing.kernels[0] = [](KernelCall const&) {};
@@ -49,8 +50,9 @@ Setup make_setup(std::string const& scheduler, unsigned workers, std::size_t dat
   setup.gate = setup.engine->add_codelet(gate);
   static double elements[1];
   for (std::size_t i = 0; i < data; ++i) {
-    setup.data.push_back(setup.engine->add_data({.name = "x", .bytes = 8, .origin = host, .home = host, .origin_is_home = true, .in_place = true},
-                                                {reinterpret_cast<std::byte*>(elements), reinterpret_cast<std::byte*>(elements), {}}, nullptr));
+    setup.data.push_back(setup.engine->add_data(
+        {.name = "x", .bytes = 8, .origin = host, .home = host, .origin_is_home = true, .in_place = true},
+        {reinterpret_cast<std::byte*>(elements), reinterpret_cast<std::byte*>(elements), {}}, nullptr));
   }
   return setup;
 }
@@ -100,10 +102,12 @@ Shape cholesky(std::size_t n) {
             auto const at = [&](std::size_t i, std::size_t j) { return setup.data[i * (i + 1) / 2 + j]; };
             for (std::size_t k = 0; k < n; ++k) {
               emit(setup, {{at(k, k), AccessMode::ReadWrite}});
-              for (std::size_t i = k + 1; i < n; ++i) emit(setup, {{at(k, k), AccessMode::Read}, {at(i, k), AccessMode::ReadWrite}});
+              for (std::size_t i = k + 1; i < n; ++i)
+                emit(setup, {{at(k, k), AccessMode::Read}, {at(i, k), AccessMode::ReadWrite}});
               for (std::size_t i = k + 1; i < n; ++i) {
                 for (std::size_t j = k + 1; j < i; ++j) {
-                  emit(setup, {{at(i, k), AccessMode::Read}, {at(j, k), AccessMode::Read}, {at(i, j), AccessMode::ReadWrite}});
+                  emit(setup,
+                       {{at(i, k), AccessMode::Read}, {at(j, k), AccessMode::Read}, {at(i, j), AccessMode::ReadWrite}});
                 }
                 emit(setup, {{at(i, k), AccessMode::Read}, {at(i, i), AccessMode::ReadWrite}});
               }
@@ -168,7 +172,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard const kokkos(argc, argv);
 
-  fmt::print("{:<12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "shape", "tasks", "best", "median", "submit", "deciding", "B/task");
+  fmt::print("{:<12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "shape", "tasks", "best", "median", "submit", "deciding",
+             "B/task");
   for (auto const& shape : {independent(200'000), wavefront(200), cholesky(181)}) {
     if (!only.empty() && only != shape.name) continue;
     std::vector<Measured> runs;
@@ -178,12 +183,12 @@ int main(int argc, char** argv) {
     auto const& median = runs[runs.size() / 2];
     auto const bytes = shape.name == "cholesky" ? bytes_per_live_task(cholesky(60), scheduler, workers) : 0.0;
     auto const ns = 1e9 / static_cast<double>(best.tasks);
-    fmt::print("{:<12} {:>9} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", shape.name, best.tasks, best.wall * ns, median.wall * ns,
-               median.submission * ns, median.deciding * ns, bytes);
+    fmt::print("{:<12} {:>9} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", shape.name, best.tasks, best.wall * ns,
+               median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
     if (csv.empty()) continue;
     if (auto* file = std::fopen(csv.c_str(), "a")) {
-      fmt::print(file, "{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f}\n", shape.name, scheduler, workers, best.tasks, best.wall * ns,
-                 median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
+      fmt::print(file, "{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f}\n", shape.name, scheduler, workers, best.tasks,
+                 best.wall * ns, median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
       std::fclose(file);
     }
   }

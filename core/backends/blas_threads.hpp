@@ -3,8 +3,8 @@
 
 namespace granary {
 
-/// Holds the process's BLAS to one thread per call while it lives, so that the workers' kernels do not fight for cores; then gives it
-/// its threads back. Knows OpenBLAS, MKL and BLIS, looked up at run time; others are left alone.
+/// Holds the process's BLAS to one thread per call while it lives, so that the workers' kernels do not fight for cores;
+/// then gives it its threads back. Knows OpenBLAS, MKL and BLIS, looked up at run time; others are left alone.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();

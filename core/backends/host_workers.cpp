@@ -35,11 +35,13 @@ struct HostWorkers::Instance {
   HostExecutionSpace space = make_host_instance();
 };
 
-HostWorkers::HostWorkers(std::size_t workers, std::vector<unsigned> cores) : m_cores(std::move(cores)), m_instances(workers) {
+HostWorkers::HostWorkers(std::size_t workers, std::vector<unsigned> cores)
+    : m_cores(std::move(cores)), m_instances(workers) {
   if (!Kokkos::is_initialized()) throw InvalidArgument("Kokkos must be initialised before granary's workers start");
   if (m_cores.empty() || m_cores.size() >= workers) return;
   std::call_once(warned_of_binding, [&] {
-    spdlog::warn("granary: {} workers on the {} cores that this process may use; they are not bound", workers, m_cores.size());
+    spdlog::warn("granary: {} workers on the {} cores that this process may use; they are not bound", workers,
+                 m_cores.size());
   });
   m_cores.clear();
 }
@@ -63,9 +65,11 @@ void HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCall co
   if constexpr (!concurrent_host_kernels) {
     if (m_instances.size() > 1) {
       std::call_once(warned_of_lock, [] {
-        spdlog::warn("granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch some run one at a time; "
-                     "Kokkos 4.0 or newer can",
-                     KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100);
+        spdlog::warn(
+            "granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch some run one at a "
+            "time; "
+            "Kokkos 4.0 or newer can",
+            KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100);
       });
     }
   }

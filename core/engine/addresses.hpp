@@ -45,7 +45,7 @@ class Addresses {
   }
 
  private:
-  std::vector<std::byte*> m_bases;        // by node
+  std::vector<std::byte*> m_bases;      // by node
   std::vector<HostBinding> m_bindings;  // by datum
 };
 

@@ -15,8 +15,8 @@ namespace granary {
 /// Is told, once and from any thread, that a copy ended: null when it succeeded.
 using CopyCompletion = std::function<void(std::exception_ptr)>;
 
-/// A copy to be performed. An end whose node's memory is addressable has an address; whoever performs the copy knows where
-/// the datum lies on other nodes.
+/// A copy to be performed. An end whose node's memory is addressable has an address; whoever performs the copy knows
+/// where the datum lies on other nodes.
 struct CopyRequest {
   DataId data;
   Place from;
@@ -30,10 +30,11 @@ struct CopyRequest {
 class CopyBackend {
  public:
   virtual ~CopyBackend() = default;
-  /// Starts the copy and returns without waiting for it; any number may be under way. Called from any thread, never under
-  /// the engine's lock. A failure arrives through `done`, or is thrown before `done` was called.
+  /// Starts the copy and returns without waiting for it; any number may be under way. Called from any thread, never
+  /// under the engine's lock. A failure arrives through `done`, or is thrown before `done` was called.
   virtual void copy_async(CopyRequest const& request, CopyCompletion done) = 0;
-  /// The datum is gone; its id may name another one from now on. Called under the engine's lock: must be quick, and must not call the engine.
+  /// The datum is gone; its id may name another one from now on. Called under the engine's lock: must be quick, and
+  /// must not call the engine.
   virtual void forget(DataId) {}
 };
 

@@ -43,7 +43,8 @@ EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
   backends.copies.resize(machine.links.size());
   for (std::size_t i = 0; i < machine.links.size(); ++i) {
     if (!backends.copies[i]) {
-      throw InvalidArgument("the link from " + name_of_link(machine, machine.links[i]) + " has nothing that performs its copies");
+      throw InvalidArgument("the link from " + name_of_link(machine, machine.links[i]) +
+                            " has nothing that performs its copies");
     }
   }
   return backends;
@@ -62,7 +63,8 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
   auto const workers = m_planner.topology().machine().workers.size();
   for (std::size_t w = 0; w < workers; ++w) {
     // A worker never holds more; one cell more, because it takes a task out after it ran.
-    m_lanes.push_back(std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), options.planner.issue_depth + 1));
+    m_lanes.push_back(
+        std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), options.planner.issue_depth + 1));
   }
   m_touched.reserve(workers);
   try {
@@ -123,7 +125,8 @@ void Engine::rethrow_if_broken() const {
 void Engine::record(Event event) {
   if (!m_options.record_journal) return;
   auto const& commands = m_planner.commands();
-  m_journal.commands.insert(m_journal.commands.end(), commands.begin() + static_cast<std::ptrdiff_t>(m_recorded), commands.end());
+  m_journal.commands.insert(m_journal.commands.end(), commands.begin() + static_cast<std::ptrdiff_t>(m_recorded),
+                            commands.end());
   m_recorded = commands.size();
   m_journal.entries.push_back({since_start(Clock::now()), std::move(event), m_journal.commands.size()});
 }
@@ -166,7 +169,9 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
     auto const task = m_planner.submit(submission);
     m_parameters.create(task, std::move(parameters));
     if (m_options.record_journal) {
-      record(SubmitTask{submission.codelet, {submission.accesses.begin(), submission.accesses.end()}, submission.priority,
+      record(SubmitTask{submission.codelet,
+                        {submission.accesses.begin(), submission.accesses.end()},
+                        submission.priority,
                         submission.flops});
     }
     perform(section);
@@ -229,7 +234,8 @@ void Engine::perform(Section& section) {
       hand_over(*run);
     } else if (auto const* retired = std::get_if<RetireCommand>(&command)) {
       auto& parameters = m_parameters[retired->task];
-      // The worker has destroyed the parameters of a task that ran; those of a cancelled one may call the engine when they go.
+      // The worker has destroyed the parameters of a task that ran; those of a cancelled one may call the engine when
+      // they go.
       if (parameters.get() != nullptr) section.dropped_parameters.push_back(std::move(parameters));
       m_parameters.erase(retired->task);
     } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {
@@ -265,12 +271,9 @@ void Engine::hand_over(RunCommand const& run) {
 }
 
 void Engine::queue_copy(CopyCommand const& copy, Section& section) {
-  CopyRequest const request{copy.data,
-                            copy.from,
-                            copy.to,
-                            m_addresses.find(copy.data, copy.from),
-                            m_addresses.find(copy.data, copy.to),
-                            copy.bytes};
+  CopyRequest const request{
+      copy.data, copy.from, copy.to, m_addresses.find(copy.data, copy.from), m_addresses.find(copy.data, copy.to),
+      copy.bytes};
   section.copies.push_back({m_backends.copies[copy.link.index()].get(), copy.transfer, request});
   m_under_way.fetch_add(1);
   ++m_copies;

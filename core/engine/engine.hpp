@@ -39,12 +39,13 @@ struct EngineOptions {
 
 /// The real-time driver: performs the planner's commands on threads, and tells it what came of them.
 ///
-/// No thread is the planner's own: events are posted, and whichever thread takes the planner's lock applies all of them. Copies are
-/// started, threads woken and parameters destroyed after the lock was released. All member functions may be called from any thread.
+/// No thread is the planner's own: events are posted, and whichever thread takes the planner's lock applies all of
+/// them. Copies are started, threads woken and parameters destroyed after the lock was released. All member functions
+/// may be called from any thread.
 class Engine final : public Submitter {
  public:
-  /// Takes one pool per node that is not a disk and starts the workers' threads. Throws InvalidArgument when such a node has no
-  /// stated capacity or a link has no backend, and what Planner throws.
+  /// Takes one pool per node that is not a disk and starts the workers' threads. Throws InvalidArgument when such a
+  /// node has no stated capacity or a link has no backend, and what Planner throws.
   Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
          EngineOptions options = {});
   /// Cancels what was not handed to a worker, waits for what is under way, and reports nothing.
@@ -53,16 +54,20 @@ class Engine final : public Submitter {
   Engine& operator=(Engine const&) = delete;
 
   CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override { return add_data(std::move(description), HostBinding{}, nullptr); }
-  /// `binding` gives the addresses of origin and home where they have some. `bind`, if any, is called with the id before any copy of the datum
-  /// can start; it runs under the engine's lock: must be quick, and must not call the engine.
+  DataId add_data(DataDescription description) override {
+    return add_data(std::move(description), HostBinding{}, nullptr);
+  }
+  /// `binding` gives the addresses of origin and home where they have some. `bind`, if any, is called with the id
+  /// before any copy of the datum can start; it runs under the engine's lock: must be quick, and must not call the
+  /// engine.
   DataId add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
   void release_data(DataId data) override;
   /// ~0.5 µs and no memory of its own for tasks of up to four accesses and parameters of up to 56 bytes.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
 
-  /// Returns when every submitted task has ended and every home holds its last value. If anything failed, rethrows the exception of the
-  /// first failure in the order of submission, as it was thrown; all of them are then in `failures()`, and the next `wait` is clean.
+  /// Returns when every submitted task has ended and every home holds its last value. If anything failed, rethrows the
+  /// exception of the first failure in the order of submission, as it was thrown; all of them are then in `failures()`,
+  /// and the next `wait` is clean.
   void wait();
   /// What the last `wait` that threw reported, first submitted first. Call it from the thread that waited.
   [[nodiscard]] std::vector<Failure> const& failures() const { return m_reported; }
@@ -135,7 +140,7 @@ class Engine final : public Submitter {
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
   std::uint32_t m_waiters = 0;
   std::uint32_t m_sections = 0;
-  std::size_t m_copies = 0;  // under way, as the planner knows
+  std::size_t m_copies = 0;           // under way, as the planner knows
   std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
   Clock::time_point m_accounted;
   Duration m_waited{0};

@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into actions; those that take
-/// time are done after the lock was released.
+/// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
+/// actions; those that take time are done after the lock was released.
 class Engine::Section {
  public:
   explicit Section(Engine& engine);

@@ -10,7 +10,8 @@ namespace granary {
 
 namespace {
 
-// A worker with a full lane announces its answers in batches: each announcement costs the planner's thread a cache miss.
+// A worker with a full lane announces its answers in batches: each announcement costs the planner's thread a cache
+// miss.
 constexpr std::uint32_t batch = 16;
 constexpr std::chrono::microseconds long_kernel(5);
 
@@ -30,7 +31,8 @@ void Engine::start_copies(Section& section) {
   for (auto& job : section.copies) {
     auto const transfer = job.transfer;
     try {
-      job.backend->copy_async(job.request, [this, transfer](std::exception_ptr error) { copy_ended(transfer, std::move(error)); });
+      job.backend->copy_async(job.request,
+                              [this, transfer](std::exception_ptr error) { copy_ended(transfer, std::move(error)); });
     } catch (...) {
       copy_ended(transfer, std::current_exception());
     }
@@ -98,7 +100,8 @@ void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now
   lane.incoming.pop();
   lane.finished.stage();
   lane.finished.publish();
-  lane.busy_nanoseconds.store(lane.busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(), std::memory_order_relaxed);
+  lane.busy_nanoseconds.store(lane.busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
+                              std::memory_order_relaxed);
   lane.tasks.store(lane.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++lane.unannounced >= batch || duration > long_kernel) {
     announce(static_cast<std::uint32_t>(std::exchange(lane.unannounced, 0)));
@@ -107,7 +110,8 @@ void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now
   }
 }
 
-// Spins, then sleeps, until the lane has a task; false when the engine stops. A spinning worker drains what others post.
+// Spins, then sleeps, until the lane has a task; false when the engine stops. A spinning worker drains what others
+// post.
 bool Engine::find_work(WorkerLane& lane) {
   auto const give_up = Clock::now() + m_options.spin;
   for (;;) {

@@ -9,7 +9,8 @@
 
 namespace granary {
 
-/// Events from any thread, for whoever drains the planner next. Workers' answers do not pass here: each has a ring of its own.
+/// Events from any thread, for whoever drains the planner next. Workers' answers do not pass here: each has a ring of
+/// its own.
 class EventQueue {
  public:
   void push(Event event) {

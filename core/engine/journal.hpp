@@ -10,11 +10,11 @@
 
 namespace granary {
 
-/// What the planner was told in a run, and what it answered: a fresh planner that handles the same events gives the same commands.
-/// Measured durations are part of the events, so that the estimator learns the same.
+/// What the planner was told in a run, and what it answered: a fresh planner that handles the same events gives the
+/// same commands. Measured durations are part of the events, so that the estimator learns the same.
 struct Journal {
   struct Entry {
-    Instant when;                  ///< since the engine started
+    Instant when;  ///< since the engine started
     Event event;
     std::size_t commands_end = 0;  ///< how many commands there were after it
   };

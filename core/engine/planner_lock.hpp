@@ -20,8 +20,8 @@ inline void spin_pause() {
 }
 
 /// The lock around the planner: held for a microsecond or so at a time, so that waiting threads spin before they sleep
-/// (a futex: Drepper, "Futexes are tricky", mutex 2). All operations are sequentially consistent: the engine relies on the order of
-/// "post an event, fail to lock" against "unlock, look for events".
+/// (a futex: Drepper, "Futexes are tricky", mutex 2). All operations are sequentially consistent: the engine relies on
+/// the order of "post an event, fail to lock" against "unlock, look for events".
 class PlannerLock {
  public:
   bool try_lock() {

@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system as they are
-/// first touched, so that what is resident never exceeds the capacity.
+/// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system
+/// as they are first touched, so that what is resident never exceeds the capacity.
 class Pool {
  public:
   /// Throws Error, naming the node and the size, when the system refuses the mapping. Aligned to 2 MiB.

@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// A bounded queue from one thread to one other. The producer writes elements and publishes them together; elements stay
-/// constructed, so that what they own is used again.
+/// A bounded queue from one thread to one other. The producer writes elements and publishes them together; elements
+/// stay constructed, so that what they own is used again.
 template <class T>
 class SpscRing {
  public:
@@ -20,7 +20,8 @@ class SpscRing {
   /// Producer: the next element to write.
   [[nodiscard]] T& next() { return m_cells[m_written & m_mask]; }
   void stage() { ++m_written; }
-  /// Makes all staged elements visible. Sequentially consistent: the consumer's announcement that it sleeps is ordered against it.
+  /// Makes all staged elements visible. Sequentially consistent: the consumer's announcement that it sleeps is ordered
+  /// against it.
   void publish() { m_tail.store(m_written); }
 
   /// Consumer: the oldest element, or null.
@@ -36,9 +37,9 @@ class SpscRing {
  private:
   std::size_t const m_mask;
   std::unique_ptr<T[]> const m_cells;
-  alignas(64) std::size_t m_written = 0;     // producer's
+  alignas(64) std::size_t m_written = 0;  // producer's
   alignas(64) std::atomic<std::size_t> m_tail = 0;
-  alignas(64) std::size_t m_read = 0;        // consumer's
+  alignas(64) std::size_t m_read = 0;  // consumer's
   std::size_t m_seen_tail = 0;
 };
 

@@ -293,6 +293,7 @@ void Planner::issue(Task& task, WorkerId worker) {
       }
     }
   }
+  if (m_alone == task.id) end_being_alone();
   task.phase = TaskPhase::Issued;
   task.worker = worker;
   auto& state = m_workers[worker.index()];
@@ -324,6 +325,7 @@ void Planner::task_done(TaskId id, Duration measured) {
 void Planner::end_task(Task& task) {
   TaskId const id = task.id;
   GroupId const group = task.group;
+  if (m_alone == id) end_being_alone();
   if (task.phase == TaskPhase::Issued) {
     auto& worker = m_workers[task.worker.index()];
     worker.held_time = --worker.held == 0 ? Duration{0} : worker.held_time - task.estimate;
@@ -377,40 +379,6 @@ void Planner::unplace(Task& task) {
 void Planner::look_again(NodeId id) {
   auto& node = m_nodes[id.index()];
   if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
-}
-
-// When nothing moves and something waits for room, the first that waits fails: there is none to come.
-bool Planner::resolve_stall() {
-  if (m_issued > 0 || m_active_transfers > 0 || (m_graph.size() == 0 && m_going_home == 0)) return false;
-  auto const out_of_room = [&](NodeId node, std::string const& who) {
-    auto const& ledger = m_nodes[node.index()].ledger;
-    return std::make_exception_ptr(MemoryLimitError(
-        who + " finds no room in memory node '" + m_topology.machine()[node].name + "' (" +
-        std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
-        " bytes are free, and no other data there can be written back or dropped)"));
-  };
-  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-    NodeId const node(static_cast<std::uint32_t>(n));
-    if (!m_nodes[n].waiting.empty()) {
-      Task& task = m_graph[m_nodes[n].waiting.front()];
-      fail(task, out_of_room(node, name_of(task)));
-      return true;
-    }
-    if (!m_nodes[n].transits.empty() || !m_nodes[n].write_backs.empty()) {
-      auto& state = m_nodes[n];
-      bool const upward = !state.transits.empty();
-      DataId const data = upward ? state.transits.front() : state.write_backs.front().data;
-      auto const error = out_of_room(node, "data '" + record(data).description.name + "'");
-      if (upward) {
-        state.transits.pop_front();
-      } else {
-        state.write_backs.pop_front();
-      }
-      upward ? fail_waiting_for(data, node, error) : fail_write_back(data, error);
-      return true;
-    }
-  }
-  return false;
 }
 
 Place Planner::place(DataId data, NodeId node) const {

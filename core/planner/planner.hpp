@@ -150,7 +150,14 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void end_task(Task& task);
   void unplace(Task& task);
   void look_again(NodeId node);
+
+  // stall.cpp
   bool resolve_stall();
+  [[nodiscard]] TaskId oldest_committed() const;
+  void give_way_to(Task const& task);
+  void end_being_alone();
+  void give_back_places(Task& task);
+  bool fail_one();
 
   // staging.cpp: room on nodes
   void give_room(NodeId node);
@@ -191,6 +198,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void finish_eviction(DataId data, NodeId node, Slot slot);
   [[nodiscard]] bool busy(LinkId link) const;
   void value_arrived(DataId data, NodeId node);
+  void find_ways_anew(DataId data);
   void send_home(DataId data);
   void write_back_early();
   void try_forget(DataId data);
@@ -237,6 +245,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::uint32_t m_going_home = 0;  // data on their way home because of a flush or of their release
   std::vector<DataId> m_stale;
   std::vector<std::pair<DataId, AccessMode>> m_touched;  // scratch of end_task
+  TaskId m_alone;  // while it is valid, no other task takes places: see give_way_to
   std::vector<TaskId> m_to_cancel;
   std::vector<Failure> m_failures;
   std::vector<Command> m_commands;

@@ -29,6 +29,7 @@ struct Replica {
 struct Hop {
   NodeId target;
   NodeId via;
+  bool pinned = false;  ///< the replica on `via` counts it among its pins; before, the datum waits for room there
 };
 
 /// A live datum.

@@ -17,8 +17,9 @@ void Planner::give_room(NodeId id) {
   auto& node = m_nodes[id.index()];
   give_room_to_write_backs(id);
   while (!node.transits.empty()) {
-    if (!give_room_to_transit(id, node.transits.front())) break;
-    node.transits.pop_front();
+    DataId const data = node.transits.front();
+    if (!give_room_to_transit(id, data)) break;
+    std::erase(node.transits, data);
   }
   while (!node.waiting.empty()) {
     Task& task = m_graph[node.waiting.front()];
@@ -70,10 +71,11 @@ void Planner::give_room_to_write_backs(NodeId id) {
 
 bool Planner::give_room_to_transit(NodeId id, DataId data) {
   auto& passing = record(data);
-  std::erase_if(passing.hops, [&](Hop const& hop) { return hop.via == id && passing.on(hop.target) == nullptr; });
-  auto const hops = static_cast<std::uint32_t>(
-      std::ranges::count_if(passing.hops, [&](Hop const& hop) { return hop.via == id; }));
-  if (hops == 0) {
+  std::erase_if(passing.hops, [&](Hop const& hop) {
+    return hop.via == id && !hop.pinned && passing.on(hop.target) == nullptr;
+  });
+  bool const wanted = std::ranges::any_of(passing.hops, [&](Hop const& hop) { return hop.via == id && !hop.pinned; });
+  if (!wanted) {
     if (passing.released) try_forget(data);
     return true;
   }
@@ -85,19 +87,14 @@ bool Planner::give_room_to_transit(NodeId id, DataId data) {
     if (!offset) return false;
     add_pool_replica(data, id, *offset);
   }
-  passing.on(id)->pins += hops;
-  keep(data, id);
-  if (passing.on(id)->valid) {
-    value_arrived(data, id);
-  } else {
-    fetch(data, id);
-  }
+  pass_through(data, id);
   return true;
 }
 
 bool Planner::place_task(Task& task, bool may_evict) {
   NodeId const id = m_topology.group(task.group).node;
   auto& node = m_nodes[id.index()];
+  if (m_alone.valid() && task.id != m_alone) return false;
   if (stands_in_reserve(task, id, may_evict)) return false;
   Bytes total = 0;
   Bytes largest = 0;

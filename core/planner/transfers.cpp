@@ -33,20 +33,19 @@ void Planner::fetch(DataId data, NodeId node) {
   pass_through(data, next);
 }
 
-// The datum has to be on `node` before it can go on toward the target of its newest hop.
+// The datum has to be on `node` before it can go on to the targets of its hops.
 void Planner::pass_through(DataId data, NodeId node) {
   auto& moving = record(data);
   Replica* const replica = moving.on(node);
-  auto const hops = std::ranges::count_if(moving.hops, [&](Hop const& hop) { return hop.via == node; });
   if (replica == nullptr) {
-    if (hops > 1) return;  // it waits for room there already
-    m_nodes[node.index()].transits.push_back(data);
+    auto& transits = m_nodes[node.index()].transits;
+    if (std::ranges::find(transits, data) == transits.end()) transits.push_back(data);
     m_nodes[node.index()].look = m_look = true;
     return;
   }
-  bool const waits_for_room = replica->pins == 0 && hops > 1 && !replica->incoming.valid() && !replica->valid;
-  if (waits_for_room) return;
-  ++replica->pins;
+  for (auto& hop : moving.hops) {
+    if (hop.via == node && !std::exchange(hop.pinned, true)) ++replica->pins;
+  }
   if (replica->slot == Slot::Pool) keep(data, node);
   if (replica->valid) {
     value_arrived(data, node);
@@ -72,12 +71,20 @@ void Planner::value_arrived(DataId data, NodeId node) {
       queue_transfer(data, link, {hop.target, destination->slot, destination->offset}, false);
       continue;
     }
-    // A longer way: the next node is filled from this one, which stays pinned until then.
-    auto& all = record(data).hops;
-    auto const same = std::ranges::find_if(all, [&](Hop const& h) { return h.target == hop.target && h.via == node; });
-    same->via = next;
-    --record(data).on(node)->pins;
+    // A longer way: the next node is filled from here.
+    end_hops(data, hop.target);
+    record(data).hops.push_back({hop.target, next});
     pass_through(data, next);
+  }
+}
+
+// A place that the datum was to come from is gone: every way is found anew, so that no two of them lead through each other.
+void Planner::find_ways_anew(DataId data) {
+  auto const hops = record(data).hops;
+  for (Hop const& hop : hops) end_hops(data, hop.target);
+  for (Hop const& hop : hops) {
+    auto const* const destination = record(data).on(hop.target);
+    if (destination != nullptr && destination->pins > 0) fetch(data, hop.target);
   }
 }
 
@@ -188,6 +195,7 @@ void Planner::start_transfer(TransferId id) {
     moving.find(to.node, to.slot)->incoming = {};
     m_transfers.erase(id);
     if (moving.find(to.node, to.slot)->pins > 0) {
+      find_ways_anew(data);
       fetch(data, to.node);
     } else if (moving.going_home) {
       send_home(data);
@@ -268,12 +276,11 @@ void Planner::end_hops(DataId data, NodeId target) {
   auto& hops = record(data).hops;
   for (std::size_t i = hops.size(); i-- > 0;) {
     if (hops[i].target != target) continue;
-    NodeId const via = hops[i].via;
+    Hop const hop = hops[i];
     hops.erase(hops.begin() + static_cast<std::ptrdiff_t>(i));
-    Replica* const replica = record(data).on(via);
-    if (replica == nullptr || replica->pins == 0) continue;
-    --replica->pins;
-    drop_if_useless(data, via);
+    if (!hop.pinned) continue;
+    --record(data).on(hop.via)->pins;
+    drop_if_useless(data, hop.via);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -53,8 +54,10 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (options.scheduler.empty()) options.scheduler = "darts";
   if (options.eviction.empty()) options.eviction = variable("GRANARY_EVICTION");
   if (options.eviction.empty()) options.eviction = options.scheduler == "darts" ? "luf" : "lru";
-  if (auto const text = variable("GRANARY_WORKERS"); options.workers == 0 && !text.empty()) options.workers = parse_workers(text);
-  if (auto const text = variable("GRANARY_MEMORY"); options.host_memory == 0 && !text.empty()) options.host_memory = parse_memory(text);
+  if (auto const text = variable("GRANARY_WORKERS"); options.workers == 0 && !text.empty())
+    options.workers = parse_workers(text);
+  if (auto const text = variable("GRANARY_MEMORY"); options.host_memory == 0 && !text.empty())
+    options.host_memory = parse_memory(text);
   if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
   if (options.workers == 0 || options.host_memory == 0) {
     auto const host = discover_host();

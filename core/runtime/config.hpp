@@ -9,24 +9,29 @@
 
 namespace granary {
 
-/// What a Runtime is made with. What is left empty or zero is taken from the environment, and from the stated default where that says nothing.
+/// What a Runtime is made with. What is left empty or zero is taken from the environment, and from the stated default
+/// where that says nothing.
 struct RuntimeOptions {
-  std::string scheduler = {};       ///< GRANARY_SCHEDULER; "darts"
-  std::string eviction = {};        ///< GRANARY_EVICTION; "luf" with darts, else "lru"
-  unsigned workers = 0;             ///< GRANARY_WORKERS; one per core that the process may use
-  /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may use. Views that
-  /// are used in place lie in the application's memory and do not count.
+  std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
+  std::string eviction = {};   ///< GRANARY_EVICTION; "luf" with darts, else "lru"
+  unsigned workers = 0;        ///< GRANARY_WORKERS; one per core that the process may use
+  /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may
+  /// use. Views that are used in place lie in the application's memory and do not count.
   Bytes host_memory = 0;
-  std::string scratch = {};         ///< directory for data without a home that memory does not hold: GRANARY_SCRATCH, TMPDIR; /var/tmp
+  std::string scratch =
+      {};  ///< directory for data without a home that memory does not hold: GRANARY_SCRATCH, TMPDIR; /var/tmp
   Bytes disk_bytes_per_second = 0;  ///< holds disk traffic to this; 0: as fast as the disk is
-  std::uint32_t depth = PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
-  std::uint64_t seed = 0;           ///< of what a policy draws at random
-  bool bind_workers = true;         ///< each worker's thread to a core, as far as there are enough; GRANARY_BIND=0 turns it off
-  bool record_journal = false;      ///< see Runtime::engine().journal()
+  std::uint32_t depth =
+      PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
+  std::uint64_t seed = 0;      ///< of what a policy draws at random
+  bool bind_workers =
+      true;  ///< each worker's thread to a core, as far as there are enough; GRANARY_BIND=0 turns it off
+  bool record_journal = false;  ///< see Runtime::engine().journal()
 };
 
-/// Fills in what is empty or zero, from the environment and from the host. This is the only reader of the environment in granary. Throws
-/// InvalidArgument for a malformed value, naming the variable, and for a scratch directory that is named and cannot be used.
+/// Fills in what is empty or zero, from the environment and from the host. This is the only reader of the environment
+/// in granary. Throws InvalidArgument for a malformed value, naming the variable, and for a scratch directory that is
+/// named and cannot be used.
 [[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
 
 }  // namespace granary

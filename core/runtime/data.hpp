@@ -13,7 +13,8 @@
 
 namespace granary {
 
-/// The View that a task body gets for an access to data of type `View`: unmanaged, and of const elements when it is only read.
+/// The View that a task body gets for an access to data of type `View`: unmanaged, and of const elements when it is
+/// only read.
 template <class View, AccessMode Mode>
 using BodyView =
     Kokkos::View<std::conditional_t<Mode == AccessMode::Read, typename View::const_data_type, typename View::data_type>,
@@ -45,8 +46,8 @@ Body view_at(View const& view, std::byte* address) {
 
 }  // namespace detail
 
-/// A handle on a datum that has the shape of `View`; copies of it name the same datum. When the last one goes, the datum is
-/// given up as soon as the tasks submitted so far have used it.
+/// A handle on a datum that has the shape of `View`; copies of it name the same datum. When the last one goes, the
+/// datum is given up as soon as the tasks submitted so far have used it.
 template <class View>
 class Data {
  public:

@@ -18,7 +18,7 @@ struct TaskInfo {
   std::int64_t priority = 0;  ///< larger is more urgent
   double flops = 0;           ///< floating-point operations; 0 when unknown
 
-  TaskInfo(char const* n) : name(n) {}         // NOLINT(google-explicit-constructor)
+  TaskInfo(char const* n) : name(n) {}  // NOLINT(google-explicit-constructor)
   TaskInfo(std::string_view n, std::int64_t p = 0, double f = 0) : name(n), priority(p), flops(f) {}  // NOLINT
 };
 
@@ -43,8 +43,8 @@ struct HostTask {
   static void run(KernelCall const& call, std::index_sequence<I...>) {
     auto const& task = *static_cast<HostTask const*>(call.parameters);
     auto const& instance = *static_cast<HostExecutionSpace const*>(call.instance);
-    task.body(instance,
-              view_at<BodyView<typename Accesses::ViewType, Accesses::mode>>(*std::get<I>(task.views), call.data[I])...);
+    task.body(instance, view_at<BodyView<typename Accesses::ViewType, Accesses::mode>>(*std::get<I>(task.views),
+                                                                                       call.data[I])...);
   }
 };
 

@@ -23,12 +23,14 @@ constexpr std::uint32_t disk_width = 4;
 
 Machine make_machine(RuntimeOptions const& options) {
   Machine machine;
-  auto const host = machine.add_node({"host memory", NodeKind::Host, options.host_memory / io_alignment * io_alignment, io_alignment});
+  auto const host = machine.add_node(
+      {"host memory", NodeKind::Host, options.host_memory / io_alignment * io_alignment, io_alignment});
   auto const disk = machine.add_node({"disk", NodeKind::Disk, unbounded, io_alignment});
   auto const bandwidth =
       options.disk_bytes_per_second > 0 ? static_cast<double>(options.disk_bytes_per_second) : usual_disk_bandwidth;
   machine.add_link_pair(host, disk, bandwidth, usual_disk_latency, disk_width, 1);
-  for (unsigned w = 0; w < options.workers; ++w) machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
+  for (unsigned w = 0; w < options.workers; ++w)
+    machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
   return machine;
 }
 
@@ -90,7 +92,8 @@ std::shared_ptr<AsyncFileIo> Runtime::io() {
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
   DataDescription description{.name = std::move(name), .bytes = bytes, .origin = {}, .home = {}};
   if (binding.host != nullptr) {
-    if (binding.origin || binding.home) throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");
+    if (binding.origin || binding.home)
+      throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");
     description.origin = description.home = host_node();
     description.origin_is_home = description.in_place = true;
     return m_engine->add_data(std::move(description), {binding.host, binding.host, std::move(binding.keep)}, nullptr);

@@ -20,46 +20,50 @@
 
 namespace granary {
 
-/// Where a datum's bytes are when no worker uses them: host memory of the application, or slots of storages, or nowhere (a temporary).
+/// Where a datum's bytes are when no worker uses them: host memory of the application, or slots of storages, or nowhere
+/// (a temporary).
 struct DataBinding {
-  StorageSlot origin = {};             ///< its first value is read from here
-  StorageSlot home = {};               ///< its last value is written here; the same slot as the origin's for data changed in place
-  std::byte* host = nullptr;           ///< its bytes, which host workers use in place; then there is no origin and home
+  StorageSlot origin = {};  ///< its first value is read from here
+  StorageSlot home = {};    ///< its last value is written here; the same slot as the origin's for data changed in place
+  std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then there is no origin and home
   std::shared_ptr<void const> keep = {};  ///< kept until the datum is forgotten
 };
 
-/// A machine's workers and memories, ready to run tasks on data: the host's cores, host memory up to a limit, and a disk behind it.
+/// A machine's workers and memories, ready to run tasks on data: the host's cores, host memory up to a limit, and a
+/// disk behind it.
 ///
-/// Kokkos must be initialised before and finalised after. BLAS is held to one thread per call while a Runtime lives. Tasks may be submitted
-/// from several threads; "before" then means the order in which the calls were served.
+/// Kokkos must be initialised before and finalised after. BLAS is held to one thread per call while a Runtime lives.
+/// Tasks may be submitted from several threads; "before" then means the order in which the calls were served.
 class Runtime {
  public:
   /// Throws InvalidArgument for options that cannot be, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
-  /// Waits for everything submitted; failures that no `wait` reported are written to the log. While an exception passes through, tasks that
-  /// have not started are cancelled instead.
+  /// Waits for everything submitted; failures that no `wait` reported are written to the log. While an exception passes
+  /// through, tasks that have not started are cancelled instead.
   ~Runtime();
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
 
-  /// A datum that is the elements of a host View, contiguous or strided. Host workers use them in place: they are not counted against the
-  /// memory limit, and must not be touched by others between the first submission of a task on them and the end of `wait`. Views that share
-  /// elements make one datum: register it once. Throws InvalidArgument for a View without elements.
+  /// A datum that is the elements of a host View, contiguous or strided. Host workers use them in place: they are not
+  /// counted against the memory limit, and must not be touched by others between the first submission of a task on them
+  /// and the end of `wait`. Views that share elements make one datum: register it once. Throws InvalidArgument for a
+  /// View without elements.
   template <class DataType, class... Properties>
-  Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view, std::string name = "");
+  Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view,
+                                                   std::string name = "");
 
-  /// A datum without a first value and a home: an array of `extents` (in LayoutRight, contiguous) that tasks write and then read.
-  /// It takes memory only while it is in use, within the limit, and goes to scratch when there is no room.
+  /// A datum without a first value and a home: an array of `extents` (in LayoutRight, contiguous) that tasks write and
+  /// then read. It takes memory only while it is in use, within the limit, and goes to scratch when there is no room.
   template <class T, class... Extents>
   auto temporary(Extents... extents);
 
-  /// Submits a task: `body(instance, views...)` will be called once, on a host worker, with the worker's execution-space instance and one
-  /// View per access in the order given (see BodyView). The body is copied; its call operator is const. It launches its kernels on the
-  /// instance and need not fence.
+  /// Submits a task: `body(instance, views...)` will be called once, on a host worker, with the worker's
+  /// execution-space instance and one View per access in the order given (see BodyView). The body is copied; its call
+  /// operator is const. It launches its kernels on the instance and need not fence.
   ///
-  /// With Kokkos before 4.0 bodies run one at a time, since Kokkos' host kernels may not run concurrently there; a body that launches none
-  /// says so by a member `static constexpr bool launches_kokkos_kernels = false` and is exempt. (CUDA forbids extended lambdas inside
-  /// generic lambdas: bodies are functors.) Throws what Submitter::submit throws.
+  /// With Kokkos before 4.0 bodies run one at a time, since Kokkos' host kernels may not run concurrently there; a body
+  /// that launches none says so by a member `static constexpr bool launches_kokkos_kernels = false` and is exempt.
+  /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.) Throws what Submitter::submit throws.
   template <class Body, class... Views, AccessMode... Modes>
   TaskId submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses);
 
@@ -103,14 +107,16 @@ class Runtime {
 };
 
 template <class DataType, class... Properties>
-Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType, Properties...> const& view, std::string name) {
+Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType, Properties...> const& view,
+                                                          std::string name) {
   using View = Kokkos::View<DataType, Properties...>;
   static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible,
                 "granary needs a View in host memory");
   static_assert(!std::is_const_v<typename View::value_type>, "granary needs a View of elements that are not const");
   auto kept = std::make_shared<View const>(view);
-  auto const id = add_data(name.empty() ? view.label() : std::move(name), view.span() * sizeof(typename View::value_type),
-                           {.host = reinterpret_cast<std::byte*>(view.data()), .keep = kept});
+  auto const id =
+      add_data(name.empty() ? view.label() : std::move(name), view.span() * sizeof(typename View::value_type),
+               {.host = reinterpret_cast<std::byte*>(view.data()), .keep = kept});
   return {std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept)};
 }
 
@@ -130,8 +136,8 @@ struct PointerTo<T, 0> {
 template <class T, class... Extents>
 auto Runtime::temporary(Extents... extents) {
   static_assert(std::is_trivially_copyable_v<T>, "granary moves elements byte by byte");
-  using View = Kokkos::View<typename detail::PointerTo<T, sizeof...(Extents)>::type, Kokkos::LayoutRight, Kokkos::HostSpace,
-                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using View = Kokkos::View<typename detail::PointerTo<T, sizeof...(Extents)>::type, Kokkos::LayoutRight,
+                            Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   auto kept = std::make_shared<View const>(nullptr, static_cast<std::size_t>(extents)...);
   auto const id = add_data("temporary", kept->span() * sizeof(T), {.keep = kept});
   return Data<View>(std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept));
@@ -142,7 +148,8 @@ TaskId Runtime::submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes
   using TypedTask = detail::HostTask<Body, TypedAccess<Views, Modes>...>;
   std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Modes}...};
   auto const id = codelet(&TypedTask::run, info.name, detail::launches_kokkos_kernels<Body>());
-  return m_engine->submit({id, list, info.priority, info.flops}, Parameters(TypedTask{std::move(body), {accesses.view...}}));
+  return m_engine->submit({id, list, info.priority, info.flops},
+                          Parameters(TypedTask{std::move(body), {accesses.view...}}));
 }
 
 }  // namespace granary

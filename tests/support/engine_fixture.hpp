@@ -31,7 +31,8 @@ class LoggingCopies final : public CopyBackend {
     Answer answer;
     {
       std::lock_guard const lock(m_mutex);
-      log.push_back("copy " + std::to_string(request.data.value()) + " " + name(request.from) + " -> " + name(request.to));
+      log.push_back("copy " + std::to_string(request.data.value()) + " " + name(request.from) + " -> " +
+                    name(request.to));
       answer = next_answer;
       if (answer == Answer::Done && request.destination != nullptr && request.source == nullptr) {
         std::memcpy(request.destination, &values[request.data.index()], sizeof(std::uint64_t));
@@ -80,7 +81,8 @@ struct EngineFixture : SmallMachine {
 
   explicit EngineFixture(std::uint32_t workers = 2, Bytes capacity = 1_MiB, EngineOptions options = {})
       : SmallMachine(workers, capacity), copies(std::make_shared<LoggingCopies>(machine)) {
-    engine = std::make_unique<Engine>(Topology(machine), make_policies("eager", "lru"), std::make_unique<AveragingEstimator>(),
+    engine = std::make_unique<Engine>(Topology(machine), make_policies("eager", "lru"),
+                                      std::make_unique<AveragingEstimator>(),
                                       EngineBackends{std::make_shared<PlainWorkers>(), {copies, copies}}, options);
   }
 
@@ -91,8 +93,9 @@ struct EngineFixture : SmallMachine {
   }
   DataId in_place(std::uint64_t& value, std::string name = "x") {
     auto* address = reinterpret_cast<std::byte*>(&value);
-    return engine->add_data({.name = std::move(name), .bytes = 8, .origin = host, .home = host, .origin_is_home = true, .in_place = true},
-                            {address, address, {}}, nullptr);
+    return engine->add_data(
+        {.name = std::move(name), .bytes = 8, .origin = host, .home = host, .origin_is_home = true, .in_place = true},
+        {address, address, {}}, nullptr);
   }
   template <class P = int>
   TaskId submit(CodeletId codelet, std::vector<Access> accesses, P parameters = {}) {
@@ -101,7 +104,9 @@ struct EngineFixture : SmallMachine {
 };
 
 /// The value of a kernel's access.
-inline std::uint64_t& value(KernelCall const& call, std::size_t i = 0) { return *reinterpret_cast<std::uint64_t*>(call.data[i]); }
+inline std::uint64_t& value(KernelCall const& call, std::size_t i = 0) {
+  return *reinterpret_cast<std::uint64_t*>(call.data[i]);
+}
 inline void increment(KernelCall const& call) { ++value(call); }
 
 }  // namespace granary::test

@@ -96,7 +96,8 @@ TEST(DiskNode, FailuresOfTheStorageArrive) {
   EXPECT_EQ(latch.wait(), 1);
   node.copy_async({DataId(0), {NodeId(1), Slot::Origin}, {NodeId(0)}, nullptr, value.data(), 8}, latch.expect());
   EXPECT_EQ(latch.wait(), 2);
-  EXPECT_THROW(node.copy_async({DataId(0), {NodeId(0)}, {NodeId(1)}, value.data(), nullptr, 8}, latch.expect()), IoError);
+  EXPECT_THROW(node.copy_async({DataId(0), {NodeId(0)}, {NodeId(1)}, value.data(), nullptr, 8}, latch.expect()),
+               IoError);
 }
 
 TEST(DiskNode, KeepsAStorageUntilTheLastDatumIsForgottenAndCollected) {

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The random applications of the policy contract on the real engine: real threads, real copies of stamped data, and every read checked
-// against what the last write before it in the order of submission left.
+// The random applications of the policy contract on the real engine: real threads, real copies of stamped data, and
+// every read checked against what the last write before it in the order of submission left.
 #include "support/faulty_storage.hpp"
 #include "support/policy_case.hpp"
 #include "support/random_machine.hpp"
@@ -94,8 +94,9 @@ class EnginePlayer {
   explicit EnginePlayer(PolicyCase const& drawn) : m_case(drawn), m_machine(bounded(drawn.machine)) {
     for (auto const& node : m_machine.nodes) {
       m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
-      m_disks.push_back(node.kind == NodeKind::Disk ? std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); })
-                                                    : nullptr);
+      m_disks.push_back(node.kind == NodeKind::Disk
+                            ? std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); })
+                            : nullptr);
     }
     auto const copies = std::make_shared<HostCopies>();
     EngineBackends backends{std::make_shared<HostWorkers>(m_machine.workers.size(), std::vector<unsigned>{}), {}};
@@ -191,7 +192,11 @@ class EnginePlayer {
   void perform(GiveUpData const& given_up) { m_engine->release_data(m_data[given_up.datum].id); }
 
   void perform(SubmitGraphTask const& task) {
-    StampTask stamp{.accesses = {}, .stamp = m_submitted + 1, .fails = m_case.faults.tasks.contains(TaskId(m_submitted)), .wrong = &m_wrong, .ran = &m_ran};
+    StampTask stamp{.accesses = {},
+                    .stamp = m_submitted + 1,
+                    .fails = m_case.faults.tasks.contains(TaskId(m_submitted)),
+                    .wrong = &m_wrong,
+                    .ran = &m_ran};
     std::vector<Access> accesses;
     for (auto const& [datum, mode] : task.accesses) {
       accesses.push_back({m_data[datum].id, mode});
@@ -233,7 +238,8 @@ class EnginePlayer {
       } else {
         found = d.origin_is_home ? *datum.origin : *datum.home;
       }
-      EXPECT_TRUE(found == stamped(datum.stamp, d.bytes)) << "the home of datum " << number << " does not hold its last value";
+      EXPECT_TRUE(found == stamped(datum.stamp, d.bytes))
+          << "the home of datum " << number << " does not hold its last value";
     }
   }
 

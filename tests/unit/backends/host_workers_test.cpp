@@ -54,7 +54,8 @@ TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
     auto const& exec = *static_cast<HostExecutionSpace const*>(call.instance);
     long result = 0;
     Kokkos::parallel_reduce(
-        "sum", Kokkos::RangePolicy<HostExecutionSpace>(exec, 0, 1000), KOKKOS_LAMBDA(int i, long& s) { s += i; }, result);
+        "sum", Kokkos::RangePolicy<HostExecutionSpace>(exec, 0, 1000), KOKKOS_LAMBDA(int i, long& s) { s += i; },
+        result);
     if (result != 499500) ++static_cast<Inside const*>(call.parameters)->wrong;
   };
   run_on_two(workers, sum, true, &inside, 300);

@@ -72,7 +72,8 @@ TEST(EngineFailures, TheFirstInTheOrderOfSubmissionIsThrownAndTheOthersAreAttach
     std::this_thread::sleep_for(std::chrono::milliseconds(number == 0 ? 5 : 0));
     refuse(call);
   });
-  for (int i = 0; i < 8; ++i) fixture.submit(bad, {{fixture.in_place(values[static_cast<std::size_t>(i)]), ReadWrite}}, i);
+  for (int i = 0; i < 8; ++i)
+    fixture.submit(bad, {{fixture.in_place(values[static_cast<std::size_t>(i)]), ReadWrite}}, i);
   try {
     fixture.engine->wait();
     FAIL() << "nothing was thrown";

@@ -42,12 +42,14 @@ TEST(Engine, FetchesRunsAndWritesHome) {
   EXPECT_EQ(fixture.copies->values[0], 42U);
   fixture.engine->release_data(data);
   fixture.engine->wait();
-  EXPECT_THAT(fixture.copies->log, ElementsAre("copy 0 disk origin -> host pool", "copy 0 host pool -> disk home", "forget 0", "forget 0"));
+  EXPECT_THAT(fixture.copies->log,
+              ElementsAre("copy 0 disk origin -> host pool", "copy 0 host pool -> disk home", "forget 0", "forget 0"));
 }
 
 TEST(Engine, SpillsTemporariesToTheDiskAndReadsThemBack) {
   EngineFixture fixture(2, 24);  // room for three values
-  auto const set = fixture.codelet("set", [](KernelCall const& call) { value(call) = *static_cast<std::uint64_t const*>(call.parameters); });
+  auto const set = fixture.codelet(
+      "set", [](KernelCall const& call) { value(call) = *static_cast<std::uint64_t const*>(call.parameters); });
   auto const add = fixture.codelet("add", [](KernelCall const& call) { value(call, 1) += value(call, 0); });
   std::uint64_t sum = 0;
   auto const total = fixture.in_place(sum);
@@ -67,9 +69,11 @@ TEST(Engine, AKernelMayHaveManyAccesses) {
   std::vector<std::uint64_t> values(20, 1);
   std::vector<Access> accesses;
   for (auto& v : values) accesses.push_back({fixture.in_place(v), ReadWrite});
-  fixture.submit(fixture.codelet("count", [](KernelCall const& call) {
-    for (std::size_t i = 0; i < call.data.size(); ++i) value(call, i) += i;
-  }), accesses);
+  fixture.submit(fixture.codelet("count",
+                                 [](KernelCall const& call) {
+                                   for (std::size_t i = 0; i < call.data.size(); ++i) value(call, i) += i;
+                                 }),
+                 accesses);
   fixture.engine->wait();
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], i + 1);
 }
@@ -129,7 +133,8 @@ TEST(Engine, ParametersMayCallTheEngineWhenTheyAreDestroyed) {
 TEST(Engine, RefusesAMachineThatItCannotServe) {
   SmallMachine small;
   auto const make = [&](Machine const& machine, EngineBackends backends) {
-    Engine(Topology(machine), make_policies("eager", "lru"), std::make_unique<AveragingEstimator>(), std::move(backends));
+    Engine(Topology(machine), make_policies("eager", "lru"), std::make_unique<AveragingEstimator>(),
+           std::move(backends));
   };
   auto const workers = std::make_shared<PlainWorkers>();
   auto const copies = std::make_shared<LoggingCopies>(small.machine);

@@ -20,7 +20,8 @@ struct Axpy {
   void operator()(Exec const& exec, X x, Y y) const {
     static_assert(std::is_const_v<typename X::value_type>, "what is read only is const");
     auto const s = a;
-    Kokkos::parallel_for("axpy", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { y(i) += s * x(i); });
+    Kokkos::parallel_for(
+        "axpy", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { y(i) += s * x(i); });
   }
 };
 

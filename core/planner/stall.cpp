@@ -1,0 +1,98 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// When nothing moves although something waits: who gives way, and who fails.
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary {
+
+bool Planner::resolve_stall() {
+  if (m_issued > 0 || m_active_transfers > 0 || (m_graph.size() == 0 && m_going_home == 0)) return false;
+  if (!m_alone.valid()) {
+    m_alone = oldest_committed();
+    if (m_alone.valid()) {
+      give_way_to(m_graph[m_alone]);
+      return true;
+    }
+  }
+  return fail_one();
+}
+
+TaskId Planner::oldest_committed() const {
+  TaskId oldest;
+  for (auto const& group : m_groups) {
+    for (TaskId const id : group.committed) {
+      if (m_graph[id].phase != TaskPhase::Issued) oldest = std::min(oldest, id);
+    }
+  }
+  return oldest;
+}
+
+// Tasks on several nodes may hold the room through which each other's data must pass. All but one give their places back until that
+// one has started: alone it fits, as its submission made sure.
+void Planner::give_way_to(Task const& task) {
+  for (auto& group : m_groups) {
+    auto const fetching = group.fetching;
+    for (TaskId const id : fetching) {
+      if (id != task.id) give_back_places(m_graph[id]);
+    }
+  }
+  auto& waiting = m_nodes[m_topology.group(task.group).node.index()].waiting;
+  auto const place = std::ranges::find(waiting, task.id);
+  if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
+  for (auto& node : m_nodes) node.look = true;
+  m_look = true;
+}
+
+void Planner::end_being_alone() {
+  m_alone = {};
+  for (auto& node : m_nodes) node.look = true;
+  m_look = true;
+}
+
+void Planner::give_back_places(Task& task) {
+  NodeId const id = m_topology.group(task.group).node;
+  auto& node = m_nodes[id.index()];
+  std::erase(m_groups[task.group.index()].fetching, task.id);
+  task.phase = TaskPhase::Committed;
+  --node.holders;
+  node.waiting.push_front(task.id);
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    Replica* const replica = record(access.data).on(id);
+    --replica->pins;
+    if (!replica->valid && replica->pins == 0) end_hops(access.data, id);
+    drop_if_useless(access.data, id);
+  }
+}
+
+// There is no room to come: the first that waits fails.
+bool Planner::fail_one() {
+  auto const out_of_room = [&](NodeId node, std::string const& who) {
+    auto const& ledger = m_nodes[node.index()].ledger;
+    return std::make_exception_ptr(MemoryLimitError(
+        who + " finds no room in memory node '" + m_topology.machine()[node].name + "' (" +
+        std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
+        " bytes are free, and no other data there can be written back or dropped)"));
+  };
+  if (m_alone.valid()) {
+    Task& task = m_graph[m_alone];
+    fail(task, out_of_room(m_topology.group(task.group).node, name_of(task)));
+    return true;
+  }
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    auto& state = m_nodes[n];
+    if (state.write_backs.empty()) continue;
+    DataId const data = state.write_backs.front().data;
+    state.write_backs.pop_front();
+    if (known(data)) {
+      fail_write_back(data, out_of_room(NodeId(static_cast<std::uint32_t>(n)), "data '" + record(data).description.name + "'"));
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace granary

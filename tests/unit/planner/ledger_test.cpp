@@ -1,0 +1,106 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/random.hpp>
+#include <granary/core/planner/ledger.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
+namespace granary {
+namespace {
+
+bool anything(DataId) { return true; }
+
+TEST(Ledger, RoundsSizesUpToItsAlignment) {
+  Ledger ledger(256, 64);
+  EXPECT_EQ(ledger.rounded(1), 64U);
+  EXPECT_EQ(ledger.allocate(DataId(0), 65, 0, 256), 0U);
+  EXPECT_EQ(ledger.used(), 128U);
+  EXPECT_EQ(ledger.allocate(DataId(1), 1, 0, 256), 128U);
+  EXPECT_EQ(ledger.free_bytes(), 64U);
+  EXPECT_FALSE(ledger.allocate(DataId(2), 65, 0, 256).has_value());
+  EXPECT_EQ(ledger.allocate(DataId(2), 64, 0, 256), 192U);
+  EXPECT_EQ(ledger.free_bytes(), 0U);
+}
+
+TEST(Ledger, TakesTheSmallestGapAndMergesNeighboursWhenFreed) {
+  Ledger ledger(100, 1);
+  for (std::uint32_t d = 0; d < 5; ++d) EXPECT_EQ(ledger.allocate(DataId(d), 20, 0, 100), d * 20U);
+  ledger.free(0);
+  ledger.free(20);
+  ledger.free(60);
+  EXPECT_EQ(ledger.allocate(DataId(9), 15, 0, 100), 60U);
+  EXPECT_EQ(ledger.allocate(DataId(8), 40, 0, 100), 0U) << "the two gaps have become one";
+}
+
+TEST(Ledger, StaysInsideTheRangeThatItIsGiven) {
+  Ledger ledger(100, 1);
+  EXPECT_FALSE(ledger.allocate(DataId(0), 61, 0, 60).has_value());
+  EXPECT_EQ(ledger.allocate(DataId(0), 60, 0, 60), 0U);
+  EXPECT_FALSE(ledger.allocate(DataId(1), 10, 0, 60).has_value());
+  auto const above = ledger.allocate(DataId(1), 10, 60, 100);
+  ASSERT_TRUE(above.has_value());
+  EXPECT_GE(*above, 60U);
+}
+
+TEST(Ledger, FindsTheWindowThatEvictsTheFewestBytes) {
+  Ledger ledger(100, 1);
+  for (std::uint32_t d = 0; d < 5; ++d) ASSERT_TRUE(ledger.allocate(DataId(d), 20, 0, 100).has_value());
+  ledger.free(40);  // datum 2
+  EXPECT_EQ(ledger.window(40, 0, 100, anything).size(), 1U);
+  EXPECT_TRUE(ledger.window(40, 0, 100, [](DataId) { return false; }).empty());
+  auto const not_next = ledger.window(40, 0, 100, [](DataId d) { return d != DataId(1) && d != DataId(3); });
+  EXPECT_TRUE(not_next.empty()) << "between the two there are only 20 bytes";
+  auto const right = ledger.window(40, 0, 100, [](DataId d) { return d != DataId(1); });
+  EXPECT_EQ(right, (std::vector<DataId>{DataId(3)}));
+}
+
+// The slow reference: one entry per byte.
+TEST(Ledger, AgreesWithAMapOfBytesOnRandomUse) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    Bytes const alignment = Bytes{1} << random.below(4);
+    Bytes const capacity = 200 + random.below(200);
+    Ledger ledger(capacity, alignment);
+    std::vector<std::uint32_t> owner(capacity, std::numeric_limits<std::uint32_t>::max());
+    auto const is_free = [&](Bytes at) { return owner[at] == std::numeric_limits<std::uint32_t>::max(); };
+    std::map<Bytes, Bytes> taken;
+    for (std::uint32_t step = 0; step < 500; ++step) {
+      if (random.chance(0.6)) {
+        Bytes const bytes = 1 + random.below(60);
+        Bytes const size = ledger.rounded(bytes);
+        Bytes longest = 0;
+        for (Bytes at = 0, run = 0; at < capacity / alignment * alignment; ++at) {
+          run = is_free(at) ? run + 1 : 0;
+          longest = std::max(longest, run);
+        }
+        auto const offset = ledger.allocate(DataId(step), bytes, 0, capacity);
+        ASSERT_EQ(offset.has_value(), longest >= size) << "seed " << seed << ", step " << step;
+        if (!offset) continue;
+        ASSERT_EQ(*offset % alignment, 0U);
+        ASSERT_LE(*offset + size, capacity);
+        for (Bytes at = *offset; at < *offset + size; ++at) {
+          ASSERT_TRUE(is_free(at)) << "seed " << seed << ", step " << step;
+          owner[at] = step;
+        }
+        taken[*offset] = size;
+      } else if (!taken.empty()) {
+        auto const one = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random.below(taken.size())));
+        ledger.free(one->first);
+        for (Bytes at = one->first; at < one->first + one->second; ++at) {
+          owner[at] = std::numeric_limits<std::uint32_t>::max();
+        }
+        taken.erase(one);
+      }
+      Bytes sum = 0;
+      for (auto const& [offset, size] : taken) sum += size;
+      ASSERT_EQ(ledger.used(), sum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace granary
