@@ -82,6 +82,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   } else {
     fail_waiting_for(data, to, error);
   }
+  finish_eviction(data, from, transfer.from_slot);
   drop_if_useless(data, from);
   drop_if_useless(data, to);
   start_transfers(transfer.link);

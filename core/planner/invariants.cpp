@@ -95,9 +95,15 @@ void Planner::check_tasks() const {
     demand(ahead == m_groups[g].ahead, "a group miscounts its committed tasks");
   }
   demand(issued == m_issued, "the issued tasks are miscounted");
-  for (auto const& [place, count] : holds) {
-    demand(record(place.first).on(place.second)->pins >= count,
-           "'" + record(place.first).description.name + "' is held by more tasks than it counts");
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    DataId const data(static_cast<std::uint32_t>(d));
+    for (auto const& hop : m_data[d].hops) holds[{data, hop.via}] += hop.pinned ? 1 : 0;
+    for (auto const& replica : m_data[d].replicas) {
+      auto const held = holds.find({data, replica.node});
+      bool const usable = replica.slot == m_data[d].slot_on(replica.node);
+      std::uint32_t const pins = usable && held != holds.end() ? held->second : 0;
+      demand(replica.pins == pins, "a replica of '" + m_data[d].description.name + "' miscounts who holds it");
+    }
   }
 }
 

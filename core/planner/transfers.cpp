@@ -196,7 +196,8 @@ void Planner::start_transfer(TransferId id) {
     m_transfers.erase(id);
     if (moving.find(to.node, to.slot)->pins > 0) {
       find_ways_anew(data);
-      fetch(data, to.node);
+      auto const* const wanted = moving.find(to.node, to.slot);
+      if (wanted != nullptr && wanted->pins > 0) fetch(data, to.node);
     } else if (moving.going_home) {
       send_home(data);
     } else {
