@@ -33,7 +33,8 @@ class Stack final : public granary::Scheduler {
 struct Increment {
   template <class Exec, class X>
   void operator()(Exec const& exec, X x) const {
-    Kokkos::parallel_for("increment", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { x(i) += 1; });
+    Kokkos::parallel_for(
+        "increment", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), KOKKOS_LAMBDA(int i) { x(i) += 1; });
   }
 };
 

@@ -7,12 +7,12 @@
 namespace granary {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
-/// of 512 (bench/cholesky).
+/// of 512 (bench/kernels).
 struct CholeskyTimes {
   std::int64_t potrf = 9;
-  std::int64_t trsm = 17;
-  std::int64_t syrk = 15;
-  std::int64_t gemm = 29;
+  std::int64_t trsm = 19;
+  std::int64_t syrk = 20;
+  std::int64_t gemm = 36;
 };
 
 /// The bottom levels of the tasks of a tiled Cholesky factorization: the time from a task's start to the end of the

@@ -38,10 +38,10 @@ void check_outputs(Options const& options, MatrixInput const& input) {
 }
 
 Plan make_plan(Options const& options) {
-  auto const runtime = configure(options.runtime);
-  static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
   auto input = find_matrix(options.input, options.single_precision);
   check_outputs(options, input);
+  auto const runtime = configure(options.runtime);
+  static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
   auto const grid = choose_grid(input, options.tile, runtime.host_memory, options.check);
   return {options, runtime, std::move(input), grid};
 }

@@ -21,7 +21,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
     parser.add_argument("--n", type=int, default=8192)
-    parser.add_argument("--tile", nargs="+", type=int, default=[256, 384, 512])
+    parser.add_argument("--tile", nargs="+", type=int, default=[512, 768, 1024])
     parser.add_argument("--precision", nargs="+", default=["double", "float"])
     parser.add_argument("--scheduler", default="prio")
     parser.add_argument("--repeat", type=int, default=5)

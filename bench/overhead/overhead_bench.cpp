@@ -10,12 +10,15 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
+#include "bench/support/machine.hpp"
+
 #include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -168,10 +171,12 @@ int main(int argc, char** argv) {
   app.add_option("--workers", workers);
   app.add_option("--repeats", repeats);
   app.add_option("--only", only, "independent, wavefront or cholesky");
-  app.add_option("--csv", csv, "Append a line per shape to this file");
+  app.add_option("--csv", csv, "file for the figures");
   CLI11_PARSE(app, argc, argv);
   Kokkos::ScopeGuard const kokkos(argc, argv);
 
+  auto table = bench::machine_line() +
+               "\nshape,scheduler,workers,tasks,best_ns,median_ns,submission_ns,deciding_ns,bytes_per_live_task\n";
   fmt::print("{:<12} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "shape", "tasks", "best", "median", "submit", "deciding",
              "B/task");
   for (auto const& shape : {independent(200'000), wavefront(200), cholesky(181)}) {
@@ -185,11 +190,14 @@ int main(int argc, char** argv) {
     auto const ns = 1e9 / static_cast<double>(best.tasks);
     fmt::print("{:<12} {:>9} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f} {:>9.0f}\n", shape.name, best.tasks, best.wall * ns,
                median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
-    if (csv.empty()) continue;
-    if (auto* file = std::fopen(csv.c_str(), "a")) {
-      fmt::print(file, "{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f}\n", shape.name, scheduler, workers, best.tasks,
-                 best.wall * ns, median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
-      std::fclose(file);
-    }
+    table += fmt::format("{},{},{},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.0f}\n", shape.name, scheduler, workers, best.tasks,
+                         best.wall * ns, median.wall * ns, median.submission * ns, median.deciding * ns, bytes);
+  }
+  if (csv.empty()) return 0;
+  std::ofstream file(csv);
+  file << table;
+  if (!file.flush()) {
+    fmt::print(stderr, "granary-overhead: cannot write {}\n", csv);
+    return 1;
   }
 }

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include "bench/support/machine.hpp"
 
 #include <support/fake_system_view.hpp>
 
@@ -146,6 +147,7 @@ int main_of(int argc, char** argv) {
       return 2;
     }
   }
+  if (csv) std::printf("%s\n", bench::machine_line().c_str());
   std::printf(csv ? "workload,scheduler,eviction,tasks,microseconds_per_task,loads\n"
                   : "workload scheduler eviction  tasks  us/task   loads\n");
   for (bool const product : {false, true}) {

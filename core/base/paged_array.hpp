@@ -8,10 +8,11 @@
 
 namespace granary {
 
-/// Elements addressed by ids that only grow, in pages that are freed once every element in them was erased: constant-time
-/// access, stable addresses, memory in proportion to the live elements.
+/// Elements addressed by ids that only grow, in pages that are freed once every element in them was erased:
+/// constant-time access, stable addresses, memory in proportion to the live elements.
 ///
-/// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or never created.
+/// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or
+/// never created.
 template <class IdType, class T, std::size_t PageSize = 256>
 class PagedArray {
  public:
@@ -66,7 +67,8 @@ class PagedArray {
       if (!m_pages[p]) continue;
       for (std::size_t i = 0; i < PageSize; ++i) {
         auto& cell = m_pages[p]->cells[i];
-        if (cell.live) function(IdType(static_cast<typename IdType::rep>((m_first_page + p) * PageSize + i)), *cell.get());
+        if (cell.live)
+          function(IdType(static_cast<typename IdType::rep>((m_first_page + p) * PageSize + i)), *cell.get());
       }
     }
   }

@@ -34,7 +34,8 @@ constexpr std::array<std::pair<std::string_view, double>, 16> suffixes{{
 
 Bytes parse_bytes(std::string_view text) {
   auto const malformed = [&] {
-    return InvalidArgument("malformed size '" + std::string(text) + "': write a number and a unit, for example 512MiB or 150MB");
+    return InvalidArgument("malformed size '" + std::string(text) +
+                           "': write a number and a unit, for example 512MiB or 150MB");
   };
   double number = 0;
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);

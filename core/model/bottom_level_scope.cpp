@@ -15,8 +15,8 @@ void BottomLevelScope::release_data(DataId data) {
 }
 
 TaskId BottomLevelScope::submit(TaskSubmission const& submission, Parameters parameters) {
-  m_tasks.push_back({submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(),
-                     std::move(parameters)});
+  m_tasks.push_back(
+      {submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(), std::move(parameters)});
   m_accesses.insert(m_accesses.end(), submission.accesses.begin(), submission.accesses.end());
   return {};
 }

@@ -15,7 +15,8 @@ namespace granary {
 struct KernelCall {
   std::span<std::byte* const> data;  ///< one address per access, in the order of submission
   void const* parameters = nullptr;  ///< the task's own parameters
-  void const* instance = nullptr;    ///< the worker's execution-space instance, of the type that the worker's kind implies
+  void const* instance =
+      nullptr;  ///< the worker's execution-space instance, of the type that the worker's kind implies
   WorkerId worker;
 };
 

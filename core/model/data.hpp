@@ -10,8 +10,8 @@ namespace granary {
 
 /// A datum as it is registered: identity and size, never an address.
 ///
-/// Workers on the home's node use the home itself, outside the node's capacity. An origin that is not the home lies on a node
-/// without workers.
+/// Workers on the home's node use the home itself, outside the node's capacity. An origin that is not the home lies on
+/// a node without workers.
 struct DataDescription {
   std::string name = {};  ///< for messages
   Bytes bytes = 0;        ///< at least 1

@@ -15,12 +15,12 @@ void average_in(double& average, double measured) {
 }  // namespace
 
 Duration AveragingEstimator::kernel_time(CodeletId codelet, double flops, WorkerKind kind) const {
-  Average const known = codelet.index() < m_averages.size()
-                            ? m_averages[codelet.index()][static_cast<std::size_t>(kind)]
-                            : Average{};
+  Average const known =
+      codelet.index() < m_averages.size() ? m_averages[codelet.index()][static_cast<std::size_t>(kind)] : Average{};
   Duration estimate{};
   if (flops > 0) {
-    estimate = from_seconds(flops * (known.seconds_per_flop > 0 ? known.seconds_per_flop : 1 / m_prior_flops_per_second));
+    estimate =
+        from_seconds(flops * (known.seconds_per_flop > 0 ? known.seconds_per_flop : 1 / m_prior_flops_per_second));
   } else {
     estimate = known.seconds > 0 ? from_seconds(known.seconds) : m_prior_without_flops;
   }

@@ -21,11 +21,12 @@ class Estimator {
   virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;
 };
 
-/// Believes the last measurements of each codelet and kind of worker: an average that forgets (weight 1/8) of the time per flop, or
-/// of the time where tasks state no flops; before any measurement, a stated speed.
+/// Believes the last measurements of each codelet and kind of worker: an average that forgets (weight 1/8) of the time
+/// per flop, or of the time where tasks state no flops; before any measurement, a stated speed.
 class AveragingEstimator final : public Estimator {
  public:
-  explicit AveragingEstimator(double prior_flops_per_second = 1e10, Duration prior_without_flops = std::chrono::microseconds(10))
+  explicit AveragingEstimator(double prior_flops_per_second = 1e10,
+                              Duration prior_without_flops = std::chrono::microseconds(10))
       : m_prior_flops_per_second(prior_flops_per_second), m_prior_without_flops(prior_without_flops) {}
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
   void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;

@@ -47,7 +47,8 @@ void Topology::check() const {
     }
   }
   for (auto const& worker : m_machine.workers) {
-    if (!known(worker.node)) throw InvalidArgument("worker '" + worker.name + "' sits on a memory node that is not there");
+    if (!known(worker.node))
+      throw InvalidArgument("worker '" + worker.name + "' sits on a memory node that is not there");
   }
 }
 

@@ -29,10 +29,10 @@ struct MemoryNode {
 struct Link {
   NodeId from;
   NodeId to;
-  double bandwidth = 1e9;        ///< bytes per second, when alone on its bus
-  Duration latency{0};           ///< per transfer
-  std::uint32_t bus = 0;         ///< links with the same non-zero bus share the bandwidth of the fastest of them
-  std::uint32_t width = 1;       ///< transfers in flight at once, at least 1
+  double bandwidth = 1e9;   ///< bytes per second, when alone on its bus
+  Duration latency{0};      ///< per transfer
+  std::uint32_t bus = 0;    ///< links with the same non-zero bus share the bandwidth of the fastest of them
+  std::uint32_t width = 1;  ///< transfers in flight at once, at least 1
 };
 
 /// An in-order lane of execution with one local memory node.
@@ -70,8 +70,8 @@ struct WorkerGroup {
 /// A machine with what follows from it: groups and the shortest routes between nodes.
 class Topology {
  public:
-  /// Throws InvalidArgument when a link or a worker names an absent node, a width or a bandwidth is not positive, there are
-  /// more than 64 groups, or two nodes cannot reach each other.
+  /// Throws InvalidArgument when a link or a worker names an absent node, a width or a bandwidth is not positive, there
+  /// are more than 64 groups, or two nodes cannot reach each other.
   explicit Topology(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return m_machine; }
@@ -88,7 +88,9 @@ class Topology {
   [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }
 
  private:
-  [[nodiscard]] std::size_t pair(NodeId from, NodeId to) const { return from.index() * m_machine.nodes.size() + to.index(); }
+  [[nodiscard]] std::size_t pair(NodeId from, NodeId to) const {
+    return from.index() * m_machine.nodes.size() + to.index();
+  }
   void check() const;
   void make_groups();
   void make_routes();

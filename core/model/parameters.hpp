@@ -14,8 +14,7 @@ class Parameters {
  public:
   Parameters() = default;
   template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, Parameters>)
-  explicit Parameters(T&& value) {
+  requires(!std::is_same_v<std::remove_cvref_t<T>, Parameters>) explicit Parameters(T&& value) {
     using Value = std::remove_cvref_t<T>;
     if constexpr (fits<Value>) {
       ::new (static_cast<void*>(m_bytes)) Value(std::forward<T>(value));
@@ -50,20 +49,20 @@ class Parameters {
     void (*destroy)(std::byte*) noexcept;
   };
   template <class T>
-  static constexpr bool fits = sizeof(T) <= capacity && alignof(T) <= alignof(void*) && std::is_nothrow_move_constructible_v<T>;
+  static constexpr bool fits = sizeof(T) <= capacity &&
+                               alignof(T) <= alignof(void*) && std::is_nothrow_move_constructible_v<T>;
 
   template <class T>
   static T* as(std::byte* bytes) {
     return std::launder(reinterpret_cast<T*>(bytes));
   }
   template <class T>
-  static constexpr Operations in_place{
-      [](std::byte const* bytes) -> void const* { return bytes; },
-      [](std::byte* from, std::byte* to) noexcept {
-        ::new (static_cast<void*>(to)) T(std::move(*as<T>(from)));
-        as<T>(from)->~T();
-      },
-      [](std::byte* bytes) noexcept { as<T>(bytes)->~T(); }};
+  static constexpr Operations in_place{[](std::byte const* bytes) -> void const* { return bytes; },
+                                       [](std::byte* from, std::byte* to) noexcept {
+                                         ::new (static_cast<void*>(to)) T(std::move(*as<T>(from)));
+                                         as<T>(from)->~T();
+                                       },
+                                       [](std::byte* bytes) noexcept { as<T>(bytes)->~T(); }};
   template <class T>
   static constexpr Operations on_heap{
       [](std::byte const* bytes) -> void const* { return *as<T*>(const_cast<std::byte*>(bytes)); },

@@ -21,8 +21,8 @@ struct TaskSubmission {
   double flops = 0;           ///< floating-point operations, for estimates; 0 when unknown
 };
 
-/// What algorithms emit to; an engine or a simulator stands behind it. Dependencies follow from the accesses in the order of
-/// submission: a task sees what the last task before it that writes a datum left there.
+/// What algorithms emit to; an engine or a simulator stands behind it. Dependencies follow from the accesses in the
+/// order of submission: a task sees what the last task before it that writes a datum left there.
 class Submitter {
  public:
   virtual ~Submitter() = default;
@@ -32,8 +32,9 @@ class Submitter {
   virtual DataId add_data(DataDescription description) = 0;
   /// Gives the datum up once the tasks submitted so far have used it; its value goes to its home first if it has one.
   virtual void release_data(DataId data) = 0;
-  /// Throws MemoryLimitError when the task's data fit on no node whose workers can run it, InvalidArgument when a datum or codelet
-  /// is unknown, no worker can run the codelet, a datum is read that has no value, or a datum is poisoned by an earlier failure.
+  /// Throws MemoryLimitError when the task's data fit on no node whose workers can run it, InvalidArgument when a datum
+  /// or codelet is unknown, no worker can run the codelet, a datum is read that has no value, or a datum is poisoned by
+  /// an earlier failure.
   virtual TaskId submit(TaskSubmission const& submission, Parameters parameters) = 0;
 };
 

@@ -23,15 +23,15 @@ struct Task {
   TaskId id;
   CodeletId codelet;
   TaskPhase phase = TaskPhase::Waiting;
-  bool cancelled = false;             ///< will not run: it depends on a failure, or the run was cancelled
-  std::uint32_t predecessors = 0;     ///< unfinished ones, counted once per datum that links them
+  bool cancelled = false;                ///< will not run: it depends on a failure, or the run was cancelled
+  std::uint32_t predecessors = 0;        ///< unfinished ones, counted once per datum that links them
   std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
-  std::uint64_t allowed_groups = 0;   ///< bit g is set when group g can run it: kernel, and room on the node
-  GroupId group;                      ///< from Committed on
-  WorkerId worker;                    ///< from Issued on
-  Duration estimate{0};               ///< its expected time on that worker
+  std::uint64_t allowed_groups = 0;  ///< bit g is set when group g can run it: kernel, and room on the node
+  GroupId group;                     ///< from Committed on
+  WorkerId worker;                   ///< from Issued on
+  Duration estimate{0};              ///< its expected time on that worker
   AccessList accesses;
 
   static constexpr std::uint32_t none = 0xffffffffU;

@@ -10,14 +10,14 @@
 
 namespace granary {
 
-/// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the last
-/// writer of the datum, a writer follows the last writer and every reader since.
+/// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the
+/// last writer of the datum, a writer follows the last writer and every reader since.
 ///
 /// Adding a task costs O(accesses + edges); a finished task costs O(its successors). Only unfinished tasks are linked.
 class TaskGraph {
  public:
-  /// Takes the next submission number, links the task behind its predecessors and returns it; `Task::predecessors` is 0 when
-  /// it may run at once.
+  /// Takes the next submission number, links the task behind its predecessors and returns it; `Task::predecessors` is 0
+  /// when it may run at once.
   Task& add(AccessList accesses);
 
   /// Removes a task that ran or was cancelled, and calls `released(Task&)` for each task that waited for it alone.

@@ -41,7 +41,8 @@ struct FreeCommand {
   bool operator==(FreeCommand const&) const = default;
 };
 
-/// Copy the datum's bytes along the link; answer with CopyDone or CopyFailed. Any number may be in flight, in any order.
+/// Copy the datum's bytes along the link; answer with CopyDone or CopyFailed. Any number may be in flight, in any
+/// order.
 struct CopyCommand {
   TransferId transfer;
   DataId data;
@@ -52,8 +53,8 @@ struct CopyCommand {
   bool operator==(CopyCommand const&) const = default;
 };
 
-/// Run the task on the worker, behind what the worker was given before; answer with TaskDone or TaskFailed. Its data are valid at
-/// `Planner::place(data, node of the worker)` from this command to the answer.
+/// Run the task on the worker, behind what the worker was given before; answer with TaskDone or TaskFailed. Its data
+/// are valid at `Planner::place(data, node of the worker)` from this command to the answer.
 struct RunCommand {
   TaskId task;
   WorkerId worker;

@@ -54,7 +54,7 @@ struct CancelAll {
 struct ClearFailures {};
 
 /// Everything that a planner is ever told; a journal is a list of these.
-using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed, FlushHomes,
-                           CancelAll, ClearFailures>;
+using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
+                           FlushHomes, CancelAll, ClearFailures>;
 
 }  // namespace granary

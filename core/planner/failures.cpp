@@ -105,7 +105,8 @@ void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   if (kept.released) try_forget(data);
 }
 
-// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those beyond for which it passes through.
+// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those beyond for which it passes
+// through.
 void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error) {
   std::vector<NodeId> beyond;
   for (auto const& hop : record(data).hops) {

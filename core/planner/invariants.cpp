@@ -65,8 +65,9 @@ void Planner::check_data() const {
              "a place of '" + name + "' serves nobody");
       demand(!replica.evicting || replica.pins == 0, "a replica of '" + name + "' is evicted while it is held");
     }
-    demand(data.poisoned || data.stale || written || !data.defined || data.has_value() || m_graph.pending_writers(id) > 0,
-           "the last valid replica of '" + name + "' is lost");
+    demand(
+        data.poisoned || data.stale || written || !data.defined || data.has_value() || m_graph.pending_writers(id) > 0,
+        "the last valid replica of '" + name + "' is lost");
     demand(data.active <= data.transfers, "'" + name + "' miscounts its transfers");
   }
   demand(going_home == m_going_home, "the data on their way home are miscounted");
@@ -116,9 +117,15 @@ std::string Planner::describe_waiting() const {
       Task const& task = m_graph[id];
       text += name_of(task) + " on '" + node.name + "': ";
       switch (task.phase) {
-        case TaskPhase::Issued: text += "running or next on worker '" + machine[task.worker].name + "'\n"; continue;
-        case TaskPhase::Fetching: text += "waits for"; break;
-        default: text += "waits for room\n"; continue;
+        case TaskPhase::Issued:
+          text += "running or next on worker '" + machine[task.worker].name + "'\n";
+          continue;
+        case TaskPhase::Fetching:
+          text += "waits for";
+          break;
+        default:
+          text += "waits for room\n";
+          continue;
       }
       for (auto const& access : task.accesses) {
         auto const* replica = record(access.data).on(m_topology.groups()[g].node);

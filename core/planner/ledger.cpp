@@ -105,8 +105,8 @@ std::vector<DataId> Ledger::window(Bytes bytes, Bytes low, Bytes high,
   auto block = m_blocks.begin();
   while (gap != m_gaps.end() || block != m_blocks.end()) {
     bool const take_gap = block == m_blocks.end() || (gap != m_gaps.end() && gap->first < block->first);
-    Piece const piece = take_gap ? Piece{gap->first, gap->second, {}}
-                                 : Piece{block->first, block->second.size, block->second.data};
+    Piece const piece =
+        take_gap ? Piece{gap->first, gap->second, {}} : Piece{block->first, block->second.size, block->second.data};
     take_gap ? static_cast<void>(++gap) : static_cast<void>(++block);
     Bytes const start = std::max(piece.offset, low);
     Bytes const end = std::min(piece.offset + piece.size, high);

@@ -38,8 +38,8 @@ class Ledger {
   /// The blocks in use, by offset.
   [[nodiscard]] std::map<Bytes, Block> const& blocks() const { return m_blocks; }
 
-  /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, such that the fewest bytes are evicted; none when
-  /// no window is long enough without touching a datum for which `evictable` is false. O(blocks).
+  /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, such that the fewest bytes are
+  /// evicted; none when no window is long enough without touching a datum for which `evictable` is false. O(blocks).
   [[nodiscard]] std::vector<DataId> window(Bytes bytes, Bytes low, Bytes high,
                                            std::function<bool(DataId)> const& evictable) const;
 

@@ -9,10 +9,11 @@
 namespace granary {
 
 struct PlannerOptions {
-  /// Committed tasks of a group beyond those that were handed to workers: how many tasks ahead data are fetched; at least 1.
+  /// Committed tasks of a group beyond those that were handed to workers: how many tasks ahead data are fetched; at
+  /// least 1.
   std::uint32_t depth = 4;
-  /// A worker is handed tasks behind the one that it runs while their estimated time together is below this, so that it need
-  /// not wait for a decision after each short task.
+  /// A worker is handed tasks behind the one that it runs while their estimated time together is below this, so that it
+  /// need not wait for a decision after each short task.
   Duration issue_ahead = std::chrono::microseconds(100);
   /// The most tasks that a worker holds, at least 1.
   std::uint32_t issue_depth = 64;

@@ -17,7 +17,8 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
       m_workers(m_topology.machine().workers.size()),
       m_links(m_topology.machine().links.size()) {
   if (m_groups.empty()) throw InvalidArgument("the machine has no workers");
-  if (!m_policies.scheduler || !m_policies.eviction) throw InvalidArgument("a scheduler and an eviction policy are needed");
+  if (!m_policies.scheduler || !m_policies.eviction)
+    throw InvalidArgument("a scheduler and an eviction policy are needed");
   if (m_options.depth == 0 || m_options.issue_depth == 0) {
     throw InvalidArgument("the depth of committed tasks and the depth of issued tasks must be at least 1");
   }
@@ -46,7 +47,8 @@ DataId Planner::add_data(DataDescription description) {
   auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= machine.nodes.size(); };
   if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that is not there");
   auto const has_workers = [&](NodeId node) { return !m_topology.groups_on(node).empty(); };
-  if (description.origin_is_home && description.home != description.origin) refuse("has an origin that is not its home");
+  if (description.origin_is_home && description.home != description.origin)
+    refuse("has an origin that is not its home");
   if (description.home.valid() && description.in_place != has_workers(description.home)) {
     refuse("must be used in place exactly when its home's node has workers");
   }
@@ -109,7 +111,8 @@ TaskId Planner::submit(TaskSubmission const& submission) {
 
 void Planner::check_submission(TaskSubmission const& submission, AccessList const& accesses) const {
   if (submission.codelet.index() >= m_codelets.size()) {
-    throw InvalidArgument("a task names codelet " + std::to_string(submission.codelet.value()) + ", which is not registered");
+    throw InvalidArgument("a task names codelet " + std::to_string(submission.codelet.value()) +
+                          ", which is not registered");
   }
   auto const& name = m_codelets[submission.codelet.index()].name;
   for (auto const& access : accesses) {
@@ -161,8 +164,8 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
           std::ranges::count_if(accesses, [](Access const& access) { return !access.repeated; }));
       Bytes const kept = m_nodes[group.node.index()].reserve;
       refusal = "task '" + codelet.name + "' needs at least " + std::to_string(needed + kept) + " bytes (" +
-                format_bytes(needed + kept) + ") in memory node '" + m_topology.machine()[group.node].name + "' for its " +
-                std::to_string(count) + " data" + (kept > 0 ? " and data that pass through" : "") +
+                format_bytes(needed + kept) + ") in memory node '" + m_topology.machine()[group.node].name +
+                "' for its " + std::to_string(count) + " data" + (kept > 0 ? " and data that pass through" : "") +
                 ", but the limit there is " + std::to_string(limit) + " bytes";
     }
   }
@@ -173,10 +176,12 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
       NodeId const node(static_cast<std::uint32_t>(n));
       Bytes const size = m_nodes[n].ledger.rounded(record(access.data).description.bytes);
-      if (m_topology.between_others(node) && record(access.data).slot_on(node) == Slot::Pool && size > room_for_tasks(node)) {
+      if (m_topology.between_others(node) && record(access.data).slot_on(node) == Slot::Pool &&
+          size > room_for_tasks(node)) {
         throw MemoryLimitError("data '" + record(access.data).description.name + "' of task '" + codelet.name +
-                               "' pass through memory node '" + m_topology.machine()[node].name + "', which needs at least " +
-                               std::to_string(size + m_nodes[n].reserve) + " bytes for that, but the limit there is " +
+                               "' pass through memory node '" + m_topology.machine()[node].name +
+                               "', which needs at least " + std::to_string(size + m_nodes[n].reserve) +
+                               " bytes for that, but the limit there is " +
                                std::to_string(m_nodes[n].ledger.capacity()) + " bytes");
       }
     }
@@ -186,8 +191,8 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
 
 void Planner::make_ready(Task& task) {
   bool const broken = task.cancelled || std::ranges::any_of(task.accesses, [&](Access const& access) {
-    return reads(access.mode) && (record(access.data).poisoned || record(access.data).stale);
-  });
+                        return reads(access.mode) && (record(access.data).poisoned || record(access.data).stale);
+                      });
   task.phase = TaskPhase::Ready;
   if (broken) {
     task.cancelled = true;
@@ -390,46 +395,6 @@ bool Planner::idle() const { return m_graph.size() == 0 && m_transfers.size() ==
 
 std::string Planner::name_of(Task const& task) const {
   return "task '" + m_codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
-}
-
-bool Planner::valid(DataId data, NodeId node) const {
-  auto const* replica = record(data).on(node);
-  return replica != nullptr && replica->valid;
-}
-
-bool Planner::expected(DataId data, NodeId node) const {
-  auto const* replica = record(data).on(node);
-  return replica != nullptr && (replica->valid || replica->incoming.valid() || replica->pins > 0);
-}
-
-bool Planner::evictable(DataId data, NodeId node) const {
-  auto const* replica = record(data).find(node, Slot::Pool);
-  return replica != nullptr && replica->valid && !replica->evicting && replica->pins == 0 && !record(data).going_home &&
-         (record(data).valid_besides(*replica) || (storage_of(data, node).valid() && !record(data).write_failed));
-}
-
-Duration Planner::transfer_time(DataId data, NodeId node) const {
-  Duration best = Duration::max();
-  for (auto const& replica : record(data).replicas) {
-    if (!replica.valid) continue;
-    if (replica.node == node && replica.slot == record(data).slot_on(node)) return Duration{0};
-    best = std::min(best, m_topology.route_time(replica.node, node, record(data).description.bytes));
-  }
-  return best == Duration::max() ? Duration{0} : best;
-}
-
-Duration Planner::kernel_time(TaskId id, GroupId group) const {
-  Task const& task = m_graph[id];
-  return m_estimator.kernel_time(task.codelet, task.flops, m_topology.group(group).kind);
-}
-
-std::uint32_t Planner::committed_uses(DataId data, NodeId node) const {
-  auto const& uses = m_nodes[node.index()].committed_uses;
-  return data.index() < uses.size() ? uses[data.index()] : 0;
-}
-
-void Planner::planned_uses_changed(DataId data, GroupId group) {
-  m_policies.eviction->planned_uses_changed(data, group);
 }
 
 void Planner::handle(Event const& event) {

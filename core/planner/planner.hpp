@@ -23,11 +23,12 @@
 
 namespace granary {
 
-/// The state machine that decides everything: events in, commands out. Passive: no thread, lock, clock or device inside; not
-/// thread-safe. Every event ends with the commands that follow from it appended to `commands()`; the same events give the same commands.
+/// The state machine that decides everything: events in, commands out. Passive: no thread, lock, clock or device
+/// inside; not thread-safe. Every event ends with the commands that follow from it appended to `commands()`; the same
+/// events give the same commands.
 ///
-/// Room on a node is given to committed tasks in the order of commitment, all of a task's data at once. A task that needs no
-/// new room may pass those that wait. See DESIGN.md, "What must be true", for what it guarantees.
+/// Room on a node is given to committed tasks in the order of commitment, all of a task's data at once. A task that
+/// needs no new room may pass those that wait. See DESIGN.md, "What must be true", for what it guarantees.
 class Planner final : private SystemView, private PlanBoard::Observer {
  public:
   /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
@@ -49,7 +50,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void flush_homes();
   /// Cancels every task that was not handed to a worker, with `error` as the failure.
   void cancel_all(std::exception_ptr error);
-  /// The failures since the last call in order of submission; afterwards the planner is clean, and poisoned data stay poisoned.
+  /// The failures since the last call in order of submission; afterwards the planner is clean, and poisoned data stay
+  /// poisoned.
   std::vector<Failure> take_failures();
   /// Applies a recorded event.
   void handle(Event const& event);
@@ -88,16 +90,16 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   };
   struct NodeState {
     Ledger ledger;
-    Bytes reserve = 0;                     // kept free for write-backs that pass through
-    std::deque<TaskId> waiting;            // committed tasks without room, in order
-    std::deque<DataId> transits;           // data that wait for room to pass through toward a worker
-    std::deque<WriteBack> write_backs;     // data that wait for room to pass through toward their home
-    std::deque<DataId> final_values;       // data whose value is final and not home yet
+    Bytes reserve = 0;                          // kept free for write-backs that pass through
+    std::deque<TaskId> waiting;                 // committed tasks without room, in order
+    std::deque<DataId> transits;                // data that wait for room to pass through toward a worker
+    std::deque<WriteBack> write_backs;          // data that wait for room to pass through toward their home
+    std::deque<DataId> final_values;            // data whose value is final and not home yet
     std::vector<std::uint32_t> committed_uses;  // by datum
-    Bytes evicting = 0;                    // bytes of replicas that are being written back to be dropped
-    std::uint32_t passed = 0;              // tasks that passed the first waiting one
-    std::uint32_t holders = 0;             // tasks that hold places
-    bool look = false;                     // something changed: try the waiting ones again
+    Bytes evicting = 0;                         // bytes of replicas that are being written back to be dropped
+    std::uint32_t passed = 0;                   // tasks that passed the first waiting one
+    std::uint32_t holders = 0;                  // tasks that hold places
+    bool look = false;                          // something changed: try the waiting ones again
   };
   struct GroupState {
     std::deque<TaskId> committed;  // unfinished, in order
@@ -220,7 +222,9 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void invalidate(DataId data, Replica& replica);
   [[nodiscard]] DataRecord& record(DataId data) { return m_data[data.index()]; }
   [[nodiscard]] DataRecord const& record(DataId data) const { return m_data[data.index()]; }
-  [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && m_data[data.index()].description.bytes > 0; }
+  [[nodiscard]] bool known(DataId data) const {
+    return data.index() < m_data.size() && m_data[data.index()].description.bytes > 0;
+  }
   [[nodiscard]] NodeState& node_of(Task const& task) { return m_nodes[m_topology.group(task.group).node.index()]; }
   [[nodiscard]] std::string name_of(Task const& task) const;
 

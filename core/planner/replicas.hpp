@@ -12,17 +12,18 @@ namespace granary {
 
 /// One datum in one place. Places in a node's pool come and go; origin and home stay as long as the datum.
 struct Replica {
-  Replica(NodeId where, Slot which, Bytes at, bool holds_value) : node(where), slot(which), valid(holds_value), offset(at) {}
+  Replica(NodeId where, Slot which, Bytes at, bool holds_value)
+      : node(where), slot(which), valid(holds_value), offset(at) {}
 
   NodeId node;
   Slot slot = Slot::Pool;
-  bool valid;              ///< holds the datum's present value
-  bool writing = false;    ///< a task that writes it was handed to a worker
-  bool evicting = false;   ///< is being written back in order to be dropped
+  bool valid;                 ///< holds the datum's present value
+  bool writing = false;       ///< a task that writes it was handed to a worker
+  bool evicting = false;      ///< is being written back in order to be dropped
   std::uint32_t pins = 0;     ///< tasks that hold it, hops that will read it
   std::uint32_t readers = 0;  ///< transfers in flight that read it
-  TransferId incoming;     ///< asked for or in flight
-  Bytes offset;            ///< Pool only
+  TransferId incoming;        ///< asked for or in flight
+  Bytes offset;               ///< Pool only
 };
 
 /// A fetch that passes through another node: `target` is filled once `via` is.
@@ -37,15 +38,15 @@ struct DataRecord {
   DataDescription description;
   std::vector<Replica> replicas;
   std::vector<Hop> hops;
-  std::uint32_t transfers = 0;  ///< asked for or in flight
-  std::uint32_t active = 0;     ///< in flight
-  bool defined = false;         ///< has an origin, or a task that writes it was submitted
-  bool poisoned = false;        ///< a failure left it without a value
-  bool poison_reported = false; ///< that failure was reported: from then on its use is refused
-  bool stale = false;           ///< its last writer was cancelled: those who depend on that are cancelled too
+  std::uint32_t transfers = 0;   ///< asked for or in flight
+  std::uint32_t active = 0;      ///< in flight
+  bool defined = false;          ///< has an origin, or a task that writes it was submitted
+  bool poisoned = false;         ///< a failure left it without a value
+  bool poison_reported = false;  ///< that failure was reported: from then on its use is refused
+  bool stale = false;            ///< its last writer was cancelled: those who depend on that are cancelled too
   bool released = false;
-  bool write_failed = false;    ///< the way home failed; not tried again before failures are cleared
-  bool going_home = false;      ///< is on its way home because of a flush or of its release
+  bool write_failed = false;  ///< the way home failed; not tried again before failures are cleared
+  bool going_home = false;    ///< is on its way home because of a flush or of its release
 
   /// The replica in that place, or null.
   [[nodiscard]] Replica* find(NodeId node, Slot slot) {
@@ -54,7 +55,9 @@ struct DataRecord {
     }
     return nullptr;
   }
-  [[nodiscard]] Replica const* find(NodeId node, Slot slot) const { return const_cast<DataRecord*>(this)->find(node, slot); }
+  [[nodiscard]] Replica const* find(NodeId node, Slot slot) const {
+    return const_cast<DataRecord*>(this)->find(node, slot);
+  }
   /// The slot that stands for the datum on `node`: its home, where that is the home's node, else the pool.
   [[nodiscard]] Slot slot_on(NodeId node) const { return description.home == node ? Slot::Home : Slot::Pool; }
   [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }

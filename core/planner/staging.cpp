@@ -8,7 +8,8 @@
 namespace granary {
 namespace {
 
-// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves nobody.
+// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves
+// nobody.
 constexpr std::uint32_t most_passes = 256;
 
 }  // namespace
@@ -53,7 +54,8 @@ void Planner::give_room_to_write_backs(NodeId id) {
       Bytes const bytes = record(data).description.bytes;
       auto offset = take_room_to_pass(id, data);
       if (!offset) {
-        // Only the reserve may be cleared for a write-back: it is what keeps tasks on two nodes from waiting for each other.
+        // Only the reserve may be cleared for a write-back: it is what keeps tasks on two nodes from waiting for each
+        // other.
         for (DataId const victim : node.ledger.window(bytes, reserved_from, node.ledger.capacity(), [&](DataId other) {
                return evictable(other, id) || record(other).find(id, Slot::Pool)->evicting;
              })) {
@@ -71,9 +73,8 @@ void Planner::give_room_to_write_backs(NodeId id) {
 
 bool Planner::give_room_to_transit(NodeId id, DataId data) {
   auto& passing = record(data);
-  std::erase_if(passing.hops, [&](Hop const& hop) {
-    return hop.via == id && !hop.pinned && passing.on(hop.target) == nullptr;
-  });
+  std::erase_if(passing.hops,
+                [&](Hop const& hop) { return hop.via == id && !hop.pinned && passing.on(hop.target) == nullptr; });
   bool const wanted = std::ranges::any_of(passing.hops, [&](Hop const& hop) { return hop.via == id && !hop.pinned; });
   if (!wanted) {
     if (passing.released) try_forget(data);
@@ -131,7 +132,8 @@ bool Planner::place_task(Task& task, bool may_evict) {
   return true;
 }
 
-// A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved out first.
+// A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved
+// out first.
 bool Planner::stands_in_reserve(Task const& task, NodeId id, bool may_evict) {
   auto const& node = m_nodes[id.index()];
   bool stands = false;
@@ -314,7 +316,8 @@ void Planner::withdraw(TaskId id, GroupId group, DataId lost) {
 
 void Planner::drop_if_useless(DataId data, NodeId id) {
   Replica const* const replica = record(data).find(id, Slot::Pool);
-  if (replica == nullptr || replica->valid || replica->pins > 0 || replica->readers > 0 || replica->incoming.valid()) return;
+  if (replica == nullptr || replica->valid || replica->pins > 0 || replica->readers > 0 || replica->incoming.valid())
+    return;
   drop(data, id, false);
 }
 

@@ -30,8 +30,8 @@ TaskId Planner::oldest_committed() const {
   return oldest;
 }
 
-// Tasks on several nodes may hold the room through which each other's data must pass. All but one give their places back until that
-// one has started: alone it fits, as its submission made sure.
+// Tasks on several nodes may hold the room through which each other's data must pass. All but one give their places
+// back until that one has started: alone it fits, as its submission made sure.
 void Planner::give_way_to(Task const& task) {
   for (auto& group : m_groups) {
     auto const fetching = group.fetching;
@@ -72,10 +72,10 @@ void Planner::give_back_places(Task& task) {
 bool Planner::fail_one() {
   auto const out_of_room = [&](NodeId node, std::string const& who) {
     auto const& ledger = m_nodes[node.index()].ledger;
-    return std::make_exception_ptr(MemoryLimitError(
-        who + " finds no room in memory node '" + m_topology.machine()[node].name + "' (" +
-        std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
-        " bytes are free, and no other data there can be written back or dropped)"));
+    return std::make_exception_ptr(
+        MemoryLimitError(who + " finds no room in memory node '" + m_topology.machine()[node].name + "' (" +
+                         std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
+                         " bytes are free, and no other data there can be written back or dropped)"));
   };
   if (m_alone.valid()) {
     Task& task = m_graph[m_alone];
@@ -88,7 +88,8 @@ bool Planner::fail_one() {
     DataId const data = state.write_backs.front().data;
     state.write_backs.pop_front();
     if (known(data)) {
-      fail_write_back(data, out_of_room(NodeId(static_cast<std::uint32_t>(n)), "data '" + record(data).description.name + "'"));
+      fail_write_back(
+          data, out_of_room(NodeId(static_cast<std::uint32_t>(n)), "data '" + record(data).description.name + "'"));
     }
     return true;
   }

@@ -7,14 +7,16 @@
 
 namespace granary {
 
-/// Chooses among the replicas of a node that may be evicted. Told what happens; owns no thread, lock, clock or environment variable.
+/// Chooses among the replicas of a node that may be evicted. Told what happens; owns no thread, lock, clock or
+/// environment variable.
 class EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;
 
   /// Called once, before anything else; the view and the board outlive the policy.
   virtual void attach(SystemView const& view, PlanBoard const& board) = 0;
-  /// The replica to evict from `node`: one for which `view.evictable` holds; invalid when the policy would evict none of them.
+  /// The replica to evict from `node`: one for which `view.evictable` holds; invalid when the policy would evict none
+  /// of them.
   virtual DataId victim(NodeId node) = 0;
 
   /// The datum got a place in the node's memory.

@@ -11,7 +11,8 @@
 
 namespace granary {
 
-/// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction policies read it.
+/// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction
+/// policies read it.
 ///
 /// Appending, removing and counting cost O(accesses of the task).
 class PlanBoard {

@@ -7,9 +7,9 @@
 
 namespace granary {
 
-/// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a const view, and owns no
-/// thread, lock, clock or environment variable. Commit of a task is final; what a group will run after its committed tasks
-/// may be published on the board, where eviction policies see it.
+/// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a
+/// const view, and owns no thread, lock, clock or environment variable. Commit of a task is final; what a group will
+/// run after its committed tasks may be published on the board, where eviction policies see it.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -19,8 +19,8 @@ class Scheduler {
 
   /// The task may run now: its predecessors have finished.
   virtual void ready(TaskId task) = 0;
-  /// The next task to commit for the group, one that was reported ready and is allowed on the group; invalid when there is none for it. The
-  /// scheduler forgets the task and takes it off the board.
+  /// The next task to commit for the group, one that was reported ready and is allowed on the group; invalid when there
+  /// is none for it. The scheduler forgets the task and takes it off the board.
   virtual TaskId next(GroupId group) = 0;
   /// The task, which the scheduler still has, was cancelled: forget it and take it off the board.
   virtual void cancelled(TaskId task) = 0;

@@ -24,7 +24,8 @@ class SystemView {
   [[nodiscard]] virtual bool valid(DataId data, NodeId node) const = 0;
   /// Whether the datum has a place on `node`: valid, on its way, or about to be written there.
   [[nodiscard]] virtual bool expected(DataId data, NodeId node) const = 0;
-  /// Whether the replica on `node` may be chosen for eviction now: it has a place in the node's memory, is not in use, reserved or moving.
+  /// Whether the replica on `node` may be chosen for eviction now: it has a place in the node's memory, is not in use,
+  /// reserved or moving.
   [[nodiscard]] virtual bool evictable(DataId data, NodeId node) const = 0;
   /// The estimated time to bring the datum to `node` from the nearest valid place; 0 when it is there. O(nodes).
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;

@@ -11,20 +11,20 @@
 #include <string>
 
 // Fortran passes the length of every character argument at the end of the argument list.
-#define GRANARY_DECLARE_BLAS(T, p)                                                                                     \
-  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,          \
-                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                             \
-  void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*,        \
-                int const*, std::size_t, std::size_t);                                                                 \
-  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,            \
-                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                       \
-  void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,        \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                       \
-  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,        \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                       \
-  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                          \
-  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);                \
-  T p##lange_(char const*, int const*, int const*, T const*, int const*, T*, std::size_t);                             \
+#define GRANARY_DECLARE_BLAS(T, p)                                                                              \
+  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,   \
+                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                      \
+  void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*, \
+                int const*, std::size_t, std::size_t);                                                          \
+  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,     \
+                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                \
+  void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
+  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
+  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                   \
+  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);         \
+  T p##lange_(char const*, int const*, int const*, T const*, int const*, T*, std::size_t);                      \
   T p##lansy_(char const*, char const*, int const*, T const*, int const*, T*, std::size_t, std::size_t);
 
 extern "C" {

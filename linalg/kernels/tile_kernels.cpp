@@ -37,11 +37,7 @@ struct Block {
   [[nodiscard]] Block sub(int row, int col, int row_count, int col_count) const {
     return {data + row + static_cast<std::ptrdiff_t>(col) * ld, row_count, col_count, ld};
   }
-  operator Block<T const>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, ld};
-  }
+  operator Block<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld}; }
 };
 
 template <class T>
@@ -78,9 +74,9 @@ using BlockView = Kokkos::View<T**, Kokkos::LayoutLeft, HostDevice, Kokkos::Memo
 /// A LayoutLeft View whose columns are ld apart.
 template <class T>
 [[nodiscard]] BlockView<T> as_view(Block<T> const& block) {
-  return Kokkos::subview(BlockView<T>(block.data, static_cast<std::size_t>(block.ld),
-                                      static_cast<std::size_t>(block.cols)),
-                         Kokkos::make_pair(0, block.rows), Kokkos::ALL);
+  return Kokkos::subview(
+      BlockView<T>(block.data, static_cast<std::size_t>(block.ld), static_cast<std::size_t>(block.cols)),
+      Kokkos::make_pair(0, block.rows), Kokkos::ALL);
 }
 
 template <class Flag>
@@ -204,8 +200,8 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type a
 }
 
 template <class T>
-void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          typename NotDeduced<T>::type beta, TileView<T> c) {
+void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
+          TileView<T> c) {
   auto const factor = stored("syrk", a);
   auto const sum = stored("syrk", c);
   int const k = op == Op::NoTrans ? a.cols : a.rows;

@@ -26,11 +26,7 @@ struct TileView {
   }
 
   /// Converts as T* does to T const*.
-  operator TileView<T const>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data, rows, cols, ld, layout};
-  }
+  operator TileView<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld, layout}; }
 };
 
 /// Keeps a parameter out of template argument deduction, so that a TileView<T> may be passed where it is only read.
@@ -69,8 +65,8 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type a
 
 /// C := alpha op(A) op(A)^T + beta C on one triangle of C; the other is not referenced. n^2 k flops.
 template <class T>
-void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          typename NotDeduced<T>::type beta, TileView<T> c);
+void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
+          TileView<T> c);
 
 /// C := alpha op(A) op(B) + beta C. 2 m n k flops.
 template <class T>

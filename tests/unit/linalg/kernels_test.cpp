@@ -32,7 +32,9 @@ class Tile {
   static constexpr T sentinel = T(-777);
 
   Tile(int rows, int cols, Layout layout, int padding = 3)
-      : m_rows(rows), m_cols(cols), m_ld(std::max(1, layout == Layout::ColumnMajor ? rows : cols) + padding),
+      : m_rows(rows),
+        m_cols(cols),
+        m_ld(std::max(1, layout == Layout::ColumnMajor ? rows : cols) + padding),
         m_layout(layout),
         m_entries(static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(std::max(rows, cols) + 1), sentinel) {}
 
