@@ -79,6 +79,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   NodeId const to = transfer.to.node;
   if (transfer.write_back) {
     fail_write_back(data, std::move(error));
+    find_ways_anew(data);  // what was to pass through there
   } else {
     fail_waiting_for(data, to, error);
   }

@@ -14,10 +14,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace granary::test {
@@ -91,9 +93,16 @@ class Bounce final : public CopyBackend {
 
 class EnginePlayer {
  public:
-  explicit EnginePlayer(PolicyCase const& drawn) : m_case(drawn), m_machine(bounded(drawn.machine)) {
+  /// With `faults`, the storages of origins and homes answer late and out of order, and fail as it says.
+  explicit EnginePlayer(PolicyCase const& drawn, std::optional<Faults> const& faults = std::nullopt)
+      : m_case(drawn), m_machine(bounded(drawn.machine)), m_may_fail(faults || !drawn.faults.tasks.empty()) {
     for (auto const& node : m_machine.nodes) {
       m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
+      m_bound.push_back(m_storages.back());
+      if (m_storages.back() && faults) {
+        m_faulty.push_back(std::make_shared<FaultyStorage>(*m_storages.back(), *faults));
+        m_bound.back() = m_faulty.back();
+      }
       m_disks.push_back(node.kind == NodeKind::Disk
                             ? std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); })
                             : nullptr);
@@ -114,6 +123,13 @@ class EnginePlayer {
     options.planner = drawn.planner;
     m_engine = std::make_unique<Engine>(Topology(m_machine), make_policies(drawn.scheduler, drawn.eviction, drawn.seed),
                                         std::make_unique<AveragingEstimator>(), std::move(backends), options);
+    if (m_faulty.empty()) return;
+    m_releaser = std::jthread([this](std::stop_token const& stop) {
+      while (!stop.stop_requested()) {
+        for (auto const& storage : m_faulty) storage->release();
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
   }
 
   void play() {
@@ -127,11 +143,16 @@ class EnginePlayer {
       std::visit([&](auto const& what) { perform(what); }, operation);
     }
     if (!m_failed) perform(WaitForAll{});
+    if (m_failed) {
+      EXPECT_NO_THROW(m_engine->wait()) << "a failure is reported once";
+    }
     EXPECT_EQ(m_wrong.load(), 0U) << "reads that found something else than the last write before them";
     if (m_failed) return;
     EXPECT_EQ(m_ran.load(), m_submitted) << "every task runs once";
     check_homes();
   }
+
+  [[nodiscard]] bool failed() const { return m_failed; }
 
  private:
   struct Datum {
@@ -167,7 +188,7 @@ class EnginePlayer {
     if (d.origin.valid()) {
       auto const first = stamped(datum.stamp, d.bytes);
       if (auto const& storage = m_storages[d.origin.index()]) {
-        origin = {storage, number * 2};
+        origin = {m_bound[d.origin.index()], number * 2};
         write_now(*storage, number * 2, first);
       } else {
         datum.origin = std::make_unique<Bytewise>(first);
@@ -175,7 +196,7 @@ class EnginePlayer {
       }
     }
     if (d.home.valid()) {
-      if (auto const& storage = m_storages[d.home.index()]) {
+      if (auto const& storage = m_bound[d.home.index()]) {
         home = {storage, number * 2 + (d.origin_is_home ? 0 : 1)};
       } else {
         if (!d.origin_is_home) datum.home = std::make_unique<Bytewise>(d.bytes);
@@ -217,14 +238,15 @@ class EnginePlayer {
 
   // With faults the play ends at the first wait that reports one: later submissions would be refused.
   void perform(WaitForAll const&) {
-    if (m_case.faults.tasks.empty()) return m_engine->wait();
+    if (!m_may_fail) return m_engine->wait();
     try {
       m_engine->wait();
+      return;
     } catch (Injected const&) {
-      m_failed = true;
-      EXPECT_FALSE(m_engine->failures().empty());
-      EXPECT_NO_THROW(m_engine->wait());
+    } catch (IoError const&) {
     }
+    m_failed = true;
+    EXPECT_FALSE(m_engine->failures().empty());
   }
 
   void check_homes() {
@@ -267,13 +289,17 @@ class EnginePlayer {
   PolicyCase const& m_case;
   Machine m_machine;
   std::vector<std::shared_ptr<MemoryStorage>> m_storages;  // by node: origins and homes
-  std::vector<std::shared_ptr<DiskNode>> m_disks;          // by node
+  std::vector<std::shared_ptr<Storage>> m_bound;           // by node: the same, or what makes them faulty
+  std::vector<std::shared_ptr<FaultyStorage>> m_faulty;
+  std::vector<std::shared_ptr<DiskNode>> m_disks;  // by node
   std::vector<CodeletId> m_codelets;
   std::deque<Datum> m_data;
   std::uint64_t m_submitted = 0;
   std::atomic<std::uint64_t> m_wrong = 0;
   std::atomic<std::uint64_t> m_ran = 0;
+  bool m_may_fail;
   bool m_failed = false;
+  std::jthread m_releaser;  // outlives the engine, which waits for its copies
   std::unique_ptr<Engine> m_engine;
 };
 
@@ -289,6 +315,33 @@ void play_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
 TEST(DriverContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) { play_cases(1, 1000, false); }
 
 TEST(DriverContract, FailingTasksLeaveTheRestAlone) { play_cases(10'001, 500, true); }
+
+TEST(DriverContract, StoragesMayAnswerLateAndOutOfOrder) {
+  for (std::uint64_t seed = 20'001; seed <= 20'150 && !HasFailure(); ++seed) {
+    auto const drawn = draw_case(seed, false);
+    SCOPED_TRACE(drawn.describe());
+    ASSERT_NO_THROW(EnginePlayer(drawn, Faults{.hold = 1U << 30, .seed = seed}).play());
+  }
+}
+
+TEST(DriverContract, FailingAndShortStorageOperationsAreReportedAndCorruptNothing) {
+  int reported = 0;
+  for (std::uint64_t seed = 30'001; seed <= 30'200 && !HasFailure(); ++seed) {
+    auto const drawn = draw_case(seed, false);
+    SCOPED_TRACE(drawn.describe());
+    Random random(seed);
+    Faults faults{.half_done = random.chance(0.5), .hold = 1U << 30, .seed = seed};
+    if (random.chance(0.5)) {
+      faults.fail_read = 1 + random.below(8);
+    } else {
+      faults.fail_write = 1 + random.below(5);
+    }
+    EnginePlayer player(drawn, faults);
+    ASSERT_NO_THROW(player.play());
+    reported += player.failed() ? 1 : 0;
+  }
+  EXPECT_GT(reported, 20);
+}
 
 }  // namespace
 }  // namespace granary::test
