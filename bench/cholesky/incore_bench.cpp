@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // incore_bench N double|float SCHEDULER REPEATS TILE...: potrf on a host View and LAPACK's potrf with as many threads,
 // in turns, the best of each; a line of JSON per tile size. bench/cholesky/in_core.py makes a CSV of it.
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>

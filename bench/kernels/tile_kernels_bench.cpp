@@ -6,6 +6,7 @@
 // other load on the machine distorts them less; the bound's percentage is of what compares with that: LAPACK on one
 // thread in CPU time, times the workers, which is at least what LAPACK reaches on as many threads.
 
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
 

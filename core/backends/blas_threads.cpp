@@ -1,10 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/base/error.hpp>
 
 #include <dlfcn.h>
 
 #include <cstdint>
 #include <mutex>
+#include <string>
 
 namespace granary {
 
@@ -43,6 +45,13 @@ int holders = 0;
 Threads before;
 
 }  // namespace
+
+void set_blas_threads(int threads) {
+  if (threads < 1) {
+    throw InvalidArgument("BLAS cannot be held to " + std::to_string(threads) + " threads; at least 1 is needed");
+  }
+  exchange_all({threads, threads, threads});
+}
 
 SingleThreadedBlas::SingleThreadedBlas() {
   std::lock_guard const lock(mutex);

@@ -3,8 +3,12 @@
 
 namespace granary {
 
+/// Holds the process's BLAS to that many threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
+/// left alone. Throws InvalidArgument for fewer than 1.
+void set_blas_threads(int threads);
+
 /// Holds the process's BLAS to one thread per call while it lives, so that the workers' kernels do not fight for cores;
-/// then gives it its threads back. Knows OpenBLAS, MKL and BLIS, looked up at run time; others are left alone.
+/// then gives it its threads back.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();

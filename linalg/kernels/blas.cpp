@@ -1,13 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
 
-#include <granary/core/base/error.hpp>
-
 #include <dlfcn.h>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
 // Fortran passes the length of every character argument at the end of the argument list.
@@ -110,27 +107,6 @@ template <class Function>
 }
 
 }  // namespace
-
-bool set_blas_threads(int threads) {
-  if (threads < 1) {
-    throw InvalidArgument("BLAS cannot be held to " + std::to_string(threads) + " threads; at least 1 is needed");
-  }
-  bool found = false;
-  if (auto* set = loaded<void(int)>("openblas_set_num_threads")) {
-    set(threads);
-    found = true;
-  }
-  if (auto* set = loaded<void(int)>("MKL_Set_Num_Threads")) {
-    set(threads);
-    found = true;
-  }
-  // BLIS counts in its dim_t, 64 bits wide unless it was configured otherwise.
-  if (auto* set = loaded<void(std::int64_t)>("bli_thread_set_num_threads")) {
-    set(threads);
-    found = true;
-  }
-  return found;
-}
 
 std::string blas_description() {
   if (auto* config = loaded<char*()>("openblas_get_config")) {

@@ -49,10 +49,6 @@ template <class T>
 
 namespace granary {
 
-/// Holds the process's BLAS to `threads` (>= 1) threads per call; knows OpenBLAS, MKL and BLIS, looked up at run time.
-/// Returns false where the BLAS at hand has no such control. Throws InvalidArgument for threads < 1.
-bool set_blas_threads(int threads);
-
 /// Name, version and kernels of the BLAS at hand, as it describes itself; "BLAS" where it does not.
 [[nodiscard]] std::string blas_description();
 

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/blas.hpp>

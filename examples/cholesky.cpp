@@ -1,0 +1,37 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Factors a View in place, and a matrix in a file that is larger than the memory for its tiles.
+#include <granary/granary.hpp>
+#include <granary/linalg/files/spd_generator.hpp>
+#include <granary/linalg/linalg.hpp>
+
+#include <cstdio>
+#include <filesystem>
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard const kokkos(argc, argv);
+  using granary::Uplo;
+  using namespace granary::literals;
+  granary::write_random_spd("A.h5", 1024, 128, 1, granary::ScalarType::Float64);
+
+  Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> a_view("A", 500, 500);
+  for (std::size_t i = 0; i < 500; ++i) a_view(i, i) = 4.0;
+
+  double residual = 0;
+  {
+    // [factor]
+    granary::Runtime runtime({.scheduler = "darts", .host_memory = 1_MiB});
+    granary::potrf(runtime, Uplo::Lower, a_view, 128);  // a View, in place
+
+    auto A = granary::open_matrix<double>(runtime, "A.h5", "/A", {.tile = 128, .output = "L.h5"});
+    granary::potrf(runtime, Uplo::Lower, A);  // a file; larger than the limit
+    A.commit();                               // L.h5 has the factor and its name
+    // [factor]
+    auto const original = granary::open_matrix<double>(runtime, "A.h5", "/A", {.tile = 128});
+    auto const factor = granary::open_matrix<double>(runtime, "L.h5", "/L", {.tile = 128});
+    residual = granary::residual(runtime, original.tiles(), factor.tiles());
+  }
+  std::filesystem::remove("A.h5");
+  std::filesystem::remove("L.h5");
+  std::printf("|A - L L^T| / (n eps |A|) = %.2g\n", residual);
+  return residual < 1 && a_view(499, 499) == 2.0 ? 0 : 1;
+}
