@@ -98,7 +98,7 @@ void Simulator::happens(CopyAnswers const& answer) {
   accept(CopyFailed{answer.transfer, std::move(error)});
 }
 
-void Simulator::accept(Event event) {
+void Simulator::accept(Event const& event) {
   m_planner.handle(event);
   accepted(event);
 }

@@ -86,7 +86,7 @@ class Simulator final : public Submitter {
   void run_until_idle();
   void happens(TaskEnds const& end);
   void happens(CopyAnswers const& answer);
-  void accept(Event event);
+  void accept(Event const& event);
   void accepted(Event const& event);
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);

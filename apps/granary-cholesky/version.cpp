@@ -15,16 +15,11 @@ std::string version_text() {
   unsigned minor = 0;
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
-#if defined(GRANARY_HAVE_KOKKOSKERNELS)
-  // The versions of Kokkos and Kokkos Kernels are released together and must match.
-  auto const* const kernels = "same version";
-#else
-  auto const* const kernels = "none";
-#endif
   return fmt::format(
-      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels: {}\nBLAS: {}\nHDF5 {}.{}.{}\nbackends: host ({}), disk ({})",
-      GRANARY_VERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100, kernels,
-      blas_description(), major, minor, release, HostExecutionSpace::name(), make_async_file_io()->engine_name());
+      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels {}\nBLAS: {}\nHDF5 {}.{}.{}\nbackends: host ({}), disk ({})",
+      GRANARY_VERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
+      GRANARY_KOKKOSKERNELS_VERSION, blas_description(), major, minor, release, HostExecutionSpace::name(),
+      make_async_file_io()->engine_name());
 }
 
 }  // namespace granary::app

@@ -50,7 +50,7 @@ class Runtime {
   /// View without elements.
   template <class DataType, class... Properties>
   Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view,
-                                                   std::string name = "");
+                                                   std::string const& name = "");
 
   /// A datum without a first value and a home: an array of `extents` (in LayoutRight, contiguous) that tasks write and
   /// then read. It takes memory only while it is in use, within the limit, and goes to scratch when there is no room.
@@ -108,15 +108,14 @@ class Runtime {
 
 template <class DataType, class... Properties>
 Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType, Properties...> const& view,
-                                                          std::string name) {
+                                                          std::string const& name) {
   using View = Kokkos::View<DataType, Properties...>;
   static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible,
                 "granary needs a View in host memory");
   static_assert(!std::is_const_v<typename View::value_type>, "granary needs a View of elements that are not const");
   auto kept = std::make_shared<View const>(view);
-  auto const id =
-      add_data(name.empty() ? view.label() : std::move(name), view.span() * sizeof(typename View::value_type),
-               {.host = reinterpret_cast<std::byte*>(view.data()), .keep = kept});
+  auto const id = add_data(name.empty() ? view.label() : name, view.span() * sizeof(typename View::value_type),
+                           {.host = reinterpret_cast<std::byte*>(view.data()), .keep = kept});
   return {std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept)};
 }
 

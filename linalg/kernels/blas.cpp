@@ -8,6 +8,7 @@
 #include <string>
 
 // Fortran passes the length of every character argument at the end of the argument list.
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are a type and a prefix of names.
 #define GRANARY_DECLARE_BLAS(T, p)                                                                              \
   void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,   \
                 T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                      \
@@ -95,6 +96,7 @@ template <class Flag>
 
 GRANARY_DEFINE_BLAS(double, d)
 GRANARY_DEFINE_BLAS(float, s)
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace blas
 

@@ -115,6 +115,11 @@ constexpr int inverted_order = 32;
 
 [[nodiscard]] constexpr std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
 
+/// Index of entry (i, j) of a column-major matrix of n rows.
+[[nodiscard]] constexpr std::size_t entry(int i, int j, int n) {
+  return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n);
+}
+
 /// Multiplies B by the inverse of a triangle of order <= inverted_order; false, B untouched, if that is singular or its
 /// inverse overflows.
 template <class T>
@@ -123,7 +128,7 @@ template <class T>
   std::array<T, square(inverted_order)> inverse;
   for (int j = 0; j < n; ++j) {
     for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
-      inverse[static_cast<std::size_t>(i + j * n)] = *a.sub(i, j, 1, 1).data;
+      inverse[entry(i, j, n)] = *a.sub(i, j, 1, 1).data;
     }
   }
   if (blas::trtri(uplo, diag, n, inverse.data(), n) != 0) {
@@ -132,7 +137,7 @@ template <class T>
   T sum = 0;  // divided by the number of entries, it is finite if and only if all of them are
   for (int j = 0; j < n; ++j) {
     for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
-      sum += std::abs(inverse[static_cast<std::size_t>(i + j * n)]) / static_cast<T>(square(n));
+      sum += std::abs(inverse[entry(i, j, n)]) / static_cast<T>(square(n));
     }
   }
   if (!std::isfinite(sum)) {
