@@ -28,7 +28,7 @@ namespace granary {
 /// events give the same commands.
 ///
 /// Room on a node is given to committed tasks in the order of commitment, all of a task's data at once. A task that
-/// needs no new room may pass those that wait. See DESIGN.md, "What must be true", for what it guarantees.
+/// needs no new room may pass those that wait. docs/design.md tells what it guarantees and why.
 class Planner final : private SystemView, private PlanBoard::Observer {
  public:
   /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
