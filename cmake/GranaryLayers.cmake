@@ -6,7 +6,7 @@
 # <granary/...> means the same in the build tree as when installed.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
-foreach(folder core policies linalg outofcore simulator)
+foreach(folder core policies linalg outofcore simulator workloads)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/${folder} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/core/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
