@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   Kokkos::View<int*, Kokkos::HostSpace> x_view("x", 100);
 
   // [registration]
-  granary::register_scheduler("stack", [](std::uint64_t) { return std::make_unique<Stack>(); });
+  granary::register_scheduler("stack", [](granary::PolicyOptions&) { return std::make_unique<Stack>(); });
   granary::Runtime runtime({.scheduler = "stack"});
   // [registration]
   auto x = runtime.data(x_view);

@@ -16,6 +16,9 @@ class Registry {
 
   void add(std::string name, Factory factory) {
     if (name.empty()) throw InvalidArgument("the name of the new " + m_kind + " is empty");
+    if (name.find_first_of(":=+,") != std::string::npos) {
+      throw InvalidArgument("the name '" + name + "' of the new " + m_kind + " contains one of ':=+,'");
+    }
     if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' has no factory");
     std::scoped_lock const lock(m_mutex);
     auto const [entry, added] = m_factories.try_emplace(std::move(name), std::move(factory));
@@ -29,6 +32,13 @@ class Registry {
     std::string known;
     for (auto const& [other, factory] : m_factories) known += (known.empty() ? "" : ", ") + other;
     throw InvalidArgument("unknown " + m_kind + " '" + std::string(name) + "': the known ones are " + known);
+  }
+
+  [[nodiscard]] auto make(std::string_view specification, std::uint64_t seed) const {
+    PolicyOptions options(specification, seed);
+    auto policy = find(options.policy())(options);
+    options.refuse_unknown();
+    return policy;
   }
 
   [[nodiscard]] std::vector<std::string> names() const {
@@ -64,10 +74,12 @@ void register_eviction(std::string name, EvictionFactory factory) {
   evictions().add(std::move(name), std::move(factory));
 }
 
-std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint64_t seed) {
-  return schedulers().find(name)(seed);
+std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed) {
+  return schedulers().make(specification, seed);
 }
-std::unique_ptr<EvictionPolicy> make_eviction(std::string_view name) { return evictions().find(name)(); }
+std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification) {
+  return evictions().make(specification, 0);
+}
 
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
   return {make_scheduler(scheduler, seed), make_eviction(eviction)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/policy_set.hpp>
+#include <granary/policies/policy_options.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -12,18 +13,19 @@
 
 namespace granary {
 
-/// Makes a scheduler whose random draws, if it makes any, follow from the seed.
-using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(std::uint64_t seed)>;
-using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>()>;
+/// Makes a policy; asks the options for what it understands.
+using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(PolicyOptions& options)>;
+using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOptions& options)>;
 
 /// Makes a policy known by its name, granary's own and an application's alike. Throws InvalidArgument when the name is
-/// empty or taken.
+/// empty, taken or contains one of ":=+,".
 void register_scheduler(std::string name, SchedulerFactory factory);
 void register_eviction(std::string name, EvictionFactory factory);
 
-/// A new policy of that name; throws InvalidArgument, listing the known names, when there is none.
-[[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view name, std::uint64_t seed = 0);
-[[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view name);
+/// A new policy as specified, `name` or `name:key=value:key=value`; throws InvalidArgument, listing the known ones, when
+/// there is no such name or option.
+[[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed = 0);
+[[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
 [[nodiscard]] PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed = 0);
 
 /// The known names, sorted.

@@ -128,7 +128,7 @@ void Engine::record(Event event) {
   m_journal.commands.insert(m_journal.commands.end(), commands.begin() + static_cast<std::ptrdiff_t>(m_recorded),
                             commands.end());
   m_recorded = commands.size();
-  m_journal.entries.push_back({since_start(Clock::now()), std::move(event), m_journal.commands.size()});
+  m_journal.entries.push_back({m_planner.view().now(), std::move(event), m_journal.commands.size()});
 }
 
 CodeletId Engine::add_codelet(Codelet codelet) {
@@ -211,6 +211,7 @@ void Engine::drain(Section& section) {
 }
 
 void Engine::answer(TaskEnd const& end) {
+  m_planner.set_now(since_start(Clock::now()));
   if (end.error) {
     m_planner.task_failed(end.task, end.error);
     if (m_options.record_journal) record(TaskFailed{end.task, end.error});
@@ -222,6 +223,7 @@ void Engine::answer(TaskEnd const& end) {
 
 void Engine::handle(Event& event) {
   if (std::holds_alternative<CopyDone>(event) || std::holds_alternative<CopyFailed>(event)) --m_copies;
+  m_planner.set_now(since_start(Clock::now()));
   m_planner.handle(event);
   if (m_options.record_journal) record(std::move(event));
 }

@@ -34,6 +34,7 @@ template <class Function>
 auto Engine::apply(Function&& function) {
   Section section(*this);
   rethrow_if_broken();
+  m_planner.set_now(since_start(Clock::now()));
   return function(section);
 }
 

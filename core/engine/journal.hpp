@@ -14,7 +14,7 @@ namespace granary {
 /// same commands. Measured durations are part of the events, so that the estimator learns the same.
 struct Journal {
   struct Entry {
-    Instant when;  ///< since the engine started
+    Instant when;  ///< since the engine started; the planner is told it before the event
     Event event;
     std::size_t commands_end = 0;  ///< how many commands there were after it
   };

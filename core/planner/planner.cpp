@@ -29,6 +29,7 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
   m_statistics.links.resize(m_links.size());
   m_statistics.nodes.resize(m_nodes.size());
   m_board.observe(this);
+  m_keeps_plans = m_policies.scheduler->keeps_plans();
   m_policies.scheduler->attach(*this, m_board);
   m_policies.eviction->attach(*this, m_board);
 }

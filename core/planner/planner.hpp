@@ -37,6 +37,9 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   Planner(Planner const&) = delete;
   Planner& operator=(Planner const&) = delete;
 
+  /// Tells the instant of the events that follow; not before an earlier one.
+  void set_now(Instant now) { m_now = now; }
+
   // Events. The first four throw what Submitter documents, and then nothing has changed.
   CodeletId add_codelet(Codelet codelet);
   DataId add_data(DataDescription description);
@@ -66,7 +69,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] bool failed() const { return !m_failures.empty(); }
   [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
   [[nodiscard]] DataDescription const& description(DataId data) const { return record(data).description; }
-  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const { return m_codelets[codelet.index()]; }
+  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_codelets[codelet.index()]; }
   [[nodiscard]] Statistics const& statistics() const { return m_statistics; }
   [[nodiscard]] PlanBoard const& board() const { return m_board; }
   [[nodiscard]] SystemView const& view() const { return *this; }
@@ -127,6 +130,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   };
 
   // SystemView
+  [[nodiscard]] Instant now() const override { return m_now; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return record(data).description.bytes; }
   [[nodiscard]] bool valid(DataId data, NodeId node) const override;
   [[nodiscard]] bool expected(DataId data, NodeId node) const override;
@@ -254,6 +258,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::vector<Failure> m_failures;
   std::vector<Command> m_commands;
   Statistics m_statistics;
+  Instant m_now{};
+  bool m_keeps_plans = false;
   bool m_look = false;  // some node or group has its look flag set
 };
 

@@ -293,7 +293,7 @@ void Planner::drop(DataId data, NodeId id, bool evicted) {
   dropped.replicas.erase(dropped.replicas.begin() + (replica - dropped.replicas.data()));
   m_commands.emplace_back(FreeCommand{data, id, offset});
   m_policies.eviction->replica_dropped(data, id);
-  if (evicted) {
+  if (evicted && !m_keeps_plans) {
     for (GroupId const group : m_topology.groups_on(id)) {
       for (TaskId const user : m_board.users(data, group)) withdraw(user, group, data);
     }

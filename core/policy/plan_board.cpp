@@ -1,44 +1,82 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/policy/plan_board.hpp>
 
-#include <algorithm>
-
 namespace granary {
 
 void PlanBoard::append(GroupId group, TaskId task, AccessList const& accesses) {
-  auto& plan = m_plans[group.index()];
-  plan.order.push_back(task);
-  auto& entry = m_entries[task];
-  entry.group = group;
-  entry.position = std::prev(plan.order.end());
+  auto const& order = m_plans[group.index()].order;
+  put(group, task, accesses, {order.empty() ? 0 : order.rbegin()->first.rank, m_put++}, true);
+}
+
+void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank) {
+  put(group, task, accesses, {rank, m_put++}, false);
+}
+
+void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
+  auto& order = m_plans[group.index()].order;
+  auto const place =
+      at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
+  std::uint32_t entry = 0;
+  if (m_free_entries.empty()) {
+    entry = static_cast<std::uint32_t>(m_entries.size());
+    m_entries.push_back({group, place, none});
+  } else {
+    entry = m_free_entries.back();
+    m_free_entries.pop_back();
+    m_entries[entry] = {group, place, none};
+  }
+  m_slots.insert(task, entry);
   for (auto const& access : accesses) {
-    if (access.repeated) continue;
-    if (access.data.index() >= plan.users.size()) plan.users.resize(access.data.index() + 1);
-    plan.users[access.data.index()].push_back(task);
-    entry.data.push_back(access.data);
-    if (m_observer) m_observer->planned_uses_changed(access.data, group);
+    if (!access.repeated) link(entry, access.data);
   }
 }
 
+void PlanBoard::link(std::uint32_t entry, DataId data) {
+  auto& placed = m_entries[entry];
+  auto& uses = m_plans[placed.group.index()].uses;
+  if (data.index() >= uses.size()) uses.resize(data.index() + 1);
+  auto& of_data = uses[data.index()];
+  std::uint32_t use = m_free_use;
+  if (use == none) {
+    use = static_cast<std::uint32_t>(m_uses.size());
+    m_uses.emplace_back();
+  } else {
+    m_free_use = m_uses[use].next;
+  }
+  m_uses[use] = {data, entry, none, of_data.first, placed.first_use};
+  if (of_data.first != none) m_uses[of_data.first].previous = use;
+  of_data.first = use;
+  ++of_data.count;
+  placed.first_use = use;
+  if (m_observer) m_observer->planned_uses_changed(data, placed.group);
+}
+
 void PlanBoard::remove(TaskId task) {
-  auto const found = m_entries.find(task);
-  if (found == m_entries.end()) return;
-  Entry const entry = std::move(found->second);
-  m_entries.erase(found);
+  auto const slot = m_slots.find(task);
+  if (slot == TaskSlots::none) return;
+  Entry const entry = m_entries[slot];
   auto& plan = m_plans[entry.group.index()];
-  plan.order.erase(entry.position);
-  for (DataId const data : entry.data) {
-    auto& users = plan.users[data.index()];
-    auto const place = std::ranges::find(users, task);
-    *place = users.back();
-    users.pop_back();
+  m_slots.erase(task);
+  plan.order.erase(entry.place);
+  m_free_entries.push_back(slot);
+  for (auto use = entry.first_use; use != none;) {
+    auto const [data, owner, previous, next, next_of_task] = m_uses[use];
+    auto& of_data = plan.uses[data.index()];
+    (previous == none ? of_data.first : m_uses[previous].next) = next;
+    if (next != none) m_uses[next].previous = previous;
+    --of_data.count;
+    m_uses[use].next = m_free_use;
+    m_free_use = use;
+    use = next_of_task;
     if (m_observer) m_observer->planned_uses_changed(data, entry.group);
   }
 }
 
 std::vector<TaskId> PlanBoard::users(DataId data, GroupId group) const {
-  auto const& users = m_plans[group.index()].users;
-  return data.index() < users.size() ? users[data.index()] : std::vector<TaskId>{};
+  std::vector<TaskId> tasks;
+  tasks.reserve(uses(data, group));
+  for_each_user(data, group, [&](TaskId task, PlanPosition) { tasks.push_back(task); });
+  return tasks;
 }
 
 }  // namespace granary

@@ -3,36 +3,58 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/core/policy/task_slots.hpp>
 
+#include <compare>
 #include <cstdint>
-#include <list>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace granary {
 
+/// Where a task stands in a plan: smaller ranks come first, of equal ones the one that was put there first.
+struct PlanPosition {
+  std::int64_t rank = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(PlanPosition const&, PlanPosition const&) = default;
+};
+
 /// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction
 /// policies read it.
 ///
-/// Appending, removing and counting cost O(accesses of the task).
+/// Putting a task into a plan and taking it out costs O(accesses) and, for `insert`, O(log tasks of the plan).
 class PlanBoard {
  public:
+  using Plan = std::map<PlanPosition, TaskId>;
+
   explicit PlanBoard(std::size_t groups) : m_plans(groups) {}
 
   /// Puts the task at the end of the group's plan; a task stands in one plan at a time.
   void append(GroupId group, TaskId task, AccessList const& accesses);
+  /// Puts the task behind those of smaller or equal rank. A task that was appended has the rank of the one before it.
+  void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
   /// Takes the task out of its plan, if it is in one.
   void remove(TaskId task);
   /// The group's planned tasks in order.
-  [[nodiscard]] std::list<TaskId> const& plan(GroupId group) const { return m_plans[group.index()].order; }
-  [[nodiscard]] bool planned(TaskId task) const { return m_entries.contains(task); }
+  [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
+  [[nodiscard]] bool planned(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
   /// How many planned tasks of the group use the datum.
   [[nodiscard]] std::uint32_t uses(DataId data, GroupId group) const {
-    auto const& users = m_plans[group.index()].users;
-    return data.index() < users.size() ? static_cast<std::uint32_t>(users[data.index()].size()) : 0;
+    auto const& uses = m_plans[group.index()].uses;
+    return data.index() < uses.size() ? uses[data.index()].count : 0;
   }
   /// The planned tasks of the group that use the datum, in no particular order.
   [[nodiscard]] std::vector<TaskId> users(DataId data, GroupId group) const;
+  /// Calls `function(TaskId, PlanPosition)` for each of them.
+  template <class Function>
+  void for_each_user(DataId data, GroupId group, Function&& function) const {
+    auto const& uses = m_plans[group.index()].uses;
+    if (data.index() >= uses.size()) return;
+    for (auto use = uses[data.index()].first; use != none; use = m_uses[use].next) {
+      auto const& entry = m_entries[m_uses[use].entry];
+      function(entry.place->second, entry.place->first);
+    }
+  }
 
   /// Called with (datum, group) after the number of its planned uses changed.
   class Observer {
@@ -43,18 +65,39 @@ class PlanBoard {
   void observe(Observer* observer) { m_observer = observer; }
 
  private:
-  struct Plan {
-    std::list<TaskId> order;
-    std::vector<std::vector<TaskId>> users;  // by datum
+  static constexpr std::uint32_t none = 0xffffffffU;
+  // A task's use of a datum, linked with the others of the datum and group, and with the task's next one.
+  struct Use {
+    DataId data;
+    std::uint32_t entry;
+    std::uint32_t previous;
+    std::uint32_t next;
+    std::uint32_t next_of_task;
+  };
+  struct Uses {
+    std::uint32_t first = none;
+    std::uint32_t count = 0;
+  };
+  struct Group {
+    Plan order;
+    std::vector<Uses> uses;  // by datum
   };
   struct Entry {
     GroupId group;
-    std::list<TaskId>::iterator position;
-    std::vector<DataId> data;
+    Plan::iterator place;
+    std::uint32_t first_use;
   };
 
-  std::vector<Plan> m_plans;
-  std::unordered_map<TaskId, Entry> m_entries;
+  void put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end);
+  void link(std::uint32_t entry, DataId data);
+
+  std::vector<Group> m_plans;
+  TaskSlots m_slots;  // into m_entries
+  std::vector<Entry> m_entries;
+  std::vector<std::uint32_t> m_free_entries;
+  std::vector<Use> m_uses;
+  std::uint32_t m_free_use = none;
+  std::uint64_t m_put = 0;
   Observer* m_observer = nullptr;
 };
 

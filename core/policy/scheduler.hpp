@@ -17,13 +17,17 @@ class Scheduler {
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 
-  /// The task may run now: its predecessors have finished.
+  /// The task may run now: its predecessors have finished. Between `finished(t)` and the next `submitted` or `finished`
+  /// the tasks that become ready are those that t released.
   virtual void ready(TaskId task) = 0;
   /// The next task to commit for the group, one that was reported ready and is allowed on the group; invalid when there
   /// is none for it. The scheduler forgets the task and takes it off the board.
   virtual TaskId next(GroupId group) = 0;
   /// The task, which the scheduler still has, was cancelled: forget it and take it off the board.
   virtual void cancelled(TaskId task) = 0;
+
+  /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
+  [[nodiscard]] virtual bool keeps_plans() const { return false; }
 
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}

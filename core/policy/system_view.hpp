@@ -3,6 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/codelet.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/task.hpp>
 
@@ -17,8 +18,11 @@ class SystemView {
   virtual ~SystemView() = default;
 
   [[nodiscard]] virtual Topology const& topology() const = 0;
+  /// The instant of the event that is being handled, virtual in a simulation.
+  [[nodiscard]] virtual Instant now() const = 0;
   /// A live task.
   [[nodiscard]] virtual Task const& task(TaskId task) const = 0;
+  [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
   /// Whether workers on `node` can read the datum's present value there now.
   [[nodiscard]] virtual bool valid(DataId data, NodeId node) const = 0;

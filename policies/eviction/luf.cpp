@@ -7,7 +7,7 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("luf", [] { return std::make_unique<LufEviction>(); });
+EvictionRegistration const registration("luf", [](PolicyOptions&) { return std::make_unique<LufEviction>(); });
 }  // namespace
 
 void LufEviction::attach(SystemView const& view, PlanBoard const& board) {

@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration("darts", [](std::uint64_t) { return std::make_unique<DartsScheduler>(); });
+SchedulerRegistration const registration("darts", [](PolicyOptions&) { return std::make_unique<DartsScheduler>(); });
 
 // How far from the end of another group's plan a task that may be taken from it is looked for.
 constexpr int steal_depth = 16;
@@ -54,7 +54,7 @@ TaskId DartsScheduler::next(GroupId group) {
   if (m_board->plan(group).empty()) fill(group);
   auto const& plan = m_board->plan(group);
   if (plan.empty()) return steal(group);
-  TaskId const head = plan.front();
+  TaskId const head = plan.begin()->second;
   // Its inputs stay loaded for the group: the task is a committed one from now on.
   m_board->remove(head);
   return head;
@@ -103,7 +103,7 @@ TaskId DartsScheduler::steal(GroupId group) {
     auto const& plan = m_board->plan(other);
     int looked_at = 0;
     for (auto place = plan.rbegin(); place != plan.rend() && looked_at < steal_depth; ++place, ++looked_at) {
-      TaskId const id = *place;
+      TaskId const id = place->second;
       auto const& task = m_view->task(id);
       if (!task.allowed_on(group)) continue;
       m_board->remove(id);

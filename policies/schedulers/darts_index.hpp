@@ -5,7 +5,7 @@
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 #include <granary/policies/schedulers/lazy_task_heap.hpp>
-#include <granary/policies/schedulers/task_slots.hpp>
+#include <granary/core/policy/task_slots.hpp>
 
 #include <array>
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-SchedulerRegistration const registration("eager", [](std::uint64_t) { return std::make_unique<EagerScheduler>(); });
+SchedulerRegistration const registration("eager", [](PolicyOptions&) { return std::make_unique<EagerScheduler>(); });
 }  // namespace
 
 void EagerScheduler::attach(SystemView const& view, PlanBoard&) { m_view = &view; }

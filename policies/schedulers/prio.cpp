@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-SchedulerRegistration const registration("prio", [](std::uint64_t) { return std::make_unique<PrioScheduler>(); });
+SchedulerRegistration const registration("prio", [](PolicyOptions&) { return std::make_unique<PrioScheduler>(); });
 }  // namespace
 
 void PrioScheduler::attach(SystemView const& view, PlanBoard&) { m_view = &view; }

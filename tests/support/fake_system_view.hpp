@@ -79,6 +79,15 @@ class FakeSystemView final : public SystemView {
     count_uses(m_tasks[id.index()], -1);
   }
 
+  void set_now(Instant now) { m_now = now; }
+  CodeletId add_codelet(Codelet codelet) {
+    m_codelets.push_back(std::move(codelet));
+    return CodeletId(static_cast<std::uint32_t>(m_codelets.size() - 1));
+  }
+  void set_codelet(TaskId task, CodeletId codelet) { m_tasks[task.index()].codelet = codelet; }
+
+  [[nodiscard]] Instant now() const override { return m_now; }
+  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_codelets[codelet.index()]; }
   [[nodiscard]] Topology const& topology() const override { return m_topology; }
   [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
@@ -120,6 +129,8 @@ class FakeSystemView final : public SystemView {
   Topology m_topology;
   std::vector<Datum> m_data;
   std::vector<Task> m_tasks;
+  std::vector<Codelet> m_codelets;
+  Instant m_now{};
   std::vector<Duration> m_durations;
   std::vector<std::deque<TaskId>> m_committed;
 };
@@ -162,8 +173,9 @@ class FakeRun {
     }
   }
   [[nodiscard]] std::vector<TaskId> plan(GroupId group = GroupId(0)) const {
-    auto const& plan = board.plan(group);
-    return {plan.begin(), plan.end()};
+    std::vector<TaskId> tasks;
+    for (auto const& [position, task] : board.plan(group)) tasks.push_back(task);
+    return tasks;
   }
 
   FakeSystemView& view;

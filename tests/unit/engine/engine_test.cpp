@@ -226,6 +226,7 @@ TEST(Engine, AJournalReplaysToTheSameCommands) {
   Planner planner(Topology(fixture.machine), make_policies("eager", "lru"), estimator, options.planner);
   std::vector<Command> commands;
   for (auto const& entry : journal.entries) {
+    planner.set_now(entry.when);
     planner.handle(entry.event);
     commands.insert(commands.end(), planner.commands().begin(), planner.commands().end());
     planner.commands().clear();

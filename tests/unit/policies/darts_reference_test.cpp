@@ -45,7 +45,7 @@ class SlowDarts final : public Scheduler {
     }
     if (m_board->plan(k).empty()) fill(k);
     if (m_board->plan(k).empty()) return steal(k);
-    TaskId const head = m_board->plan(k).front();
+    TaskId const head = m_board->plan(k).begin()->second;
     m_board->remove(head);
     return head;
   }
@@ -153,8 +153,9 @@ class SlowDarts final : public Scheduler {
     auto others = m_groups;
     std::ranges::stable_sort(others, std::ranges::greater{}, [&](GroupId g) { return m_board->plan(g).size(); });
     for (GroupId const g : others) {
-      auto const plan = m_board->plan(g);
-      std::vector<TaskId> last(plan.rbegin(), plan.rend());
+      auto const& plan = m_board->plan(g);
+      std::vector<TaskId> last;
+      for (auto place = plan.rbegin(); place != plan.rend(); ++place) last.push_back(place->second);
       if (last.size() > 16) last.resize(16);
       for (TaskId const id : last) {
         if (!m_view->task(id).allowed_on(k)) continue;

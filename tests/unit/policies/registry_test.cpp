@@ -58,19 +58,19 @@ TEST(Registry, an_unknown_name_is_refused_with_the_known_ones) {
 }
 
 TEST(Registry, an_application_adds_its_own) {
-  register_scheduler("zzz-mine", [](std::uint64_t seed) { return std::make_unique<NoScheduler>(seed); });
-  register_eviction("zzz-mine", [] { return std::make_unique<NoEviction>(); });
+  register_scheduler("zzz-mine", [](PolicyOptions& options) { return std::make_unique<NoScheduler>(options.seed()); });
+  register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); });
   auto const scheduler = make_scheduler("zzz-mine", 42);
   ASSERT_NE(dynamic_cast<NoScheduler*>(scheduler.get()), nullptr);
   EXPECT_EQ(dynamic_cast<NoScheduler&>(*scheduler).seed, 42U);
   EXPECT_THAT(scheduler_names(), testing::Contains("zzz-mine"));
   EXPECT_NE(make_policies("zzz-mine", "zzz-mine").eviction, nullptr);
-  EXPECT_THAT(refusal([] { register_eviction("zzz-mine", [] { return std::make_unique<NoEviction>(); }); }),
+  EXPECT_THAT(refusal([] { register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
               HasSubstr("'zzz-mine' is registered already"));
 }
 
 TEST(Registry, a_policy_needs_a_name_and_a_factory) {
-  EXPECT_THAT(refusal([] { register_eviction("", [] { return std::make_unique<NoEviction>(); }); }),
+  EXPECT_THAT(refusal([] { register_eviction("", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
               HasSubstr("is empty"));
   EXPECT_THAT(refusal([] { register_scheduler("empty", {}); }), HasSubstr("'empty' has no factory"));
 }
