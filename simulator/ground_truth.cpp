@@ -7,6 +7,12 @@
 
 namespace granary {
 
+double GroundTruth::jitter_factor(TaskId task, double jitter, std::uint64_t seed) {
+  if (jitter == 0) return 1;
+  Random random(seed ^ (task.value() * 0x2545f4914f6cdd1dU));
+  return 1 + jitter * (2 * random.uniform() - 1);
+}
+
 ConstantSpeeds::ConstantSpeeds(Options options) : m_options(std::move(options)) {
   auto const possible = [](double speed) { return speed >= 0 && speed < 1e9; };
   bool valid = m_options.jitter >= 0 && m_options.jitter < 1 && m_options.without_flops >= Duration{0};
@@ -20,11 +26,7 @@ Duration ConstantSpeeds::kernel_time(Task const& task, Codelet const& codelet, W
   auto const& speeds = named == m_options.codelets.end() ? m_options.seconds_per_flop : named->second;
   double time =
       task.flops > 0 ? task.flops * speeds[static_cast<std::size_t>(worker.kind)] : seconds(m_options.without_flops);
-  if (m_options.jitter > 0) {
-    // One draw per task, whatever the order in which tasks run.
-    Random random(m_options.seed ^ (task.id.value() * 0x2545f4914f6cdd1dU));
-    time *= 1 + m_options.jitter * (2 * random.uniform() - 1);
-  }
+  time *= jitter_factor(task.id, m_options.jitter, m_options.seed);
   return from_seconds(time);
 }
 

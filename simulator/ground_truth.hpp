@@ -21,6 +21,12 @@ class GroundTruth {
   /// The duration of the task on the worker; not negative. Must depend on its arguments only, so that runs repeat
   /// exactly.
   [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
+  /// Whether workers of this kind run the codelet; else than its kernels say, since simulated ones are never called.
+  [[nodiscard]] virtual bool runs_on(Codelet const& codelet, WorkerKind kind) const { return codelet.runs_on(kind); }
+
+ protected:
+  /// The factor in [1 - jitter, 1 + jitter) that is the task's, whatever the order in which tasks run.
+  [[nodiscard]] static double jitter_factor(TaskId task, double jitter, std::uint64_t seed);
 };
 
 /// Kernels that run at constant speeds, with a relative jitter drawn from the task's number and a seed.

@@ -3,53 +3,51 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace granary {
+namespace {
 
-LinkModel::LinkModel(Machine const& machine) : m_machine(machine), m_link_rate(machine.links.size(), 0.0) {
+// Levels that differ by less are one: sums of rates are not exact.
+constexpr double same_level = 1 + 1e-12;
+
+}  // namespace
+
+LinkModel::LinkModel(Machine const& machine) {
   for (auto const& link : machine.links) {
-    if (link.bus == 0) continue;
-    auto const known = std::ranges::find(m_buses, link.bus);
-    if (known == m_buses.end()) {
-      m_buses.push_back(link.bus);
-      m_bus_bandwidth.push_back(link.bandwidth);
-    } else {
-      auto& bandwidth = m_bus_bandwidth[static_cast<std::size_t>(known - m_buses.begin())];
-      bandwidth = std::max(bandwidth, link.bandwidth);
-    }
+    m_links.push_back({.latency = link.latency, .bandwidth = link.bandwidth, .buses = link.buses});
   }
+  for (auto const& bus : machine.buses) m_buses.push_back({.bandwidth = bus.bandwidth});
 }
 
 void LinkModel::start(TransferId transfer, LinkId link, Bytes bytes, Instant now) {
-  move_bytes(now);
-  Duration const latency = m_machine[link].latency;
-  Flow flow{.transfer = transfer, .link = link, .remaining = static_cast<double>(bytes), .change = now + latency};
-  flow.flowing = latency <= Duration{0};
-  m_flows.push_back(flow);
-  if (flow.flowing) share_bandwidth();
+  Duration const latency = m_links[link.index()].latency;
+  Instant const change = now + latency;
+  m_next = m_flows.empty() ? change : std::min(m_next, change);
+  m_flows.push_back(
+      {.transfer = transfer, .link = link, .remaining = static_cast<double>(bytes), .since = now, .change = change});
+  if (latency > Duration{0}) return;
+  begin_to_flow(m_flows.back());
+  share_bandwidth(now);
 }
 
-std::optional<Instant> LinkModel::next_change() const {
-  if (m_flows.empty()) return std::nullopt;
-  return std::ranges::min_element(m_flows, {}, &Flow::change)->change;
-}
-
-std::vector<TransferId> LinkModel::advance(Instant now) {
-  move_bytes(now);
-  std::vector<TransferId> ended;
+std::vector<TransferId> const& LinkModel::advance(Instant now) {
+  m_ended.clear();
   bool changed = false;
   std::erase_if(m_flows, [&](Flow& flow) {
     if (flow.change > now) return false;
     changed = true;
     if (!flow.flowing) {
-      flow.flowing = true;
+      begin_to_flow(flow);
       return false;
     }
-    ended.push_back(flow.transfer);
+    auto& link = m_links[flow.link.index()];
+    if (--link.flowing == 0) std::erase(m_active, flow.link.value());
+    m_ended.push_back(flow.transfer);
     return true;
   });
-  if (changed) share_bandwidth();
-  return ended;
+  if (changed) share_bandwidth(now);
+  return m_ended;
 }
 
 double LinkModel::rate(TransferId transfer) const {
@@ -57,49 +55,76 @@ double LinkModel::rate(TransferId transfer) const {
   return flow == m_flows.end() ? 0 : flow->rate;
 }
 
-void LinkModel::move_bytes(Instant now) {
-  double const elapsed = seconds(now - m_now);
-  m_now = now;
-  for (auto& flow : m_flows) flow.remaining = std::max(0.0, flow.remaining - flow.rate * elapsed);
+void LinkModel::begin_to_flow(Flow& flow) {
+  flow.flowing = true;
+  if (m_links[flow.link.index()].flowing++ == 0) m_active.push_back(flow.link.value());
 }
 
-void LinkModel::share_bandwidth() {
-  std::vector<std::size_t> flows(m_machine.links.size(), 0);
-  for (auto const& flow : m_flows) flows[flow.link.index()] += flow.flowing ? 1 : 0;
-  std::vector<std::vector<Share>> on_bus(m_buses.size());
-  for (std::size_t l = 0; l < flows.size(); ++l) {
-    if (flows[l] == 0) continue;
-    auto const& link = m_machine.links[l];
-    m_link_rate[l] = link.bandwidth / static_cast<double>(flows[l]);
-    if (link.bus == 0) continue;
-    auto const bus = static_cast<std::size_t>(std::ranges::find(m_buses, link.bus) - m_buses.begin());
-    on_bus[bus].push_back({LinkId(static_cast<std::uint32_t>(l)), m_link_rate[l], flows[l]});
-  }
-  for (std::size_t b = 0; b < on_bus.size(); ++b) fill(on_bus[b], m_bus_bandwidth[b]);
+void LinkModel::share_bandwidth(Instant now) {
+  fill();
+  m_next = Instant::max();
   for (auto& flow : m_flows) {
-    if (flow.flowing) set_rate(flow, m_link_rate[flow.link.index()]);
+    if (flow.flowing) set_rate(flow, m_links[flow.link.index()].rate, now);
+    m_next = std::min(m_next, flow.change);
   }
 }
 
-// The slowest flows first: each takes its own link's share or, if that is less, an equal part of what is left of the
-// bus.
-void LinkModel::fill(std::vector<Share>& shares, double capacity) {
-  std::ranges::stable_sort(shares, {}, &Share::each);
-  std::size_t left = 0;
-  for (auto const& share : shares) left += share.flows;
-  for (auto const& share : shares) {
-    double const each = std::min(share.each, capacity / static_cast<double>(left));
-    m_link_rate[share.link.index()] = each;
-    capacity -= each * static_cast<double>(share.flows);
-    left -= share.flows;
+void LinkModel::fill() {
+  for (auto& bus : m_buses) {
+    bus.left = bus.bandwidth;
+    bus.weight = 0;
   }
+  m_filling.clear();
+  for (auto const l : m_active) {
+    auto& link = m_links[l];
+    if (link.buses.empty()) {
+      link.rate = link.bandwidth / link.flowing;
+      continue;
+    }
+    link.full = false;
+    m_filling.push_back(l);
+    for (auto const bus : link.buses) m_buses[bus].weight += link.flowing;
+  }
+  while (!m_filling.empty()) stop_at(next_level());
 }
 
-void LinkModel::set_rate(Flow& flow, double rate) const {
+// The rate at which the first of the links that are not full, or a bus of theirs, is.
+double LinkModel::next_level() const {
+  double level = std::numeric_limits<double>::infinity();
+  for (auto const l : m_filling) {
+    auto const& link = m_links[l];
+    level = std::min(level, link.bandwidth / link.flowing);
+    for (auto const bus : link.buses) level = std::min(level, m_buses[bus].left / m_buses[bus].weight);
+  }
+  return level;
+}
+
+void LinkModel::stop_at(double level) {
+  for (auto const l : m_filling) m_links[l].full = stops(m_links[l], level * same_level);
+  std::erase_if(m_filling, [&](std::uint32_t l) {
+    auto& link = m_links[l];
+    if (!link.full) return false;
+    link.rate = level;
+    for (auto const bus : link.buses) {
+      m_buses[bus].left -= level * link.flowing;
+      m_buses[bus].weight -= link.flowing;
+    }
+    return true;
+  });
+}
+
+bool LinkModel::stops(LinkState const& link, double level) const {
+  if (link.bandwidth / link.flowing <= level) return true;
+  return std::ranges::any_of(link.buses, [&](std::uint32_t b) { return m_buses[b].left / m_buses[b].weight <= level; });
+}
+
+void LinkModel::set_rate(Flow& flow, double rate, Instant now) {
   if (flow.rate == rate) return;
+  flow.remaining = std::max(0.0, flow.remaining - flow.rate * seconds(now - flow.since));
+  flow.since = now;
   flow.rate = rate;
   // Up to the next nanosecond; the margin keeps exact quotients where rounding lifted them a little.
-  flow.change = m_now + Duration(static_cast<Duration::rep>(std::ceil(flow.remaining / rate * 1e9 - 1e-3)));
+  flow.change = now + Duration(static_cast<Duration::rep>(std::ceil(flow.remaining / rate * 1e9 - 1e-3)));
 }
 
 }  // namespace granary

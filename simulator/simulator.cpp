@@ -2,10 +2,16 @@
 #include <granary/core/base/error.hpp>
 #include <granary/simulator/simulator.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
 namespace granary {
+namespace {
+
+void never_called(KernelCall const&) { throw InternalError("a simulation computes nothing, but a kernel was called"); }
+
+}  // namespace
 
 Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
                      SimulatorOptions options)
@@ -14,15 +20,29 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
       m_options(std::move(options)),
       m_links(m_planner.topology().machine()),
       m_lanes(m_planner.topology().machine().workers.size()),
-      m_random(m_options.faults.seed) {}
+      m_reloads(m_planner.topology().machine().nodes.size()),
+      m_random(m_options.faults.seed) {
+  if (m_options.charge_decisions.per_task < Duration{0}) {
+    throw InvalidArgument("a decision cannot cost " + std::to_string(m_options.charge_decisions.per_task.count()) +
+                          " ns; the least is 0");
+  }
+}
 
 CodeletId Simulator::add_codelet(Codelet codelet) {
+  Codelet const& asked = codelet;
+  std::array<Kernel, worker_kinds> kernels{};
+  for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+    if (m_truth.runs_on(asked, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
+  }
+  codelet.kernels = kernels;
+  m_planner.set_now(m_now);
   CodeletId const id = m_planner.add_codelet(codelet);
   accepted(AddCodelet{std::move(codelet)});
   return id;
 }
 
 DataId Simulator::add_data(DataDescription description) {
+  m_planner.set_now(m_now);
   DataId const id = m_planner.add_data(description);
   accepted(AddData{std::move(description)});
   return id;
@@ -31,6 +51,7 @@ DataId Simulator::add_data(DataDescription description) {
 void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters) {
+  m_planner.set_now(m_now);
   TaskId const id = m_planner.submit(submission);
   accepted(SubmitTask{submission.codelet,
                       {submission.accesses.begin(), submission.accesses.end()},
@@ -61,15 +82,27 @@ SimulationReport Simulator::run() {
   run_until_idle();
   accept(FlushHomes{});
   run_until_idle();
-  SimulationReport report{.end = m_now, .workers = {}, .statistics = m_planner.statistics(), .failures = {}};
-  for (auto const& lane : m_lanes) report.workers.push_back({lane.busy, lane.tasks});
+  auto const& machine = m_planner.topology().machine();
+  SimulationReport report;
+  report.end = m_now;
+  report.statistics = m_planner.statistics();
+  for (auto const& lane : m_lanes) report.workers.push_back({lane.busy, m_now - Instant{} - lane.busy, lane.tasks});
+  for (std::size_t l = 0; l < machine.links.size(); ++l) {
+    auto& kind = report.traffic[static_cast<std::size_t>(transfer_kind(machine, machine.links[l]))];
+    kind.transfers += report.statistics.links[l].transfers;
+    kind.bytes += report.statistics.links[l].bytes;
+  }
+  for (auto const& node : report.statistics.nodes) report.evictions += node.evictions;
+  report.reloads = m_reloads.reloads();
+  report.reload_bytes = m_reloads.bytes();
+  report.decision_time = m_decision_time;
   report.failures = m_planner.take_failures();
   accepted(ClearFailures{});
   return report;
 }
 
 void Simulator::run_until_idle() {
-  while (!m_planner.idle()) {
+  while (!m_planner.idle() || m_deciding) {
     if (step()) continue;
     throw InternalError("nothing is under way at " + std::to_string(m_now.time_since_epoch().count()) +
                         " ns, but the planner is not done: " + m_planner.describe_waiting());
@@ -83,47 +116,108 @@ void Simulator::happens(TaskEnds const& end) {
   lane.busy += end.duration;
   ++lane.tasks;
   if (!lane.queue.empty()) start_front(end.worker);
+  if (m_options.on_task_end) m_options.on_task_end(task, end.worker, end.start, end.start + end.duration);
   if (m_options.faults.tasks.contains(task)) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
-    accept(TaskFailed{task, std::move(error)});
+    answer(TaskFailed{task, std::move(error)});
   } else {
-    accept(TaskDone{task, end.duration});
+    answer(TaskDone{task, end.duration});
   }
 }
 
-void Simulator::happens(CopyAnswers const& answer) {
-  if (m_bad_copies.erase(answer.transfer) == 0) return accept(CopyDone{answer.transfer});
-  auto error =
-      std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(answer.transfer.value())));
-  accept(CopyFailed{answer.transfer, std::move(error)});
+void Simulator::happens(CopyAnswers const& copy) {
+  if (m_bad_copies.empty() || m_bad_copies.erase(copy.transfer) == 0) return answer(CopyDone{copy.transfer});
+  auto error = std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(copy.transfer.value())));
+  answer(CopyFailed{copy.transfer, std::move(error)});
+}
+
+void Simulator::happens(DecisionEnds const&) {
+  m_deciding = false;
+  perform_taken();
+  while (!m_deciding && !m_inbox.empty()) {
+    Event const next = std::move(m_inbox.front());
+    m_inbox.pop_front();
+    decide(next);
+  }
+}
+
+// What workers and links report; decided about at once when decisions are free.
+void Simulator::answer(Event event) {
+  if (m_options.charge_decisions.kind == DecisionCost::Kind::None) {
+    accept(event);
+  } else if (m_deciding) {
+    m_inbox.push_back(std::move(event));
+  } else {
+    decide(event);
+  }
+}
+
+void Simulator::decide(Event const& event) {
+  auto const committed = m_planner.statistics().tasks_committed;
+  auto const begin = std::chrono::steady_clock::now();
+  m_planner.set_now(m_now);
+  m_planner.handle(event);
+  auto const wall = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begin);
+  Duration const cost = charged(wall, m_planner.statistics().tasks_committed - committed);
+  m_decision_time += cost;
+  m_deciding = cost > Duration{0};
+  if (m_deciding) m_heap.push(m_now + cost, DecisionEnds{});
+  accepted(event);
+}
+
+Duration Simulator::charged(Duration wall, std::uint64_t committed) const {
+  auto const& cost = m_options.charge_decisions;
+  if (cost.kind == DecisionCost::Kind::Measured) return wall;
+  return cost.per_task * static_cast<Duration::rep>(committed);
 }
 
 void Simulator::accept(Event const& event) {
+  m_planner.set_now(m_now);
   m_planner.handle(event);
   accepted(event);
 }
 
 void Simulator::accepted(Event const& event) {
   if (m_options.on_event) m_options.on_event(m_now, event);
-  m_commands.swap(m_planner.commands());
-  for (auto const& command : m_commands) {
-    if (m_options.on_command) m_options.on_command(m_now, command);
-    std::visit([&](auto const& order) { perform(order); }, command);
-  }
-  m_commands.clear();
+  take_commands();
+  if (!m_deciding) perform_taken();
   ++m_events;
   auto const every = m_options.check_invariants_every;
   if (every != 0 && m_events % every == 0) m_planner.check_invariants();
 }
 
+void Simulator::take_commands() {
+  auto& given = m_planner.commands();
+  if (m_commands.empty()) {
+    m_commands.swap(given);
+  } else {
+    m_commands.insert(m_commands.end(), std::move_iterator(given.begin()), std::move_iterator(given.end()));
+    given.clear();
+  }
+}
+
+void Simulator::perform_taken() {
+  m_performed.swap(m_commands);
+  for (auto const& command : m_performed) {
+    if (m_options.on_command) m_options.on_command(m_now, command);
+    std::visit([&](auto const& order) { perform(order); }, command);
+  }
+  m_performed.clear();
+}
+
 void Simulator::perform(CopyCommand const& command) {
   if (m_options.faults.copies.contains(m_copies++)) m_bad_copies.insert(command.transfer);
+  if (command.to.slot == Slot::Pool) m_reloads.copied(command.data, command.to.node, command.bytes);
   m_links.start(command.transfer, command.link, command.bytes, m_now);
 }
 
 void Simulator::perform(RunCommand const& command) {
   auto& queue = m_lanes[command.worker.index()].queue;
   queue.push_back(command.task);
+  NodeId const node = m_planner.topology().machine()[command.worker].node;
+  for (auto const& access : m_planner.task(command.task).accesses) {
+    if (writes(access.mode)) m_reloads.written(access.data, node);
+  }
   if (queue.size() == 1) start_front(command.worker);
 }
 
@@ -131,7 +225,7 @@ void Simulator::start_front(WorkerId worker) {
   Task const& task = m_planner.task(m_lanes[worker.index()].queue.front());
   auto const& machine = m_planner.topology().machine();
   Duration const duration = m_truth.kernel_time(task, m_planner.codelet(task.codelet), machine[worker]);
-  m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration});
+  m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});
 }
 
 Duration Simulator::delay(Duration most) {

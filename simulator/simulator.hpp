@@ -10,6 +10,7 @@
 #include <granary/simulator/faults.hpp>
 #include <granary/simulator/ground_truth.hpp>
 #include <granary/simulator/link_model.hpp>
+#include <granary/simulator/report.hpp>
 
 #include <deque>
 #include <exception>
@@ -20,8 +21,21 @@
 
 namespace granary {
 
+/// What decisions cost in virtual time. The planner is one resource: it decides about one event at a time, later ones
+/// wait, and the commands that an event gives are performed when its decision ends. Submission costs nothing.
+struct DecisionCost {
+  enum class Kind : std::uint8_t { None, Measured, PerTask };
+  Kind kind = Kind::None;
+  Duration per_task{0};  ///< PerTask: for each task that the event commits
+
+  /// The wall time that the planner takes; runs do not repeat exactly.
+  [[nodiscard]] static DecisionCost measured() { return {Kind::Measured, Duration{0}}; }
+  [[nodiscard]] static DecisionCost per_committed_task(Duration cost) { return {Kind::PerTask, cost}; }
+};
+
 struct SimulatorOptions {
   PlannerOptions planner{};
+  DecisionCost charge_decisions{};
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
@@ -29,28 +43,20 @@ struct SimulatorOptions {
   std::function<void(Instant, Event const&)> on_event{};
   /// Told of each command, in order, as it is performed.
   std::function<void(Instant, Command const&)> on_command{};
-};
-
-/// What a simulated run amounted to, since the simulator was made.
-struct SimulationReport {
-  struct WorkerReport {
-    Duration busy{0};
-    std::uint64_t tasks = 0;
-  };
-  Instant end{};  ///< virtual time when the run came to rest
-  std::vector<WorkerReport> workers;
-  Statistics statistics;          ///< tasks, bytes by link, memory by node
-  std::vector<Failure> failures;  ///< of this run, in the order of submission; the next run starts clean
+  /// Told of each task that ends, with its worker and the instants between which it ran there; it still lives.
+  std::function<void(TaskId, WorkerId, Instant start, Instant end)> on_task_end{};
 };
 
 /// Drives the planner in virtual time: copies take their links' time (see LinkModel), kernels the ground truth's,
-/// submission and decisions none. Same machine, policies, submissions and options: same commands.
+/// submission none, decisions none unless they are charged. Same machine, policies, submissions and options: same
+/// commands.
 class Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
   Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
             SimulatorOptions options = {});
 
+  /// The codelet runs where the ground truth says, whatever kernels it has.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
   void release_data(DataId data) override;
@@ -77,19 +83,28 @@ class Simulator final : public Submitter {
   struct TaskEnds {
     WorkerId worker;
     Duration duration;
+    Instant start;
   };
   struct CopyAnswers {
     TransferId transfer;
   };
-  using Happening = std::variant<TaskEnds, CopyAnswers>;
+  struct DecisionEnds {};
+  using Happening = std::variant<TaskEnds, CopyAnswers, DecisionEnds>;
 
   void run_until_idle();
   void happens(TaskEnds const& end);
   void happens(CopyAnswers const& answer);
+  void happens(DecisionEnds const&);
+  void answer(Event event);
+  void decide(Event const& event);
+  [[nodiscard]] Duration charged(Duration wall, std::uint64_t committed) const;
   void accept(Event const& event);
   void accepted(Event const& event);
+  void take_commands();
+  void perform_taken();
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
+  void perform(ForgetCommand const& command) { m_reloads.forgotten(command.data); }
   template <class Command>
   void perform(Command const&) {}
   void start_front(WorkerId worker);
@@ -102,11 +117,16 @@ class Simulator final : public Submitter {
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;          // by worker
   std::set<TransferId> m_bad_copies;  // in flight, and will fail
-  std::vector<Command> m_commands;    // being performed
+  std::vector<Command> m_commands;    // taken from the planner, not performed yet
+  std::vector<Command> m_performed;   // being performed
+  std::deque<Event> m_inbox;          // wait for the decision under way
+  ReloadCounter m_reloads;
   Random m_random;
   Instant m_now{};
   std::uint64_t m_copies = 0;
   std::uint64_t m_events = 0;
+  Duration m_decision_time{0};
+  bool m_deciding = false;
 };
 
 }  // namespace granary

@@ -29,6 +29,9 @@ struct Codelet {
   std::array<Kernel, worker_kinds> kernels{};
   /// Whether host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
   bool launches_kokkos_kernels = true;
+  /// Tells apart what has the same name but other times: "s" or "d" for the precision. Performance models keep one
+  /// record per name and variant.
+  std::string variant = {};
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };

@@ -3,10 +3,12 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/codelet.hpp>
 #include <granary/core/model/machine.hpp>
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <vector>
 
 namespace granary {
@@ -15,6 +17,10 @@ namespace granary {
 class Estimator {
  public:
   virtual ~Estimator() = default;
+  /// `id` is this codelet from now on.
+  virtual void codelet_added(CodeletId /*id*/, Codelet const& /*codelet*/) {}
+  /// A copy with what was learnt so far, for a journal to start from; null where an estimator always starts alike.
+  [[nodiscard]] virtual std::unique_ptr<Estimator> copy() const { return nullptr; }
   /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
   /// A kernel ran for `measured`.

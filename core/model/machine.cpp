@@ -12,15 +12,32 @@ NodeId Machine::add_node(MemoryNode node) {
 }
 
 LinkId Machine::add_link(Link link) {
-  links.push_back(link);
+  links.push_back(std::move(link));
   return LinkId(static_cast<std::uint32_t>(links.size() - 1));
 }
 
+std::uint32_t Machine::add_bus(Bus bus) {
+  buses.push_back(std::move(bus));
+  return static_cast<std::uint32_t>(buses.size() - 1);
+}
+
 LinkId Machine::add_link_pair(NodeId a, NodeId b, double bandwidth, Duration latency, std::uint32_t width,
-                              std::uint32_t bus) {
-  LinkId const first = add_link({a, b, bandwidth, latency, bus, width});
-  add_link({b, a, bandwidth, latency, bus, width});
+                              std::vector<std::uint32_t> const& crossed) {
+  LinkId const first = add_link({a, b, bandwidth, latency, width, crossed});
+  add_link({b, a, bandwidth, latency, width, crossed});
   return first;
+}
+
+double Machine::bandwidth_alone(Link const& link) const {
+  double alone = link.bandwidth;
+  for (auto const bus : link.buses) {
+    alone = std::min(alone, buses[bus].bandwidth / static_cast<double>(std::ranges::count(link.buses, bus)));
+  }
+  return alone;
+}
+
+bool Machine::share_a_bus(Link const& a, Link const& b) {
+  return std::ranges::find_first_of(a.buses, b.buses) != a.buses.end();
 }
 
 WorkerId Machine::add_worker(Worker worker) {
@@ -30,6 +47,7 @@ WorkerId Machine::add_worker(Worker worker) {
 
 Topology::Topology(Machine machine) : m_machine(std::move(machine)) {
   check();
+  for (auto const& link : m_machine.links) m_bandwidths.push_back(m_machine.bandwidth_alone(link));
   make_groups();
   make_routes();
 }
@@ -45,6 +63,15 @@ void Topology::check() const {
       throw InvalidArgument("the link from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name +
                             "' needs a positive bandwidth and width");
     }
+    for (auto const bus : link.buses) {
+      if (bus < m_machine.buses.size()) continue;
+      throw InvalidArgument("the link from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name +
+                            "' crosses bus " + std::to_string(bus) + "; the machine has " +
+                            std::to_string(m_machine.buses.size()));
+    }
+  }
+  for (auto const& bus : m_machine.buses) {
+    if (!(bus.bandwidth > 0)) throw InvalidArgument("the bus '" + bus.name + "' needs a positive bandwidth");
   }
   for (auto const& worker : m_machine.workers) {
     if (!known(worker.node))
@@ -80,7 +107,7 @@ void Topology::make_routes() {
   for (std::size_t i = 0; i < n; ++i) time[i * n + i] = 0;
   for (std::size_t l = 0; l < m_machine.links.size(); ++l) {
     auto const& link = m_machine.links[l];
-    double const t = seconds(link.latency) + 0x1p20 / link.bandwidth;
+    double const t = seconds(link.latency) + 0x1p20 / m_bandwidths[l];
     if (t >= time[pair(link.from, link.to)]) continue;
     time[pair(link.from, link.to)] = t;
     m_next_hop[pair(link.from, link.to)] = LinkId(static_cast<std::uint32_t>(l));
@@ -114,8 +141,9 @@ void Topology::make_routes() {
 Duration Topology::route_time(NodeId from, NodeId to, Bytes bytes) const {
   Duration total{0};
   while (from != to) {
-    auto const& link = m_machine[next_hop(from, to)];
-    total += link.latency + from_seconds(static_cast<double>(bytes) / link.bandwidth);
+    LinkId const hop = next_hop(from, to);
+    auto const& link = m_machine[hop];
+    total += link.latency + from_seconds(static_cast<double>(bytes) / m_bandwidths[hop.index()]);
     from = link.to;
   }
   return total;

@@ -25,14 +25,20 @@ struct MemoryNode {
   Bytes alignment = 1;         ///< every replica's offset and size are rounded up to a multiple of this
 };
 
+/// What several links cross: a switch, a socket's way to its memory, a disk's head.
+struct Bus {
+  std::string name;
+  double bandwidth = 1e9;  ///< bytes per second, shared fairly by all transfers that cross it
+};
+
 /// A directed channel between two nodes.
 struct Link {
   NodeId from;
   NodeId to;
-  double bandwidth = 1e9;   ///< bytes per second, when alone on its bus
-  Duration latency{0};      ///< per transfer
-  std::uint32_t bus = 0;    ///< links with the same non-zero bus share the bandwidth of the fastest of them
-  std::uint32_t width = 1;  ///< transfers in flight at once, at least 1
+  double bandwidth = 1e9;              ///< bytes per second, when no bus limits it
+  Duration latency{0};                 ///< per transfer
+  std::uint32_t width = 1;             ///< transfers in flight at once, at least 1
+  std::vector<std::uint32_t> buses{};  ///< indices into Machine::buses; crossed twice when named twice
 };
 
 /// An in-order lane of execution with one local memory node.
@@ -40,6 +46,8 @@ struct Worker {
   std::string name;
   NodeId node;
   WorkerKind kind = WorkerKind::Cpu;
+  std::string model{};    ///< which column of kernel times is its own; empty: its kind's
+  double peak_flops = 0;  ///< theoretical peak, operations per second; 0 when unknown
 };
 
 /// Hardware as plain data.
@@ -47,13 +55,20 @@ struct Machine {
   std::vector<MemoryNode> nodes;
   std::vector<Link> links;
   std::vector<Worker> workers;
+  std::vector<Bus> buses;
 
   NodeId add_node(MemoryNode node);
   LinkId add_link(Link link);
+  /// Returns the bus' number, for Link::buses.
+  std::uint32_t add_bus(Bus bus);
   /// Two links, one in each direction, of the same speed; returns the one from `a` to `b`, the other follows it.
   LinkId add_link_pair(NodeId a, NodeId b, double bandwidth, Duration latency = Duration{0}, std::uint32_t width = 1,
-                       std::uint32_t bus = 0);
+                       std::vector<std::uint32_t> const& buses = {});
   WorkerId add_worker(Worker worker);
+  /// Bytes per second of a transfer that has the link and its buses to itself.
+  [[nodiscard]] double bandwidth_alone(Link const& link) const;
+  /// Whether transfers of the two links compete.
+  [[nodiscard]] static bool share_a_bus(Link const& a, Link const& b);
 
   [[nodiscard]] MemoryNode const& operator[](NodeId id) const { return nodes[id.index()]; }
   [[nodiscard]] Link const& operator[](LinkId id) const { return links[id.index()]; }
@@ -70,8 +85,8 @@ struct WorkerGroup {
 /// A machine with what follows from it: groups and the shortest routes between nodes.
 class Topology {
  public:
-  /// Throws InvalidArgument when a link or a worker names an absent node, a width or a bandwidth is not positive, there
-  /// are more than 64 groups, or two nodes cannot reach each other.
+  /// Throws InvalidArgument when a link or a worker names an absent node or bus, a width or a bandwidth is not
+  /// positive, there are more than 64 groups, or two nodes cannot reach each other.
   explicit Topology(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return m_machine; }
@@ -100,6 +115,7 @@ class Topology {
   std::vector<GroupId> m_group_of;
   std::vector<std::vector<GroupId>> m_groups_on;
   std::vector<LinkId> m_next_hop;
+  std::vector<double> m_bandwidths;  // by link: bandwidth_alone
   std::vector<bool> m_between;
 };
 

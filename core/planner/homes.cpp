@@ -58,13 +58,13 @@ void Planner::write_back_early() {
   }
 }
 
-// Whether anybody waits for the link or for its bus, or the link carries all that it can.
+// Whether anybody waits for the link or for one of its buses, or the link carries all that it can.
 bool Planner::busy(LinkId link) const {
   auto const& machine = m_topology.machine();
   if (m_links[link.index()].active >= machine[link].width) return true;
   for (std::size_t l = 0; l < m_links.size(); ++l) {
-    bool const shared = l == link.index() || (machine.links[l].bus != 0 && machine.links[l].bus == machine[link].bus);
-    if (shared && !m_links[l].queue.empty()) return true;
+    if (m_links[l].queue.empty()) continue;
+    if (l == link.index() || Machine::share_a_bus(machine.links[l], machine[link])) return true;
   }
   return false;
 }

@@ -38,7 +38,9 @@ Planner::~Planner() = default;
 
 CodeletId Planner::add_codelet(Codelet codelet) {
   m_codelets.push_back(std::move(codelet));
-  return CodeletId(static_cast<std::uint32_t>(m_codelets.size() - 1));
+  CodeletId const id(static_cast<std::uint32_t>(m_codelets.size() - 1));
+  m_estimator.codelet_added(id, m_codelets.back());
+  return id;
 }
 
 DataId Planner::add_data(DataDescription description) {
@@ -197,6 +199,7 @@ void Planner::make_ready(Task& task) {
   task.phase = TaskPhase::Ready;
   if (broken) {
     task.cancelled = true;
+    m_policies.scheduler->abandoned(task.id);
     m_to_cancel.push_back(task.id);
     return;
   }
@@ -239,6 +242,7 @@ void Planner::commit_tasks(GroupId group) {
       task.group = group;
       task.estimate = kernel_time(id, group);
       state.committed.push_back(id);
+      ++m_statistics.tasks_committed;
       ++state.ahead;
       auto& node = node_of(task);
       for (auto const& access : task.accesses) {
@@ -351,6 +355,7 @@ void Planner::end_task(Task& task) {
   m_commands.emplace_back(RetireCommand{id});
   for (auto const& [data, mode] : m_touched) {
     auto& touched = record(data);
+    if (m_graph.pending_tasks(data) == 0) m_policies.eviction->last_use_ended(data);
     if (writes(mode) && group.valid() && m_options.write_back_early && touched.away_from_home() &&
         m_graph.pending_writers(data) == 0) {
       m_nodes[m_topology.group(group).node.index()].final_values.push_back(data);

@@ -132,6 +132,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   // SystemView
   [[nodiscard]] Instant now() const override { return m_now; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return record(data).description.bytes; }
+  [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override { return m_graph.pending_tasks(data); }
   [[nodiscard]] bool valid(DataId data, NodeId node) const override;
   [[nodiscard]] bool expected(DataId data, NodeId node) const override;
   [[nodiscard]] bool evictable(DataId data, NodeId node) const override;

@@ -21,6 +21,7 @@ struct NodeStatistics {
 };
 
 struct Statistics {
+  std::uint64_t tasks_committed = 0;  ///< again when they were withdrawn
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_failed = 0;
   std::uint64_t tasks_cancelled = 0;

@@ -25,6 +25,8 @@ class EvictionPolicy {
   virtual void replica_used(DataId, NodeId) {}
   /// The datum lost its place in the node's memory.
   virtual void replica_dropped(DataId, NodeId) {}
+  /// No unfinished task accesses the datum any more.
+  virtual void last_use_ended(DataId) {}
   /// The number of planned tasks that use the datum on the group's node changed.
   virtual void planned_uses_changed(DataId, GroupId) {}
 };

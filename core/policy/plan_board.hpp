@@ -38,6 +38,8 @@ class PlanBoard {
   /// The group's planned tasks in order.
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
   [[nodiscard]] bool planned(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
+  /// Where the planned task stands in its plan. No two of the positions that a board gives, ever, have the same number.
+  [[nodiscard]] PlanPosition position(TaskId task) const { return m_entries[m_slots.find(task)].place->first; }
   /// How many planned tasks of the group use the datum.
   [[nodiscard]] std::uint32_t uses(DataId data, GroupId group) const {
     auto const& uses = m_plans[group.index()].uses;
@@ -45,7 +47,13 @@ class PlanBoard {
   }
   /// The planned tasks of the group that use the datum, in no particular order.
   [[nodiscard]] std::vector<TaskId> users(DataId data, GroupId group) const;
-  /// Calls `function(TaskId, PlanPosition)` for each of them.
+  /// Of the planned tasks of the group that use the datum the one that was put there last; invalid when there is none.
+  [[nodiscard]] TaskId newest_user(DataId data, GroupId group) const {
+    auto const& uses = m_plans[group.index()].uses;
+    if (data.index() >= uses.size() || uses[data.index()].first == none) return {};
+    return m_entries[m_uses[uses[data.index()].first].entry].place->second;
+  }
+  /// Calls `function(TaskId, PlanPosition)` for each of them, the one that was put there last first.
   template <class Function>
   void for_each_user(DataId data, GroupId group, Function&& function) const {
     auto const& uses = m_plans[group.index()].uses;

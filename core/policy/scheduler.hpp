@@ -31,6 +31,8 @@ class Scheduler {
 
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}
+  /// The task was cancelled before it became ready. It is still live during the call.
+  virtual void abandoned(TaskId) {}
   /// The planned task was taken off the group's plan because one of its inputs was evicted; the scheduler has it again.
   virtual void withdrawn(TaskId, GroupId) {}
   /// The task was handed to a worker.

@@ -24,6 +24,8 @@ class SystemView {
   [[nodiscard]] virtual Task const& task(TaskId task) const = 0;
   [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
+  /// How many tasks that were submitted and have not ended access the datum.
+  [[nodiscard]] virtual std::uint32_t unfinished_uses(DataId data) const = 0;
   /// Whether workers on `node` can read the datum's present value there now.
   [[nodiscard]] virtual bool valid(DataId data, NodeId node) const = 0;
   /// Whether the datum has a place on `node`: valid, on its way, or about to be written there.

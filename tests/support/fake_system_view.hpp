@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -65,13 +66,20 @@ class FakeSystemView final : public SystemView {
   void set_evictable(DataId data, NodeId node, bool is) { place(data, node).evictable = is; }
   void set_bytes(DataId data, Bytes bytes) { m_data[data.index()].bytes = bytes; }
   void set_duration(TaskId task, Duration duration) { m_durations[task.index()] = duration; }
+  void set_duration(TaskId task, GroupId group, Duration duration) { m_group_durations[{task, group}] = duration; }
+  void set_flops(TaskId task, double flops) { m_tasks[task.index()].flops = flops; }
 
   void commit(TaskId id, GroupId group) {
     auto& committed = m_tasks[id.index()];
     committed.phase = TaskPhase::Committed;
     committed.group = group;
+    committed.estimate = kernel_time(id, group);
     m_committed[group.index()].push_back(id);
     count_uses(committed, 1);
+  }
+  void issue(TaskId id, WorkerId worker) {
+    m_tasks[id.index()].phase = TaskPhase::Issued;
+    m_tasks[id.index()].worker = worker;
   }
   void finish(TaskId id) {
     auto& group = m_committed[m_tasks[id.index()].group.index()];
@@ -91,6 +99,10 @@ class FakeSystemView final : public SystemView {
   [[nodiscard]] Topology const& topology() const override { return m_topology; }
   [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
+  void set_unfinished_uses(DataId data, std::uint32_t uses) { m_data[data.index()].unfinished_uses = uses; }
+  [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override {
+    return m_data[data.index()].unfinished_uses;
+  }
   [[nodiscard]] bool valid(DataId data, NodeId node) const override { return place(data, node).valid; }
   [[nodiscard]] bool expected(DataId data, NodeId node) const override { return place(data, node).expected; }
   [[nodiscard]] bool evictable(DataId data, NodeId node) const override { return place(data, node).evictable; }
@@ -101,7 +113,10 @@ class FakeSystemView final : public SystemView {
     bool const near = std::any_of(places.begin() + 1, places.end(), [](Place const& p) { return p.valid; });
     return Duration{near ? bytes / 2 : bytes};
   }
-  [[nodiscard]] Duration kernel_time(TaskId task, GroupId) const override { return m_durations[task.index()]; }
+  [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override {
+    auto const found = m_group_durations.find({task, group});
+    return found == m_group_durations.end() ? m_durations[task.index()] : found->second;
+  }
   [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override { return m_committed[group.index()]; }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override { return place(data, node).uses; }
 
@@ -115,6 +130,7 @@ class FakeSystemView final : public SystemView {
   struct Datum {
     Bytes bytes;
     std::vector<Place> places;  // by node
+    std::uint32_t unfinished_uses = 1;
   };
 
   [[nodiscard]] Place& place(DataId data, NodeId node) { return m_data[data.index()].places[node.index()]; }
@@ -132,6 +148,7 @@ class FakeSystemView final : public SystemView {
   std::vector<Codelet> m_codelets;
   Instant m_now{};
   std::vector<Duration> m_durations;
+  std::map<std::pair<TaskId, GroupId>, Duration> m_group_durations;
   std::vector<std::deque<TaskId>> m_committed;
 };
 
@@ -148,6 +165,14 @@ class FakeRun {
     TaskId const task = next(group);
     if (task.valid()) view.commit(task, group);
     return task;
+  }
+  void issue(TaskId task, WorkerId worker) {
+    view.issue(task, worker);
+    scheduler->issued(task);
+  }
+  void finish(TaskId task) {
+    scheduler->finished(task);
+    view.finish(task);
   }
   void expect(DataId data, NodeId node) {
     view.set_expected(data, node, true);

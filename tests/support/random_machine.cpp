@@ -7,14 +7,22 @@
 namespace granary::test {
 namespace {
 
+std::vector<std::uint32_t> random_buses(Machine const& machine, Random& random) {
+  std::vector<std::uint32_t> crossed;
+  for (std::uint32_t bus = 0; bus < machine.buses.size(); ++bus) {
+    if (random.chance(0.4)) crossed.push_back(bus);
+  }
+  return crossed;
+}
+
 void add_random_links(Machine& machine, NodeId a, NodeId b, Random& random) {
   for (auto const& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
     machine.add_link({.from = from,
                       .to = to,
                       .bandwidth = 1e8 * static_cast<double>(1 + random.below(100)),
                       .latency = Duration(static_cast<Duration::rep>(random.below(20000))),
-                      .bus = static_cast<std::uint32_t>(random.below(3)),
-                      .width = static_cast<std::uint32_t>(1 + random.below(3))});
+                      .width = static_cast<std::uint32_t>(1 + random.below(3)),
+                      .buses = random_buses(machine, random)});
   }
 }
 
@@ -39,6 +47,10 @@ void add_random_workers(Machine& machine, NodeId node, Random& random) {
 
 Machine random_machine(Random& random) {
   Machine machine;
+  std::uint64_t const buses = random.below(3);
+  for (std::uint64_t b = 0; b < buses; ++b) {
+    machine.add_bus({"bus" + std::to_string(b), 1e8 * static_cast<double>(1 + random.below(100))});
+  }
   std::size_t const nodes = 1 + random.below(5);
   for (std::size_t n = 0; n < nodes; ++n) {
     MemoryNode node;

@@ -60,6 +60,33 @@ TEST(Topology, PrefersTheFasterOfParallelLinks) {
   EXPECT_EQ(topology.next_hop(NodeId(0), NodeId(1)), fast);
 }
 
+TEST(Topology, ABusLimitsWhatCrossesIt) {
+  Machine machine;
+  machine.add_node({.name = "a"});
+  machine.add_node({.name = "b"});
+  auto const bus = machine.add_bus({"bus", 1e9});
+  machine.add_link_pair(NodeId(0), NodeId(1), 4e9, Duration{0}, 1, {bus});
+  auto const twice = machine.add_link({.from = NodeId(0), .to = NodeId(1), .bandwidth = 4e9, .buses = {bus, bus}});
+  auto const free = machine.add_link({.from = NodeId(0), .to = NodeId(1), .bandwidth = 2e9});
+  Topology const topology(machine);
+  EXPECT_EQ(topology.route_time(NodeId(1), NodeId(0), 1000), Duration(1000));
+  EXPECT_EQ(topology.next_hop(NodeId(0), NodeId(1)), free);
+  EXPECT_EQ(machine.bandwidth_alone(machine[twice]), 5e8);
+  EXPECT_TRUE(Machine::share_a_bus(machine.links[0], machine[twice]));
+  EXPECT_FALSE(Machine::share_a_bus(machine.links[0], machine[free]));
+}
+
+TEST(Topology, NamesTheLinkThatCrossesAnUnknownBus) {
+  Machine machine = usual_machine();
+  machine.links[0].buses = {3};
+  try {
+    Topology const topology(machine);
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_STREQ(error.what(), "the link from 'disk' to 'host' crosses bus 3; the machine has 0");
+  }
+}
+
 TEST(Topology, RefusesWhatCannotBe) {
   auto const refused = [](auto const& spoil) {
     Machine machine = usual_machine();
@@ -69,6 +96,8 @@ TEST(Topology, RefusesWhatCannotBe) {
   refused([](Machine& m) { m.links[0].to = NodeId(9); });
   refused([](Machine& m) { m.links[0].width = 0; });
   refused([](Machine& m) { m.links[0].bandwidth = 0; });
+  refused([](Machine& m) { m.links[0].buses = {0}; });
+  refused([](Machine& m) { m.add_bus({"bus", 0}); });
   refused([](Machine& m) { m.workers[0].node = NodeId(9); });
   refused([](Machine& m) { m.nodes[0].alignment = 0; });
   refused([](Machine& m) { m.add_node({.name = "island"}); });

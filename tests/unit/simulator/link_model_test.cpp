@@ -1,10 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every figure here is computed by hand. Bandwidths are in bytes per second: 1e9 is one byte per nanosecond.
+#include <granary/core/base/random.hpp>
 #include <granary/simulator/link_model.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -17,13 +20,13 @@ Machine two_nodes() {
   return machine;
 }
 
-LinkId add_link(Machine& machine, double bandwidth, long long latency = 0, std::uint32_t bus = 0) {
+LinkId add_link(Machine& machine, double bandwidth, long long latency = 0, std::vector<std::uint32_t> buses = {}) {
   return machine.add_link({.from = NodeId(0),
                            .to = NodeId(1),
                            .bandwidth = bandwidth,
                            .latency = Duration(latency),
-                           .bus = bus,
-                           .width = 9});
+                           .width = 9,
+                           .buses = std::move(buses)});
 }
 
 Instant at(long long nanoseconds) { return Instant(Duration(nanoseconds)); }
@@ -82,10 +85,11 @@ TEST(LinkModel, LinksWithoutABusDoNotDisturbEachOther) {
   EXPECT_EQ(ends(links), (Ends{{0, 1000}, {1, 500}}));
 }
 
-TEST(LinkModel, LinksOfABusShareTheFastestOnesBandwidth) {
+TEST(LinkModel, LinksOfABusShareItsBandwidth) {
   Machine machine = two_nodes();
-  LinkId const first = add_link(machine, 2e9, 0, 3);
-  LinkId const second = add_link(machine, 2e9, 0, 3);
+  auto const bus = machine.add_bus({"bus", 2e9});
+  LinkId const first = add_link(machine, 2e9, 0, {bus});
+  LinkId const second = add_link(machine, 2e9, 0, {bus});
   LinkModel links(machine);
   links.start(TransferId(0), first, 1000, at(0));
   links.start(TransferId(1), second, 3000, at(0));
@@ -95,8 +99,9 @@ TEST(LinkModel, LinksOfABusShareTheFastestOnesBandwidth) {
 
 TEST(LinkModel, WhatASlowLinkCannotUseGoesToTheOthers) {
   Machine machine = two_nodes();
-  LinkId const slow = add_link(machine, 1e9, 0, 1);
-  LinkId const fast = add_link(machine, 8e9, 0, 1);
+  auto const bus = machine.add_bus({"bus", 8e9});
+  LinkId const slow = add_link(machine, 1e9, 0, {bus});
+  LinkId const fast = add_link(machine, 8e9, 0, {bus});
   LinkModel links(machine);
   links.start(TransferId(0), slow, 1000, at(0));
   links.start(TransferId(1), fast, 7000, at(0));
@@ -110,10 +115,100 @@ TEST(LinkModel, WhatASlowLinkCannotUseGoesToTheOthers) {
   EXPECT_EQ(ends(links), (Ends{{0, 1000}, {1, 1875}, {2, 2750}}));
 }
 
+// The example of Bertsekas and Gallager: what a full bus does not let pass is there for the others on the next bus.
+TEST(LinkModel, SharesFairlyAcrossSeveralBuses) {
+  Machine machine = two_nodes();
+  auto const narrow = machine.add_bus({"narrow", 3e9});
+  auto const wide = machine.add_bus({"wide", 12e9});
+  LinkId const both = add_link(machine, 20e9, 0, {narrow, wide});
+  LinkId const only_narrow = add_link(machine, 20e9, 0, {narrow});
+  LinkId const only_wide = add_link(machine, 20e9, 0, {wide});
+  LinkId const slow = add_link(machine, 2e9, 0, {wide});
+  LinkModel links(machine);
+  links.start(TransferId(0), both, 30000, at(0));
+  links.start(TransferId(1), only_narrow, 30000, at(0));
+  links.start(TransferId(2), only_narrow, 30000, at(0));
+  links.start(TransferId(3), only_wide, 90000, at(0));
+  links.start(TransferId(4), slow, 60000, at(0));
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(0)), 1e9);
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(1)), 1e9);
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(2)), 1e9);
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(4)), 2e9);
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(3)), 9e9);
+  EXPECT_EQ(links.next_change(), at(10000));
+  EXPECT_EQ(links.advance(at(10000)), (std::vector<TransferId>{TransferId(3)}));
+  // The narrow bus is still what limits the first three.
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(0)), 1e9);
+}
+
+TEST(LinkModel, ABusThatIsCrossedTwiceCountsTwice) {
+  Machine machine = two_nodes();
+  auto const bus = machine.add_bus({"bus", 3e9});
+  LinkId const twice = add_link(machine, 8e9, 0, {bus, bus});
+  LinkId const once = add_link(machine, 8e9, 0, {bus});
+  EXPECT_EQ(machine.bandwidth_alone(machine[twice]), 1.5e9);
+  LinkModel links(machine);
+  links.start(TransferId(0), twice, 1000, at(0));
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(0)), 1.5e9);
+  links.start(TransferId(1), once, 1000, at(0));
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(0)), 1e9);
+  EXPECT_DOUBLE_EQ(links.rate(TransferId(1)), 1e9);
+}
+
+// On random machines: no link or bus carries more than it can, and every transfer crosses one that is full and where
+// nobody is faster; this is max-min fairness.
+TEST(LinkModel, IsMaxMinFairOnRandomMachines) {
+  Random random(5);
+  for (int round = 0; round < 200; ++round) {
+    Machine machine = two_nodes();
+    for (int b = 0; b < 4; ++b) machine.add_bus({"bus", 1e8 * static_cast<double>(1 + random.below(90))});
+    for (int l = 0; l < 6; ++l) {
+      std::vector<std::uint32_t> buses;
+      for (std::uint32_t b = 0; b < 4; ++b) {
+        for (std::uint64_t times = random.below(3); times > 0; --times) buses.push_back(b);
+      }
+      add_link(machine, 1e8 * static_cast<double>(1 + random.below(90)), 0, buses);
+    }
+    LinkModel links(machine);
+    std::vector<LinkId> flows;
+    for (std::uint64_t f = 0; f < 1 + random.below(12); ++f) {
+      flows.push_back(LinkId(static_cast<std::uint32_t>(random.below(6))));
+      links.start(TransferId(f), flows.back(), 1000000, at(0));
+    }
+    // Loads and the fastest flow of links (first) and buses (then).
+    std::vector<double> load(10, 0.0);
+    std::vector<double> fastest(10, 0.0);
+    std::vector<double> capacity;
+    for (auto const& link : machine.links) capacity.push_back(link.bandwidth);
+    for (auto const& bus : machine.buses) capacity.push_back(bus.bandwidth);
+    auto const crossed = [&](std::size_t flow) {
+      std::vector<std::size_t> places{flows[flow].index()};
+      for (auto const bus : machine[flows[flow]].buses) places.push_back(6 + bus);
+      return places;
+    };
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      for (auto const place : crossed(f)) {
+        load[place] += links.rate(TransferId(f));
+        fastest[place] = std::max(fastest[place], links.rate(TransferId(f)));
+      }
+    }
+    for (std::size_t place = 0; place < load.size(); ++place) EXPECT_LE(load[place], capacity[place] * (1 + 1e-9));
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      bool held_back = false;
+      for (auto const place : crossed(f)) {
+        held_back = held_back || (load[place] >= capacity[place] * (1 - 1e-9) &&
+                                  links.rate(TransferId(f)) >= fastest[place] * (1 - 1e-9));
+      }
+      EXPECT_TRUE(held_back);
+    }
+  }
+}
+
 TEST(LinkModel, LatencyTakesNoBandwidth) {
   Machine machine = two_nodes();
-  LinkId const plain = add_link(machine, 1e9, 0, 1);
-  LinkId const late = add_link(machine, 1e9, 600, 1);
+  auto const bus = machine.add_bus({"bus", 1e9});
+  LinkId const plain = add_link(machine, 1e9, 0, {bus});
+  LinkId const late = add_link(machine, 1e9, 600, {bus});
   LinkModel links(machine);
   links.start(TransferId(0), plain, 1000, at(0));
   links.start(TransferId(1), late, 1000, at(0));

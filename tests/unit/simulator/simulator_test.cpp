@@ -167,6 +167,116 @@ TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
   }
 }
 
+TEST(Simulator, TellsOfEachTaskThatEnds) {
+  std::vector<std::string> seen;
+  SimulatorOptions options;
+  options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {
+    seen.push_back(std::to_string(task.value()) + " on " + std::to_string(worker.value()) + ": " +
+                   std::to_string(nanoseconds(start)) + "-" + std::to_string(nanoseconds(end)));
+  };
+  Bench bench(disk_and_host(1), options);
+  for (double const flops : {100.0, 50.0}) bench.submit({}, flops);
+  bench.simulator.run();
+  EXPECT_THAT(seen, ElementsAre("0 on 0: 0-100", "1 on 0: 100-150"));
+}
+
+TEST(Simulator, ReportsIdleTimeAndTrafficByKind) {
+  Machine machine = disk_and_host(1);
+  machine.add_node({.name = "gpu", .kind = NodeKind::Device});
+  machine.add_link_pair(NodeId(1), NodeId(2), 1e9);
+  machine.workers[0].node = NodeId(2);
+  machine.workers[0].kind = WorkerKind::Device;
+  Bench bench(std::move(machine));
+  bench.submit({{bench.stored("a", 1000), AccessMode::ReadWrite}}, 500);
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(report.of(TransferKind::DiskRead).bytes, 1000U);
+  EXPECT_EQ(report.of(TransferKind::DiskRead).transfers, 1U);
+  EXPECT_EQ(report.of(TransferKind::HostToDevice).bytes, 1000U);
+  EXPECT_EQ(report.of(TransferKind::DeviceToHost).bytes, 1000U);
+  EXPECT_EQ(report.of(TransferKind::DiskWrite).bytes, 1000U);
+  EXPECT_EQ(report.of(TransferKind::DeviceToDevice).bytes, 0U);
+  EXPECT_EQ(report.bytes(), 4000U);
+  EXPECT_EQ(report.workers[0].busy + report.workers[0].idle, report.end - Instant{});
+  EXPECT_EQ(report.workers[0].idle, Duration(100 + 1000 + 1000 + 1000 + 100 + 1000));
+}
+
+TEST(Simulator, CountsEvictionsAndReloadsOfValuesThatWereThere) {
+  Bench bench(disk_and_host(1, 1000), {.planner = {.depth = 1, .issue_depth = 1}});
+  std::vector<DataId> data;
+  for (int d = 0; d < 2; ++d) data.push_back(bench.stored("d" + std::to_string(d), 600));
+  for (std::size_t t = 0; t < 4; ++t) bench.submit({{data[t % 2], AccessMode::Read}}, 10);
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(report.evictions, 3U);
+  EXPECT_EQ(report.reloads, 2U);
+  EXPECT_EQ(report.reload_bytes, 1200U);
+}
+
+TEST(Reloads, AreOfTheSameValueOnly) {
+  ReloadCounter counter(2);
+  DataId const data(3);
+  counter.copied(data, NodeId(0), 10);
+  counter.copied(data, NodeId(1), 10);
+  counter.written(data, NodeId(1));
+  counter.copied(data, NodeId(0), 10);
+  EXPECT_EQ(counter.reloads(), 0U);
+  counter.copied(data, NodeId(1), 10);
+  EXPECT_EQ(counter.reloads(), 1U);
+  counter.forgotten(data);
+  counter.copied(data, NodeId(1), 10);
+  EXPECT_EQ(counter.reloads(), 1U);
+  EXPECT_EQ(counter.bytes(), 10U);
+}
+
+TEST(Simulator, ChargedDecisionsDelayWhatTheyDecide) {
+  // The first task was committed at submission, for nothing; each of the others when the one before it ended.
+  SimulatorOptions options;
+  options.planner = {.depth = 1, .issue_depth = 1};
+  options.planner.issue_ahead = Duration(1);
+  options.charge_decisions = DecisionCost::per_committed_task(Duration(7));
+  options.check_invariants_every = 1;
+  Bench bench(disk_and_host(1), options);
+  for (int t = 0; t < 4; ++t) bench.submit({}, 100);
+  auto const report = bench.simulator.run();
+  auto const charged = static_cast<Duration::rep>(report.statistics.tasks_committed) - 2;
+  EXPECT_EQ(report.decision_time, Duration(7 * charged));
+  EXPECT_EQ(nanoseconds(report.end), 400 + 7 * charged);
+}
+
+TEST(Simulator, LaterEventsWaitForAnEarlierDecision) {
+  std::vector<long long> decided;
+  SimulatorOptions options;
+  options.planner = {.depth = 1, .issue_depth = 1};
+  options.charge_decisions = DecisionCost::per_committed_task(Duration(30));
+  options.on_event = [&](Instant at, Event const& event) {
+    if (std::holds_alternative<TaskDone>(event)) decided.push_back(nanoseconds(at));
+  };
+  Bench bench(disk_and_host(3), options);
+  for (int t = 0; t < 9; ++t) bench.submit({}, 100);
+  auto const report = bench.simulator.run();
+  ASSERT_EQ(decided.size(), 9U);
+  EXPECT_EQ(decided[0], 100);
+  EXPECT_EQ(decided[1], 130);
+  EXPECT_EQ(decided[2], 160);
+  EXPECT_EQ(report.statistics.tasks_run, 9U);
+}
+
+TEST(Simulator, MeasuredDecisionsTakeTime) {
+  SimulatorOptions options;
+  options.charge_decisions = DecisionCost::measured();
+  Bench bench(disk_and_host(2), options);
+  for (int t = 0; t < 50; ++t) bench.submit({{bench.stored("d" + std::to_string(t), 10), AccessMode::ReadWrite}}, 100);
+  auto const report = bench.simulator.run();
+  EXPECT_GT(report.decision_time, Duration{0});
+  EXPECT_EQ(report.statistics.tasks_run, 50U);
+  EXPECT_GE(report.end - Instant{}, Duration(2500));
+}
+
+TEST(Simulator, RefusesDecisionsOfNegativeCost) {
+  SimulatorOptions options;
+  options.charge_decisions = DecisionCost::per_committed_task(Duration(-1));
+  EXPECT_THROW(Bench(disk_and_host(1), options), InvalidArgument);
+}
+
 TEST(Simulator, RepeatsExactly) {
   auto const run = [] {
     std::vector<Command> commands;

@@ -1,0 +1,179 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/simulator/platform.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace granary {
+namespace {
+
+constexpr double seconds_without_flops = 10e-6;
+
+std::vector<bool> all_of(std::size_t n, bool value) { return std::vector<bool>(n, value); }
+
+// Also keeps what the routes between kept nodes pass through.
+void keep_routes(Machine const& machine, std::vector<bool>& keep) {
+  Topology const topology(machine);
+  auto const id = [](std::size_t n) { return NodeId(static_cast<std::uint32_t>(n)); };
+  auto const ends = keep;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    for (std::size_t j = 0; j < keep.size(); ++j) {
+      if (!ends[i] || !ends[j]) continue;
+      for (NodeId at = id(i); at != id(j); at = machine[topology.next_hop(at, id(j))].to) keep[at.index()] = true;
+    }
+  }
+}
+
+// The new number of each kept one.
+std::vector<std::uint32_t> renumber(std::vector<bool> const& keep) {
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t next = 0;
+  for (bool const kept : keep) numbers.push_back(kept ? next++ : 0);
+  return numbers;
+}
+
+Machine part_of(Machine const& whole, std::vector<bool> const& nodes, std::vector<bool> const& workers) {
+  auto const new_node = renumber(nodes);
+  auto buses = all_of(whole.buses.size(), false);
+  for (auto const& link : whole.links) {
+    if (!nodes[link.from.index()] || !nodes[link.to.index()]) continue;
+    for (auto const bus : link.buses) buses[bus] = true;
+  }
+  auto const new_bus = renumber(buses);
+  Machine part;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n]) part.add_node(whole.nodes[n]);
+  }
+  for (std::size_t b = 0; b < buses.size(); ++b) {
+    if (buses[b]) part.add_bus(whole.buses[b]);
+  }
+  for (Link link : whole.links) {
+    if (!nodes[link.from.index()] || !nodes[link.to.index()]) continue;
+    link.from = NodeId(new_node[link.from.index()]);
+    link.to = NodeId(new_node[link.to.index()]);
+    for (auto& bus : link.buses) bus = new_bus[bus];
+    part.add_link(std::move(link));
+  }
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    if (!workers[w]) continue;
+    Worker worker = whole.workers[w];
+    worker.node = NodeId(new_node[worker.node.index()]);
+    part.add_worker(std::move(worker));
+  }
+  return part;
+}
+
+}  // namespace
+
+double KernelTimes::seconds_per_flop(double flops) const {
+  if (points.empty()) return 1 / flops_per_second;
+  auto const per_flop = [](Point const& point) { return point.seconds / point.flops; };
+  auto const above = std::ranges::lower_bound(points, flops, {}, &Point::flops);
+  if (above == points.begin()) return per_flop(points.front());
+  if (above == points.end()) return per_flop(points.back());
+  auto const below = std::prev(above);
+  double const way = std::log(flops / below->flops) / std::log(above->flops / below->flops);
+  return per_flop(*below) + way * (per_flop(*above) - per_flop(*below));
+}
+
+double KernelTimes::seconds(double flops) const {
+  return flops > 0 ? flops * seconds_per_flop(flops) : seconds_without_flops;
+}
+
+std::string_view Platform::model_of(Worker const& worker) {
+  if (!worker.model.empty()) return worker.model;
+  return worker.kind == WorkerKind::Cpu ? "cpu" : "device";
+}
+
+bool Platform::names(std::string_view codelet, Precision precision) const {
+  return kernels[static_cast<std::size_t>(precision)].contains(codelet);
+}
+
+std::optional<KernelTimes> Platform::times(std::string_view codelet, Precision precision,
+                                           std::string_view model) const {
+  auto const& codelets = kernels[static_cast<std::size_t>(precision)];
+  auto const named = codelets.find(codelet);
+  if (named != codelets.end()) {
+    auto const found = named->second.find(model);
+    return found == named->second.end() ? std::nullopt : std::optional(found->second);
+  }
+  auto const speed = speeds.find(model);
+  if (speed == speeds.end() || speed->second[static_cast<std::size_t>(precision)] == 0) return std::nullopt;
+  return KernelTimes{{}, speed->second[static_cast<std::size_t>(precision)]};
+}
+
+Duration Platform::kernel_time(std::string_view codelet, double flops, Precision precision,
+                               std::string_view model) const {
+  auto const known = times(codelet, precision, model);
+  if (!known) {
+    throw InvalidArgument("platform '" + name + "' states no time of codelet '" + std::string(codelet) + "' in " +
+                          (precision == Precision::Single ? "single" : "double") + " precision on workers of model '" +
+                          std::string(model) + "'");
+  }
+  return from_seconds(known->seconds(flops));
+}
+
+std::uint32_t Platform::workers(WorkerKind kind) const {
+  return static_cast<std::uint32_t>(std::ranges::count(machine.workers, kind, &Worker::kind));
+}
+
+void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint32_t> cpus) {
+  auto keep_workers = all_of(machine.workers.size(), true);
+  auto const choose = [&](WorkerKind kind, std::optional<std::uint32_t> wanted, char const* what) {
+    if (!wanted) return;
+    if (*wanted > workers(kind)) {
+      throw InvalidArgument("platform '" + name + "' has " + std::to_string(workers(kind)) + " " + what + "; " +
+                            std::to_string(*wanted) + " were asked for");
+    }
+    std::uint32_t seen = 0;
+    for (std::size_t w = 0; w < keep_workers.size(); ++w) {
+      if (machine.workers[w].kind == kind) keep_workers[w] = seen++ < *wanted;
+    }
+  };
+  choose(WorkerKind::Device, gpus, "device workers");
+  choose(WorkerKind::Cpu, cpus, "CPU workers");
+  if (std::ranges::count(keep_workers, true) == 0) {
+    throw InvalidArgument("this selection leaves platform '" + name + "' without workers");
+  }
+  auto keep_nodes = all_of(machine.nodes.size(), false);
+  keep_nodes[home_node().index()] = true;
+  for (std::size_t w = 0; w < keep_workers.size(); ++w) {
+    if (keep_workers[w]) keep_nodes[machine.workers[w].node.index()] = true;
+  }
+  keep_routes(machine, keep_nodes);
+  machine = part_of(machine, keep_nodes, keep_workers);
+}
+
+std::vector<NodeId> Platform::limited_nodes() const {
+  bool const devices = workers(WorkerKind::Device) > 0;
+  std::vector<NodeId> limited;
+  for (auto const& worker : machine.workers) {
+    if (worker.kind != (devices ? WorkerKind::Device : WorkerKind::Cpu) || worker.node == home_node()) continue;
+    if (std::ranges::find(limited, worker.node) == limited.end()) limited.push_back(worker.node);
+  }
+  return limited;
+}
+
+void Platform::limit(Bytes capacity) {
+  auto const limited = limited_nodes();
+  if (limited.empty()) {
+    throw InvalidArgument("platform '" + name + "' has no memory to limit: its workers use the data where they live");
+  }
+  if (capacity == 0) throw InvalidArgument("a memory of 0 bytes holds nothing");
+  for (NodeId const node : limited) machine.nodes[node.index()].capacity = capacity;
+}
+
+NodeId Platform::home_node() const {
+  for (auto const kind : {NodeKind::Disk, NodeKind::Host}) {
+    auto const found = std::ranges::find(machine.nodes, kind, &MemoryNode::kind);
+    if (found != machine.nodes.end()) return NodeId(static_cast<std::uint32_t>(found - machine.nodes.begin()));
+  }
+  throw InvalidArgument("platform '" + name + "' has neither a disk nor a host node where data could live");
+}
+
+bool Platform::home_in_place() const {
+  return std::ranges::find(machine.workers, home_node(), &Worker::node) != machine.workers.end();
+}
+
+}  // namespace granary

@@ -1,0 +1,76 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where platform files are.
+#include <granary/core/base/error.hpp>
+#include <granary/simulator/platform.hpp>
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+namespace granary {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside this library as it is installed, wherever that is, and in the source tree.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> found;
+  Dl_info library{};
+  static char const inside = 0;
+  if (dladdr(&inside, &library) != 0 && library.dli_fname != nullptr) {
+    std::error_code error;
+    auto const file = fs::canonical(library.dli_fname, error);
+    if (!error) found.push_back((file.parent_path() / GRANARY_PLATFORMS_FROM_LIBRARY).lexically_normal());
+  }
+  found.emplace_back(GRANARY_PLATFORMS_IN_SOURCE);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> Platform::known_names() {
+  std::set<std::string> names;
+  for (auto const& folder : folders()) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (at->path().extension() == ".json") names.insert(at->path().stem().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+Platform Platform::find(std::string const& name_or_path) {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) return read(name_or_path);
+  for (auto const& folder : folders()) {
+    std::error_code error;
+    auto const path = folder / (name_or_path + ".json");
+    if (fs::is_regular_file(path, error)) return read(path);
+  }
+  std::string known;
+  for (auto const& shipped : known_names()) known += (known.empty() ? "" : ", ") + shipped;
+  throw InvalidArgument("there is no platform '" + name_or_path + "'; known are: " + known +
+                        " (or the path of a file that ends in .json)");
+}
+
+Platform Platform::read(fs::path const& path) {
+  errno = 0;
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!file || fs::is_directory(path)) throw IoError("reading", path.string(), 0, errno != 0 ? errno : EISDIR);
+  text << file.rdbuf();
+  return parse(text.str(), path.string());
+}
+
+void Platform::write(fs::path const& path, bool overwrite) const {
+  if (!overwrite && fs::exists(path)) throw IoError("writing", path.string(), 0, EEXIST);
+  errno = 0;
+  std::ofstream file(path);
+  file << to_json() << std::flush;
+  if (!file) throw IoError("writing", path.string(), 0, errno != 0 ? errno : EIO);
+}
+
+}  // namespace granary

@@ -1,0 +1,93 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/random.hpp>
+#include <granary/simulator/platform_truth.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace granary {
+namespace {
+
+void check_share(char const* what, double value) {
+  if (!(value >= 0 && value < 1)) {
+    throw InvalidArgument(std::string("the ") + what + " of a platform must be in [0, 1); it is " +
+                          std::to_string(value));
+  }
+}
+
+// FNV-1a: the same everywhere, so that seeds mean the same everywhere.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
+}  // namespace
+
+Precision precision_of(Codelet const& codelet, Precision otherwise) {
+  if (codelet.variant == "s") return Precision::Single;
+  return codelet.variant == "d" ? Precision::Double : otherwise;
+}
+
+PlatformTruth::PlatformTruth(Platform const& platform, Options options) : m_platform(platform), m_options(options) {
+  if (!m_options.jitter) m_options.jitter = platform.jitter;
+  check_share("jitter", *m_options.jitter);
+}
+
+Duration PlatformTruth::kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const {
+  auto const exact = m_platform.kernel_time(codelet.name, task.flops, precision_of(codelet, m_options.precision),
+                                            Platform::model_of(worker));
+  if (*m_options.jitter == 0) return exact;
+  return from_seconds(seconds(exact) * jitter_factor(task.id, *m_options.jitter, m_options.seed));
+}
+
+bool PlatformTruth::runs_on(Codelet const& codelet, WorkerKind kind) const {
+  auto const precision = precision_of(codelet, m_options.precision);
+  if (!m_platform.names(codelet.name, precision) && !codelet.runs_on(kind)) return false;
+  // All of the kind's workers, since a group's tasks may go to any of its workers.
+  auto const& workers = m_platform.machine.workers;
+  bool const any = std::ranges::any_of(workers, [&](Worker const& w) { return w.kind == kind; });
+  return any && std::ranges::all_of(workers, [&](Worker const& w) {
+           return w.kind != kind || m_platform.times(codelet.name, precision, Platform::model_of(w)).has_value();
+         });
+}
+
+PlatformEstimator::PlatformEstimator(Platform const& platform, Options options)
+    : m_platform(platform), m_options(options) {
+  check_share("estimator's error", m_options.error);
+}
+
+void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
+  if (id.index() >= m_shares.size()) m_shares.resize(id.index() + 1);
+  auto const precision = precision_of(codelet, m_options.precision);
+  Random random(m_options.seed ^ hash_of(codelet.name));
+  for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+    double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
+    std::map<std::string_view, std::uint32_t> models;
+    std::uint32_t known = 0;
+    for (auto const& worker : m_platform.machine.workers) {
+      auto const model = Platform::model_of(worker);
+      if (worker.kind != static_cast<WorkerKind>(kind) || !m_platform.times(codelet.name, precision, model)) continue;
+      ++models[model];
+      ++known;
+    }
+    auto& shares = m_shares[id.index()][kind];
+    shares.clear();
+    for (auto const& [model, workers] : models) {
+      shares.push_back({*m_platform.times(codelet.name, precision, model), factor * workers / known});
+    }
+  }
+}
+
+Duration PlatformEstimator::kernel_time(CodeletId codelet, double flops, WorkerKind kind) const {
+  double time = 0;
+  for (auto const& share : m_shares.at(codelet.index())[static_cast<std::size_t>(kind)]) {
+    time += share.weight * share.times.seconds(flops);
+  }
+  return std::max(from_seconds(time), Duration{1});
+}
+
+}  // namespace granary

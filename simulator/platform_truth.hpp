@@ -1,0 +1,70 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/estimator.hpp>
+#include <granary/simulator/ground_truth.hpp>
+#include <granary/simulator/platform.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace granary {
+
+/// What a platform's kernels really take. A codelet's variant "s" or "d" states its precision; without one it has the
+/// default. Codelets that the platform names run where it states their times, whatever kernels they have; others run
+/// where they have kernels, at the default speed of the worker's model.
+class PlatformTruth final : public GroundTruth {
+ public:
+  struct Options {
+    Precision precision = Precision::Single;  ///< of codelets that state none
+    std::optional<double> jitter{};           ///< in [0, 1), instead of the platform's
+    std::uint64_t seed = 0;                   ///< of the jitter: one draw per task
+  };
+
+  /// The platform must outlive the truth. Throws InvalidArgument when the jitter is out of range.
+  explicit PlatformTruth(Platform const& platform) : PlatformTruth(platform, Options{}) {}
+  PlatformTruth(Platform const& platform, Options options);
+  /// Throws InvalidArgument when the platform states no time for it.
+  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
+  [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override;
+
+ private:
+  Platform const& m_platform;
+  Options m_options;
+};
+
+/// What policies believe of a platform: the times of a kind's models, averaged over its workers, times a factor for
+/// each codelet and kind, drawn from [1 - error, 1 + error]. Measurements change nothing.
+class PlatformEstimator final : public Estimator {
+ public:
+  struct Options {
+    Precision precision = Precision::Single;  ///< of codelets that state none
+    double error = 0;                         ///< in [0, 1)
+    std::uint64_t seed = 0;                   ///< of the factors
+  };
+
+  /// The platform must outlive the estimator. Throws InvalidArgument when the error is out of range.
+  explicit PlatformEstimator(Platform const& platform) : PlatformEstimator(platform, Options{}) {}
+  PlatformEstimator(Platform const& platform, Options options);
+  void codelet_added(CodeletId id, Codelet const& codelet) override;
+  [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
+  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+
+ private:
+  struct Share {
+    KernelTimes times;
+    double weight;  // the part of the kind's workers that have these times, times the factor
+  };
+  using Shares = std::vector<Share>;
+
+  Platform const& m_platform;
+  Options m_options;
+  std::vector<std::array<Shares, worker_kinds>> m_shares;  // by codelet
+};
+
+/// The precision that a codelet's variant states, or else the given one.
+[[nodiscard]] Precision precision_of(Codelet const& codelet, Precision otherwise);
+
+}  // namespace granary

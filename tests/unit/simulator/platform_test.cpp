@@ -1,0 +1,297 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/simulator/platform.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+char const* const small = R"({
+ "name": "small", "source": "invented", "jitter": 0.1, "depth": 3,
+ "nodes": [{"name": "host", "kind": "host"}, {"name": "gpu0", "kind": "device", "capacity": 1000},
+           {"name": "gpu1", "kind": "device", "capacity": 2000}],
+ "buses": [{"name": "socket", "bandwidth": 6e9}, {"name": "peers", "bandwidth": 9e9}],
+ "links": [
+  {"from": "host", "to": "gpu0", "bandwidth": 4e9, "latency": 1e-5, "buses": ["socket"], "both_ways": true},
+  {"from": "host", "to": "gpu1", "bandwidth": 4e9, "width": 2, "buses": ["socket"], "both_ways": true},
+  {"from": "gpu0", "to": "gpu1", "bandwidth": 8e9, "buses": ["peers"], "both_ways": true}],
+ "workers": [{"name": "core", "node": "host", "kind": "cpu", "count": 3, "peak": 2e10},
+             {"name": "gpu0", "node": "gpu0", "kind": "device", "model": "fast"},
+             {"name": "gpu1", "node": "gpu1", "kind": "device", "model": "slow"}],
+ "kernels": {"s": {"gemm": {"cpu": 1e10, "fast": [[1e6, 1e-5], [1e8, 5e-4]], "slow": 1e11},
+                   "potrf": {"cpu": [[1e6, 2e-4]]}}},
+ "speeds": {"cpu": {"s": 1e9, "d": 5e8}, "fast": {"s": 1e12}}
+})";
+
+std::string with(std::string const& what, std::string const& instead) {
+  std::string text = small;
+  auto const at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), instead);
+}
+
+std::string refusal(std::string const& text) {
+  try {
+    static_cast<void>(Platform::parse(text, "x.json"));
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Platform, ReadsWhatItsFileSays) {
+  auto const platform = Platform::parse(small, "x.json");
+  EXPECT_EQ(platform.name, "small");
+  EXPECT_EQ(platform.source, "invented");
+  EXPECT_EQ(platform.jitter, 0.1);
+  EXPECT_EQ(platform.depth, 3U);
+  auto const& machine = platform.machine;
+  ASSERT_EQ(machine.nodes.size(), 3U);
+  EXPECT_EQ(machine.nodes[0].capacity, unbounded);
+  EXPECT_EQ(machine.nodes[2].capacity, 2000U);
+  EXPECT_EQ(machine.nodes[2].kind, NodeKind::Device);
+  ASSERT_EQ(machine.links.size(), 6U);
+  EXPECT_EQ(machine.links[1].from, NodeId(1));
+  EXPECT_EQ(machine.links[1].latency, Duration(10000));
+  EXPECT_EQ(machine.links[2].width, 2U);
+  EXPECT_THAT(machine.links[4].buses, ElementsAre(1));
+  ASSERT_EQ(machine.workers.size(), 5U);
+  EXPECT_EQ(machine.workers[1].name, "core 1");
+  EXPECT_EQ(machine.workers[1].peak_flops, 2e10);
+  EXPECT_EQ(Platform::model_of(machine.workers[1]), "cpu");
+  EXPECT_EQ(Platform::model_of(machine.workers[4]), "slow");
+  EXPECT_EQ(platform.home_node(), NodeId(0));
+  EXPECT_TRUE(platform.home_in_place());
+  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 3U);
+  EXPECT_EQ(platform.workers(WorkerKind::Device), 2U);
+}
+
+TEST(Platform, InterpolatesSecondsPerFlopInTheLogarithmOfFlops) {
+  auto const platform = Platform::parse(small, "x.json");
+  auto const gemm = *platform.times("gemm", Precision::Single, "fast");
+  EXPECT_DOUBLE_EQ(gemm.seconds(1e6), 1e-5);
+  EXPECT_DOUBLE_EQ(gemm.seconds(1e8), 5e-4);
+  EXPECT_DOUBLE_EQ(gemm.seconds_per_flop(1e7), 7.5e-12);
+  EXPECT_DOUBLE_EQ(gemm.seconds(1e5), 1e-6);
+  EXPECT_DOUBLE_EQ(gemm.seconds(1e9), 5e-3);
+  EXPECT_DOUBLE_EQ(gemm.seconds(0), 1e-5);
+  EXPECT_EQ(platform.kernel_time("gemm", 1e9, Precision::Single, "slow"), std::chrono::milliseconds(10));
+}
+
+TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
+  auto const platform = Platform::parse(small, "x.json");
+  EXPECT_FALSE(platform.times("potrf", Precision::Single, "fast").has_value());
+  EXPECT_DOUBLE_EQ(platform.times("stencil", Precision::Single, "fast")->seconds(1e12), 1);
+  EXPECT_DOUBLE_EQ(platform.times("gemm", Precision::Double, "cpu")->seconds(5e8), 1);
+  EXPECT_FALSE(platform.times("gemm", Precision::Double, "fast").has_value());
+  try {
+    static_cast<void>(platform.kernel_time("gemm", 1, Precision::Double, "fast"));
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_STREQ(error.what(),
+                 "platform 'small' states no time of codelet 'gemm' in double precision on workers of model 'fast'");
+  }
+}
+
+TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
+  EXPECT_EQ(refusal(with("\"bandwidth\": 8e9, ", "")), "platform file 'x.json': field 'links[2].bandwidth' is missing");
+  EXPECT_EQ(refusal(with("\"bandwidth\": 8e9", "\"bandwidth\": -8")),
+            "platform file 'x.json': field 'links[2].bandwidth' is -8; it must be positive");
+  EXPECT_EQ(refusal(with("\"latency\": 1e-5", "\"latency\": -1")),
+            "platform file 'x.json': field 'links[0].latency' is -1; it must not be negative");
+  EXPECT_EQ(refusal(with("\"capacity\": 1000", "\"capacity\": \"much\"")),
+            "platform file 'x.json': field 'nodes[1].capacity' is \"much\"; a number is expected");
+  EXPECT_THAT(refusal(with("\"width\": 2", "\"width\": 1.5")), HasSubstr("'links[1].width' is 1.5; a whole number"));
+  EXPECT_EQ(refusal(with("[\"peers\"]", "[\"ring\"]")),
+            "platform file 'x.json': field 'links[2].buses[0]' is \"ring\"; there is no such bus");
+  EXPECT_THAT(refusal(with("\"to\": \"gpu0\"", "\"to\": \"gpu7\"")), HasSubstr("'links[0].to' is \"gpu7\""));
+  EXPECT_THAT(refusal(with("\"to\": \"gpu0\"", "\"to\": \"host\"")), HasSubstr("another node than it comes from"));
+  EXPECT_EQ(refusal(with("\"kind\": \"cpu\"", "\"kind\": \"tpu\"")),
+            "platform file 'x.json': field 'workers[0].kind' is \"tpu\"; known are: cpu, device");
+  EXPECT_THAT(refusal(with("\"width\"", "\"widht\"")),
+              HasSubstr("'links[1].widht' is 2; no such field is known here; known are: from, to,"));
+  EXPECT_THAT(refusal(with("\"name\": \"gpu1\", \"kind\"", "\"name\": \"gpu0\", \"kind\"")),
+              HasSubstr("'nodes[2].name' is \"gpu0\"; the name is taken"));
+  EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e5, 5e-4]")), HasSubstr("kernels.s.gemm.fast[1]' is [1"));
+  EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e8]")), HasSubstr("a pair of flops and seconds is expected"));
+  EXPECT_THAT(refusal(with("[[1e6, 2e-4]]", "[]")), HasSubstr("at least one pair"));
+  EXPECT_THAT(refusal(with("\"slow\": 1e11", "\"slow\": 0")), HasSubstr("'kernels.s.gemm.slow' is 0"));
+  EXPECT_THAT(refusal(with("\"model\": \"slow\"", "\"model\": \"odd\"")), HasSubstr("the model 'odd' has neither"));
+  EXPECT_THAT(refusal(with("\"jitter\": 0.1", "\"jitter\": 1")), HasSubstr("'jitter' is 1; it must be below 1"));
+  EXPECT_THAT(refusal(with("\"source\": \"invented\",", "")), HasSubstr("field 'source' is missing"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("an object is expected"));
+  EXPECT_THAT(refusal("{"), HasSubstr("platform file 'x.json' is not JSON"));
+}
+
+TEST(Platform, RefusesNodesThatCannotReachEachOther) {
+  std::string text = small;
+  auto const begin = text.find(" \"links\"");
+  auto const end = text.find(" \"workers\"");
+  text.erase(begin, end - begin);
+  EXPECT_THAT(refusal(text), HasSubstr("platform file 'x.json': no links lead from memory node 'host' to 'gpu0'"));
+}
+
+TEST(Platform, RefusesAFileThatIsNotThere) {
+  EXPECT_THROW(static_cast<void>(Platform::read("/nowhere/x.json")), IoError);
+  EXPECT_THROW(static_cast<void>(Platform::read("/")), IoError);
+  try {
+    static_cast<void>(Platform::find("nonesuch"));
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no platform 'nonesuch'; known are: a100x1, a100x4, attila,"));
+  }
+}
+
+TEST(Platform, SelectsWorkersAndDropsWhatTheyDoNotNeed) {
+  auto platform = Platform::parse(small, "x.json");
+  platform.select(1, 0);
+  auto const& machine = platform.machine;
+  ASSERT_EQ(machine.workers.size(), 1U);
+  EXPECT_EQ(machine.workers[0].name, "gpu0");
+  ASSERT_EQ(machine.nodes.size(), 2U);
+  EXPECT_EQ(machine.links.size(), 2U);
+  ASSERT_EQ(machine.buses.size(), 1U);
+  EXPECT_EQ(machine.buses[0].name, "socket");
+  EXPECT_FALSE(platform.home_in_place());
+  EXPECT_NO_THROW(Topology{machine});
+}
+
+TEST(Platform, KeepsAllOfAKindThatIsNotSelected) {
+  auto platform = Platform::parse(small, "x.json");
+  platform.select({}, 2);
+  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 2U);
+  EXPECT_EQ(platform.workers(WorkerKind::Device), 2U);
+  platform.select(0, {});
+  EXPECT_EQ(platform.machine.nodes.size(), 1U);
+  EXPECT_TRUE(platform.machine.links.empty());
+}
+
+TEST(Platform, RefusesToSelectWhatIsNotThere) {
+  auto platform = Platform::parse(small, "x.json");
+  try {
+    platform.select(3, {});
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_STREQ(error.what(), "platform 'small' has 2 device workers; 3 were asked for");
+  }
+  EXPECT_THROW(platform.select(0, 0), InvalidArgument);
+  EXPECT_EQ(platform.machine.workers.size(), 5U);
+}
+
+TEST(Platform, SelectionKeepsTheNodesOnTheWayToTheHome) {
+  auto platform = Platform::find("xeon-disk");
+  platform.select({}, 1);
+  EXPECT_EQ(platform.machine.nodes.size(), 2U);
+  EXPECT_EQ(platform.machine[platform.home_node()].kind, NodeKind::Disk);
+}
+
+TEST(Platform, LimitsTheMemoriesUnderPressure) {
+  auto gpus = Platform::parse(small, "x.json");
+  EXPECT_THAT(gpus.limited_nodes(), ElementsAre(NodeId(1), NodeId(2)));
+  gpus.limit(77);
+  EXPECT_EQ(gpus.machine.nodes[0].capacity, unbounded);
+  EXPECT_EQ(gpus.machine.nodes[1].capacity, 77U);
+  EXPECT_EQ(gpus.machine.nodes[2].capacity, 77U);
+  EXPECT_THROW(gpus.limit(0), InvalidArgument);
+
+  auto disk = Platform::find("xeon-disk");
+  disk.limit(88);
+  EXPECT_EQ(disk.machine.nodes[0].capacity, unbounded);
+  EXPECT_EQ(disk.machine.nodes[1].capacity, 88U);
+
+  gpus.select(0, {});
+  EXPECT_THROW(gpus.limit(77), InvalidArgument);
+}
+
+TEST(Platform, WritesWhatItReadsAgain) {
+  auto const path = std::filesystem::temp_directory_path() / ("granary_platform_" + std::to_string(getpid()) + ".json");
+  auto const platform = Platform::parse(small, "x.json");
+  platform.write(path);
+  EXPECT_EQ(Platform::read(path).to_json(), platform.to_json());
+  EXPECT_THROW(platform.write(path), IoError);
+  EXPECT_NO_THROW(platform.write(path, true));
+  std::filesystem::remove(path);
+}
+
+TEST(Platform, TheExampleOfTheDocumentsIsOne) {
+  std::ifstream file(std::string(GRANARY_SOURCE_DIR) + "/docs/platforms.md");
+  std::string const page{std::istreambuf_iterator<char>(file), {}};
+  auto const begin = page.find("```json\n") + 8;
+  auto const platform = Platform::parse(page.substr(begin, page.find("```", begin) - begin), "docs/platforms.md");
+  EXPECT_EQ(platform.machine.workers.size(), 9U);
+  EXPECT_FALSE(platform.times("potrf", Precision::Single, "device").has_value());
+  EXPECT_TRUE(platform.times("gemm", Precision::Single, "device").has_value());
+}
+
+TEST(ShippedPlatforms, AreThoseOfTheDocuments) {
+  EXPECT_THAT(Platform::known_names(),
+              IsSupersetOf({"a100x1", "a100x4", "attila", "gh200", "h200x1", "h200x8", "idgraf", "k40x4", "mi300a",
+                            "mirage", "p100", "p100x2", "sirocco", "v100x1", "v100x2", "v100x4", "xeon-disk"}));
+}
+
+TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
+  for (auto const& name : Platform::known_names()) {
+    SCOPED_TRACE(name);
+    auto const platform = Platform::find(name);  // checks that every node reaches every other
+    EXPECT_EQ(platform.name, name);
+    EXPECT_GT(platform.source.size(), 40U);
+    EXPECT_NO_THROW(Topology{platform.machine});
+    EXPECT_EQ(Platform::parse(platform.to_json(), "again").to_json(), platform.to_json());
+    for (auto const* codelet : {"potrf", "trsm", "syrk", "gemm", "getrf", "trsm_ll", "trsm_ru"}) {
+      for (auto const& worker : platform.machine.workers) {
+        for (auto const precision : {Precision::Single, Precision::Double}) {
+          EXPECT_GT(platform.kernel_time(codelet, 1e9, precision, Platform::model_of(worker)), Duration{0}) << codelet;
+        }
+        EXPECT_GT(worker.peak_flops, 0);
+      }
+    }
+  }
+}
+
+TEST(ShippedPlatforms, ReproduceTheMeasurementsThatTheyCite) {
+  auto const sirocco = Platform::find("sirocco");
+  double const b = 960;
+  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, Precision::Single, "gpu0")), 743.452e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("potrf", b * b * b / 3, Precision::Single, "gpu0")), 8456.33e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("trsm", b * b * b, Precision::Single, "cpu")), 17757.7e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("syrk", b * b * (b + 1), Precision::Single, "cpu")), 17470.1e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("getrf", 2 * b * b * b / 3, Precision::Double, "gpu0")), 56758.8e-6, 1e-9);
+  EXPECT_NEAR(seconds(sirocco.kernel_time("gemm", 2 * b * b * b, Precision::Double, "cpu")), 66592.4e-6, 1e-9);
+  EXPECT_EQ(sirocco.workers(WorkerKind::Cpu), 20U);
+  ASSERT_EQ(sirocco.machine.buses.size(), 1U);
+  EXPECT_NEAR(sirocco.machine.buses[0].bandwidth, 10.52e9, 1e7);
+  for (auto const& link : sirocco.machine.links) EXPECT_THAT(link.buses, ElementsAre(0));
+
+  auto const mirage = Platform::find("mirage");
+  EXPECT_EQ(mirage.workers(WorkerKind::Cpu), 9U);
+  EXPECT_EQ(mirage.workers(WorkerKind::Device), 3U);
+  EXPECT_NEAR(seconds(mirage.kernel_time("potrf", b * b * b / 3, Precision::Single, "gpu1")), 5557.01e-6, 1e-9);
+}
+
+TEST(ShippedPlatforms, V100NodesShareTwoSwitches) {
+  auto const platform = Platform::find("v100x4");
+  EXPECT_EQ(platform.machine.nodes[1].capacity, 32000000000U);
+  ASSERT_EQ(platform.machine.buses.size(), 4U);
+  std::vector<int> crossed(4, 0);
+  for (auto const& link : platform.machine.links) {
+    for (auto const bus : link.buses) ++crossed[bus];
+  }
+  EXPECT_THAT(crossed, ElementsAre(2, 2, 2, 2));
+}
+
+}  // namespace
+}  // namespace granary
