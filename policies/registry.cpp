@@ -12,20 +12,26 @@ namespace {
 template <class Factory>
 class Registry {
  public:
+  struct Entry {
+    Factory factory;
+    std::string companion;  // of a scheduler: the eviction policy that goes with it
+  };
+
   explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
 
-  void add(std::string name, Factory factory) {
+  void add(std::string name, Factory factory, std::string companion = {}) {
     if (name.empty()) throw InvalidArgument("the name of the new " + m_kind + " is empty");
     if (name.find_first_of(":=+,") != std::string::npos) {
       throw InvalidArgument("the name '" + name + "' of the new " + m_kind + " contains one of ':=+,'");
     }
     if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' has no factory");
     std::scoped_lock const lock(m_mutex);
-    auto const [entry, added] = m_factories.try_emplace(std::move(name), std::move(factory));
+    auto const [entry, added] =
+        m_factories.try_emplace(std::move(name), Entry{std::move(factory), std::move(companion)});
     if (!added) throw InvalidArgument("the " + m_kind + " '" + entry->first + "' is registered already");
   }
 
-  [[nodiscard]] Factory find(std::string_view name) const {
+  [[nodiscard]] Entry find(std::string_view name) const {
     std::scoped_lock const lock(m_mutex);
     auto const found = m_factories.find(name);
     if (found != m_factories.end()) return found->second;
@@ -36,7 +42,7 @@ class Registry {
 
   [[nodiscard]] auto make(std::string_view specification, std::uint64_t seed) const {
     PolicyOptions options(specification, seed);
-    auto policy = find(options.policy())(options);
+    auto policy = find(options.policy()).factory(options);
     options.refuse_unknown();
     return policy;
   }
@@ -51,7 +57,7 @@ class Registry {
  private:
   std::string m_kind;
   mutable std::mutex m_mutex;
-  std::map<std::string, Factory, std::less<>> m_factories;
+  std::map<std::string, Entry, std::less<>> m_factories;
 };
 
 // Inside functions: the policies of other source files register while static objects are still being made.
@@ -67,8 +73,8 @@ Registry<EvictionFactory>& evictions() {
 
 }  // namespace
 
-void register_scheduler(std::string name, SchedulerFactory factory) {
-  schedulers().add(std::move(name), std::move(factory));
+void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction) {
+  schedulers().add(std::move(name), std::move(factory), std::move(eviction));
 }
 void register_eviction(std::string name, EvictionFactory factory) {
   evictions().add(std::move(name), std::move(factory));
@@ -83,6 +89,10 @@ std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification) {
 
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
   return {make_scheduler(scheduler, seed), make_eviction(eviction)};
+}
+
+std::string default_eviction(std::string_view scheduler) {
+  return schedulers().find(PolicyOptions(scheduler).policy()).companion;
 }
 
 std::vector<std::string> scheduler_names() { return schedulers().names(); }

@@ -19,7 +19,8 @@ using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOpti
 
 /// Makes a policy known by its name, granary's own and an application's alike. Throws InvalidArgument when the name is
 /// empty, taken or contains one of ":=+,".
-void register_scheduler(std::string name, SchedulerFactory factory);
+/// `eviction`: the eviction policy that goes with the scheduler unless the user names one.
+void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
 void register_eviction(std::string name, EvictionFactory factory);
 
 /// A new policy as specified, `name` or `name:key=value:key=value`; throws InvalidArgument, listing the known ones, when
@@ -28,6 +29,9 @@ void register_eviction(std::string name, EvictionFactory factory);
 [[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
 [[nodiscard]] PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed = 0);
 
+/// The eviction policy that goes with a scheduler; throws as `make_scheduler`.
+[[nodiscard]] std::string default_eviction(std::string_view scheduler);
+
 /// The known names, sorted.
 [[nodiscard]] std::vector<std::string> scheduler_names();
 [[nodiscard]] std::vector<std::string> eviction_names();
@@ -35,8 +39,8 @@ void register_eviction(std::string name, EvictionFactory factory);
 /// Registers during static initialisation: a policy's source file holds one of these, and nothing else lists the
 /// policy.
 struct SchedulerRegistration {
-  SchedulerRegistration(std::string name, SchedulerFactory factory) {
-    register_scheduler(std::move(name), std::move(factory));
+  SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru") {
+    register_scheduler(std::move(name), std::move(factory), std::move(eviction));
   }
 };
 struct EvictionRegistration {

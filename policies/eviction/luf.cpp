@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/eviction/furthest_committed.hpp>
 #include <granary/policies/eviction/luf.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <memory>
-#include <unordered_map>
 
 namespace granary {
 namespace {
@@ -21,36 +21,7 @@ DataId LufEviction::victim(NodeId id) {
   for (auto const& rank : m_nodes[id.index()].order) {
     if (m_view->committed_uses(rank.data, id) == 0 && m_view->evictable(rank.data, id)) return rank.data;
   }
-  return furthest_next_use(id);
-}
-
-// A datum's next use is its first in the committed order of a group; of several groups on the node, the nearest one.
-DataId LufEviction::furthest_next_use(NodeId node) const {
-  std::unordered_map<DataId, std::size_t> next_use;
-  std::vector<DataId> data;  // in the order of first sight, for a choice that does not depend on hashing
-  for (GroupId const group : m_view->topology().groups_on(node)) {
-    std::size_t position = 0;
-    for (TaskId const task : m_view->committed(group)) {
-      for (auto const& access : m_view->task(task).accesses) {
-        auto const [entry, first] = next_use.try_emplace(access.data, position);
-        if (first) {
-          data.push_back(access.data);
-        } else {
-          entry->second = std::min(entry->second, position);
-        }
-      }
-      ++position;
-    }
-  }
-  DataId furthest;
-  std::size_t furthest_use = 0;
-  for (DataId const candidate : data) {
-    std::size_t const use = next_use[candidate];
-    if ((furthest.valid() && use <= furthest_use) || !m_view->evictable(candidate, node)) continue;
-    furthest = candidate;
-    furthest_use = use;
-  }
-  return furthest;
+  return furthest_committed_use(*m_view, id);
 }
 
 void LufEviction::update_order(NodeId id) {
@@ -63,7 +34,7 @@ void LufEviction::update_order(NodeId id) {
     if (!replica.present) continue;
     std::uint64_t planned_uses = 0;
     for (GroupId const group : m_view->topology().groups_on(id)) planned_uses += m_board->uses(data, group);
-    replica.rank = {planned_uses, replica.last_use, data};
+    replica.rank = {planned_uses, m_view->unfinished_uses(data) > 0, replica.last_use, data};
     node.order.insert(replica.rank);
   }
   node.changed.clear();
@@ -96,6 +67,12 @@ void LufEviction::replica_dropped(DataId data, NodeId id) {
   if (data.index() >= node.replicas.size() || !node.replicas[data.index()].present) return;
   node.replicas[data.index()].present = false;
   mark_changed(node, data);
+}
+
+void LufEviction::last_use_ended(DataId data) {
+  for (auto& node : m_nodes) {
+    if (data.index() < node.replicas.size() && node.replicas[data.index()].present) mark_changed(node, data);
+  }
 }
 
 void LufEviction::planned_uses_changed(DataId data, GroupId group) {

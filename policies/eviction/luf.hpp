@@ -10,7 +10,7 @@
 namespace granary {
 
 /// LUF, the eviction policy of DARTS (section 5.4): first a replica that no committed task uses, of these the one with
-/// the fewest planned uses, of these the one used least recently; when committed tasks use all that can be evicted,
+/// the fewest planned uses, of these first one that no submitted task uses, then the one used least recently; when committed tasks use all that can be evicted,
 /// Belady's rule over them: the replica whose next use is furthest away.
 ///
 /// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, one step
@@ -22,11 +22,13 @@ class LufEviction final : public EvictionPolicy {
   void replica_added(DataId data, NodeId node) override;
   void replica_used(DataId data, NodeId node) override;
   void replica_dropped(DataId data, NodeId node) override;
+  void last_use_ended(DataId data) override;
   void planned_uses_changed(DataId data, GroupId group) override;
 
  private:
   struct Rank {
     std::uint64_t planned_uses;
+    bool needed;  // by some unfinished task
     std::uint64_t last_use;
     DataId data;
     friend auto operator<=>(Rank const&, Rank const&) = default;
@@ -46,7 +48,6 @@ class LufEviction final : public EvictionPolicy {
 
   void mark_changed(Node& node, DataId data);
   void update_order(NodeId id);
-  [[nodiscard]] DataId furthest_next_use(NodeId node) const;
 
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;

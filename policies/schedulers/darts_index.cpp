@@ -107,7 +107,7 @@ void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
   }
 }
 
-void DartsIndex::add(TaskId id) {
+void DartsIndex::add(TaskId id, std::uint64_t groups) {
   auto const& task = m_view->task(id);
   auto const slot = take_slot();
   auto& ready = m_ready[slot];
@@ -115,7 +115,7 @@ void DartsIndex::add(TaskId id) {
   ready.priority = task.priority;
   ready.groups = 0;  // not counted while its inputs are being linked
   link_inputs(slot, task.accesses);
-  ready.groups = task.allowed_groups;
+  ready.groups = groups;
   m_slots.insert(id, slot);
   auto& masked = heap_of(ready.groups);
   ++masked.tasks;

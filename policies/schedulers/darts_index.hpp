@@ -20,8 +20,8 @@ namespace granary {
 /// tasks and replicas come and go.
 ///
 /// A datum is *loaded* for a group when it has a place on the group's node or is an input of a planned or committed
-/// task of the group. What a task only writes is not an input. A task is considered only for the groups that it is
-/// allowed on. Sums are of integer nanoseconds, hence exact: a task's durations are asked for when it is added.
+/// task of the group. What a task only writes is not an input. A task is considered only for the groups that it was
+/// added for. Sums are of integer nanoseconds, hence exact: a task's durations are asked for when it is added.
 ///
 /// Adding and removing a task costs O(inputs · groups · log); a datum that is loaded or lost costs O(ready tasks that
 /// read it).
@@ -29,7 +29,8 @@ class DartsIndex {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
-  void add(TaskId task);
+  /// `groups`: those that it is considered for, of those that it is allowed on.
+  void add(TaskId task, std::uint64_t groups);
   void remove(TaskId task);
   [[nodiscard]] bool contains(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
 
@@ -50,7 +51,7 @@ class DartsIndex {
 
   /// Tasks that became free on some group since the last call, by priority, then submission; some may be free no more.
   [[nodiscard]] std::vector<TaskId> take_free_candidates();
-  /// Whether all the task's inputs are loaded for the group; false for a group that it is not allowed on.
+  /// Whether all the task's inputs are loaded for the group; false for a group that it is not considered for.
   [[nodiscard]] bool is_free(TaskId task, GroupId group) const;
 
  private:

@@ -1,23 +1,119 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/expected_inputs.hpp>
 #include <granary/policies/schedulers/prio.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace granary {
 namespace {
-SchedulerRegistration const registration("prio", [](PolicyOptions&) { return std::make_unique<PrioScheduler>(); });
+
+SchedulerRegistration const registration("prio", [](PolicyOptions& options) {
+  return std::make_unique<PrioScheduler>(options);
+});
+
+constexpr int look_ahead = 16;
+
+bool workers_differ(Machine const& machine) {
+  return std::ranges::any_of(machine.workers, [&](Worker const& worker) {
+    return worker.kind != machine.workers.front().kind || worker.peak_flops != machine.workers.front().peak_flops;
+  });
+}
+
 }  // namespace
 
-void PrioScheduler::attach(SystemView const& view, PlanBoard&) { m_view = &view; }
+void PrioScheduler::attach(SystemView const& view, PlanBoard& board) {
+  m_view = &view;
+  m_board = &board;
+  m_loads.resize(view.topology().groups().size());
+  m_balances = m_balance == "always" || (m_balance == "auto" && workers_differ(view.topology().machine()));
+}
 
 void PrioScheduler::ready(TaskId task) {
   auto const& ready_task = m_view->task(task);
   m_queues.push(ready_task.allowed_groups, {ready_task.priority, task});
 }
 
-TaskId PrioScheduler::next(GroupId group) { return m_queues.take(group); }
+Duration PrioScheduler::computation(Task const& task, GroupId group) const {
+  auto const& machine = m_view->topology().machine();
+  double const peak = machine[m_view->topology().group(group).workers.front()].peak_flops;
+  return peak > 0 && task.flops > 0 ? from_seconds(task.flops / peak) : m_view->kernel_time(task.id, group);
+}
 
-void PrioScheduler::cancelled(TaskId task) { m_queues.cancel(task); }
+PrioScheduler::Assigned PrioScheduler::best_group(Task const& task) const {
+  Assigned best;
+  Duration::rep first_end = std::numeric_limits<Duration::rep>::max();
+  for (std::uint32_t g = 0; g < m_loads.size(); ++g) {
+    GroupId const group(g);
+    if (!task.allowed_on(group)) continue;
+    auto const& where = m_view->topology().group(group);
+    Duration const cost = computation(task, group) + input_transfers(*m_view, *m_board, task, where.node);
+    auto const workers = where.workers.size();
+    auto const load = m_loads[g].tasks < workers ? 0 : m_loads[g].cost.count() / static_cast<Duration::rep>(workers);
+    if (load + cost.count() >= first_end) continue;
+    first_end = load + cost.count();
+    best = {group, cost};
+  }
+  return best;
+}
+
+TaskId PrioScheduler::next(GroupId group) {
+  if (!m_balances) return m_queues.take(group);
+  auto const& plan = m_board->plan(group);
+  bool const idle = m_view->committed(group).empty();
+  for (int looked = 0; idle || looked < look_ahead; ++looked) {
+    auto const* const head = m_queues.first(group);
+    if (head == nullptr) break;
+    if (!plan.empty()) {
+      TaskId const planned = plan.begin()->second;
+      if (!(*head < Heap::Entry{m_view->task(planned).priority, planned})) break;
+    }
+    TaskId const id = m_queues.take(group);
+    auto const& task = m_view->task(id);
+    auto const best = best_group(task);
+    load(id, best);
+    if (best.group == group) return id;
+    m_board->insert(best.group, id, task.accesses, -std::max(task.priority, -std::numeric_limits<std::int64_t>::max()));
+  }
+  if (plan.empty()) return {};
+  TaskId const planned = plan.begin()->second;
+  m_board->remove(planned);
+  return planned;
+}
+
+void PrioScheduler::load(TaskId task, Assigned assigned) {
+  auto slot = static_cast<std::uint32_t>(m_assigned.size());
+  if (m_free_slots.empty()) {
+    m_assigned.push_back(assigned);
+  } else {
+    slot = m_free_slots.back();
+    m_free_slots.pop_back();
+    m_assigned[slot] = assigned;
+  }
+  m_slots.insert(task, slot);
+  m_loads[assigned.group.index()].cost += assigned.cost;
+  ++m_loads[assigned.group.index()].tasks;
+}
+
+void PrioScheduler::unload(TaskId task) {
+  auto const slot = m_slots.find(task);
+  if (slot == TaskSlots::none) return;
+  auto& load = m_loads[m_assigned[slot].group.index()];
+  load.cost -= m_assigned[slot].cost;
+  --load.tasks;
+  m_slots.erase(task);
+  m_free_slots.push_back(slot);
+}
+
+void PrioScheduler::cancelled(TaskId task) {
+  if (m_slots.find(task) == TaskSlots::none) {
+    m_queues.cancel(task);
+    return;
+  }
+  m_board->remove(task);
+  unload(task);
+}
 
 }  // namespace granary

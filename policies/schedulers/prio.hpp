@@ -2,22 +2,41 @@
 #pragma once
 
 #include <granary/core/policy/scheduler.hpp>
+#include <granary/core/policy/task_slots.hpp>
+#include <granary/policies/policy_options.hpp>
 #include <granary/policies/schedulers/queues_by_mask.hpp>
 
 #include <cstdint>
 #include <queue>
+#include <string>
 #include <vector>
 
 namespace granary {
 
 /// PaRSEC's absolute priority, AP (DARTS, section 4.4): one queue that all groups share; the ready task of the highest
 /// priority runs next, of equal ones the one that was submitted first.
+///
+/// Where workers differ, load is balanced by theoretical performance: when a group asks, the head of the queue is
+/// assigned to the group where load + cost ends first. A task's cost is its operations at the peak of the group's
+/// workers (the estimated kernel time where either is unknown) and the time to bring its inputs, those that no other
+/// task assigned to the group brings; a group's load is the cost of its assigned, unfinished tasks over its workers.
+/// A group that asks thus skips heads that are better elsewhere; these wait in the other's plan, and whatever is more
+/// urgent may still pass them. A slow group that would end last gets nothing. A busy group skips `look_ahead` heads at
+/// most. A group without any work skips until it finds a head or has assigned all: then nothing is left that it should
+/// run, and every task waits for a group that works or is yet to ask.
+///
+/// The option `balance`: `auto` (where workers differ, the default), `always`, `never`.
 class PrioScheduler final : public Scheduler {
  public:
+  explicit PrioScheduler(PolicyOptions& options)
+      : m_balance(options.choice("balance", "auto", {"auto", "always", "never"})) {}
+
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  void finished(TaskId task) override { unload(task); }
+  [[nodiscard]] bool keeps_plans() const override { return true; }
 
  private:
   class Heap {
@@ -40,9 +59,29 @@ class PrioScheduler final : public Scheduler {
     };
     std::priority_queue<Entry, std::vector<Entry>, Later> m_entries;
   };
+  struct Load {
+    Duration cost{0};
+    std::size_t tasks = 0;
+  };
+  struct Assigned {
+    GroupId group;
+    Duration cost{0};
+  };
 
+  [[nodiscard]] Assigned best_group(Task const& task) const;
+  [[nodiscard]] Duration computation(Task const& task, GroupId group) const;
+  void load(TaskId task, Assigned assigned);
+  void unload(TaskId task);
+
+  std::string m_balance;
+  bool m_balances = false;
   SystemView const* m_view = nullptr;
+  PlanBoard* m_board = nullptr;
   QueuesByMask<Heap> m_queues;
+  std::vector<Load> m_loads;  // by group
+  TaskSlots m_slots;          // into m_assigned
+  std::vector<Assigned> m_assigned;
+  std::vector<std::uint32_t> m_free_slots;
 };
 
 }  // namespace granary

@@ -23,15 +23,15 @@ class QueuesByMask {
 
   void push(std::uint64_t allowed_groups, Entry entry) { of(allowed_groups).push(entry); }
 
+  /// The first entry that is allowed on the group, until the next call of anything; null when there is none.
+  [[nodiscard]] Entry const* first(GroupId group) {
+    Queue* const best = best_for(group);
+    return best == nullptr ? nullptr : &best->front();
+  }
+
   /// Takes the first task that is allowed on the group; invalid when there is none.
   [[nodiscard]] TaskId take(GroupId group) {
-    Queue* best = nullptr;
-    for (auto& [mask, queue] : m_queues) {
-      if (((mask >> group.value()) & 1U) == 0) continue;
-      drop_cancelled(queue);
-      if (queue.empty()) continue;
-      if (best == nullptr || queue.front() < best->front()) best = &queue;
-    }
+    Queue* const best = best_for(group);
     if (best == nullptr) return {};
     TaskId const task = best->front().task;
     best->pop();
@@ -46,6 +46,16 @@ class QueuesByMask {
       if (key == mask) return queue;
     }
     return m_queues.emplace_back(mask, Queue{}).second;
+  }
+  [[nodiscard]] Queue* best_for(GroupId group) {
+    Queue* best = nullptr;
+    for (auto& [mask, queue] : m_queues) {
+      if (((mask >> group.value()) & 1U) == 0) continue;
+      drop_cancelled(queue);
+      if (queue.empty()) continue;
+      if (best == nullptr || queue.front() < best->front()) best = &queue;
+    }
+    return best;
   }
   void drop_cancelled(Queue& queue) {
     while (!m_cancelled.empty() && !queue.empty() && m_cancelled.erase(queue.front().task) != 0) queue.pop();

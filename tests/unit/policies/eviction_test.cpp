@@ -117,16 +117,16 @@ class SlowEviction {
       : view(system), board(plans), is_luf(luf) {}
 
   [[nodiscard]] DataId victim(NodeId node) const {
-    using Rank = std::tuple<std::uint64_t, std::uint64_t, DataId>;
+    using Rank = std::tuple<std::uint64_t, bool, std::uint64_t, DataId>;
     std::vector<Rank> ranks;
     for (auto const& [key, used] : last_use) {
       auto const [data, where] = key;
       if (where != node || !view.evictable(data, node) || (is_luf && view.committed_uses(data, node) > 0)) continue;
       std::uint64_t planned = 0;
       for (GroupId const group : view.topology().groups_on(node)) planned += board.uses(data, group);
-      ranks.emplace_back(is_luf ? planned : 0, used, data);
+      ranks.emplace_back(is_luf ? planned : 0, is_luf && view.unfinished_uses(data) > 0, used, data);
     }
-    return ranks.empty() ? belady(node) : std::get<2>(std::ranges::min(ranks));
+    return ranks.empty() ? belady(node) : std::get<3>(std::ranges::min(ranks));
   }
   [[nodiscard]] std::size_t next_use(DataId data, NodeId node) const {
     std::size_t nearest = SIZE_MAX;
@@ -219,6 +219,10 @@ class RandomEviction final : private PlanBoard::Observer {
         if (there) m_slow.last_use[{data, node}] = step;
         break;
       case 3:
+        if (m_random.chance(0.2)) {
+          m_view.set_unfinished_uses(data, 0);
+          m_policy->last_use_ended(data);
+        }
         m_view.set_evictable(data, node, there && m_random.chance(0.7));
         if (m_random.chance(0.4)) drop(data, node);
         break;

@@ -1,0 +1,93 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/eviction/belady.hpp>
+#include <granary/policies/eviction/furthest_committed.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace granary {
+namespace {
+EvictionRegistration const registration("belady", [](PolicyOptions&) { return std::make_unique<BeladyEviction>(); });
+}  // namespace
+
+void BeladyEviction::attach(SystemView const& view, PlanBoard const& board) {
+  m_view = &view;
+  m_board = &board;
+  m_replicas = Replicas(view.topology().machine().nodes.size());
+}
+
+DataId BeladyEviction::victim(NodeId node) {
+  auto const rank_of = [&](DataId data, Replica& replica) { return rank(data, replica); };
+  for (auto const& [place, data] : m_replicas.order(node, rank_of)) {
+    if (m_view->committed_uses(data, node) == 0 && m_view->evictable(data, node)) return data;
+  }
+  return furthest_committed_use(*m_view, node);
+}
+
+bool BeladyEviction::live(PlannedUse const& use) const {
+  return m_board->planned(use.task) && m_board->position(use.task).number == use.position.number;
+}
+
+BeladyEviction::Rank BeladyEviction::rank(DataId data, Replica& replica) const {
+  auto& uses = replica.uses;
+  while (!uses.empty() && !live(uses.front())) {
+    std::ranges::pop_heap(uses, std::less{});
+    uses.pop_back();
+  }
+  if (!uses.empty()) return {Known::Planned, uses.front().position, replica.last_use};
+  return {m_view->unfinished_uses(data) > 0 ? Known::Submitted : Known::Nothing, {}, replica.last_use};
+}
+
+void BeladyEviction::replica_added(DataId data, NodeId node) {
+  Replica replica;
+  replica.last_use = ++m_clock;
+  for (GroupId const group : m_view->topology().groups_on(node)) {
+    m_board->for_each_user(data, group, [&](TaskId task, PlanPosition position) {
+      replica.uses.push_back({position, task});
+      replica.uses_seen = std::max(replica.uses_seen, position.number + 1);
+    });
+  }
+  std::ranges::make_heap(replica.uses, std::less{});
+  m_replicas.add(data, node, std::move(replica));
+}
+
+void BeladyEviction::replica_used(DataId data, NodeId node) {
+  auto* const replica = m_replicas.find(data, node);
+  if (replica == nullptr) return;  // used in place
+  replica->last_use = ++m_clock;
+  m_replicas.mark_changed(data, node);
+}
+
+void BeladyEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
+
+void BeladyEviction::last_use_ended(DataId data) {
+  for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) {
+    if (m_replicas.find(data, NodeId(n)) != nullptr) m_replicas.mark_changed(data, NodeId(n));
+  }
+}
+
+void BeladyEviction::planned_uses_changed(DataId data, GroupId group) {
+  NodeId const node = m_view->topology().group(group).node;
+  auto* const replica = m_replicas.find(data, node);
+  if (replica == nullptr) return;
+  m_replicas.mark_changed(data, node);
+  TaskId const newest = m_board->newest_user(data, group);
+  if (newest.valid()) add_use(*replica, data, node, {m_board->position(newest), newest});
+}
+
+void BeladyEviction::add_use(Replica& replica, DataId data, NodeId node, PlannedUse use) const {
+  if (use.position.number < replica.uses_seen) return;  // the change was that another one is not planned any more
+  replica.uses_seen = use.position.number + 1;
+  std::size_t planned = 0;
+  for (GroupId const group : m_view->topology().groups_on(node)) planned += m_board->uses(data, group);
+  replica.uses.push_back(use);
+  if (replica.uses.size() > 2 * planned + 16) {
+    std::erase_if(replica.uses, [&](PlannedUse const& other) { return !live(other); });
+    std::ranges::make_heap(replica.uses, std::less{});
+  } else {
+    std::ranges::push_heap(replica.uses, std::less{});
+  }
+}
+
+}  // namespace granary

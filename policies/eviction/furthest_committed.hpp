@@ -1,0 +1,13 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/system_view.hpp>
+
+namespace granary {
+
+/// Belady's rule over the committed tasks of the node's groups: of the replicas that they use and that can be evicted,
+/// the one whose next use is furthest away; invalid when there is none. A datum's next use is its first in the
+/// committed order of a group; of several groups on the node, the nearest one. O(accesses of the committed tasks).
+[[nodiscard]] DataId furthest_committed_use(SystemView const& view, NodeId node);
+
+}  // namespace granary

@@ -1,0 +1,38 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/eviction_policy.hpp>
+#include <granary/policies/eviction/ranked_replicas.hpp>
+
+#include <compare>
+#include <cstdint>
+
+namespace granary {
+
+/// Least frequently used: evicts the replica that the fewest committed tasks have used since it got its place on the
+/// node, of these the one used least recently.
+///
+/// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, and one
+/// step for each that comes first and cannot be evicted.
+class LfuEviction final : public EvictionPolicy {
+ public:
+  void attach(SystemView const& view, PlanBoard const& board) override;
+  [[nodiscard]] DataId victim(NodeId node) override;
+  void replica_added(DataId data, NodeId node) override;
+  void replica_used(DataId data, NodeId node) override;
+  void replica_dropped(DataId data, NodeId node) override;
+
+ private:
+  struct Use {
+    std::uint64_t count = 0;  // two for a task that has ended
+    std::uint64_t last = 0;
+    friend auto operator<=>(Use const&, Use const&) = default;
+  };
+  using Replicas = RankedReplicas<Use, Use>;
+
+  SystemView const* m_view = nullptr;
+  Replicas m_replicas;
+  std::uint64_t m_clock = 0;  // counts uses
+};
+
+}  // namespace granary

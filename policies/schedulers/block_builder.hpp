@@ -1,0 +1,117 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/indexed_heap.hpp>
+#include <granary/core/policy/system_view.hpp>
+#include <granary/core/policy/task_slots.hpp>
+#include <granary/policies/schedulers/ready_pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace granary {
+
+/// Forms the blocks of SuperblockScheduler. A *written datum* has a chain: the tasks, not given to a group yet, whose
+/// first written datum it is. It is *closed* while some input of its chain is still to be written and nobody owns that
+/// input: its chain could not run to its end.
+///
+/// A block grows from a seed by the open datum of whose inputs the largest part is read or written by the block
+/// already; of equal ones by the one whose other inputs are read by the most data next to the block, which keeps blocks
+/// compact; of equal ones by priority. It is full when its data and, per step of its longest chain, its inputs fill the
+/// stated part of the memory.
+class BlockBuilder {
+ public:
+  BlockBuilder(double fill, double share) : m_fill(fill), m_share(share) {}
+  void attach(SystemView const& view) { m_view = &view; }
+
+  /// The first datum that the task writes; invalid when it writes none.
+  [[nodiscard]] static DataId written(Task const& task);
+  void add(Task const& task);
+  /// The task leaves its chain: it is given to a group, or will not run.
+  void leave(Task const& task);
+  /// A task that left ended; a datum without tasks has no owner.
+  void ended(Task const& task);
+
+  [[nodiscard]] GroupId owner(DataId data) const { return m_data[data.index()].owner; }
+  [[nodiscard]] std::uint64_t block(DataId data) const { return m_data[data.index()].block; }
+  [[nodiscard]] std::deque<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
+  void own(DataId data, GroupId group, std::uint64_t block);
+
+  /// Where a block for the group best starts: the most urgent ready task of an open datum; invalid when the pool has
+  /// none for the group.
+  [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group) const;
+  /// The data of a block around the seed's datum, calling `claim(datum)`, which must make the group its owner, for
+  /// each as it joins.
+  template <class Claim>
+  void grow(TaskId seed, GroupId group, Claim&& claim) {
+    start(seed, group);
+    for (DataId data = written(m_view->task(seed)); data.valid() && admit(data); data = best()) {
+      claim(data);
+      join(data);
+    }
+  }
+
+ private:
+  struct Datum {
+    std::deque<TaskId> chain;
+    std::vector<TaskId> readers;   // of its value; some are given or gone
+    GroupId owner;
+    std::uint64_t block = 0;
+    std::uint32_t unfinished = 0;  // tasks that write it, given ones included
+    std::uint32_t inputs = 0;      // of its chain, once per task
+    std::uint32_t closing = 0;     // of these, the ones that nobody owns and that are still to be written
+    std::uint64_t in_block = 0;    // the growth in which it became part or input of the block
+    std::uint64_t beside = 0;      // the growth in which it came to share inputs with the block
+    std::uint32_t shared = 0;      // of its inputs, those in the block
+    bool touched = false;          // stands in m_touched
+  };
+  struct Candidate {
+    std::uint64_t shared;
+    std::uint64_t inputs;
+    std::int64_t priority;
+    std::uint32_t data;
+  };
+  struct Better {
+    bool operator()(Candidate const& a, Candidate const& b) const;
+  };
+  struct Growth {
+    GroupId group;
+    double room = 0;       // bytes
+    double most_data = 0;  // data that it may have
+    double bytes = 0;
+    double input_bytes = 0;
+    double steps = 1;
+    std::size_t data = 0;
+  };
+
+  [[nodiscard]] double part_of(GroupId group, TaskId seed) const;
+  void start(TaskId seed, GroupId group);
+  [[nodiscard]] bool admit(DataId data);
+  void join(DataId data);
+  void enter(DataId input);
+  [[nodiscard]] DataId best();
+  [[nodiscard]] std::uint64_t neighbours(DataId data);
+  void open_readers(DataId data, TaskId after);
+  void touch(std::uint32_t data);
+  void rank_touched();
+  template <class Function>
+  void for_each_reader(DataId data, Function&& function);
+  template <class Function>
+  void for_each_input(TaskId task, DataId written, Function&& function) const;
+
+  SystemView const* m_view = nullptr;
+  double m_fill;
+  double m_share;
+  std::vector<Datum> m_data;
+  TaskSlots m_chain_of;         // the written datum of each task that stands in a chain
+  std::size_t m_open = 0;    // written data with unfinished tasks
+  IndexedHeap<Candidate, Better> m_candidates;
+  std::vector<std::uint32_t> m_ranked;   // entered m_candidates in this growth
+  std::vector<std::uint32_t> m_touched;  // their place among the candidates is out of date
+  std::uint64_t m_growth = 0;
+  Growth m_block;
+};
+
+}  // namespace granary

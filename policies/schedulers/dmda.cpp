@@ -1,0 +1,21 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/dmda_base.hpp>
+
+#include <memory>
+
+namespace granary {
+namespace {
+
+/// DMDA (DARTS, Algorithm 1): the tasks that were assigned to a group run in the order of their release.
+class DmdaScheduler final : public DmdaBase {
+ public:
+  using DmdaBase::DmdaBase;
+};
+
+SchedulerRegistration const registration("dmda", [](PolicyOptions& options) {
+  return std::make_unique<DmdaScheduler>(options);
+});
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/core/policy/task_slots.hpp>
+#include <granary/policies/policy_options.hpp>
+#include <granary/policies/schedulers/expected_start.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+/// DMDA (DARTS, Algorithm 1): a task that becomes ready is assigned at once, to the group with the least
+/// alpha · end + beta · transfers, where end = expected start + kernel time and transfers are the sum of equation 4.2
+/// over the inputs that neither are on the node nor will be brought there by a task assigned before. With the defaults
+/// alpha = beta = 1 that is C(T, PU) of equation 4.2 on top of the group's expected start. Equal ones: the first group.
+///
+/// Transfers are predicted to share their buses with all others that may cross them, into and out of each device, as
+/// the peer predicts them (there whatever the buses are): with the times of transfers that are alone, tasks of a
+/// Cholesky factorization on four devices behind one bus change places for the slightest imbalance, and half as many
+/// bytes again are moved. The option `contention`, from 0 to 1, is how much of that slowdown is believed.
+///
+/// A group's queue is its plan on the board. This is what `dmda`, `dmdar` and `dmdas` share; they differ in the order
+/// of the queue and in which of its tasks is taken. An assignment costs O(groups · (accesses + committed tasks) + log).
+class DmdaBase : public Scheduler {
+ public:
+  /// Options: alpha (1), beta (1), contention (1).
+  explicit DmdaBase(PolicyOptions& options);
+
+  void attach(SystemView const& view, PlanBoard& board) override;
+  void ready(TaskId task) override;
+  [[nodiscard]] TaskId next(GroupId group) override;
+  void cancelled(TaskId task) override;
+  [[nodiscard]] bool keeps_plans() const override { return true; }
+  void issued(TaskId task) override { m_start.issued(task); }
+  void finished(TaskId task) override { m_start.finished(task); }
+
+ protected:
+  [[nodiscard]] SystemView const& view() const { return *m_view; }
+  [[nodiscard]] PlanBoard const& board() const { return *m_board; }
+
+ private:
+  struct Queued {
+    GroupId group;
+    Duration duration{0};
+  };
+
+  /// Tasks of smaller rank stand before the others in a group's queue, of equal rank in the order of arrival.
+  [[nodiscard]] virtual std::int64_t rank(Task const&) const { return 0; }
+  /// The task of the group's queue, which is not empty, that is taken next.
+  [[nodiscard]] virtual TaskId choose(GroupId group) { return m_board->plan(group).begin()->second; }
+  /// The task has joined the group's queue, or is about to leave it.
+  virtual void joined(Task const&, GroupId) {}
+  virtual void leaves(Task const&, GroupId) {}
+
+  [[nodiscard]] Queued assign(Task const& task) const;
+  void remove(TaskId task);
+
+  double m_alpha;
+  double m_beta;
+  double m_contention;
+  std::vector<double> m_slowdown;  // by group: of transfers to its node
+  SystemView const* m_view = nullptr;
+  PlanBoard* m_board = nullptr;
+  ExpectedStart m_start;
+  std::vector<Duration> m_work;  // by group: durations of the queued tasks
+  TaskSlots m_slots;             // into m_queued
+  std::vector<Queued> m_queued;
+  std::vector<std::uint32_t> m_free_slots;
+};
+
+}  // namespace granary

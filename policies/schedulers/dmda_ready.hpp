@@ -1,0 +1,39 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/policies/schedulers/dmda_base.hpp>
+#include <granary/policies/schedulers/ready_order.hpp>
+
+namespace granary {
+
+/// DMDA whose queues are reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks
+/// that needs the fewest bytes brought to its node. Algorithm 2 does not look at priorities; rank() makes classes of
+/// tasks among which it chooses.
+class DmdaReady : public DmdaBase {
+ public:
+  using DmdaBase::DmdaBase;
+  void attach(SystemView const& view, PlanBoard& board) final {
+    DmdaBase::attach(view, board);
+    m_order.attach(view, board);
+  }
+  void finished(TaskId task) final {
+    DmdaBase::finished(task);
+    m_order.touch_all(view().task(task), view().topology().group(view().task(task).group).node);
+  }
+  void replica_expected(DataId data, NodeId node) final { m_order.touch(data, node); }
+  void replica_valid(DataId data, NodeId node) final { m_order.touch(data, node); }
+  void replica_dropped(DataId data, NodeId node) final { m_order.touch(data, node); }
+
+ private:
+  [[nodiscard]] std::int64_t rank(Task const&) const override { return 0; }
+  [[nodiscard]] TaskId choose(GroupId group) final { return m_order.first(group); }
+  void joined(Task const& task, GroupId group) final { m_order.add(task, group, rank(task)); }
+  void leaves(Task const& task, GroupId group) final {
+    m_order.remove(task.id, group);
+    m_order.touch_all(task, view().topology().group(group).node);  // its data are about to be brought there
+  }
+
+  ReadyOrder m_order;
+};
+
+}  // namespace granary

@@ -1,0 +1,22 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/dmda_ready.hpp>
+
+#include <memory>
+
+namespace granary {
+namespace {
+
+/// DMDA with *Ready* over the whole queue of the group (DARTS, Algorithms 1 and 2); of tasks that need equally many
+/// bytes the first that was released.
+class DmdarScheduler final : public DmdaReady {
+ public:
+  using DmdaReady::DmdaReady;
+};
+
+SchedulerRegistration const registration("dmdar", [](PolicyOptions& options) {
+  return std::make_unique<DmdarScheduler>(options);
+});
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/dmda_ready.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace granary {
+namespace {
+
+/// DMDAS (DARTS, section 4.2): queues sorted by priority, and *Ready* among the tasks that are as urgent as the head of
+/// the queue.
+class DmdasScheduler final : public DmdaReady {
+ public:
+  using DmdaReady::DmdaReady;
+
+ private:
+  [[nodiscard]] std::int64_t rank(Task const& task) const override {
+    return -std::max(task.priority, -std::numeric_limits<std::int64_t>::max());
+  }
+};
+
+SchedulerRegistration const registration("dmdas", [](PolicyOptions& options) {
+  return std::make_unique<DmdasScheduler>(options);
+});
+
+}  // namespace
+}  // namespace granary

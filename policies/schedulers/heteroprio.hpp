@@ -1,0 +1,30 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/policies/schedulers/heteroprio_buckets.hpp>
+
+namespace granary {
+
+/// Heteroprio (LAHeteroprio, section "Heteroprio"; Static, section VI): a bucket of ready tasks per operation, an order
+/// of buckets per kind of worker, and speed-up factors that keep slow workers from the last tasks of a bucket.
+///
+/// As in Static, buckets of similar acceleration are one (HP+CGV) and slow workers take the least urgent task where
+/// fast ones look first. Its spoliation (HP+Sp and what builds on it) takes back tasks that run, which granary does not
+/// do; instead a slow worker only starts what the fast ones would not end sooner, see HeteroprioBuckets.
+class HeteroprioScheduler final : public Scheduler {
+ public:
+  explicit HeteroprioScheduler(HeteroprioOptions options) : m_buckets(std::move(options)) {}
+
+  void attach(SystemView const& view, PlanBoard& board) override;
+  void ready(TaskId task) override { m_buckets.put(task, 0); }
+  [[nodiscard]] TaskId next(GroupId group) override;
+  void cancelled(TaskId task) override { m_buckets.remove(task); }
+
+  [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
+
+ private:
+  SystemView const* m_view = nullptr;
+  HeteroprioBuckets m_buckets;
+};
+
+}  // namespace granary

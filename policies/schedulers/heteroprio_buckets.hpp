@@ -1,0 +1,109 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/policies/policy_options.hpp>
+#include <granary/policies/schedulers/heteroprio_grid.hpp>
+#include <granary/policies/schedulers/heteroprio_orders.hpp>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// What a user may say about buckets; docs/heteroprio.md lists the options.
+struct HeteroprioOptions {
+  /// Which task of a bucket a slow worker takes. Auto: the least urgent one where fast workers look first, which they
+  /// reach late; elsewhere the most urgent one, which they would reach even later.
+  enum class Slow : std::uint8_t { Auto, LeastUrgent, MostUrgent };
+
+  std::array<NamedLevels, worker_kinds> orders;          ///< `cpu`, `device`
+  std::map<std::string, double, std::less<>> speed_ups;  ///< `speedup`: a device's speed over a CPU core's, by codelet
+  std::array<double, worker_kinds> merge{1.1, 2};        ///< `merge_cpu`, `merge_device`
+  double limit = 1;                                      ///< multiplies N_fast S; 0: slow workers take what they find
+  bool count_buckets = false;  ///< `count=bucket`: the paper's limit also where no speed-up factor is stated
+  Slow slow = Slow::Auto;
+  std::uint32_t workers_per_device = 0;  ///< 0: the device's lanes
+
+  /// Throws InvalidArgument when a value is malformed.
+  static HeteroprioOptions read(PolicyOptions& options);
+};
+
+/// The buckets of `heteroprio` and `laheteroprio`, one per codelet: which tasks are there, in which order each kind of
+/// worker looks, and what slow workers must leave alone. What the user does not say follows from the performance
+/// models' mean times of the tasks that came by.
+///
+/// Of a bucket with a stated speed-up factor, a slow worker takes a task when at least N_fast S are there. Without one,
+/// it takes a task when the fast workers have as much other work as the task takes it: W >= N_fast t_slow, where W is
+/// the time, on fast workers, of what they hold and of what is in the buckets that they look at up to this one. For one
+/// bucket and fast workers that hold nothing this is the same rule; over all buckets it does not keep slow workers idle
+/// when many small buckets are there, which LAHeteroprio names as its rule's weakness.
+class HeteroprioBuckets {
+ public:
+  /// Who else waits for the tasks of a column, and hence how far ahead a fast group takes them: its own as far as it is
+  /// asked; those of `owners`, of which it relieves them, only for a worker that has nothing to do; others no further
+  /// than the other groups.
+  struct Claim {
+    bool own = false;
+    std::uint64_t owners = 0;  ///< bit g: group g
+  };
+
+  explicit HeteroprioBuckets(HeteroprioOptions options) : m_options(std::move(options)) {}
+
+  void attach(SystemView const& view, std::size_t columns);
+
+  /// Puts a ready task into its codelet's bucket; returns its slot, its own while it is here. O(log tasks), and every
+  /// now and then O(buckets log buckets).
+  std::uint32_t put(TaskId task, std::uint32_t column);
+  /// Takes the task out; its slot, or TaskSlots::none when it is not here.
+  std::uint32_t remove(TaskId task) { return m_grid.erase(task); }
+  /// The task that a worker of the group takes from the buckets of a level in a column; invalid when there is none for
+  /// it. O(buckets of the level).
+  [[nodiscard]] TaskId first(std::vector<std::uint32_t> const& level, std::uint32_t column, GroupId group,
+                             Claim claim) const;
+  /// Before `first`: whether the group should be given a task at all now. O(buckets).
+  [[nodiscard]] bool look_for(GroupId group);
+
+  [[nodiscard]] BucketLevels const& levels(WorkerKind kind) const { return m_levels[static_cast<std::size_t>(kind)]; }
+  /// Changes when levels do.
+  [[nodiscard]] std::uint64_t version() const { return m_version; }
+  [[nodiscard]] SpeedUp const& speed_up_of(std::uint32_t bucket) const { return m_buckets[bucket].speed_up; }
+  /// The codelets' names, by bucket.
+  [[nodiscard]] std::vector<std::string> const& names() const { return m_names; }
+
+ private:
+  enum class Taking : std::uint8_t { Nothing, MostUrgent, LeastUrgent };
+  struct Bucket {
+    KindTimes times{};
+    std::array<std::uint32_t, worker_kinds> samples{};
+    SpeedUp speed_up;
+    bool stated = false;       // the user stated the speed-up factor
+    bool first_level = false;  // its best kind looks here first
+    double fast_work = 0;      // W, as of the last look_for
+  };
+
+  std::uint32_t bucket_of(Task const& task);
+  void learn(Bucket& bucket, Task const& task) const;
+  void order();
+  [[nodiscard]] bool enough_for_slow(std::uint32_t bucket, BucketGrid::List const& list) const;
+  [[nodiscard]] Taking taking(std::uint32_t bucket, BucketGrid::List const& list, GroupId group, Claim claim) const;
+  [[nodiscard]] std::size_t fast_workers(BucketGrid::List const& list, WorkerKind kind) const;
+  void sum_work(WorkerKind fast);
+  [[nodiscard]] bool may_take_ahead(BucketGrid::List const& list, GroupId group, Claim claim) const;
+
+  HeteroprioOptions m_options;
+  SystemView const* m_view = nullptr;
+  BucketGrid m_grid;
+  std::vector<std::uint32_t> m_bucket_of;  // by codelet
+  std::vector<Bucket> m_buckets;
+  std::vector<std::string> m_names;  // by bucket
+  std::array<BucketLevels, worker_kinds> m_levels;
+  std::array<std::uint64_t, worker_kinds> m_groups{};  // bit g: group g is of the kind
+  std::array<bool, worker_kinds> m_best_somewhere{};   // some bucket's tasks run fastest on the kind
+  std::uint64_t m_version = 0;
+  std::uint64_t m_put = 0;
+};
+
+}  // namespace granary

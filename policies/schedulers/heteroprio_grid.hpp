@@ -1,0 +1,117 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/policy/task_slots.hpp>
+#include <granary/policies/schedulers/lazy_task_heap.hpp>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace granary {
+
+/// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3): a column is a memory node, or there is one.
+///
+/// Each list is sorted by priority and kept apart by the set of groups that its tasks are allowed on, so that a task
+/// for one group never stands before those of another. Putting and taking cost O(log tasks + distinct sets of groups).
+class BucketGrid {
+ public:
+  /// Tasks of one bucket, column and set of groups.
+  struct List {
+    std::uint64_t allowed_groups = 0;
+    std::array<std::uint32_t, worker_kinds> workers{};  ///< that may run them, by kind
+    std::set<RankedTask> tasks;                         ///< the most urgent last
+    [[nodiscard]] bool allowed_on(GroupId g) const { return ((allowed_groups >> g.value()) & 1U) != 0; }
+  };
+
+  BucketGrid() = default;
+  BucketGrid(Topology const& topology, std::size_t columns) : m_topology(&topology), m_columns(columns) {}
+
+  /// The slot of the task, a small number that is its own while it is here.
+  std::uint32_t insert(RankedTask task, std::uint64_t allowed_groups, std::uint32_t bucket, std::uint32_t column) {
+    std::uint32_t const list = list_of(allowed_groups, bucket, column);
+    cell(bucket, column)[list].tasks.insert(task);
+    count(bucket, cell(bucket, column)[list], 1);
+    std::uint32_t slot;
+    if (m_free.empty()) {
+      slot = static_cast<std::uint32_t>(m_places.size());
+      m_places.emplace_back();
+    } else {
+      slot = m_free.back();
+      m_free.pop_back();
+    }
+    m_places[slot] = {task, bucket, column, list};
+    m_slots.insert(task.task, slot);
+    return slot;
+  }
+
+  /// Takes the task out; its slot, or TaskSlots::none when it is not here.
+  std::uint32_t erase(TaskId task) {
+    std::uint32_t const slot = m_slots.find(task);
+    if (slot == TaskSlots::none) return slot;
+    auto const& place = m_places[slot];
+    auto& list = cell(place.bucket, place.column)[place.list];
+    list.tasks.erase(place.task);
+    count(place.bucket, list, -1);
+    m_slots.erase(task);
+    m_free.push_back(slot);
+    return slot;
+  }
+
+  /// The lists of a bucket and column.
+  [[nodiscard]] std::vector<List> const& lists(std::uint32_t bucket, std::uint32_t column) const {
+    return m_cells[bucket * m_columns + column];
+  }
+  /// How many tasks of the bucket, in all columns, the kind of worker may run.
+  [[nodiscard]] std::size_t available(std::uint32_t bucket, WorkerKind kind) const {
+    return m_available[bucket][static_cast<std::size_t>(kind)];
+  }
+  void add_bucket() {
+    m_cells.resize(m_cells.size() + m_columns);
+    m_available.emplace_back();
+  }
+
+ private:
+  struct Place {
+    RankedTask task;
+    std::uint32_t bucket = 0;
+    std::uint32_t column = 0;
+    std::uint32_t list = 0;
+  };
+
+  std::vector<List>& cell(std::uint32_t bucket, std::uint32_t column) { return m_cells[bucket * m_columns + column]; }
+
+  std::uint32_t list_of(std::uint64_t allowed_groups, std::uint32_t bucket, std::uint32_t column) {
+    auto& lists = cell(bucket, column);
+    for (std::uint32_t i = 0; i < lists.size(); ++i) {
+      if (lists[i].allowed_groups == allowed_groups) return i;
+    }
+    List& list = lists.emplace_back();
+    list.allowed_groups = allowed_groups;
+    for (std::uint64_t groups = allowed_groups; groups != 0; groups &= groups - 1) {
+      auto const& group = m_topology->groups()[static_cast<std::size_t>(std::countr_zero(groups))];
+      list.workers[static_cast<std::size_t>(group.kind)] += static_cast<std::uint32_t>(group.workers.size());
+    }
+    return static_cast<std::uint32_t>(lists.size() - 1);
+  }
+
+  void count(std::uint32_t bucket, List const& list, int change) {
+    for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+      if (list.workers[kind] > 0) m_available[bucket][kind] += static_cast<std::size_t>(change);
+    }
+  }
+
+  Topology const* m_topology = nullptr;
+  std::size_t m_columns = 1;
+  std::vector<std::vector<List>> m_cells;  // by bucket, then column
+  std::vector<std::array<std::size_t, worker_kinds>> m_available;
+  TaskSlots m_slots;  // into m_places
+  std::vector<Place> m_places;
+  std::vector<std::uint32_t> m_free;
+};
+
+}  // namespace granary

@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/machine.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// The mean seconds of a bucket's tasks by kind of worker; 0: that kind cannot run them.
+using KindTimes = std::array<double, worker_kinds>;
+
+/// Buckets in the order in which a kind of worker looks at them; those of one level have the same priority.
+using BucketLevels = std::vector<std::vector<std::uint32_t>>;
+
+/// What a user says about the order of some buckets, by names of codelets.
+using NamedLevels = std::vector<std::vector<std::string>>;
+
+/// How many times faster a device is than a CPU core; infinite where only devices run the tasks, 0 where only CPU cores
+/// do (Static, section VI).
+[[nodiscard]] double acceleration(KindTimes const& times);
+
+/// Devices take the highest acceleration first, CPU cores the lowest; what a kind cannot run is left out. A bucket
+/// joins the level before it when its acceleration is within the factor `merge` of that level's first.
+[[nodiscard]] BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind, double merge);
+
+/// The buckets by the priority P(bucket) that the kind of worker gives them, 0 first; without one, it cannot run them.
+[[nodiscard]] BucketLevels levels_by_priority(std::span<std::optional<std::uint32_t> const> priorities);
+
+/// The stated buckets first, as stated; those that are not named follow in the order of `otherwise`.
+[[nodiscard]] BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
+                                         BucketLevels const& otherwise);
+
+/// LAHeteroprio's indirect access array: the levels one after the other.
+[[nodiscard]] std::vector<std::uint32_t> access_array(BucketLevels const& levels);
+
+/// Which kind of worker runs a bucket's tasks fastest, and how many times faster than the other; factor 0: none does.
+struct SpeedUp {
+  WorkerKind best = WorkerKind::Cpu;
+  double factor = 0;
+};
+
+/// From mean times: the slower kind's over the faster one's.
+[[nodiscard]] SpeedUp speed_up(KindTimes const& times);
+
+/// Whether a worker of the slow kind may take one of `available` tasks: at least N_fast S are there. (LAHeteroprio,
+/// "Speedup factors", says "more than", but its example gives six of 3 x 2 away.)
+[[nodiscard]] constexpr bool slow_may_take(std::size_t available, std::size_t fast_workers, double factor) {
+  return static_cast<double>(available) >= static_cast<double>(fast_workers) * factor - 1e-9;
+}
+
+}  // namespace granary

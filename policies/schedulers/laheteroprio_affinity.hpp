@@ -1,0 +1,86 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace granary {
+
+/// The six ways of LAHeteroprio to choose the memory node whose list a task joins.
+enum class Affinity : std::uint8_t {
+  LaRU,     ///< the node of the worker that released the task
+  MC,       ///< the least time of transfers, as estimated
+  LS_SDH,   ///< equation 6: the most bytes there
+  LS_SDH2,  ///< equation 7: the same, bytes that are written squared
+  LS_SDHB,  ///< equation 8: the same, bytes that are written times theta and the number of data written
+  LC_SMWB,  ///< equation 9: the fewest bytes to bring, those that are written up to twice
+};
+inline constexpr std::size_t affinities = 6;
+inline constexpr std::array<char const*, affinities> affinity_names{"LaRU",    "MC",      "LS_SDH",
+                                                                    "LS_SDH2", "LS_SDHB", "LC_SMWB"};
+
+/// A datum of a task: `on` has bit c set when it is there on column c of the grid.
+struct AffinityDatum {
+  Bytes bytes = 0;
+  bool written = false;
+  std::uint64_t on = 0;
+};
+
+/// How well column `c` suits a task with these data under one of the equations 6 to 9; the highest is best, costs are
+/// negative. Exact, so that equal scores compare equal, while squares stay below 2^53.
+[[nodiscard]] double affinity_score(Affinity formula, std::span<AffinityDatum const> data, std::size_t column,
+                                    double theta);
+
+/// The columns of highest score, as bits. O(columns data).
+[[nodiscard]] std::uint64_t best_columns(Affinity formula, std::span<AffinityDatum const> data, std::size_t columns,
+                                         double theta);
+
+/// LAHeteroprio's automatic choice: for each formula a BMD counter ("best memory node difference") of the tasks for
+/// which it names another node when they are popped than when they were pushed. The lowest counter chooses the next
+/// task's node; of equal ones the formula that is in use stays.
+///
+/// A formula's answer differs when the node that it chose is no longer among its best: a tie that is broken otherwise
+/// is no difference.
+class AffinityChoice {
+ public:
+  /// Those that compete.
+  static constexpr std::array<Affinity, 4> rivals{Affinity::LS_SDHB, Affinity::LS_SDH2, Affinity::LC_SMWB,
+                                                  Affinity::LS_SDH};
+
+  /// Without a stated formula the choice is automatic.
+  explicit AffinityChoice(std::optional<Affinity> stated) : m_stated(stated) {}
+
+  /// The formula for the next task.
+  [[nodiscard]] Affinity formula() const { return m_stated.value_or(m_chosen); }
+  /// A task was popped: whether its node differs for this formula.
+  void compared(Affinity formula, bool differs) {
+    auto& count = m_differences[static_cast<std::size_t>(formula)];
+    if (differs) ++count;
+  }
+  /// Looks at the counters again.
+  void choose() {
+    for (Affinity const rival : rivals) {
+      if (differences(rival) < differences(m_chosen)) m_chosen = rival;
+    }
+  }
+  /// The BMD counter.
+  [[nodiscard]] std::uint64_t differences(Affinity formula) const {
+    return m_differences[static_cast<std::size_t>(formula)];
+  }
+
+ private:
+  std::optional<Affinity> m_stated;
+  Affinity m_chosen = rivals.front();
+  std::array<std::uint64_t, affinities> m_differences{};
+};
+
+}  // namespace granary

@@ -1,0 +1,67 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/indexed_heap.hpp>
+#include <granary/core/policy/plan_board.hpp>
+#include <granary/core/policy/system_view.hpp>
+#include <granary/core/policy/task_slots.hpp>
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+namespace granary {
+
+/// The *Ready* reordering (DARTS, Algorithm 2) without its search: for every planned task of each group the bytes that
+/// it needs and that neither are on the group's node nor on their way there, kept up to date as replicas come and go.
+///
+/// Adding, removing and choosing cost O(accesses + log tasks); a datum that comes or goes costs O(log tasks) for each
+/// planned task that uses it on the node.
+class ReadyOrder {
+ public:
+  void attach(SystemView const& view, PlanBoard const& board);
+
+  /// The task stands in the group's plan; of smaller rank comes first, whatever it needs.
+  void add(Task const& task, GroupId group, std::int64_t rank);
+  void remove(TaskId task, GroupId group);
+  /// The first task of the smallest rank of those that need the fewest bytes; the group has one.
+  [[nodiscard]] TaskId first(GroupId group);
+
+  /// Whether the datum is on the node, or on its way there, may have changed.
+  void touch(DataId data, NodeId node);
+  void touch_all(Task const& task, NodeId node);
+
+ private:
+  struct Key {
+    std::int64_t rank;
+    Bytes missing;
+    std::uint64_t arrival;
+    friend auto operator<=>(Key const&, Key const&) = default;
+  };
+  struct Entry {
+    TaskId task;
+    Key key;
+  };
+  struct Presence {
+    bool here = false;
+    bool touched = false;
+  };
+
+  [[nodiscard]] std::size_t place(DataId data, NodeId node) const {
+    return data.index() * m_touched.size() + node.index();
+  }
+  [[nodiscard]] Bytes missing(Task const& task, NodeId node) const;
+  void refresh(DataId data, NodeId node);
+
+  SystemView const* m_view = nullptr;
+  PlanBoard const* m_board = nullptr;
+  TaskSlots m_slots;  // into m_entries
+  std::vector<Entry> m_entries;
+  std::vector<std::uint32_t> m_free_slots;
+  std::vector<IndexedHeap<Key>> m_heaps;       // by group: slots
+  std::vector<Presence> m_presence;            // by datum and node; right where planned tasks use the datum
+  std::vector<std::vector<DataId>> m_touched;  // by node
+  std::uint64_t m_arrivals = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Ready tasks by priority, then submission, kept apart by the groups that they are allowed on. O(sets of groups + log).
+class ReadyPool {
+ public:
+  void insert(Task const& task) { of(task.allowed_groups).insert(entry(task)); }
+  /// False when the task is not here.
+  bool erase(Task const& task) { return of(task.allowed_groups).erase(entry(task)) != 0; }
+  /// The first task that is allowed on the group; invalid when there is none.
+  [[nodiscard]] TaskId first(GroupId group) const {
+    return first_of(group, 1, [](TaskId) { return true; });
+  }
+  /// The first task that is allowed on the group and for which `wanted(task)` holds, among the first `depth` of each
+  /// set of groups; invalid when there is none.
+  template <class Wanted>
+  [[nodiscard]] TaskId first_of(GroupId group, std::size_t depth, Wanted&& wanted) const {
+    Entry const* best = nullptr;
+    for (auto const& [groups, tasks] : m_tasks) {
+      if (((groups >> group.value()) & 1U) == 0) continue;
+      std::size_t looked_at = 0;
+      for (auto it = tasks.begin(); it != tasks.end() && looked_at < depth; ++it, ++looked_at) {
+        if (best != nullptr && !(*it < *best)) break;
+        if (!wanted(it->second)) continue;
+        best = &*it;
+        break;
+      }
+    }
+    return best == nullptr ? TaskId{} : best->second;
+  }
+
+ private:
+  using Entry = std::pair<std::int64_t, TaskId>;  // the priority's negative, so that the most urgent comes first
+  static Entry entry(Task const& task) { return {-task.priority, task.id}; }
+  std::set<Entry>& of(std::uint64_t groups) {
+    for (auto& [key, tasks] : m_tasks) {
+      if (key == groups) return tasks;
+    }
+    return m_tasks.emplace_back(groups, std::set<Entry>{}).second;
+  }
+
+  std::vector<std::pair<std::uint64_t, std::set<Entry>>> m_tasks;
+};
+
+}  // namespace granary

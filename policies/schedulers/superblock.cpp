@@ -1,0 +1,142 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/superblock.hpp>
+
+#include <memory>
+
+namespace granary {
+namespace {
+
+SchedulerRegistration const registration(
+    "superblock",
+    [](PolicyOptions& options) {
+      return std::make_unique<SuperblockScheduler>(options.number("fill", 0.8, 0.01, 1),
+                                                   options.number("share", 2, 0.1, 1e6));
+    },
+    "belady");
+
+// Older blocks first, within a block the order of submission.
+std::int64_t rank(std::uint64_t block, TaskId task) {
+  return static_cast<std::int64_t>((block << 40U) | (task.value() & ((std::uint64_t{1} << 40U) - 1)));
+}
+
+}  // namespace
+
+void SuperblockScheduler::attach(SystemView const& view, PlanBoard& board) {
+  m_view = &view;
+  m_board = &board;
+  m_blocks.attach(view);
+  m_ready.resize(view.topology().groups().size());
+}
+
+void SuperblockScheduler::submitted(TaskId id) {
+  auto const& task = m_view->task(id);
+  m_blocks.add(task);
+  DataId const data = BlockBuilder::written(task);
+  if (!data.valid()) return;
+  GroupId const owner = m_blocks.owner(data);
+  if (owner.valid() && task.allowed_on(owner)) m_board->insert(owner, id, task.accesses, rank(m_blocks.block(data), id));
+}
+
+void SuperblockScheduler::ready(TaskId id) {
+  auto const& task = m_view->task(id);
+  DataId const data = BlockBuilder::written(task);
+  GroupId const owner = data.valid() ? m_blocks.owner(data) : GroupId{};
+  if (owner.valid() && task.allowed_on(owner)) {
+    m_ready[owner.index()].emplace(m_blocks.block(data), id);
+  } else {
+    (data.valid() && !owner.valid() ? m_pool : m_strays).insert(task);
+  }
+}
+
+TaskId SuperblockScheduler::next(GroupId group) {
+  if (TaskId const stray = m_strays.first(group); stray.valid()) {
+    m_strays.erase(m_view->task(stray));
+    give(stray);
+    return stray;
+  }
+  auto& ready = m_ready[group.index()];
+  while (ready.empty()) {
+    if (!open_block(group)) return take_over(group);
+  }
+  TaskId const task = ready.begin()->second;
+  ready.erase(ready.begin());
+  give(task);
+  return task;
+}
+
+void SuperblockScheduler::give(TaskId task) {
+  m_board->remove(task);
+  m_blocks.leave(m_view->task(task));
+}
+
+bool SuperblockScheduler::open_block(GroupId group) {
+  TaskId const seed = m_blocks.seed(m_pool, group);
+  if (!seed.valid()) return false;
+  ++m_last_block;
+  m_blocks.grow(seed, group, [&](DataId data) { claim(data, group, m_last_block); });
+  return true;
+}
+
+void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block) {
+  m_blocks.own(data, group, block);
+  for (TaskId const id : m_blocks.chain(data)) {
+    auto const& task = m_view->task(id);
+    bool const was_in_pool = task.phase == TaskPhase::Ready && m_pool.erase(task);
+    if (!task.allowed_on(group)) {
+      if (was_in_pool) m_strays.insert(task);
+      continue;
+    }
+    m_board->insert(group, id, task.accesses, rank(block, id));
+    if (was_in_pool) m_ready[group.index()].emplace(block, id);
+  }
+}
+
+// The datum whose task would come last anywhere moves to the group, with the rest of its chain.
+TaskId SuperblockScheduler::take_over(GroupId group) {
+  GroupId from;
+  for (std::uint32_t g = 0; g < m_ready.size(); ++g) {
+    if (GroupId(g) != group && (!from.valid() || m_ready[g].size() > m_ready[from.index()].size())) from = GroupId(g);
+  }
+  if (!from.valid() || m_ready[from.index()].empty()) return {};
+  auto const last = std::prev(m_ready[from.index()].end());
+  TaskId const id = last->second;
+  if (!m_view->task(id).allowed_on(group) || !worth_taking(id, from, group)) return {};
+  m_ready[from.index()].erase(last);
+  DataId const data = BlockBuilder::written(m_view->task(id));
+  give(id);
+  m_blocks.own(data, group, ++m_last_block);
+  for (TaskId const follower : m_blocks.chain(data)) {
+    auto const& task = m_view->task(follower);
+    m_board->remove(follower);
+    if (task.allowed_on(group)) m_board->insert(group, follower, task.accesses, rank(m_last_block, follower));
+  }
+  return id;
+}
+
+// Whether a slower group would end the task before the faster one came to it.
+bool SuperblockScheduler::worth_taking(TaskId task, GroupId from, GroupId by) const {
+  auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());
+  auto const queued = static_cast<std::int64_t>(m_ready[from.index()].size() + m_view->committed(from).size());
+  return m_view->kernel_time(task, by) <= m_view->kernel_time(task, from) * (1 + queued / workers);
+}
+
+void SuperblockScheduler::cancelled(TaskId id) {
+  auto const& task = m_view->task(id);
+  if (!m_pool.erase(task) && !m_strays.erase(task)) {
+    DataId const data = BlockBuilder::written(task);
+    m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), id});
+  }
+  forget(id);
+}
+
+void SuperblockScheduler::abandoned(TaskId id) { forget(id); }
+
+void SuperblockScheduler::forget(TaskId id) {
+  give(id);
+  m_blocks.ended(m_view->task(id));
+}
+
+void SuperblockScheduler::finished(TaskId id) { m_blocks.ended(m_view->task(id)); }
+
+}  // namespace granary

@@ -1,0 +1,62 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/policies/schedulers/block_builder.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Runs the graph in *blocks*: sets of data that are written together while what they read streams past. Ours; the
+/// order that it finds on tiled factorizations is the superblock order, which keeps a block of the result resident and
+/// moves about N³/√M elements, where schedulers that see ready tasks only stream the result as well.
+///
+/// Each task belongs to the first datum that it writes. A group without ready tasks opens a block (see BlockBuilder): it
+/// becomes the owner of the block's data, and runs all tasks that write them, in the order of submission, the older
+/// block first. All of a block's tasks stand in the group's plan from the start, ready or not: use it with `belady`
+/// eviction, which then knows what comes next. A group that can open no block takes a datum over from the group with
+/// the most ready tasks.
+///
+/// It plans over the whole window of submitted tasks: submit early. A decision costs O(log ready tasks); opening blocks
+/// costs O(log) per reader of a block's inputs.
+class SuperblockScheduler final : public Scheduler {
+ public:
+  /// `fill`: the part of a node's memory that a block takes. `share`: a block has at most 1/share of a group's part of
+  /// the data that are still to be written.
+  SuperblockScheduler(double fill, double share) : m_blocks(fill, share) {}
+
+  void attach(SystemView const& view, PlanBoard& board) override;
+  void submitted(TaskId task) override;
+  void ready(TaskId task) override;
+  [[nodiscard]] TaskId next(GroupId group) override;
+  void cancelled(TaskId task) override;
+  void abandoned(TaskId task) override;
+  void finished(TaskId task) override;
+  [[nodiscard]] bool keeps_plans() const override { return true; }
+
+ private:
+  /// Ready tasks by block, then submission.
+  using ReadyTasks = std::set<std::pair<std::uint64_t, TaskId>>;
+
+  [[nodiscard]] bool open_block(GroupId group);
+  void claim(DataId data, GroupId group, std::uint64_t block);
+  void give(TaskId task);
+  void forget(TaskId task);
+  [[nodiscard]] TaskId take_over(GroupId group);
+  [[nodiscard]] bool worth_taking(TaskId task, GroupId from, GroupId by) const;
+
+  SystemView const* m_view = nullptr;
+  PlanBoard* m_board = nullptr;
+  BlockBuilder m_blocks;
+  std::vector<ReadyTasks> m_ready;  // by group: tasks of its blocks
+  ReadyPool m_pool;                 // ready tasks of data without owner
+  ReadyPool m_strays;               // ready tasks that their datum's owner cannot run, or that write nothing
+  std::uint64_t m_last_block = 0;
+};
+
+}  // namespace granary
