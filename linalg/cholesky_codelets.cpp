@@ -3,6 +3,8 @@
 #include <granary/linalg/not_positive_definite.hpp>
 #include <granary/linalg/tile_call.hpp>
 
+#include <type_traits>
+
 namespace granary {
 namespace {
 
@@ -44,7 +46,10 @@ void run_gemm(KernelCall const& call) {
 template <class T>
 CholeskyCodelets add_cholesky_codelets(Submitter& submitter) {
   auto const add = [&](char const* name, Kernel kernel) {
-    return submitter.add_codelet({.name = name, .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false});
+    return submitter.add_codelet({.name = name,
+                                  .kernels = {kernel, nullptr},
+                                  .launches_kokkos_kernels = false,
+                                  .variant = std::is_same_v<T, float> ? "s" : "d"});
   };
   return {add("potrf", run_potrf<T>), add("trsm", run_trsm<T>), add("syrk", run_syrk<T>), add("gemm", run_gemm<T>)};
 }

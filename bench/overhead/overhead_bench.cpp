@@ -4,6 +4,7 @@
 #include <granary/core/backends/host_copies.hpp>
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/performance_models.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +44,7 @@ Setup make_setup(std::string const& scheduler, unsigned workers, std::size_t dat
   Setup setup;
   setup.engine = std::make_unique<Engine>(
       Topology(machine), make_policies(scheduler, scheduler == "darts" ? "luf" : "lru"),
-      std::make_unique<AveragingEstimator>(),
+      std::make_unique<PerformanceModels>(),
       EngineBackends{std::make_shared<HostWorkers>(workers, discover_host().cores), {}}, EngineOptions{});
   Codelet nothing{.name = "nothing", .launches_kokkos_kernels = false};
   nothing.kernels[0] = [](KernelCall const&) {};

@@ -7,6 +7,7 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +96,33 @@ Bytes control_group_memory_limit(std::filesystem::path const& membership, std::f
     }
   }
   return least;
+}
+
+std::string MachineIdentity::id() const {
+  std::string word;
+  for (char const c : host + " " + cpu + " " + std::to_string(cores)) {
+    bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (plain) word += c;
+    if (!plain && !word.empty() && word.back() != '-') word += '-';
+  }
+  if (word.front() == '.') word.insert(0, "-");
+  return word;
+}
+
+MachineIdentity identify_machine(std::filesystem::path const& cpuinfo) {
+  utsname names{};
+  ::uname(&names);
+  MachineIdentity identity{names.nodename, names.machine,
+                           static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L))};
+  std::ifstream stream(cpuinfo);
+  for (std::string line; std::getline(stream, line);) {
+    auto const colon = line.find(':');
+    if (!line.starts_with("model name") || colon == std::string::npos) continue;
+    auto const start = line.find_first_not_of(" \t", colon + 1);
+    if (start != std::string::npos) identity.cpu = line.substr(start);
+    break;
+  }
+  return identity;
 }
 
 HostResources discover_host() {

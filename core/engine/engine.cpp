@@ -60,6 +60,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner),
       m_pools(make_pools(m_planner.topology().machine())),
       m_addresses(bases_of(m_pools)) {
+  if (m_options.record_journal) m_journal.estimator = m_estimator->copy();
   auto const workers = m_planner.topology().machine().workers.size();
   for (std::size_t w = 0; w < workers; ++w) {
     // A worker never holds more; one cell more, because it takes a task out after it ran.

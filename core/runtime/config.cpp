@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
 
 #include <unistd.h>
 
@@ -49,16 +50,29 @@ void check_directory(std::string const& directory) {
 
 }  // namespace
 
+std::string models_directory() {
+  if (auto const named = variable("GRANARY_MODELS"); !named.empty()) return named;
+  auto cache = variable("XDG_CACHE_HOME");
+  if (!cache.starts_with('/')) {  // the specification says to ignore relative ones
+    auto const home = variable("HOME");
+    if (home.empty()) return models_off;
+    cache = home + "/.cache";
+  }
+  return cache + "/granary";
+}
+
 RuntimeOptions configure(RuntimeOptions options) {
   if (options.scheduler.empty()) options.scheduler = variable("GRANARY_SCHEDULER");
   if (options.scheduler.empty()) options.scheduler = "darts";
   if (options.eviction.empty()) options.eviction = variable("GRANARY_EVICTION");
-  if (options.eviction.empty()) options.eviction = options.scheduler == "darts" ? "luf" : "lru";
+  if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
   if (auto const text = variable("GRANARY_WORKERS"); options.workers == 0 && !text.empty())
     options.workers = parse_workers(text);
   if (auto const text = variable("GRANARY_MEMORY"); options.host_memory == 0 && !text.empty())
     options.host_memory = parse_memory(text);
   if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
+  if (options.models.empty()) options.models = models_directory();
+  if (variable("GRANARY_MEASURE_LINKS") == "0") options.measure_links = false;
   if (options.workers == 0 || options.host_memory == 0) {
     auto const host = discover_host();
     if (options.workers == 0) options.workers = static_cast<unsigned>(host.cores.size());

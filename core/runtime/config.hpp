@@ -13,7 +13,7 @@ namespace granary {
 /// where that says nothing.
 struct RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
-  std::string eviction = {};   ///< GRANARY_EVICTION; "luf" with darts, else "lru"
+  std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that goes with the scheduler
   unsigned workers = 0;        ///< GRANARY_WORKERS; one per core that the process may use
   /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may
   /// use. Views that are used in place lie in the application's memory and do not count.
@@ -26,8 +26,20 @@ struct RuntimeOptions {
   std::uint64_t seed = 0;      ///< of what a policy draws at random
   bool bind_workers =
       true;  ///< each worker's thread to a core, as far as there are enough; GRANARY_BIND=0 turns it off
+  /// Directory in which performance models are kept from run to run, a folder for each machine, or "off" for models
+  /// that end with the Runtime: GRANARY_MODELS; granary in the user's cache directory.
+  std::string models = {};
+  bool measure_links =
+      true;  ///< once per machine, ~0.2 s, where `models` keeps it; GRANARY_MEASURE_LINKS=0 turns it off
   bool record_journal = false;  ///< see Runtime::engine().journal()
 };
+
+/// The value of RuntimeOptions::models that keeps nothing.
+inline constexpr char const* models_off = "off";
+
+/// What an empty RuntimeOptions::models means: GRANARY_MODELS; $XDG_CACHE_HOME/granary; where that variable is not an
+/// absolute path $HOME/.cache/granary; "off" where there is no home directory.
+[[nodiscard]] std::string models_directory();
 
 /// Fills in what is empty or zero, from the environment and from the host. This is the only reader of the environment
 /// in granary. Throws InvalidArgument for a malformed value, naming the variable, and for a scratch directory that is

@@ -5,10 +5,14 @@
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/runtime/data.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace granary {
 
@@ -28,6 +32,22 @@ template <class Body>
 constexpr bool launches_kokkos_kernels() {
   if constexpr (requires { Body::launches_kokkos_kernels; }) return Body::launches_kokkos_kernels;
   return true;
+}
+
+// The sizes of the Views' elements, which tell the float version of a task from the double one: "8", or "4,8".
+template <class... Views>
+std::string const& element_sizes() {
+  static std::string const sizes = [] {
+    std::vector<std::size_t> const all{sizeof(typename Views::value_type)...};
+    bool const alike = std::adjacent_find(all.begin(), all.end(), std::not_equal_to<>()) == all.end();
+    std::string text;
+    for (auto const size : all) {
+      if (!text.empty() && alike) break;
+      text += (text.empty() ? "" : ",") + std::to_string(size);
+    }
+    return text;
+  }();
+  return sizes;
 }
 
 // A task of the façade: the body, and the shapes of its Views, which the engine keeps as long as the data.

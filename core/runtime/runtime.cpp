@@ -9,26 +9,26 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace granary {
 
 namespace {
 
-// What policies believe of a disk until somebody says otherwise.
-constexpr double usual_disk_bandwidth = 1.5e9;
-constexpr std::chrono::microseconds usual_disk_latency(100);
-// Transfers under way at once in each direction: enough to keep the I/O queue full while a completion is handled.
-constexpr std::uint32_t disk_width = 4;
-
-Machine make_machine(RuntimeOptions const& options) {
+Machine make_machine(RuntimeOptions const& options, DiskSpeed const& disk_speed) {
   Machine machine;
   auto const host = machine.add_node(
       {"host memory", NodeKind::Host, options.host_memory / io_alignment * io_alignment, io_alignment});
   auto const disk = machine.add_node({"disk", NodeKind::Disk, unbounded, io_alignment});
-  auto const bandwidth =
-      options.disk_bytes_per_second > 0 ? static_cast<double>(options.disk_bytes_per_second) : usual_disk_bandwidth;
-  machine.add_link_pair(host, disk, bandwidth, usual_disk_latency, disk_width, 1);
+  auto const bandwidth = [&](LinkSpeed const& speed) {
+    auto const limit = options.disk_bytes_per_second;
+    return limit > 0 ? std::min(speed.bytes_per_second, static_cast<double>(limit)) : speed.bytes_per_second;
+  };
+  auto const& [read, write] = disk_speed;
+  auto const bus = machine.add_bus({"disk", std::max(bandwidth(read), bandwidth(write))});
+  machine.add_link({host, disk, bandwidth(write), write.latency, disk_width, {bus}});
+  machine.add_link({disk, host, bandwidth(read), read.latency, disk_width, {bus}});
   for (unsigned w = 0; w < options.workers; ++w)
     machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
   return machine;
@@ -44,7 +44,8 @@ detail::DataHold::~DataHold() {
   }
 }
 
-Runtime::Runtime(RuntimeOptions const& options) : m_options(configure(options)), m_engine(make_engine()) {}
+Runtime::Runtime(RuntimeOptions const& options)
+    : m_options(configure(options)), m_cache(m_options), m_engine(make_engine()) {}
 
 std::shared_ptr<Engine> Runtime::make_engine() {
   m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
@@ -53,9 +54,11 @@ std::shared_ptr<Engine> Runtime::make_engine() {
   EngineOptions engine_options;
   engine_options.planner.depth = m_options.depth;
   engine_options.record_journal = m_options.record_journal;
-  return std::make_shared<Engine>(Topology(make_machine(m_options)),
+  auto estimator = m_cache.make_models();
+  m_models = estimator.get();
+  return std::make_shared<Engine>(Topology(make_machine(m_options, m_cache.disk_speed())),
                                   make_policies(m_options.scheduler, m_options.eviction, m_options.seed),
-                                  std::make_unique<AveragingEstimator>(), backends, engine_options);
+                                  std::move(estimator), backends, engine_options);
 }
 
 Runtime::~Runtime() {
@@ -74,6 +77,7 @@ Runtime::~Runtime() {
   } catch (...) {
     spdlog::error("granary: a task failed and nobody waited for it");
   }
+  m_cache.keep(*m_models);
   m_engine.reset();
   m_disk.reset();
 }
@@ -106,12 +110,13 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
                             [&](DataId id) { m_disk->bind(id, binding.origin, binding.home); });
 }
 
-CodeletId Runtime::codelet(Kernel kernel, std::string_view name, bool launches_kokkos_kernels) {
+CodeletId Runtime::codelet(Kernel kernel, std::string_view name, std::string const& variant,
+                           bool launches_kokkos_kernels) {
   std::pair<Kernel, std::string> key(kernel, name);
   std::lock_guard const lock(m_mutex);
   auto const found = m_codelets.find(key);
   if (found != m_codelets.end()) return found->second;
-  Codelet codelet{.name = key.second, .launches_kokkos_kernels = launches_kokkos_kernels};
+  Codelet codelet{.name = key.second, .launches_kokkos_kernels = launches_kokkos_kernels, .variant = variant};
   codelet.kernels[static_cast<std::size_t>(WorkerKind::Cpu)] = kernel;
   auto const id = m_engine->add_codelet(std::move(codelet));
   m_codelets.emplace(std::move(key), id);

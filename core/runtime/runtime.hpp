@@ -6,6 +6,7 @@
 #include <granary/core/runtime/config.hpp>
 #include <granary/core/runtime/data.hpp>
 #include <granary/core/runtime/host_task.hpp>
+#include <granary/core/runtime/machine_cache.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
 
@@ -93,17 +94,19 @@ class Runtime {
   [[nodiscard]] Bytes bytes_written() const { return statistics().planner.links[0].bytes; }
 
  private:
-  CodeletId codelet(Kernel kernel, std::string_view name, bool launches_kokkos_kernels);
+  CodeletId codelet(Kernel kernel, std::string_view name, std::string const& variant, bool launches_kokkos_kernels);
   std::shared_ptr<Engine> make_engine();
 
   RuntimeOptions m_options;
+  MachineCache m_cache;
   SingleThreadedBlas m_blas;
   std::mutex m_mutex;
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<DiskNode> m_disk;
   std::map<std::pair<Kernel, std::string>, CodeletId, std::less<>> m_codelets;
   int m_exceptions = std::uncaught_exceptions();
-  std::shared_ptr<Engine> m_engine;  // the last to be made and the first to go
+  PerformanceModels* m_models = nullptr;  // the engine's
+  std::shared_ptr<Engine> m_engine;       // the last to be made and the first to go
 };
 
 template <class DataType, class... Properties>
@@ -146,7 +149,8 @@ template <class Body, class... Views, AccessMode... Modes>
 TaskId Runtime::submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses) {
   using TypedTask = detail::HostTask<Body, TypedAccess<Views, Modes>...>;
   std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Modes}...};
-  auto const id = codelet(&TypedTask::run, info.name, detail::launches_kokkos_kernels<Body>());
+  auto const id =
+      codelet(&TypedTask::run, info.name, detail::element_sizes<Views...>(), detail::launches_kokkos_kernels<Body>());
   return m_engine->submit({id, list, info.priority, info.flops},
                           Parameters(TypedTask{std::move(body), {accesses.view...}}));
 }

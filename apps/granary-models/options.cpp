@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "options.hpp"
+
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/config.hpp>
+
+#include <CLI/CLI.hpp>
+
+namespace granary::app {
+
+std::optional<Options> parse_options(int argc, char const* const* argv) {
+  Options options;
+  CLI::App app("Performance models that granary has learnt from runs on this machine.", "granary-models");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "granary " GRANARY_VERSION);
+  app.add_option("--directory", options.directory,
+                 "directory of the models (default: GRANARY_MODELS, or else granary in the user's cache directory)");
+  app.add_option("--machine", options.machine, "another machine's id, as list prints it (default: this machine)");
+  auto* list = app.add_subcommand("list", "the machines with models, and their files");
+  auto* show = app.add_subcommand("show", "a table of what is known of one machine");
+  show->add_option("CODELET", options.codelet, "only this codelet");
+  auto* erase = app.add_subcommand("erase", "forget what is known of one machine");
+  auto* name = erase->add_option("--codelet", options.codelet, "only what is known of this codelet");
+  erase->add_flag("--all", options.all, "everything, links included")->excludes(name);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (CLI::ParseError const& error) {
+    throw InvalidArgument(error.what());
+  }
+  options.action = list->parsed() ? Action::List : show->parsed() ? Action::Show : Action::Erase;
+  if (erase->parsed() && !options.codelet && !options.all) {
+    throw InvalidArgument("erase needs --codelet NAME or --all");
+  }
+  if (options.directory.empty()) options.directory = models_directory();
+  if (options.directory == models_off) {
+    throw InvalidArgument("performance models are off: name their directory with --directory");
+  }
+  if (options.machine.empty()) options.machine = identify_machine().id();
+  if (options.machine.find('/') != std::string::npos || options.machine.starts_with(".")) {
+    throw InvalidArgument("'" + options.machine +
+                          "' is no machine's id; granary-models list prints those that are known");
+  }
+  return options;
+}
+
+}  // namespace granary::app

@@ -1,0 +1,167 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/runtime/machine_cache.hpp>
+
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/outofcore/disk_node.hpp>
+#include <granary/outofcore/scratch_storage.hpp>
+
+#include <spdlog/spdlog.h>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace granary {
+namespace {
+
+// A disk that was not measured.
+constexpr LinkSpeed usual_disk{1.5e9, std::chrono::microseconds(100)};
+constexpr std::chrono::milliseconds memory_time(30);
+constexpr std::chrono::milliseconds disk_time(40);  // each way
+constexpr Bytes longest_disk_copy = 4_MiB;
+std::string const memory = "memory";
+
+void identify(MachineModels& models) {
+  auto const identity = identify_machine();
+  models.host = identity.host;
+  models.cpu = identity.cpu;
+  models.cores = identity.cores;
+}
+
+struct AlignedDelete {
+  void operator()(std::byte* memory_of_lanes) const {
+    ::operator delete[](memory_of_lanes, std::align_val_t{io_alignment});
+  }
+};
+
+// The copies of a disk node to and from scratch values, as a run performs them.
+DiskSpeed measure_disk(std::string const& directory) {
+  auto const io = make_async_file_io();
+  DiskNode node([&] { return std::make_unique<ScratchStorage>(io, directory); });
+  std::unique_ptr<std::byte[], AlignedDelete> const lanes(
+      static_cast<std::byte*>(::operator new[](disk_width* longest_disk_copy, std::align_val_t{io_alignment})));
+  std::fill_n(lanes.get(), disk_width * longest_disk_copy, std::byte{1});
+  CalibrationOptions const options{
+      .width = disk_width, .least = io_alignment, .largest = longest_disk_copy, .time = disk_time};
+  auto const place = [](unsigned lane) { return Place{NodeId(0), Slot::Pool, lane * longest_disk_copy}; };
+  Bytes written = 0;
+  DiskSpeed speed;
+  speed.write = measure_link(
+      node,
+      [&](unsigned lane, Bytes bytes) {
+        written = bytes;
+        CopyRequest copy{.data = DataId(0), .from = {}, .to = place(lane)};
+        copy.source = lanes.get() + lane * longest_disk_copy;
+        copy.bytes = bytes;
+        return copy;
+      },
+      options);
+  auto reading = options;
+  reading.largest = written;
+  speed.read = measure_link(
+      node,
+      [&](unsigned lane, Bytes bytes) {
+        CopyRequest copy{.data = DataId(0), .from = place(lane), .to = {}};
+        copy.destination = lanes.get() + lane * longest_disk_copy;
+        copy.bytes = bytes;
+        return copy;
+      },
+      reading);
+  return speed;
+}
+
+void enter(MachineModels& models, std::string const& from, std::string const& to, LinkSpeed const& speed) {
+  std::erase_if(models.links, [&](LinkModel const& link) { return link.from == from && link.to == to; });
+  models.links.push_back({from, to, speed.bytes_per_second, speed.latency});
+}
+
+}  // namespace
+
+std::filesystem::path models_file(std::string const& directory, std::string const& machine_id) {
+  return std::filesystem::path(directory) / machine_id / "models.json";
+}
+
+std::filesystem::path mount_point(std::filesystem::path const& directory) {
+  std::error_code error;
+  auto path = std::filesystem::canonical(directory, error);
+  if (error) return directory;
+  struct stat here {};
+  struct stat above {};
+  if (::stat(path.c_str(), &here) != 0) return path;
+  while (path.has_relative_path() && ::stat(path.parent_path().c_str(), &above) == 0 && above.st_dev == here.st_dev) {
+    path = path.parent_path();
+  }
+  return path;
+}
+
+MachineCache::MachineCache(RuntimeOptions const& options) : m_disk("disk " + mount_point(options.scratch).string()) {
+  if (options.models == models_off) return;
+  m_file = models_file(options.models, identify_machine().id());
+  read();
+  bool const unknown = m_known.link(memory, memory) == nullptr || m_known.link(memory, m_disk) == nullptr ||
+                       m_known.link(m_disk, memory) == nullptr;
+  if (!m_file.empty() && unknown && options.measure_links) measure_links(options.scratch);
+}
+
+void MachineCache::read() {
+  try {
+    if (auto known = read_models(m_file)) m_known = std::move(*known);
+  } catch (std::exception const& error) {
+    spdlog::warn("granary: {}; what it holds is ignored", error.what());
+  }
+}
+
+void MachineCache::measure_links(std::string const& scratch) {
+  try {
+    // Nothing is measured that could not be kept and would be measured again by the next run.
+    update_models(m_file, identify);
+  } catch (std::exception const& error) {
+    spdlog::warn("granary: performance models are not kept: {}", error.what());
+    m_file.clear();
+    return;
+  }
+  try {
+    bool const memory_known = m_known.link(memory, memory) != nullptr;
+    bool const disk_known = m_known.link(memory, m_disk) != nullptr && m_known.link(m_disk, memory) != nullptr;
+    if (!memory_known) enter(m_known, memory, memory, measure_host_memory(memory_time));
+    if (!disk_known) {
+      auto const speed = measure_disk(scratch);
+      enter(m_known, m_disk, memory, speed.read);
+      enter(m_known, memory, m_disk, speed.write);
+    }
+    update_models(m_file, [&](MachineModels& models) {
+      for (auto const& link : m_known.links) enter(models, link.from, link.to, {link.bytes_per_second, link.latency});
+    });
+  } catch (std::exception const& error) {
+    spdlog::warn("granary: the links were not measured: {}", error.what());
+  }
+}
+
+std::unique_ptr<PerformanceModels> MachineCache::make_models() const {
+  return std::make_unique<PerformanceModels>(m_known.kernels);
+}
+
+LinkSpeed MachineCache::speed_of(std::string const& from, std::string const& to) const {
+  auto const* link = m_known.link(from, to);
+  return link != nullptr ? LinkSpeed{link->bytes_per_second, link->latency} : usual_disk;
+}
+
+DiskSpeed MachineCache::disk_speed() const { return {speed_of(m_disk, memory), speed_of(memory, m_disk)}; }
+
+void MachineCache::keep(PerformanceModels const& models) const {
+  if (m_file.empty() || !models.changed()) return;
+  try {
+    update_models(m_file, [&](MachineModels& stored) {
+      identify(stored);
+      models.merge_into(stored.kernels);
+    });
+  } catch (std::exception const& error) {
+    spdlog::warn("granary: what was learnt is not kept: {}", error.what());
+  }
+}
+
+}  // namespace granary
