@@ -1,33 +1,105 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <string>
+
+// What any order of the operations of a dense algorithm moves at least into a memory, asymptotically: the leading term
+// c * operations / sqrt(M), M elements of memory, without the terms of order M and of the matrices' sizes. It may
+// exceed what is attained when the matrices fit. Then, and for small matrices, the compulsory traffic is the bound:
+// take the larger of the two, never their sum. All in bytes; `element` is the size of an element, `memory` of the
+// memory. All throw InvalidArgument when `element` is 0, the memory holds no element, or the bound exceeds 2^63 bytes.
 
 namespace granary {
 
-/// The least that any order of the operations of a Cholesky factorization moves into a memory of `memory` bytes,
-/// asymptotically: n^3 / (3 sqrt(2) sqrt(M)) elements with M elements of memory (Beaumont, Eyraud-Dubois, Langou,
-/// Verite 2022, arXiv:2202.10217). In bytes; `element` is the size of an element in bytes, `memory` at least `element`.
-[[nodiscard]] inline Bytes cholesky_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
-  auto const order = static_cast<double>(n);
-  auto const elements = static_cast<double>(memory) / static_cast<double>(element);
-  return static_cast<Bytes>(order * order * order / (3 * std::numbers::sqrt2 * std::sqrt(elements)) *
-                            static_cast<double>(element));
+namespace detail {
+
+/// `volume / sqrt(M)` elements, in bytes.
+[[nodiscard]] inline Bytes over_root_of_memory(double volume, Bytes memory, Bytes element) {
+  if (element == 0) throw InvalidArgument("an I/O bound was asked for with elements of 0 bytes");
+  if (memory < element) {
+    throw InvalidArgument("an I/O bound was asked for with a memory of " + std::to_string(memory) +
+                          " bytes, less than an element of " + std::to_string(element));
+  }
+  auto const size = static_cast<double>(element);
+  double const bytes = volume / std::sqrt(static_cast<double>(memory) / size) * size;
+  if (bytes >= 0x1p63) throw InvalidArgument("an I/O bound of " + std::to_string(bytes) + " bytes is too large");
+  return static_cast<Bytes>(bytes);
 }
 
-/// The same for orders of operations that do not use the symmetry of the updates: n^3 / (3 sqrt(M)) elements, in bytes.
-[[nodiscard]] inline Bytes cholesky_io_bound_nonsymmetric(std::uint64_t n, Bytes memory, Bytes element) {
+[[nodiscard]] inline double cube(std::uint64_t n) {
   auto const order = static_cast<double>(n);
-  auto const elements = static_cast<double>(memory) / static_cast<double>(element);
-  return static_cast<Bytes>(order * order * order / (3 * std::sqrt(elements)) * static_cast<double>(element));
+  return order * order * order;
+}
+
+}  // namespace detail
+
+/// Cholesky factorization: n^3 / (3 sqrt(2) sqrt(M)) elements (Beaumont, Eyraud-Dubois, Langou, Verite 2022,
+/// arXiv:2202.10217; DARTS, Figure 6b).
+[[nodiscard]] inline Bytes cholesky_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
+  return detail::over_root_of_memory(detail::cube(n) / (3 * std::numbers::sqrt2), memory, element);
+}
+
+/// The same for orders of operations that do not use the symmetry of the updates: n^3 / (3 sqrt(M)) elements.
+[[nodiscard]] inline Bytes cholesky_io_bound_nonsymmetric(std::uint64_t n, Bytes memory, Bytes element) {
+  return detail::over_root_of_memory(detail::cube(n) / 3, memory, element);
+}
+
+/// LU factorization without pivoting: 2 n^3 / (3 sqrt(M)) elements (Olivry, Langou, Pouchet, Sadayappan, Rastello 2019,
+/// arXiv:1911.06664, Table 2; DARTS, Figure 14b).
+[[nodiscard]] inline Bytes lu_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
+  return detail::over_root_of_memory(2 * detail::cube(n) / 3, memory, element);
+}
+
+/// C += A B with C m x n and A m x k: 2 m n k / sqrt(M) elements (Smith, Lowery, Langou, van de Geijn 2019,
+/// arXiv:1702.02017).
+[[nodiscard]] inline Bytes gemm_io_bound(std::uint64_t m, std::uint64_t n, std::uint64_t k, Bytes memory,
+                                         Bytes element) {
+  double const products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  return detail::over_root_of_memory(2 * products, memory, element);
+}
+
+/// What P memories that hold M elements each receive at least, in bytes, however they share the operations.
+///
+/// The proofs of the bounds above limit the operations that can be done with a given number of elements, so they hold
+/// for any part of the operations, in proportion to it: a memory where a share s of them is done receives s times
+/// the bound. The shares add up to 1, and some share is at least 1 / P.
+struct IoBoundOfMemories {
+  Bytes all = 0;      ///< received by all together, from outside or from each other: the bound with M
+  Bytes busiest = 0;  ///< received by the one that receives most: the bound with M, over P
+  /// Received from outside, say over the host's links, when what comes from each other is free: together they are one
+  /// memory, so the bound with P M, lower than `all` by sqrt(P).
+  Bytes from_outside = 0;
+};
+
+/// Generalises a bound: `bound(memory)` is one of the above for a memory of so many bytes. Throws InvalidArgument when
+/// there are no memories or the memory of all exceeds 2^63 bytes.
+template <class Bound>
+[[nodiscard]] IoBoundOfMemories io_bound_of_memories(Bound const& bound, Bytes memory, std::uint32_t memories) {
+  if (memories == 0) throw InvalidArgument("an I/O bound was asked for 0 memories; the least is 1");
+  if (memory > (Bytes{1} << 63U) / memories) {
+    throw InvalidArgument("an I/O bound was asked for " + std::to_string(memories) + " memories of " +
+                          std::to_string(memory) + " bytes, which are too large");
+  }
+  Bytes const all = bound(memory);
+  return {.all = all, .busiest = all / memories, .from_outside = bound(memory * memories)};
 }
 
 /// What must be read however large the memory is: one triangle with its diagonal, in bytes. As much must be written.
 [[nodiscard]] constexpr Bytes cholesky_compulsory(std::uint64_t n, Bytes element) { return n * (n + 1) / 2 * element; }
+
+/// The same for LU: the matrix.
+[[nodiscard]] constexpr Bytes lu_compulsory(std::uint64_t n, Bytes element) { return n * n * element; }
+
+/// What C += A B must read: the three matrices. C must be written: m n elements.
+[[nodiscard]] constexpr Bytes gemm_compulsory(std::uint64_t m, std::uint64_t n, std::uint64_t k, Bytes element) {
+  return (m * k + k * n + m * n) * element;
+}
 
 /// Floating-point operations of a Cholesky factorization, as LAPACK counts them (LAPACK Working Note 41).
 [[nodiscard]] constexpr double cholesky_flops(std::uint64_t n) {

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/assembly_tree.hpp>
+#include <granary/workloads/random_layers.hpp>
+#include <granary/workloads/stencil.hpp>
+#include <granary/workloads/task_graph_file.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/workloads/tiled_gemm.hpp>
+#include <granary/workloads/tiled_lu.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace granary::test {
+
+/// One or more of each kind, small: data of at most 128 KiB, at most 13 of them in a task.
+inline std::vector<std::unique_ptr<Workload>> every_workload() {
+  Tiling const tiling{6, 64, false};
+  std::vector<std::unique_ptr<Workload>> all;
+  all.push_back(std::make_unique<TiledCholesky>(tiling));
+  all.push_back(std::make_unique<TiledCholesky>(tiling, true));
+  all.push_back(std::make_unique<TiledLu>(tiling));
+  all.push_back(std::make_unique<TiledLu>(tiling, true));
+  all.push_back(std::make_unique<TiledGemm>(tiling));
+  all.push_back(std::make_unique<TiledGemm>(tiling, GemmOrder::ByStep));
+  all.push_back(std::make_unique<Stencil>(Stencil::Options{
+      .blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
+  all.push_back(std::make_unique<Stencil>(Stencil::Options{
+      .blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
+  all.push_back(std::make_unique<RandomLayers>(
+      RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
+  all.push_back(std::make_unique<AssemblyTree>(
+      AssemblyTree::Options{.shape = AssemblyTree::Shape::Qr, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<AssemblyTree>(
+      AssemblyTree::Options{.shape = AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 8, .block = 32}));
+  all.push_back(std::make_unique<TaskGraphFile>(TaskGraphFile::record(*all.back())));
+  return all;
+}
+
+}  // namespace granary::test

@@ -1,0 +1,143 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/workloads/task_graph_file.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace granary {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string graph_of(std::string const& tasks, std::string const& data = R"({"name":"x","bytes":8})") {
+  return R"({"codelets":[{"name":"f","kinds":["cpu","device"]},{"name":"g","kinds":["cpu"]}],"data":[)" + data +
+         R"(],"tasks":[)" + tasks + "]}";
+}
+
+std::string message_of(std::function<void()> const& function) {
+  try {
+    function();
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+std::string refusal(std::string const& text) {
+  return message_of([&] { static_cast<void>(TaskGraphFile::parse(text, "g.json")); });
+}
+
+TEST(TaskGraphFile, ReadsWhatTheDocumentationShows) {
+  auto const graph = TaskGraphFile::parse(
+      graph_of(R"({"name":"first","codelet":"f","flops":10,"accesses":[{"data":"x","mode":"read-write"},
+                 {"data":"t","mode":"write"}]},
+                 {"codelet":"g","flops":5.5,"priority":3,"accesses":[{"data":"t","mode":"read"}]})",
+               R"({"name":"x","bytes":8},{"name":"t","bytes":16,"temporary":true})"),
+      "g.json");
+  EXPECT_EQ(graph.working_set(), 8U);
+  EXPECT_EQ(graph.flops(), 15.5);
+  EXPECT_TRUE(graph.has_priorities());
+  GraphRecorder record;
+  graph.submit(record, {NodeId(0)});
+  ASSERT_EQ(record.tasks().size(), 2U);
+  EXPECT_EQ(record.tasks()[1].priority, 3);
+  EXPECT_FALSE(record.codelets()[1].runs_on(WorkerKind::Device));
+  EXPECT_TRUE(record.data()[0].origin_is_home);
+  EXPECT_FALSE(record.data()[1].home.valid());
+}
+
+TEST(TaskGraphFile, WritesWhatItReads) {
+  auto const recorded = TaskGraphFile::record(TiledCholesky({4, 16, true}));
+  auto const text = recorded.to_json();
+  EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
+  EXPECT_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
+}
+
+TEST(TaskGraphFile, SubmitsInTheOrderOfTheFileAsFarAsEdgesAllow) {
+  auto const graph = TaskGraphFile::parse(graph_of(R"({"name":"a","codelet":"f","flops":1,"accesses":[],"after":["c"]},
+      {"name":"b","codelet":"f","flops":1,"accesses":[]},
+      {"name":"c","codelet":"f","flops":1,"accesses":[],"after":[1]})"),
+                                          "g.json");
+  EXPECT_THAT(graph.order(), ElementsAre(1, 2, 0));
+  GraphRecorder record;
+  graph.submit(record, {NodeId(0)});
+  // b tells c of its end, and c tells a.
+  EXPECT_EQ(record.tasks()[0].accesses, 1U);
+  EXPECT_EQ(record.tasks()[1].accesses, 2U);
+  EXPECT_EQ(record.tasks()[2].accesses, 1U);
+}
+
+TEST(TaskGraphFile, NamesTheTasksOfACycle) {
+  std::string const by_edges = R"({"name":"a","codelet":"f","flops":1,"accesses":[],"after":["b"]},
+      {"name":"b","codelet":"f","flops":1,"accesses":[],"after":["c"]},
+      {"name":"c","codelet":"f","flops":1,"accesses":[],"after":["a"]},
+      {"name":"outside","codelet":"f","flops":1,"accesses":[],"after":["a"]})";
+  EXPECT_THAT(refusal(graph_of(by_edges)), AllOf(HasSubstr("task 'a'"), HasSubstr("task 'b'"), HasSubstr("task 'c'"),
+                                                 HasSubstr(" -> "), ::testing::Not(HasSubstr("outside"))));
+  std::string const by_accesses =
+      R"({"name":"w","codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}],"after":["r"]},
+         {"name":"r","codelet":"f","flops":1,"accesses":[{"data":"x","mode":"read"}]})";
+  EXPECT_THAT(refusal(graph_of(by_accesses)), AllOf(HasSubstr("task 'w'"), HasSubstr("task 'r'")));
+  EXPECT_THAT(refusal(graph_of(R"({"codelet":"f","flops":1,"accesses":[],"after":[0]})")), HasSubstr("task 0 (f)"));
+}
+
+TEST(TaskGraphFile, RefusesByName) {
+  auto const task = [](std::string const& rest) { return graph_of(R"({"name":"a",)" + rest + "}"); };
+  std::vector<std::pair<std::string, std::vector<std::string>>> const bad{
+      {task(R"("codelet":"h","flops":1,"accesses":[])"), {"task 'a'", "codelet 'h'"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[{"data":"y","mode":"read"}])"), {"task 'a'", "datum 'y'"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[{"data":"x","mode":"use"}])"), {"task 'a'", "mode 'use'"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[],"after":["z"])"), {"task 'a'", "task 'z'"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[],"after":[9])"), {"task 'a'", "after", "9"}},
+      {task(R"("codelet":"f","flops":-1,"accesses":[])"), {"task 'a'", "flops", "-1"}},
+      {task(R"("codelet":"f","accesses":[])"), {"task 'a'", "flops"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[],"prio":1)"), {"task 0", "prio"}},
+      {task(R"("codelet":"f","flops":1,"accesses":[],"priority":1.5)"), {"task 'a'", "priority", "1.5"}},
+      {graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"t","mode":"read"}]})",
+                R"({"name":"t","bytes":8,"temporary":true})"),
+       {"task 0 (f)", "'t'"}},
+      {graph_of("", R"({"name":"x","bytes":-8})"), {"datum 'x'", "bytes", "-8"}},
+      {graph_of("", R"({"name":"x","bytes":0})"), {"datum 'x'", "bytes", "0"}},
+      {graph_of("", R"({"name":"x","bytes":1},{"name":"x","bytes":1})"), {"two data", "'x'"}},
+      {graph_of(""), {"no task"}},
+      {R"({"codelets":[{"name":"f","kinds":["fpga"]}],"data":[],"tasks":[]})", {"codelet 'f'", "fpga"}},
+      {R"({"codelets":[{"name":"f","kinds":[]}],"data":[],"tasks":[]})", {"codelet 'f'", "kinds"}},
+      {R"({"codelets":{},"data":[],"tasks":[]})", {"codelets", "list"}},
+      {"[]", {"not a JSON object"}},
+      {"{", {"not JSON"}}};
+  for (auto const& [text, parts] : bad) {
+    auto const message = refusal(text);
+    EXPECT_THAT(message, HasSubstr("g.json")) << text;
+    for (auto const& part : parts) EXPECT_THAT(message, HasSubstr(part)) << text;
+  }
+}
+
+TEST(TaskGraphFile, RefusesAFileThatIsNotThere) {
+  EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/no/such/graph.json")), IoError);
+  EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/")), IoError);
+}
+
+// A submitter that has no room for anything.
+class NoRoom final : public Submitter {
+ public:
+  CodeletId add_codelet(Codelet) override { return CodeletId(0); }
+  DataId add_data(DataDescription) override { return DataId(0); }
+  void release_data(DataId) override {}
+  TaskId submit(TaskSubmission const&, Parameters) override { throw MemoryLimitError("there is no room"); }
+};
+
+TEST(TaskGraphFile, NamesTheTaskThatFitsNowhere) {
+  auto const graph = TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
+  NoRoom submitter;
+  EXPECT_THAT(message_of([&] { graph.submit(submitter, {NodeId(0)}); }),
+              AllOf(HasSubstr("g.json"), HasSubstr("task 'big'"), HasSubstr("no room")));
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,203 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "unit/workloads/every_workload.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/linalg/cholesky_priorities.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/simulator.hpp>
+#include <granary/workloads/priorities.hpp>
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace granary {
+namespace {
+
+using namespace std::chrono_literals;
+
+GraphRecorder record_of(Workload const& workload) {
+  GraphRecorder record;
+  workload.submit(record, {NodeId(0)});
+  return record;
+}
+
+std::map<std::string, std::size_t> tasks_by_codelet(GraphRecorder const& record) {
+  std::map<std::string, std::size_t> count;
+  for (auto const& task : record.tasks()) ++count[record.codelets()[task.codelet.index()].name];
+  return count;
+}
+
+// Data start on the host, where two CPU workers use them in place, beside two small devices.
+Machine small_machine(Bytes capacity) {
+  Machine machine;
+  auto const host = machine.add_node({.name = "host", .kind = NodeKind::Host});
+  for (int d = 0; d < 2; ++d) {
+    auto const device =
+        machine.add_node({.name = "gpu" + std::to_string(d), .kind = NodeKind::Device, .capacity = capacity});
+    machine.add_link_pair(host, device, 1e9, 1us);
+    machine.add_worker({.name = "gpu" + std::to_string(d), .node = device, .kind = WorkerKind::Device});
+  }
+  for (int c = 0; c < 2; ++c) machine.add_worker({.name = "cpu" + std::to_string(c), .node = host});
+  return machine;
+}
+
+TEST(Workloads, EveryOneRunsUnderEveryScheduler) {
+  for (auto const& workload : test::every_workload()) {
+    auto const tasks = record_of(*workload).tasks().size();
+    for (auto const& scheduler : scheduler_names()) {
+      SCOPED_TRACE(workload->name() + " under " + scheduler);
+      AveragingEstimator estimator;
+      ConstantSpeeds const truth;
+      Simulator simulator(Topology(small_machine(1_MiB)), make_policies(scheduler, "lru"), estimator, truth);
+      workload->submit(simulator, {NodeId(0), true});
+      auto const report = simulator.run();
+      EXPECT_EQ(report.statistics.tasks_run, tasks);
+      for (auto const& failure : report.failures) ADD_FAILURE() << failure.what;
+    }
+  }
+}
+
+TEST(Workloads, TellTheirFlopsAndTheirWorkingSet) {
+  for (auto const& workload : test::every_workload()) {
+    SCOPED_TRACE(workload->name());
+    auto const record = record_of(*workload);
+    double flops = 0;
+    for (auto const& task : record.tasks()) flops += task.flops;
+    Bytes bytes = 0;
+    std::set<std::string> names;
+    for (auto const& data : record.data()) {
+      bytes += data.home.valid() ? data.bytes : 0;
+      EXPECT_TRUE(names.insert(data.name).second) << data.name;
+    }
+    EXPECT_NEAR(workload->flops(), flops, 1e-9 * flops);
+    EXPECT_EQ(workload->working_set(), bytes);
+  }
+}
+
+TEST(Workloads, EmitTheSameTasksEachTime) {
+  for (auto const& workload : test::every_workload()) {
+    EXPECT_EQ(TaskGraphFile::record(*workload).to_json(), TaskGraphFile::record(*workload).to_json());
+  }
+}
+
+TEST(TiledLu, HasItsTasksInBothOrders) {
+  std::map<std::string, std::size_t> const expected{{"getrf", 5}, {"trsm_ll", 10}, {"trsm_ru", 10}, {"gemm", 30}};
+  for (bool const left : {false, true}) {
+    auto const record = record_of(TiledLu({5, 8, true}, left));
+    EXPECT_EQ(tasks_by_codelet(record), expected);
+    EXPECT_EQ(record.codelets().front().variant, "s");
+  }
+  double const n = 5 * 8;
+  EXPECT_NEAR(TiledLu({5, 8, true}).flops(), 2 * n * n * n / 3, 1e-6);
+}
+
+TEST(TiledLu, BothOrdersHaveTheSameDependencies) {
+  // The same bottom levels, task by task of a tile's history, as long as times are those of the operations.
+  auto const levels = [](bool left) {
+    auto const record = record_of(TiledLu({6, 4, false}, left));
+    auto all = bottom_levels(record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(levels(false), levels(true));
+}
+
+TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
+  std::uint64_t const n = 7;
+  CholeskyTimes const times{.potrf = 9, .trsm = 19, .syrk = 20, .gemm = 36};
+  std::map<std::string, std::int64_t> const by_name{{"potrf", 9}, {"trsm", 19}, {"syrk", 20}, {"gemm", 36}};
+  auto const record = record_of(TiledCholesky({n, 4, false}));
+  auto const levels = bottom_levels(record, [&](CodeletId codelet, double) {
+    return Duration(by_name.at(record.codelets()[codelet.index()].name));
+  });
+  CholeskyPriorities const expected(n, times);
+  std::size_t task = 0;
+  for (std::uint64_t k = 0; k < n; ++k) {
+    EXPECT_EQ(levels[task++], expected.potrf(k));
+    for (auto i = k + 1; i < n; ++i) EXPECT_EQ(levels[task++], expected.trsm(i, k));
+    for (auto j = k + 1; j < n; ++j) {
+      EXPECT_EQ(levels[task++], expected.syrk(j, k));
+      for (auto i = j + 1; i < n; ++i) EXPECT_EQ(levels[task++], expected.gemm(i, j, k));
+    }
+  }
+}
+
+TEST(Priorities, AreGivenToTheTasksInOrder) {
+  GraphRecorder record;
+  std::vector<std::int64_t> const priorities{7, 5, 3, 2, 1, 9, 8, 4};
+  PrioritySubmitter submitter(record, priorities);
+  TiledGemm({2, 4, false}).submit(submitter, {NodeId(0)});
+  for (std::size_t t = 0; t < priorities.size(); ++t) EXPECT_EQ(record.tasks()[t].priority, priorities[t]);
+}
+
+TEST(StencilWorkload, ReadsItsNeighbours) {
+  auto const record = record_of(
+      Stencil({.blocks = {3, 3, 1}, .iterations = 2, .block_bytes = 100, .halo_bytes = 10, .flops = 1}));
+  ASSERT_EQ(record.tasks().size(), 18U);
+  // A corner has two neighbours, the middle four; of each a face is read and one is written.
+  EXPECT_EQ(record.tasks()[0].accesses, 5U);
+  EXPECT_EQ(record.tasks()[4].accesses, 9U);
+  // In an iteration no task waits for another one of it.
+  auto const levels = bottom_levels(record, [](CodeletId, double) { return Duration(1); });
+  for (std::size_t t = 0; t < 18; ++t) EXPECT_EQ(levels[t], t < 9 ? 2 : 1);
+}
+
+TEST(AssemblyTreeWorkload, HasTheKindsOfTheSolvers) {
+  auto const kinds = [](AssemblyTree::Shape shape) {
+    auto const record = record_of(AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16}));
+    int on_device = 0;
+    for (auto const& codelet : record.codelets()) {
+      EXPECT_TRUE(codelet.runs_on(WorkerKind::Cpu));
+      on_device += codelet.runs_on(WorkerKind::Device) ? 1 : 0;
+    }
+    EXPECT_EQ(record.codelets().size(), 4U);
+    EXPECT_EQ(tasks_by_codelet(record).size(), 4U);
+    return on_device;
+  };
+  EXPECT_EQ(kinds(AssemblyTree::Shape::Qr), 3);
+  EXPECT_EQ(kinds(AssemblyTree::Shape::Ldlt), 1);
+}
+
+TEST(AssemblyTreeWorkload, GrowsTowardTheRoot) {
+  AssemblyTree const tree({.levels = 5, .root_blocks = 20, .block = 16, .seed = 3});
+  auto const& fronts = tree.fronts();
+  EXPECT_EQ(fronts.back().blocks, 20U);
+  EXPECT_EQ(fronts.back().pivots, 20U);
+  EXPECT_GT(fronts.size(), 8U);
+  for (std::size_t f = 0; f < fronts.size(); ++f) {
+    EXPECT_LE(fronts[f].pivots, fronts[f].blocks);
+    for (auto const child : fronts[f].children) {
+      EXPECT_LT(child, f);
+      EXPECT_LE(fronts[child].blocks, fronts[f].blocks);
+    }
+  }
+  AssemblyTree const other({.levels = 5, .root_blocks = 20, .block = 16, .seed = 4});
+  EXPECT_NE(tree.flops(), other.flops());
+}
+
+TEST(AssemblyTreeWorkload, LeavesNoTemporaryDataBehind) {
+  AveragingEstimator estimator;
+  ConstantSpeeds const truth;
+  Simulator simulator(Topology(small_machine(1_MiB)), make_policies("eager", "lru"), estimator, truth);
+  AssemblyTree({.levels = 4, .root_blocks = 8, .block = 32}).submit(simulator, {NodeId(0), true});
+  auto const report = simulator.run();
+  EXPECT_EQ(report.statistics.nodes[0].used, 0U);
+}
+
+TEST(Workloads, RefuseNumbersThatCannotBe) {
+  EXPECT_THROW(TiledCholesky({0, 8, true}), InvalidArgument);
+  EXPECT_THROW(TiledLu({8, 0, true}), InvalidArgument);
+  EXPECT_THROW(TiledGemm({5000, 8, true}), InvalidArgument);
+  EXPECT_THROW(Stencil({.blocks = {0, 1, 1}}), InvalidArgument);
+  EXPECT_THROW(Stencil({.iterations = 0}), InvalidArgument);
+  EXPECT_THROW(RandomLayers({.layers = 0}), InvalidArgument);
+  EXPECT_THROW(RandomLayers({.cpu_only = 1.5}), InvalidArgument);
+  EXPECT_THROW(AssemblyTree({.levels = 0}), InvalidArgument);
+  EXPECT_THROW(AssemblyTree({.root_blocks = 0}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,189 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/workloads/assembly_fronts.hpp>
+#include <granary/workloads/registration.hpp>
+
+#include <array>
+
+namespace granary::detail {
+namespace {
+
+using Fronts = std::vector<AssemblyFront>;
+
+// Where block `i` of what a child passes on lies in its parent: spread evenly, in order.
+std::uint64_t place_in_parent(AssemblyFront const& child, std::uint64_t i, AssemblyFront const& parent) {
+  return (i - child.pivots) * parent.blocks / (child.blocks - child.pivots);
+}
+
+std::string front_name(std::size_t front) { return "F" + std::to_string(front); }
+
+class Emitter {
+ public:
+  Emitter(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts)
+      : m_submitter(submitter),
+        m_home(home),
+        m_fronts(fronts),
+        m_block(static_cast<double>(options.block)),
+        m_element(options.single_precision ? 4 : 8),
+        m_block_bytes(options.block * options.block * m_element),
+        m_variant(options.single_precision ? "s" : "d"),
+        m_data(fronts.size()) {}
+
+ protected:
+  // The front's part of the sparse matrix.
+  DataId add_entries(std::size_t front) {
+    return add_home_data(m_submitter, m_home, front_name(front) + ".entries",
+                         m_fronts[front].blocks * static_cast<Bytes>(m_block) * m_element);
+  }
+  DataId add_block(bool factored, std::string name, Bytes bytes) {
+    return factored ? add_result_data(m_submitter, m_home, std::move(name), bytes)
+                    : add_temporary_data(m_submitter, std::move(name), bytes);
+  }
+  CodeletId codelet(char const* name, RunsOn runs_on) {
+    return add_codelet(m_submitter, name, m_variant, runs_on);
+  }
+  void emit(CodeletId codelet, std::span<Access const> accesses, double flops) {
+    m_submitter.submit({codelet, accesses, 0, flops}, {});
+  }
+  static Access r(DataId data) { return {data, AccessMode::Read}; }
+  static Access w(DataId data) { return {data, AccessMode::Write}; }
+  static Access rw(DataId data) { return {data, AccessMode::ReadWrite}; }
+
+  Submitter& m_submitter;
+  DataHome m_home;
+  Fronts const& m_fronts;
+  double m_block;
+  Bytes m_element;
+  Bytes m_block_bytes;
+  std::string m_variant;
+  std::vector<std::vector<DataId>> m_data;  // by front
+};
+
+class QrEmitter : Emitter {
+ public:
+  using Emitter::Emitter;
+
+  void run() {
+    for (std::size_t f = 0; f < m_fronts.size(); ++f) {
+      initialise(f);
+      for (auto const child : m_fronts[f].children) assemble(child, f);
+      factor(f);
+    }
+  }
+
+ private:
+  [[nodiscard]] double rows(std::size_t f) const { return static_cast<double>(m_fronts[f].blocks) * m_block; }
+
+  void initialise(std::size_t f) {
+    auto const& front = m_fronts[f];
+    auto const entries = add_entries(f);
+    for (std::uint64_t c = 0; c < front.blocks; ++c) {
+      m_data[f].push_back(
+          add_block(c < front.pivots, tile_of(f, c), front.blocks * m_block_bytes));
+      emit(m_init, std::array{r(entries), w(m_data[f].back())}, rows(f) * m_block);
+    }
+  }
+  static std::string tile_of(std::size_t f, std::uint64_t c) { return front_name(f) + "(0, " + std::to_string(c) + ")"; }
+
+  void assemble(std::size_t child, std::size_t f) {
+    auto const& from = m_fronts[child];
+    for (auto c = from.pivots; c < from.blocks; ++c) {
+      auto const source = m_data[child][c];
+      emit(m_assemble, std::array{r(source), rw(m_data[f][place_in_parent(from, c, m_fronts[f])])}, rows(child) * m_block);
+      m_submitter.release_data(source);
+    }
+  }
+  // Householder: a panel of m rows takes 2 m b^2 operations, an update 4 m b^2.
+  void factor(std::size_t f) {
+    auto const& front = m_fronts[f];
+    for (std::uint64_t k = 0; k < front.pivots; ++k) {
+      double const below = rows(f) - static_cast<double>(k) * m_block;
+      emit(m_panel, std::array{rw(m_data[f][k])}, 2 * below * m_block * m_block);
+      for (auto j = k + 1; j < front.blocks; ++j) {
+        emit(m_update, std::array{r(m_data[f][k]), rw(m_data[f][j])}, 4 * below * m_block * m_block);
+      }
+    }
+  }
+
+  CodeletId const m_init = codelet("qr_init", RunsOn::CpuOnly);
+  CodeletId const m_assemble = codelet("qr_assemble", RunsOn::Any);
+  CodeletId const m_panel = codelet("qr_panel", RunsOn::Any);
+  CodeletId const m_update = codelet("qr_update", RunsOn::Any);
+};
+
+class LdltEmitter : Emitter {
+ public:
+  using Emitter::Emitter;
+
+  void run() {
+    for (std::size_t f = 0; f < m_fronts.size(); ++f) {
+      assemble(f);
+      factor(f);
+    }
+  }
+
+ private:
+  [[nodiscard]] DataId block(std::size_t f, std::uint64_t i, std::uint64_t j) const {
+    return m_data[f][i * (i + 1) / 2 + j];
+  }
+
+  // One task per block: the matrix' entries and what the children pass on.
+  void assemble(std::size_t f) {
+    auto const& front = m_fronts[f];
+    auto const entries = add_entries(f);
+    std::vector<std::vector<DataId>> sources(front.blocks * (front.blocks + 1) / 2);
+    for (auto const c : front.children) gather(c, f, sources);
+    std::vector<Access> accesses;
+    for (std::uint64_t i = 0; i < front.blocks; ++i) {
+      for (std::uint64_t j = 0; j <= i; ++j) {
+        auto const name = front_name(f) + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
+        m_data[f].push_back(add_block(j < front.pivots, name, m_block_bytes));
+        auto const& from = sources[i * (i + 1) / 2 + j];
+        accesses.assign({w(m_data[f].back()), r(entries)});
+        for (auto const source : from) accesses.push_back(r(source));
+        emit(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
+        for (auto const source : from) m_submitter.release_data(source);
+      }
+    }
+  }
+  void gather(std::size_t child, std::size_t f, std::vector<std::vector<DataId>>& sources) const {
+    auto const& from = m_fronts[child];
+    for (auto i = from.pivots; i < from.blocks; ++i) {
+      auto const row = place_in_parent(from, i, m_fronts[f]);
+      for (auto j = from.pivots; j <= i; ++j) {
+        sources[row * (row + 1) / 2 + place_in_parent(from, j, m_fronts[f])].push_back(block(child, i, j));
+      }
+    }
+  }
+  void factor(std::size_t f) {
+    auto const& front = m_fronts[f];
+    double const cube = m_block * m_block * m_block;
+    for (std::uint64_t k = 0; k < front.pivots; ++k) {
+      emit(m_factor, std::array{rw(block(f, k, k))}, cube / 3);
+      for (auto i = k + 1; i < front.blocks; ++i) emit(m_solve, std::array{r(block(f, k, k)), rw(block(f, i, k))}, cube);
+      for (auto j = k + 1; j < front.blocks; ++j) {
+        emit(m_update, std::array{r(block(f, j, k)), rw(block(f, j, j))}, cube);
+        for (auto i = j + 1; i < front.blocks; ++i) {
+          emit(m_update, std::array{r(block(f, i, k)), r(block(f, j, k)), rw(block(f, i, j))}, 2 * cube);
+        }
+      }
+    }
+  }
+
+  CodeletId const m_assemble = codelet("ldlt_assemble", RunsOn::CpuOnly);
+  CodeletId const m_factor = codelet("ldlt_factor", RunsOn::CpuOnly);
+  CodeletId const m_solve = codelet("ldlt_solve", RunsOn::CpuOnly);
+  CodeletId const m_update = codelet("ldlt_update", RunsOn::Any);
+};
+
+}  // namespace
+
+void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {
+  QrEmitter(submitter, home, options, fronts).run();
+}
+
+void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
+                      Fronts const& fronts) {
+  LdltEmitter(submitter, home, options, fronts).run();
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/assembly_tree.hpp>
+
+namespace granary::detail {
+
+/// Emits the tasks of all fronts, children first: data by block columns, as QrMumps has them.
+void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
+                    std::vector<AssemblyFront> const& fronts);
+/// The same by blocks of the lower triangle, as SpLDLT has them.
+void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
+                      std::vector<AssemblyFront> const& fronts);
+
+}  // namespace granary::detail

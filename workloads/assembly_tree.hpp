@@ -1,0 +1,60 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/workload.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
+/// here, what is left of the others goes to the parent.
+struct AssemblyFront {
+  std::uint64_t blocks = 1;
+  std::uint64_t pivots = 1;
+  std::vector<std::size_t> children;  ///< earlier in the list of fronts
+};
+
+/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers that LAHeteroprio is
+/// evaluated with ("Applications"). Fronts grow toward the root; they exist from their first task until their factors are
+/// home and their parent has taken the rest, so that most data are temporary. The same options give the same graph.
+class AssemblyTree final : public Workload {
+ public:
+  enum class Shape {
+    /// QrMumps: four types of tasks, three of them also on devices. Data are block columns.
+    ///   qr_init (CPU only), qr_assemble, qr_panel, qr_update
+    Qr,
+    /// SpLDLT: four types, one of them also on devices. Data are blocks.
+    ///   ldlt_assemble, ldlt_factor, ldlt_solve (CPU only), ldlt_update
+    Ldlt,
+  };
+  struct Options {
+    Shape shape = Shape::Qr;
+    std::uint64_t levels = 6;       ///< of the tree
+    std::uint64_t root_blocks = 24;  ///< the root is so many blocks wide
+    std::uint64_t block = 512;       ///< rows and columns of a block
+    std::uint64_t seed = 1;
+    bool single_precision = false;
+  };
+
+  /// Throws InvalidArgument when a number is 0 or there would be too many tasks to count.
+  explicit AssemblyTree(Options options);
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return m_options.shape == Shape::Qr ? "tree" : "tree-ldlt"; }
+  [[nodiscard]] Bytes working_set() const override { return m_working_set; }
+  [[nodiscard]] double flops() const override { return m_flops; }
+  /// Children before parents.
+  [[nodiscard]] std::vector<AssemblyFront> const& fronts() const { return m_fronts; }
+
+ private:
+  std::size_t grow(std::uint64_t level, std::uint64_t blocks, class Random& random);
+
+  Options m_options;
+  std::vector<AssemblyFront> m_fronts;
+  Bytes m_working_set = 0;
+  double m_flops = 0;
+};
+
+}  // namespace granary

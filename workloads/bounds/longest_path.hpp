@@ -1,0 +1,24 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/graph_recorder.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace granary {
+
+struct LongestPath {
+  double length = 0;
+  std::vector<std::size_t> tasks;  ///< numbers in the recorder, in the order in which they run
+};
+
+/// The chain of dependent tasks that takes longest when task t takes `time_of_class[class_of[t]]`, not negative. A
+/// reader follows the last writer of a datum, a writer follows the last writer and the readers since, as in TaskGraph.
+/// Of chains of one length, the one whose last task was submitted first. Costs O(tasks + accesses).
+[[nodiscard]] LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t const> class_of,
+                                       std::span<double const> time_of_class);
+
+}  // namespace granary

@@ -1,0 +1,43 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/core/model/submitter.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace granary {
+
+/// The expected time of a codelet's kernel of so many operations.
+using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
+
+/// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an unbounded
+/// machine (DARTS, section 6.1). O(tasks + edges).
+[[nodiscard]] std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph, ExpectedTime const& time);
+
+/// Passes everything on; the n-th task submitted gets the n-th priority.
+class PrioritySubmitter final : public Submitter {
+ public:
+  /// Both must outlive this; `priorities` has one for every task.
+  PrioritySubmitter(Submitter& target, std::vector<std::int64_t> const& priorities)
+      : m_target(target), m_priorities(priorities) {}
+
+  CodeletId add_codelet(Codelet codelet) override { return m_target.add_codelet(std::move(codelet)); }
+  DataId add_data(DataDescription description) override { return m_target.add_data(std::move(description)); }
+  void release_data(DataId data) override { m_target.release_data(data); }
+  TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
+    auto with_priority = submission;
+    with_priority.priority = m_priorities.at(m_next++);
+    return m_target.submit(with_priority, std::move(parameters));
+  }
+
+ private:
+  Submitter& m_target;
+  std::vector<std::int64_t> const& m_priorities;
+  std::size_t m_next = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/workload.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace granary {
+
+/// A 2-D or 3-D grid of blocks over iterations; codelet stencil, one task per block and iteration.
+///
+/// With halos, a task updates its block in place, reads the faces that its neighbours left for it in the iteration
+/// before and writes its own; faces are in two generations, so that no task waits for readers of its own iteration.
+/// Without, blocks are in two generations, and a task reads its own and its neighbours' blocks whole.
+class Stencil final : public Workload {
+ public:
+  struct Options {
+    std::array<std::uint64_t, 3> blocks{8, 8, 1};  ///< in each direction; 1 in the third: 2-D
+    std::uint64_t iterations = 16;
+    Bytes block_bytes = Bytes{8} << 20;
+    Bytes halo_bytes = Bytes{8} << 10;  ///< of a face; 0: no halos
+    double flops = 6e6;                 ///< of a task
+    std::string variant = "d";          ///< Codelet::variant
+  };
+
+  /// Throws InvalidArgument when there are no blocks, bytes or iterations, or flops are negative.
+  explicit Stencil(Options options);
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return "stencil"; }
+  [[nodiscard]] Bytes working_set() const override;
+  [[nodiscard]] double flops() const override;
+
+ private:
+  [[nodiscard]] std::uint64_t count() const;
+  [[nodiscard]] std::uint64_t faces() const;
+
+  Options m_options;
+};
+
+}  // namespace granary

@@ -1,0 +1,161 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/workloads/registration.hpp>
+#include <granary/workloads/task_graph_file.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace granary {
+
+std::string TaskGraphDescription::describe(std::size_t task) const {
+  auto const& entry = tasks[task];
+  auto const& codelet = codelets[entry.codelet].name;
+  return entry.name.empty() ? "task " + std::to_string(task) + " (" + codelet + ")" : "task '" + entry.name + "'";
+}
+
+TaskGraphFile::TaskGraphFile(TaskGraphDescription description, std::string origin)
+    : m_origin(std::move(origin)), m_description(std::move(description)) {
+  check_entries();
+  m_order = detail::submission_order(m_description, m_origin);
+  check_first_values();
+}
+
+TaskGraphFile TaskGraphFile::parse(std::string_view text, std::string const& origin) {
+  return TaskGraphFile(detail::parse_task_graph(text, origin), origin);
+}
+
+TaskGraphFile TaskGraphFile::read(std::filesystem::path const& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!std::filesystem::is_directory(path)) text << file.rdbuf();
+  if (!file || std::filesystem::is_directory(path)) {
+    throw IoError("reading", path.string(), 0, errno == 0 ? EISDIR : errno);
+  }
+  return parse(text.str(), path.string());
+}
+
+TaskGraphFile TaskGraphFile::record(Workload const& workload) {
+  GraphRecorder record;
+  workload.submit(record, {NodeId(0)});
+  TaskGraphDescription graph;
+  for (auto const& codelet : record.codelets()) {
+    graph.codelets.push_back({codelet.name, codelet.runs_on(WorkerKind::Cpu), codelet.runs_on(WorkerKind::Device)});
+  }
+  for (auto const& data : record.data()) graph.data.push_back({data.name, data.bytes, !data.home.valid()});
+  for (auto const& task : record.tasks()) {
+    auto& entry = graph.tasks.emplace_back();
+    entry.codelet = task.codelet.index();
+    entry.flops = task.flops;
+    if (task.priority != 0) entry.priority = task.priority;
+    for (auto const& access : record.accesses_of(task)) entry.accesses.push_back({access.data.index(), access.mode});
+  }
+  return TaskGraphFile(std::move(graph), workload.name());
+}
+
+std::string TaskGraphFile::to_json() const { return detail::format_task_graph(m_description); }
+
+void TaskGraphFile::write(std::filesystem::path const& path) const {
+  std::ofstream file(path);
+  file << to_json();
+  file.close();
+  if (!file) throw IoError("writing", path.string(), 0, errno);
+}
+
+void TaskGraphFile::check_entries() const {
+  auto const& graph = m_description;
+  auto const refuse = [&](std::string const& why) { throw InvalidArgument(m_origin + ": " + why); };
+  if (graph.tasks.empty()) refuse("there is no task");
+  for (auto const& datum : graph.data) {
+    if (datum.bytes == 0) refuse("datum '" + datum.name + "' has no bytes");
+  }
+  for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
+    auto const& task = graph.tasks[t];
+    if (task.codelet >= graph.codelets.size()) refuse("task " + std::to_string(t) + " names a codelet that is not there");
+    if (!(task.flops >= 0)) refuse(graph.describe(t) + " has a negative number of flops");
+    for (auto const& access : task.accesses) {
+      if (access.datum >= graph.data.size()) refuse(graph.describe(t) + " accesses a datum that is not there");
+    }
+    for (auto const before : task.after) {
+      if (before >= graph.tasks.size()) refuse(graph.describe(t) + " comes after a task that is not there");
+    }
+  }
+}
+
+void TaskGraphFile::check_first_values() const {
+  auto const& graph = m_description;
+  std::vector<bool> has_value(graph.data.size());
+  for (std::size_t d = 0; d < graph.data.size(); ++d) has_value[d] = !graph.data[d].temporary;
+  for (auto const t : m_order) {
+    for (auto const& access : graph.tasks[t].accesses) {
+      if (reads(access.mode) && !has_value[access.datum]) {
+        throw InvalidArgument(m_origin + ": " + graph.describe(t) + " reads temporary datum '" +
+                              graph.data[access.datum].name + "', which no task has written before");
+      }
+    }
+    for (auto const& access : graph.tasks[t].accesses) {
+      if (writes(access.mode)) has_value[access.datum] = true;
+    }
+  }
+}
+
+void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
+  auto const& graph = m_description;
+  std::vector<CodeletId> codelets;
+  for (auto const& codelet : graph.codelets) {
+    auto const kinds = !codelet.device ? detail::RunsOn::CpuOnly
+                                       : (codelet.cpu ? detail::RunsOn::Any : detail::RunsOn::DeviceOnly);
+    codelets.push_back(detail::add_codelet(submitter, codelet.name, "", kinds));
+  }
+  std::vector<DataId> data;
+  for (auto const& datum : graph.data) {
+    data.push_back(datum.temporary ? detail::add_temporary_data(submitter, datum.name, datum.bytes)
+                                   : detail::add_home_data(submitter, home, datum.name, datum.bytes));
+  }
+  // What tells of a task's end those that come after it.
+  std::vector<DataId> ends(graph.tasks.size());
+  for (auto const& task : graph.tasks) {
+    for (auto const before : task.after) {
+      if (!ends[before].valid()) {
+        ends[before] = detail::add_temporary_data(submitter, "the end of " + graph.describe(before), 1);
+      }
+    }
+  }
+  std::vector<Access> accesses;
+  for (auto const t : m_order) {
+    auto const& task = graph.tasks[t];
+    accesses.clear();
+    for (auto const& access : task.accesses) accesses.push_back({data[access.datum], access.mode});
+    for (auto const before : task.after) accesses.push_back({ends[before], AccessMode::Read});
+    if (ends[t].valid()) accesses.push_back({ends[t], AccessMode::Write});
+    try {
+      submitter.submit({codelets[task.codelet], accesses, task.priority.value_or(0), task.flops}, {});
+    } catch (MemoryLimitError const& error) {
+      throw MemoryLimitError(m_origin + ": " + graph.describe(t) + ": " + error.what());
+    } catch (InvalidArgument const& error) {
+      throw InvalidArgument(m_origin + ": " + graph.describe(t) + ": " + error.what());
+    }
+  }
+}
+
+Bytes TaskGraphFile::working_set() const {
+  Bytes bytes = 0;
+  for (auto const& datum : m_description.data) bytes += datum.temporary ? 0 : datum.bytes;
+  return bytes;
+}
+
+double TaskGraphFile::flops() const {
+  double flops = 0;
+  for (auto const& task : m_description.tasks) flops += task.flops;
+  return flops;
+}
+
+bool TaskGraphFile::has_priorities() const {
+  return std::ranges::any_of(m_description.tasks, [](auto const& task) { return task.priority.has_value(); });
+}
+
+}  // namespace granary

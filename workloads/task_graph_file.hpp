@@ -1,0 +1,92 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/access.hpp>
+#include <granary/workloads/workload.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace granary {
+
+/// A task graph as plain data, and its JSON form: docs/simulate.md.
+struct TaskGraphDescription {
+  struct CodeletEntry {
+    std::string name;
+    bool cpu = true;
+    bool device = true;
+  };
+  struct DatumEntry {
+    std::string name;
+    Bytes bytes = 0;
+    bool temporary = false;  ///< neither origin nor home
+  };
+  struct AccessEntry {
+    std::size_t datum = 0;
+    AccessMode mode = AccessMode::Read;
+  };
+  struct TaskEntry {
+    std::string name;  ///< may be empty
+    std::size_t codelet = 0;
+    double flops = 0;
+    std::optional<std::int64_t> priority;
+    std::vector<AccessEntry> accesses;
+    std::vector<std::size_t> after;  ///< tasks that must end before, besides those that the accesses imply
+  };
+  std::vector<CodeletEntry> codelets;
+  std::vector<DatumEntry> data;
+  std::vector<TaskEntry> tasks;  ///< in the order of submission, as far as `after` allows
+
+  /// The task's name, or its number, and its codelet: for messages.
+  [[nodiscard]] std::string describe(std::size_t task) const;
+};
+
+/// A task graph that somebody brings.
+class TaskGraphFile final : public Workload {
+ public:
+  /// Throws InvalidArgument when a datum or codelet is unknown to a task, tasks wait for each other in a cycle (which it
+  /// names), or a temporary datum is read that nothing wrote; `origin` names the graph in messages.
+  explicit TaskGraphFile(TaskGraphDescription description, std::string origin = "the task graph");
+  /// Throws IoError when the file cannot be read, InvalidArgument naming file, entry and value when it is malformed.
+  [[nodiscard]] static TaskGraphFile read(std::filesystem::path const& path);
+  [[nodiscard]] static TaskGraphFile parse(std::string_view text, std::string const& origin);
+  /// Another workload's graph, without parameters; a datum with a home also has its first value there.
+  [[nodiscard]] static TaskGraphFile record(Workload const& workload);
+
+  [[nodiscard]] std::string to_json() const;
+  /// Throws IoError.
+  void write(std::filesystem::path const& path) const;
+
+  /// What the submitter throws for a task names the task.
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return "graph"; }
+  [[nodiscard]] Bytes working_set() const override;
+  [[nodiscard]] double flops() const override;
+  /// Whether some task states a priority; those that do not have priority 0 then.
+  [[nodiscard]] bool has_priorities() const;
+  [[nodiscard]] TaskGraphDescription const& description() const { return m_description; }
+  /// Tasks in the order in which they are submitted.
+  [[nodiscard]] std::vector<std::size_t> const& order() const { return m_order; }
+
+ private:
+  void check_entries() const;
+  void check_first_values() const;
+
+  std::string m_origin;
+  TaskGraphDescription m_description;
+  std::vector<std::size_t> m_order;
+};
+
+namespace detail {
+
+/// The first order of the tasks, by number, that respects accesses and `after`. Throws InvalidArgument naming a cycle.
+[[nodiscard]] std::vector<std::size_t> submission_order(TaskGraphDescription const& graph, std::string const& origin);
+[[nodiscard]] TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
+[[nodiscard]] std::string format_task_graph(TaskGraphDescription const& graph);
+
+}  // namespace detail
+}  // namespace granary

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/cholesky.hpp>
+#include <granary/workloads/registration.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
+
+namespace granary {
+namespace {
+
+template <class T>
+void emit(Submitter& submitter, DataHome home, Tiling const& tiling, CholeskyOrder order) {
+  auto const codelet = [&](char const* name) { return detail::add_codelet(submitter, name, tiling.variant()); };
+  CholeskyCodelets const codelets{codelet("potrf"), codelet("trsm"), codelet("syrk"), codelet("gemm")};
+  TiledMatrix<T> const a({tiling.order(), tiling.tile}, Uplo::Lower, Layout::RowMajor, tiling.tile,
+                         [&](std::uint64_t i, std::uint64_t j) {
+                           return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes());
+                         });
+  potrf(submitter, codelets, a, {.order = order, .priorities = false});
+}
+
+}  // namespace
+
+void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
+  auto const order = m_left_looking ? CholeskyOrder::LeftLooking : CholeskyOrder::RightLooking;
+  if (m_tiling.single_precision) {
+    emit<float>(submitter, home, m_tiling, order);
+  } else {
+    emit<double>(submitter, home, m_tiling, order);
+  }
+}
+
+Bytes TiledCholesky::working_set() const { return m_tiling.tiles * (m_tiling.tiles + 1) / 2 * m_tiling.tile_bytes(); }
+
+// N potrf, N(N-1)/2 trsm and syrk, N(N-1)(N-2)/6 gemm, with the flops that the emitter states.
+double TiledCholesky::flops() const {
+  auto const n = static_cast<double>(m_tiling.tiles);
+  auto const b = static_cast<double>(m_tiling.tile);
+  return n * m_tiling.cube() / 3 + n * (n - 1) / 2 * (m_tiling.cube() + b * b * (b + 1)) +
+         n * (n - 1) * (n - 2) / 3 * m_tiling.cube();
+}
+
+}  // namespace granary

@@ -1,0 +1,26 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/tiling.hpp>
+#include <granary/workloads/workload.hpp>
+
+namespace granary {
+
+/// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk, gemm.
+class TiledCholesky final : public Workload {
+ public:
+  /// Throws InvalidArgument: see Tiling::check.
+  explicit TiledCholesky(Tiling tiling, bool left_looking = false) : m_tiling(tiling), m_left_looking(left_looking) {
+    tiling.check();
+  }
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return m_left_looking ? "cholesky-left" : "cholesky"; }
+  [[nodiscard]] Bytes working_set() const override;
+  [[nodiscard]] double flops() const override;
+
+ private:
+  Tiling m_tiling;
+  bool m_left_looking;
+};
+
+}  // namespace granary

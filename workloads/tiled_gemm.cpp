@@ -1,0 +1,40 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/workloads/registration.hpp>
+#include <granary/workloads/tiled_gemm.hpp>
+
+#include <array>
+
+namespace granary {
+
+void TiledGemm::submit(Submitter& submitter, DataHome home) const {
+  auto const tiles = m_tiling.tiles;
+  auto const gemm = detail::add_codelet(submitter, "gemm", m_tiling.variant());
+  std::array<std::vector<DataId>, 3> data;
+  for (std::size_t matrix = 0; matrix < data.size(); ++matrix) {
+    std::string const name(1, "ABC"[matrix]);
+    for (std::uint64_t i = 0; i < tiles * tiles; ++i) {
+      data[matrix].push_back(detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles),
+                                                   m_tiling.tile_bytes()));
+    }
+  }
+  auto const update = [&](std::uint64_t tile, std::uint64_t k) {
+    std::array const accesses{Access{data[0][tile / tiles * tiles + k], AccessMode::Read},
+                              Access{data[1][k * tiles + tile % tiles], AccessMode::Read},
+                              Access{data[2][tile], AccessMode::ReadWrite}};
+    submitter.submit({gemm, accesses, 0, 2 * m_tiling.cube()}, {});
+  };
+  bool const by_tile = m_order == GemmOrder::ByTile;
+  auto const outer = by_tile ? tiles * tiles : tiles;
+  auto const inner = by_tile ? tiles : tiles * tiles;
+  for (std::uint64_t a = 0; a < outer; ++a) {
+    for (std::uint64_t b = 0; b < inner; ++b) update(by_tile ? a : b, by_tile ? b : a);
+  }
+}
+
+double TiledGemm::flops() const {
+  auto const n = static_cast<double>(m_tiling.tiles);
+  return 2 * n * n * n * m_tiling.cube();
+}
+
+}  // namespace granary

@@ -1,0 +1,31 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/workloads/tiling.hpp>
+#include <granary/workloads/workload.hpp>
+
+namespace granary {
+
+/// The LU factorization without pivoting of a square matrix, with tiles of order b:
+///   getrf    A(k,k) := L U                      2/3 b^3 flops
+///   trsm_ll  A(k,j) := L(k,k)^-1 A(k,j), j > k  b^3
+///   trsm_ru  A(i,k) := A(i,k) U(k,k)^-1, i > k  b^3
+///   gemm     A(i,j) := A(i,j) - A(i,k) A(k,j)   2 b^3
+class TiledLu final : public Workload {
+ public:
+  /// Left-looking: each tile receives all its updates just before its last task, column by column. Throws
+  /// InvalidArgument: see Tiling::check.
+  explicit TiledLu(Tiling tiling, bool left_looking = false) : m_tiling(tiling), m_left_looking(left_looking) {
+    tiling.check();
+  }
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return m_left_looking ? "lu-left" : "lu"; }
+  [[nodiscard]] Bytes working_set() const override { return m_tiling.tiles * m_tiling.tiles * m_tiling.tile_bytes(); }
+  [[nodiscard]] double flops() const override;
+
+ private:
+  Tiling m_tiling;
+  bool m_left_looking;
+};
+
+}  // namespace granary

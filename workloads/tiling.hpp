@@ -1,0 +1,37 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/units.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace granary {
+
+/// A square matrix of tiles x tiles full tiles of order `tile`.
+struct Tiling {
+  std::uint64_t tiles = 8;
+  std::uint64_t tile = 960;
+  bool single_precision = false;
+
+  [[nodiscard]] Bytes element() const { return single_precision ? 4 : 8; }
+  [[nodiscard]] Bytes tile_bytes() const { return tile * tile * element(); }
+  [[nodiscard]] std::string variant() const { return single_precision ? "s" : "d"; }
+  [[nodiscard]] std::uint64_t order() const { return tiles * tile; }
+  /// tile^3
+  [[nodiscard]] double cube() const {
+    auto const b = static_cast<double>(tile);
+    return b * b * b;
+  }
+  /// Throws InvalidArgument for a matrix without tiles, or with more of them or larger ones than ids and sizes can count.
+  void check() const {
+    if (tiles < 1 || tiles > 4096 || tile < 1 || tile > 1048576) {
+      throw InvalidArgument("a matrix of " + std::to_string(tiles) + " x " + std::to_string(tiles) +
+                            " tiles of order " + std::to_string(tile) +
+                            " cannot be: a row has 1 to 4096 tiles of order 1 to 1048576");
+    }
+  }
+};
+
+}  // namespace granary
