@@ -2,7 +2,7 @@
 #   granary::kokkos         Kokkos, 3.4.1 or newer
 #   granary::kokkoskernels  Kokkos Kernels, where there is one (GRANARY_HAVE_KOKKOSKERNELS)
 #   granary::blas           BLAS and LAPACK
-#   granary::hwloc, granary::uring (where found), granary::hdf5
+#   granary::hwloc, granary::uring (where found), granary::hdf5, granary::clp
 # Used by the build and by the installed package alike.
 
 find_package(Threads REQUIRED)
@@ -81,6 +81,15 @@ if(liburing_FOUND)
   target_link_libraries(granary::uring INTERFACE PkgConfig::liburing)
   target_compile_definitions(granary::uring INTERFACE GRANARY_HAVE_URING)
 endif()
+
+# pkg-config lists what a static Clp would need, too (BLAS, compression): only Clp and what it is built on are linked.
+pkg_check_modules(clp REQUIRED QUIET clp)
+find_library(GRANARY_CLP_LIBRARY Clp HINTS ${clp_LIBRARY_DIRS} REQUIRED)
+find_library(GRANARY_COINUTILS_LIBRARY CoinUtils HINTS ${clp_LIBRARY_DIRS} REQUIRED)
+mark_as_advanced(GRANARY_CLP_LIBRARY GRANARY_COINUTILS_LIBRARY)
+add_library(granary::clp INTERFACE IMPORTED)
+target_include_directories(granary::clp SYSTEM INTERFACE ${clp_INCLUDE_DIRS})
+target_link_libraries(granary::clp INTERFACE ${GRANARY_CLP_LIBRARY} ${GRANARY_COINUTILS_LIBRARY})
 
 # Of a shared HDF5 only HDF5 itself is linked; what it was built with (curl, crypto, compression) it loads by itself.
 find_package(HDF5 REQUIRED COMPONENTS C)

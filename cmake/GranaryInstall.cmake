@@ -1,7 +1,7 @@
 # The installed package: find_package(granary) gives granary::runtime, granary::linalg and the layers below them.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY core policies linalg outofcore simulator
+install(DIRECTORY core policies linalg outofcore simulator workloads
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary FILES_MATCHING PATTERN "*.hpp")
 install(FILES core/runtime/granary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary)
 

@@ -26,6 +26,8 @@ LAYERS = {
     "linalg/kernels": BASE + ["core/backends/kokkos_compat.hpp"],
     "linalg/files": MODEL + ["core/engine", "outofcore"],
     "linalg": MODEL + ["linalg/kernels", "linalg/files"],
+    "workloads/bounds": MODEL,
+    "workloads": MODEL + ["linalg"],
 }
 # Everything may be included by these; granary.hpp is the umbrella of the façade.
 TOP = ["apps", "examples", "bench", "tests", "docs"]

@@ -45,7 +45,7 @@ void add_options(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
   auto& runtime = options.runtime;
   app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
-  app.add_option("--eviction", runtime.eviction, "eviction policy (default: luf with darts, else lru)");
+  app.add_option("--eviction", runtime.eviction, "eviction policy (default: the one that goes with the scheduler)");
   app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")

@@ -84,5 +84,18 @@ TEST(DiscoverHost, KeepsToANarrowedMask) {
   EXPECT_EQ(cores, std::vector<unsigned>{last});
 }
 
+TEST(MachineIdentity, NamesTheProcessorAndMakesAFoldersName) {
+  auto const file = std::filesystem::temp_directory_path() / ("granary-cpuinfo-" + std::to_string(::getpid()));
+  std::ofstream(file) << "processor\t: 0\nmodel name\t: A (R) CPU @ 2/3 GHz\nmodel name\t: other\n";
+  auto identity = identify_machine(file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(identity.cpu, "A (R) CPU @ 2/3 GHz");
+  EXPECT_GE(identity.cores, 1U);
+  identity.host = "..node 7";
+  identity.cores = 64;
+  EXPECT_EQ(identity.id(), "-..node-7-A-R-CPU-2-3-GHz-64");
+  EXPECT_FALSE(identify_machine("/nowhere").cpu.empty());
+}
+
 }  // namespace
 }  // namespace granary

@@ -1,0 +1,214 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "experiment.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/simulator/platform_truth.hpp>
+#include <granary/workloads/bounds/bounds.hpp>
+#include <granary/workloads/bounds/transfer_bounds.hpp>
+#include <granary/workloads/task_graph_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "make_workload.hpp"
+#include "output.hpp"
+
+namespace granary::app {
+namespace {
+
+template <class Number>
+Number median(std::vector<Number> values) {
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+RunFigures medians(std::vector<RunFigures> const& runs) {
+  auto result = runs.front();
+  auto const take = [&](auto member) {
+    std::vector<std::remove_cvref_t<decltype(result.*member)>> values;
+    for (auto const& run : runs) values.push_back(run.*member);
+    result.*member = median(std::move(values));
+  };
+  take(&RunFigures::seconds);
+  take(&RunFigures::host_to_device);
+  take(&RunFigures::device_to_device);
+  take(&RunFigures::device_to_host);
+  take(&RunFigures::total);
+  take(&RunFigures::evictions);
+  take(&RunFigures::reloads);
+  take(&RunFigures::idle_seconds);
+  take(&RunFigures::decision_seconds);
+  take(&RunFigures::wall_seconds);
+  return result;
+}
+
+Platform find_platform(std::string const& name) {
+  try {
+    return Platform::find(name);
+  } catch (IoError const& error) {
+    throw InvalidArgument(error.what());
+  }
+}
+
+std::string own_eviction(std::string const& scheduler) {
+  return scheduler.substr(0, scheduler.find(':')) == "darts" ? "luf" : "lru";
+}
+
+std::uint32_t device_nodes(Machine const& machine) {
+  std::set<NodeId> nodes;
+  for (auto const& worker : machine.workers) {
+    if (worker.kind == WorkerKind::Device) nodes.insert(worker.node);
+  }
+  return static_cast<std::uint32_t>(nodes.size());
+}
+
+Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set) {
+  auto const nodes = platform.limited_nodes();
+  if (memory.size) platform.limit(*memory.size);
+  if (memory.fraction && !nodes.empty()) {
+    double const share = *memory.fraction * static_cast<double>(working_set) / static_cast<double>(nodes.size());
+    platform.limit(std::max<Bytes>(1, static_cast<Bytes>(share)));
+  } else if (memory.fraction) {
+    platform.limit(working_set);  // says what is wrong
+  }
+  return platform.machine[nodes.empty() ? platform.home_node() : nodes.front()].capacity;
+}
+
+// One problem on one selection of workers.
+class ProblemRuns {
+ public:
+  ProblemRuns(Options const& options, Platform const& platform, std::uint64_t tiles, std::uint64_t tile,
+              std::function<void(Result const&)> const& done)
+      : m_options(options),
+        m_platform(platform),
+        m_precision(options.single_precision ? Precision::Single : Precision::Double),
+        m_problem(make_problem(options, tiles, tile)),
+        m_graph(record(*m_problem.workload, platform, m_precision)),
+        m_done(done) {
+    if (options.save_graph) TaskGraphFile::record(*m_problem.workload).write(*options.save_graph);
+    m_result.platform = platform.name;
+    m_result.algorithm = m_problem.workload->name();
+    m_result.tiles = options.graph ? 0 : tiles;
+    m_result.tile = options.graph ? 0 : tile;
+    m_result.single_precision = options.single_precision;
+    m_result.devices = device_nodes(platform.machine);
+    m_result.cpus = platform.workers(WorkerKind::Cpu);
+    m_result.flops = m_problem.workload->flops();
+    m_result.working_set = m_problem.workload->working_set();
+    m_result.tasks = m_graph.tasks().size();
+  }
+
+  void run() {
+    set_bounds();
+    for (auto const& memory : m_options.memory) {
+      m_result.memory = set_memory(m_platform, memory, m_result.working_set);
+      auto const nodes = static_cast<std::uint32_t>(m_platform.limited_nodes().size());
+      bool const bounded = !m_options.graph && !m_platform.home_in_place();
+      m_result.io_bound =
+          bounded ? io_bound(m_options, m_result.tiles, m_result.tile, m_result.memory, nodes) : Bytes{0};
+      for (auto const& depth : m_options.depth) run_policies(depth);
+    }
+  }
+
+ private:
+  void set_bounds() {
+    if (!m_platform.home_in_place()) m_result.compulsory = compulsory_traffic(m_graph).read;
+    if (!m_options.bounds) return;
+    auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
+      auto const times =
+          m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
+      if (!times) return std::nullopt;
+      return from_seconds(times->seconds(flops));
+    };
+    auto const bounds = time_bounds(m_graph, m_platform.machine, time);
+    m_result.upper_bound_flops = bounds.upper_bound_flops();
+    m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
+  }
+
+  void run_policies(std::optional<std::uint32_t> depth) {
+    RunSettings settings{.scheduler = {},
+                         .eviction = {},
+                         .planner = {},
+                         .charge_decisions = m_options.charge_decisions,
+                         .jitter = m_options.jitter,
+                         .estimator_error = m_options.estimator_error};
+    if (m_platform.depth > 0) settings.planner.depth = m_platform.depth;
+    if (depth) settings.planner.depth = *depth;
+    for (auto const& scheduler : m_options.schedulers) {
+      settings.scheduler = scheduler;
+      auto const evictions =
+          m_options.evictions.empty() ? std::vector{own_eviction(scheduler)} : m_options.evictions;
+      for (auto const& eviction : evictions) {
+        settings.eviction = eviction;
+        run_seeds(settings);
+      }
+    }
+  }
+
+  void run_seeds(RunSettings settings) {
+    std::vector<RunFigures> runs;
+    OrderTrace trace;
+    for (std::uint32_t seed = 0; seed < m_options.seeds; ++seed) {
+      settings.seed = seed;
+      auto const* const priorities = m_problem.has_priorities ? nullptr : &priorities_for(settings);
+      Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
+      runs.push_back(simulate(problem, settings, m_options.order ? &trace : nullptr));
+    }
+    if (m_options.order) write_file(*m_options.order, trace.to_csv(m_platform.machine));
+    m_result.scheduler = settings.scheduler;
+    m_result.eviction = settings.eviction;
+    m_result.depth = settings.planner.depth;
+    m_result.figures = medians(runs);
+    m_result.seeds = m_options.seeds;
+    auto const [least, most] = std::ranges::minmax(runs, {}, &RunFigures::seconds);
+    m_result.seconds_min = least.seconds;
+    m_result.seconds_max = most.seconds;
+    m_result.seconds_mean =
+        std::accumulate(runs.begin(), runs.end(), 0.0, [](double sum, auto const& run) { return sum + run.seconds; }) /
+        static_cast<double>(runs.size());
+    m_done(m_result);
+  }
+
+  // The same for every seed when schedulers believe the truth.
+  std::vector<std::int64_t> const& priorities_for(RunSettings const& settings) {
+    if (m_priorities.empty() || m_options.estimator_error > 0) {
+      m_priorities = priorities_of(m_graph, m_platform, m_precision, settings);
+    }
+    return m_priorities;
+  }
+
+  Options const& m_options;
+  Platform m_platform;
+  Precision m_precision;
+  Problem m_problem;
+  GraphRecorder m_graph;
+  std::vector<std::int64_t> m_priorities;
+  std::function<void(Result const&)> const& m_done;
+  Result m_result;
+};
+
+}  // namespace
+
+double Result::ratio() const {
+  auto const bound = std::max(io_bound, compulsory);
+  auto const came = figures.host_to_device + figures.device_to_device;
+  return bound == 0 ? 0 : static_cast<double>(came) / static_cast<double>(bound);
+}
+
+void run_experiment(Options const& options, std::function<void(Result const&)> const& done) {
+  auto const whole = find_platform(options.platform);
+  for (auto const& gpus : options.gpus) {
+    for (auto const& cpus : options.cpus) {
+      auto platform = whole;
+      if (gpus || cpus) platform.select(gpus, cpus);
+      for (auto const tiles : options.tiles) {
+        for (auto const tile : options.tile) ProblemRuns(options, platform, tiles, tile, done).run();
+      }
+    }
+  }
+}
+
+}  // namespace granary::app

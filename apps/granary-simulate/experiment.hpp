@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "simulated_run.hpp"
+
+namespace granary::app {
+
+/// One configuration and what its runs gave: medians over the seeds; the links' traffic is that of the first seed.
+struct Result {
+  std::string platform;
+  std::string algorithm;
+  std::uint64_t tiles = 0;
+  std::uint64_t tile = 0;
+  bool single_precision = true;
+  std::string scheduler;
+  std::string eviction;
+  std::uint32_t devices = 0;
+  std::uint32_t cpus = 0;
+  std::uint32_t depth = 0;
+  Bytes memory = 0;  ///< per device
+  double flops = 0;
+  Bytes working_set = 0;
+  double upper_bound_flops = 0;  ///< per second; 0: not computed
+  Bytes io_bound = 0;            ///< 0: none known, or data are used in place
+  Bytes compulsory = 0;          ///< loads; 0 where data are used in place
+  Bytes bus_limit = 0;           ///< what the links into the devices carry in the time of the upper bound
+  std::uint64_t tasks = 0;
+  RunFigures figures;
+  std::uint32_t seeds = 1;
+  double seconds_min = 0;
+  double seconds_mean = 0;
+  double seconds_max = 0;
+
+  [[nodiscard]] double flops_per_second() const { return figures.seconds > 0 ? flops / figures.seconds : 0; }
+  /// The bytes that came to the devices, over the larger of the bounds; 0 without bounds.
+  [[nodiscard]] double ratio() const;
+};
+
+/// Simulates every combination and tells of each as it ends. Throws InvalidArgument, Error.
+void run_experiment(Options const& options, std::function<void(Result const&)> const& done);
+
+}  // namespace granary::app

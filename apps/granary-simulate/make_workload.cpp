@@ -1,0 +1,133 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "make_workload.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/io_bounds.hpp>
+#include <granary/workloads/assembly_tree.hpp>
+#include <granary/workloads/random_layers.hpp>
+#include <granary/workloads/stencil.hpp>
+#include <granary/workloads/task_graph_file.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/workloads/tiled_gemm.hpp>
+#include <granary/workloads/tiled_lu.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace granary::app {
+namespace {
+
+using Bound = Bytes (*)(std::uint64_t n, Bytes memory, Bytes element);
+
+struct Algorithm {
+  std::function<std::unique_ptr<Workload>(Options const&, Tiling const&)> make;
+  Bound bound = nullptr;  // none known
+};
+
+Bytes square_gemm_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
+  return gemm_io_bound(n, n, n, memory, element);
+}
+
+std::unique_ptr<Workload> make_stencil(Options const& options, Tiling const& tiling) {
+  bool const solid = options.dimensions == 3;
+  auto const face = solid ? tiling.tile * tiling.tile : tiling.tile;
+  auto const elements = face * tiling.tile;
+  // A sum of 2 d + 1 neighbours, scaled.
+  double const flops = static_cast<double>(elements) * static_cast<double>(2 * options.dimensions + 2);
+  return std::make_unique<Stencil>(Stencil::Options{.blocks = {tiling.tiles, tiling.tiles, solid ? tiling.tiles : 1},
+                                                    .iterations = options.iterations,
+                                                    .block_bytes = elements * tiling.element(),
+                                                    .halo_bytes = face * tiling.element(),
+                                                    .flops = flops,
+                                                    .variant = tiling.variant()});
+}
+
+std::unique_ptr<Workload> make_random(Options const& options, Tiling const& tiling) {
+  return std::make_unique<RandomLayers>(RandomLayers::Options{.layers = tiling.tiles,
+                                                              .width = tiling.tiles,
+                                                              .bytes = tiling.tile_bytes(),
+                                                              .flops = 2 * tiling.cube(),
+                                                              .seed = options.graph_seed,
+                                                              .variant = tiling.variant()});
+}
+
+template <AssemblyTree::Shape shape>
+std::unique_ptr<Workload> make_tree(Options const& options, Tiling const& tiling) {
+  return std::make_unique<AssemblyTree>(AssemblyTree::Options{.shape = shape,
+                                                              .levels = options.levels,
+                                                              .root_blocks = tiling.tiles,
+                                                              .block = tiling.tile,
+                                                              .seed = options.graph_seed,
+                                                              .single_precision = tiling.single_precision});
+}
+
+template <class TiledWorkload, auto... variant>
+std::unique_ptr<Workload> make_tiled(Options const&, Tiling const& tiling) {
+  return std::make_unique<TiledWorkload>(tiling, variant...);
+}
+
+std::map<std::string, Algorithm, std::less<>> const& algorithms() {
+  static std::map<std::string, Algorithm, std::less<>> const known{
+      {"cholesky", {make_tiled<TiledCholesky>, cholesky_io_bound}},
+      {"cholesky-left", {make_tiled<TiledCholesky, true>, cholesky_io_bound}},
+      {"lu", {make_tiled<TiledLu>, lu_io_bound}},
+      {"lu-left", {make_tiled<TiledLu, true>, lu_io_bound}},
+      {"gemm", {make_tiled<TiledGemm>, square_gemm_io_bound}},
+      {"gemm-outer", {make_tiled<TiledGemm, GemmOrder::ByStep>, square_gemm_io_bound}},
+      {"stencil", {make_stencil}},
+      {"random", {make_random}},
+      {"tree", {make_tree<AssemblyTree::Shape::Qr>}},
+      {"tree-ldlt", {make_tree<AssemblyTree::Shape::Ldlt>}},
+      {"graph", {}}};
+  return known;
+}
+
+Problem read_graph(std::string const& path) {
+  try {
+    auto graph = std::make_unique<TaskGraphFile>(TaskGraphFile::read(path));
+    bool const has_priorities = graph->has_priorities();
+    return {std::move(graph), has_priorities};
+  } catch (IoError const& error) {
+    throw InvalidArgument(error.what());
+  }
+}
+
+Tiling tiling_of(Options const& options, std::uint64_t tiles, std::uint64_t tile) {
+  Tiling const tiling{tiles, tile, options.single_precision};
+  tiling.check();
+  return tiling;
+}
+
+}  // namespace
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (auto const& [name, algorithm] : algorithms()) names.push_back(name);
+  return names;
+}
+
+void check_algorithm(std::string const& name) {
+  if (algorithms().contains(name)) return;
+  throw InvalidArgument(
+      fmt::format("unknown algorithm '{}'; known ones: {}", name, fmt::join(algorithm_names(), ", ")));
+}
+
+Problem make_problem(Options const& options, std::uint64_t tiles, std::uint64_t tile) {
+  if (options.algorithm == "graph") return read_graph(*options.graph);
+  return {algorithms().at(options.algorithm).make(options, tiling_of(options, tiles, tile))};
+}
+
+Bytes io_bound(Options const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory, std::uint32_t memories) {
+  auto const bound = algorithms().at(options.algorithm).bound;
+  if (bound == nullptr || memories == 0) return 0;
+  auto const tiling = tiling_of(options, tiles, tile);
+  if (memory >= make_problem(options, tiles, tile).workload->working_set()) return 0;
+  auto const of_one = [&](Bytes bytes) { return bound(tiling.order(), bytes, tiling.element()); };
+  return io_bound_of_memories(of_one, memory, memories).all;
+}
+
+}  // namespace granary::app

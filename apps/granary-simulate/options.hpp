@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "values.hpp"
+
+namespace granary::app {
+
+/// What the command line asks for. Every combination of the lists is simulated.
+struct Options {
+  bool list = false;  ///< print what is known, and nothing else
+  std::string platform;
+  std::string algorithm = "cholesky";
+  std::optional<std::string> graph;
+  std::vector<std::uint64_t> tiles{20};
+  std::vector<std::uint64_t> tile{960};
+  bool single_precision = true;
+  std::uint64_t iterations = 16;   ///< of a stencil
+  std::uint64_t dimensions = 2;    ///< of a stencil
+  std::uint64_t levels = 6;        ///< of a tree
+  std::uint64_t graph_seed = 1;    ///< of a random graph or tree
+  std::vector<std::string> schedulers{"darts"};
+  std::vector<std::string> evictions;  ///< empty: each scheduler's own
+  std::vector<Memory> memory{{}};
+  std::vector<std::optional<std::uint32_t>> gpus{{}};  ///< absent: all of the platform's
+  std::vector<std::optional<std::uint32_t>> cpus{{}};
+  std::vector<std::optional<std::uint32_t>> depth{{}};  ///< absent: the platform's
+  std::uint32_t seeds = 1;
+  std::optional<double> jitter;
+  double estimator_error = 0;
+  DecisionCost charge_decisions;
+  bool bounds = true;
+  std::optional<std::string> csv;
+  std::optional<std::string> json;
+  std::optional<std::string> order;
+  std::optional<std::string> save_graph;
+  bool force = false;
+
+  /// How many configurations there are, seeds left aside.
+  [[nodiscard]] std::size_t combinations() const;
+};
+
+/// Reads the command line. Prints help or the version and returns nothing where that is asked for; throws
+/// InvalidArgument.
+[[nodiscard]] std::optional<Options> parse_options(int argc, char const* const* argv);
+
+}  // namespace granary::app

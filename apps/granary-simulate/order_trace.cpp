@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "order_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "output.hpp"
+
+namespace granary::app {
+
+std::pair<std::string, std::string> tile_coordinates(std::string_view name) {
+  constexpr std::string_view digits = "0123456789";
+  auto const open = name.rfind('(');
+  if (open == std::string_view::npos) return {};
+  auto const rest = name.substr(open + 1);
+  auto const row = rest.substr(0, rest.find_first_not_of(digits));
+  if (row.empty() || !rest.substr(row.size()).starts_with(", ")) return {};
+  auto const after = rest.substr(row.size() + 2);
+  auto const column = after.substr(0, after.find_first_not_of(digits));
+  if (column.empty()) return {};
+  return {std::string(row), std::string(column)};
+}
+
+void OrderTrace::add(Planner const& planner, TaskId id, WorkerId worker, Instant start, Instant end) {
+  auto const& task = planner.task(id);
+  Entry entry{id, planner.codelet(task.codelet).name, {}, {}, 0, worker, start, end};
+  bool first = true;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    if (access.data.index() >= m_writes.size()) m_writes.resize(access.data.index() + 1, 0);
+    auto const iteration = m_writes[access.data.index()]++;
+    if (!std::exchange(first, false)) continue;
+    entry.iteration = iteration;
+    std::tie(entry.row, entry.column) = tile_coordinates(planner.description(access.data).name);
+  }
+  m_entries.push_back(std::move(entry));
+}
+
+std::string OrderTrace::to_csv(Machine const& machine) {
+  std::ranges::stable_sort(m_entries, [](Entry const& a, Entry const& b) {
+    return a.start != b.start ? a.start < b.start : a.task < b.task;
+  });
+  std::string text = "sequence,task,codelet,row,col,iteration,worker,start,end\n";
+  std::size_t sequence = 0;
+  for (auto const& entry : m_entries) {
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{:.9f},{:.9f}\n", sequence++, entry.task.value(),
+                   csv_field(entry.codelet), entry.row, entry.column, entry.iteration,
+                   csv_field(machine[entry.worker].name), seconds(entry.start.time_since_epoch()),
+                   seconds(entry.end.time_since_epoch()));
+  }
+  return text;
+}
+
+}  // namespace granary::app

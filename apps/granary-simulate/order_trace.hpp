@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/simulator/simulator.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace granary::app {
+
+/// The tasks of a run in the order in which they started.
+class OrderTrace {
+ public:
+  /// To be called when a task ends: SimulatorOptions::on_task_end.
+  void add(Planner const& planner, TaskId task, WorkerId worker, Instant start, Instant end);
+  /// CSV with a header line; row and column are those of the tile that the task writes, empty where its name has none.
+  /// The iteration counts the tasks that wrote the datum before.
+  [[nodiscard]] std::string to_csv(Machine const& machine);
+
+ private:
+  struct Entry {
+    TaskId task;
+    std::string codelet;
+    std::string row;
+    std::string column;
+    std::uint32_t iteration;
+    WorkerId worker;
+    Instant start;
+    Instant end;
+  };
+  std::vector<Entry> m_entries;
+  std::vector<std::uint32_t> m_writes;  // by datum
+};
+
+/// The first two coordinates of a name such as `A(3, 2)`; empty ones without.
+[[nodiscard]] std::pair<std::string, std::string> tile_coordinates(std::string_view name);
+
+}  // namespace granary::app

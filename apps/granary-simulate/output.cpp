@@ -1,0 +1,147 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "output.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/platform.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+
+#include "make_workload.hpp"
+
+namespace granary::app {
+namespace {
+
+std::string gigabytes(Bytes bytes) { return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-9); }
+std::string gigabytes_or_none(Bytes bytes) { return bytes == 0 ? "-" : gigabytes(bytes); }
+std::string gigaflops(double flops_per_second) {
+  return flops_per_second > 0 && std::isfinite(flops_per_second) ? fmt::format("{:.0f}", flops_per_second * 1e-9) : "-";
+}
+
+std::string format_memory(Bytes memory) { return memory >= unbounded ? "unbounded" : format_bytes(memory); }
+
+constexpr auto line = "{:>4} {:>4} {:>5} {:>5} {:>11}  {:<{}} {:<7} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} "
+                      "{:>8} {:>6} {:>8}\n";
+
+double idle_share(Result const& r) {
+  auto const workers = r.devices + r.cpus;
+  return r.figures.seconds > 0 && workers > 0 ? r.figures.idle_seconds / r.figures.seconds / workers : 0;
+}
+
+nlohmann::ordered_json json_of(Result const& r) {
+  auto const& f = r.figures;
+  auto const finite = [](double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr; };
+  return {{"platform", r.platform},
+          {"algorithm", r.algorithm},
+          {"tiles", r.tiles},
+          {"tile", r.tile},
+          {"precision", r.single_precision ? "s" : "d"},
+          {"scheduler", r.scheduler},
+          {"eviction", r.eviction},
+          {"devices", r.devices},
+          {"memory_bytes", r.memory},
+          {"seconds", f.seconds},
+          {"gflops", r.flops_per_second() * 1e-9},
+          {"upper_bound_gflops", finite(r.upper_bound_flops * 1e-9)},
+          {"bytes_host_to_device", f.host_to_device},
+          {"bytes_device_to_device", f.device_to_device},
+          {"bytes_device_to_host", f.device_to_host},
+          {"bytes_total", f.total},
+          {"evictions", f.evictions},
+          {"reloads", f.reloads},
+          {"io_bound_bytes", r.io_bound},
+          {"compulsory_bytes", r.compulsory},
+          {"tasks", r.tasks},
+          {"wall_seconds", f.wall_seconds},
+          {"cpus", r.cpus},
+          {"depth", r.depth},
+          {"working_set_bytes", r.working_set},
+          {"bus_limit_bytes", r.bus_limit},
+          {"idle_seconds", f.idle_seconds},
+          {"decision_seconds", f.decision_seconds},
+          {"seeds", r.seeds},
+          {"seconds_min", r.seconds_min},
+          {"seconds_mean", r.seconds_mean},
+          {"seconds_max", r.seconds_max}};
+}
+
+std::string csv_value(nlohmann::ordered_json const& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
+}
+
+}  // namespace
+
+std::string table_header(std::size_t widest) {
+  return fmt::format(line, "gpus", "cpus", "tiles", "tile", "memory", "scheduler", widest, "evict", "seconds", "GFlop/s",
+                     "bound", "in GB", "peer GB", "back GB", "evicted", "reloads", "idle", "least GB", "ratio", "wall s");
+}
+
+std::string table_row(Result const& r, std::size_t widest) {
+  auto const& f = r.figures;
+  auto const ratio = r.ratio();
+  return fmt::format(line, r.devices, r.cpus, r.tiles, r.tile, format_memory(r.memory), r.scheduler, widest, r.eviction,
+                     fmt::format("{:.4f}", f.seconds), gigaflops(r.flops_per_second()), gigaflops(r.upper_bound_flops),
+                     gigabytes(f.host_to_device), gigabytes(f.device_to_device), gigabytes(f.device_to_host),
+                     f.evictions, f.reloads, fmt::format("{:.1f}%", 100 * idle_share(r)),
+                     gigabytes_or_none(std::max(r.io_bound, r.compulsory)),
+                     ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", fmt::format("{:.3f}", f.wall_seconds));
+}
+
+std::string format_json(std::vector<Result> const& results) {
+  auto json = nlohmann::ordered_json::array();
+  for (auto const& result : results) {
+    auto entry = json_of(result);
+    auto links = nlohmann::ordered_json::array();
+    for (auto const& link : result.figures.links) {
+      links.push_back({{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
+    }
+    entry["links"] = std::move(links);
+    json.push_back(std::move(entry));
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string format_csv(std::vector<Result> const& results) {
+  std::string text;
+  for (auto const& result : results) {
+    auto const json = json_of(result);
+    std::string header;
+    std::string row;
+    for (auto const& [key, value] : json.items()) {
+      header += (header.empty() ? "" : ",") + key;
+      row += (row.empty() ? "" : ",") + csv_value(value);
+    }
+    if (text.empty()) text = header + "\n";
+    text += row + "\n";
+  }
+  return text;
+}
+
+std::string csv_field(std::string const& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char const c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+void write_file(std::string const& path, std::string const& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw IoError("writing", path, 0, errno);
+}
+
+std::string format_known() {
+  return fmt::format("platforms:   {}\nalgorithms:  {}\nschedulers:  {}\nevictions:   {}\n",
+                     fmt::join(Platform::known_names(), " "), fmt::join(algorithm_names(), " "),
+                     fmt::join(scheduler_names(), " "), fmt::join(eviction_names(), " "));
+}
+
+}  // namespace granary::app

@@ -1,0 +1,128 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "simulated_run.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/platform_truth.hpp>
+#include <granary/workloads/priorities.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace granary::app {
+namespace {
+
+void never_called(KernelCall const&) { throw InternalError("a recorded task's kernel was called"); }
+
+// Gives codelets the kernels that the platform has times for.
+class KindsOfPlatform final : public Submitter {
+ public:
+  KindsOfPlatform(GraphRecorder& target, PlatformTruth const& truth) : m_target(target), m_truth(truth) {}
+  CodeletId add_codelet(Codelet codelet) override {
+    std::array<Kernel, worker_kinds> kernels{};
+    for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+      if (m_truth.runs_on(codelet, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
+    }
+    codelet.kernels = kernels;
+    return m_target.add_codelet(std::move(codelet));
+  }
+  DataId add_data(DataDescription description) override { return m_target.add_data(std::move(description)); }
+  void release_data(DataId data) override { m_target.release_data(data); }
+  TaskId submit(TaskSubmission const& submission, Parameters) override { return m_target.submit(submission); }
+
+ private:
+  GraphRecorder& m_target;
+  PlatformTruth const& m_truth;
+};
+
+PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings) {
+  return {.precision = precision, .error = settings.estimator_error, .seed = settings.seed};
+}
+
+RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
+  auto const bytes = [&](TransferKind kind) { return report.of(kind).bytes; };
+  RunFigures figures{.seconds = seconds(report.end.time_since_epoch()),
+                     .host_to_device = bytes(TransferKind::HostToDevice) + bytes(TransferKind::DiskRead),
+                     .device_to_device = bytes(TransferKind::DeviceToDevice),
+                     .device_to_host = bytes(TransferKind::DeviceToHost) + bytes(TransferKind::DiskWrite),
+                     .total = report.bytes(),
+                     .evictions = report.evictions,
+                     .reloads = report.reloads,
+                     .decision_seconds = seconds(report.decision_time),
+                     .links = {}};
+  for (auto const& worker : report.workers) figures.idle_seconds += seconds(worker.idle);
+  for (std::size_t l = 0; l < machine.links.size(); ++l) {
+    auto const& [transfers, moved] = report.statistics.links[l];
+    if (transfers == 0) continue;
+    auto const& link = machine.links[l];
+    figures.links.push_back({machine[link.from].name, machine[link.to].name, transfers, moved});
+  }
+  return figures;
+}
+
+}  // namespace
+
+RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* trace) {
+  auto const& platform = problem.platform;
+  PlatformTruth const truth(platform,
+                            {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
+  PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
+  Simulator* running = nullptr;
+  SimulatorOptions options{.planner = settings.planner, .charge_decisions = settings.charge_decisions};
+  if (trace != nullptr) {
+    options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {
+      trace->add(running->planner(), task, worker, start, end);
+    };
+  }
+  auto const start = std::chrono::steady_clock::now();
+  Simulator simulator(Topology(platform.machine),
+                      make_policies(settings.scheduler, settings.eviction, settings.seed), estimator, truth, options);
+  running = &simulator;
+  DataHome const home{platform.home_node(), platform.home_in_place()};
+  if (problem.priorities != nullptr) {
+    PrioritySubmitter submitter(simulator, *problem.priorities);
+    problem.workload.submit(submitter, home);
+  } else {
+    problem.workload.submit(simulator, home);
+  }
+  auto const report = simulator.run();
+  std::chrono::duration<double> const wall = std::chrono::steady_clock::now() - start;
+  if (!report.failures.empty()) std::rethrow_exception(report.failures.front().error);
+  if (report.statistics.tasks_run != problem.tasks) {
+    throw Error(fmt::format("only {} of {} tasks ran under {} with {}", report.statistics.tasks_run, problem.tasks,
+                            settings.scheduler, settings.eviction));
+  }
+  auto figures = figures_of(report, platform.machine);
+  figures.wall_seconds = wall.count();
+  return figures;
+}
+
+GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision) {
+  PlatformTruth const truth(platform, {.precision = precision});
+  GraphRecorder recorder;
+  KindsOfPlatform submitter(recorder, truth);
+  workload.submit(submitter, {platform.home_node(), platform.home_in_place()});
+  return recorder;
+}
+
+std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform, Precision precision,
+                                        RunSettings const& settings) {
+  PlatformEstimator estimator(platform, beliefs(precision, settings));
+  auto const& codelets = graph.codelets();
+  for (std::size_t c = 0; c < codelets.size(); ++c) {
+    estimator.codelet_added(CodeletId(static_cast<std::uint32_t>(c)), codelets[c]);
+  }
+  return bottom_levels(graph, [&](CodeletId codelet, double flops) {
+    std::optional<Duration> fastest;
+    for (auto const kind : {WorkerKind::Cpu, WorkerKind::Device}) {
+      if (!codelets[codelet.index()].runs_on(kind)) continue;
+      auto const time = estimator.kernel_time(codelet, flops, kind);
+      fastest = fastest ? std::min(*fastest, time) : time;
+    }
+    return fastest.value_or(Duration{0});
+  });
+}
+
+}  // namespace granary::app

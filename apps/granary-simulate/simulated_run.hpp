@@ -1,0 +1,69 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/simulator/platform.hpp>
+#include <granary/simulator/simulator.hpp>
+#include <granary/workloads/workload.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "order_trace.hpp"
+
+namespace granary::app {
+
+/// A problem on a platform, with what every run of it needs.
+struct Case {
+  Platform const& platform;
+  Workload const& workload;
+  Precision precision;
+  std::vector<std::int64_t> const* priorities;  ///< of the tasks; null: the workload's own
+  std::uint64_t tasks;
+};
+
+/// How to run it.
+struct RunSettings {
+  std::string scheduler;
+  std::string eviction;
+  PlannerOptions planner;
+  DecisionCost charge_decisions;
+  std::optional<double> jitter;
+  double estimator_error = 0;
+  std::uint64_t seed = 0;
+};
+
+struct LinkTraffic {
+  std::string from;
+  std::string to;
+  std::uint64_t transfers = 0;
+  Bytes bytes = 0;
+};
+
+/// What one run amounted to.
+struct RunFigures {
+  double seconds = 0;
+  Bytes host_to_device = 0;  ///< and reads from a disk
+  Bytes device_to_device = 0;
+  Bytes device_to_host = 0;  ///< and writes to a disk
+  Bytes total = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t reloads = 0;
+  double idle_seconds = 0;  ///< summed over the workers
+  double decision_seconds = 0;
+  double wall_seconds = 0;
+  std::vector<LinkTraffic> links;  ///< those that were used
+};
+
+/// Simulates it. Throws what Submitter documents, Error when not every task ran.
+[[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* trace = nullptr);
+
+/// The tasks, with kernels for the kinds of workers that run them on the platform.
+[[nodiscard]] GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision);
+/// Bottom levels by what schedulers believe, each task on the fastest kind of worker.
+[[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
+                                                      Precision precision, RunSettings const& settings);
+
+}  // namespace granary::app

@@ -1,0 +1,141 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "values.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace granary::app {
+namespace {
+
+constexpr std::size_t most_values = 10000;
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    auto const end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Calls add(value) for each value of a list of values and ranges; `parse` reads one, `malformed` throws.
+template <class Parse, class Add, class Malformed>
+void for_each_value(std::string_view text, Parse const& parse, Add const& add, Malformed const& malformed) {
+  std::size_t count = 0;
+  for (auto const part : split(text, ',')) {
+    auto const range = split(part, ':');
+    if (range.size() != 1 && range.size() != 3) malformed();
+    auto const first = parse(range.front());
+    auto const last = range.size() == 3 ? parse(range[1]) : first;
+    auto const step = range.size() == 3 ? parse(range[2]) : first;
+    if (range.size() == 3 && (!(step > 0) || last < first)) malformed();
+    auto const steps = range.size() == 3 ? static_cast<double>(last - first) / static_cast<double>(step) : 0;
+    if (steps >= static_cast<double>(most_values) || (count += static_cast<std::size_t>(steps) + 1) > most_values) {
+      malformed();
+    }
+    // The margin is for steps such as 0.1.
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(steps + 1e-9); ++i) {
+      add(first + static_cast<decltype(step)>(i) * step);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> parse_names(std::string_view text, std::string_view what) {
+  std::vector<std::string> names;
+  for (auto const part : split(text, ',')) {
+    if (part.empty()) throw InvalidArgument(fmt::format("malformed list of {} '{}': a name is empty", what, text));
+    names.emplace_back(part);
+  }
+  return names;
+}
+
+std::vector<std::uint64_t> parse_counts(std::string_view text, std::string_view what, std::uint64_t least,
+                                        std::uint64_t most) {
+  auto const malformed = [&]() -> void {
+    throw InvalidArgument(
+        fmt::format("malformed {} '{}': write numbers from {} to {} such as 8, 8,16 or FIRST:LAST:STEP", what, text,
+                    least, most));
+  };
+  auto const parse = [&](std::string_view part) {
+    auto const number = number_in<std::uint64_t>(part);
+    if (!number || *number > most) malformed();
+    return number.value_or(0);
+  };
+  std::vector<std::uint64_t> values;
+  for_each_value(
+      text, parse,
+      [&](std::uint64_t value) {
+        if (value < least || value > most) malformed();
+        values.push_back(value);
+      },
+      malformed);
+  return values;
+}
+
+std::vector<Memory> parse_memory(std::string_view text) {
+  auto const malformed = [&]() -> void {
+    throw InvalidArgument(
+        fmt::format("malformed memory '{}': write sizes such as 512MiB, fractions of the working set such as 0.25, "
+                    "lists of these with commas, or FIRST:LAST:STEP",
+                    text));
+  };
+  std::vector<Memory> values;
+  for (auto const part : split(text, ',')) {
+    bool const fractions = number_in<double>(part.substr(0, part.find(':'))).has_value();
+    auto const parse_fraction = [&](std::string_view value) {
+      auto const number = number_in<double>(value);
+      if (!number || !(*number > 0 && *number <= 1000)) malformed();
+      return number.value_or(0);
+    };
+    auto const parse_size = [&](std::string_view value) {
+      Bytes const size = number_in<double>(value) ? 0 : parse_bytes(value);
+      if (size == 0) malformed();
+      return size;
+    };
+    if (fractions) {
+      for_each_value(
+          part, parse_fraction, [&](double f) { values.push_back({std::nullopt, f}); }, malformed);
+    } else {
+      for_each_value(
+          part, parse_size, [&](Bytes size) { values.push_back({size, std::nullopt}); }, malformed);
+    }
+  }
+  return values;
+}
+
+DecisionCost parse_decision_cost(std::string_view text) {
+  if (text == "none") return {};
+  if (text == "measured") return DecisionCost::measured();
+  constexpr std::array<std::pair<std::string_view, double>, 4> units{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+  for (auto const& [unit, seconds] : units) {
+    if (!text.ends_with(unit)) continue;
+    auto const number = number_in<double>(text.substr(0, text.size() - unit.size()));
+    if (number && *number >= 0 && *number * seconds <= 3600) {
+      return DecisionCost::per_committed_task(from_seconds(*number * seconds));
+    }
+    break;
+  }
+  throw InvalidArgument(fmt::format(
+      "malformed cost of decisions '{}': write none, measured or a time per task up to an hour such as 500ns, 1.5us, 2ms "
+      "or 0.1s",
+      text));
+}
+
+}  // namespace granary::app

@@ -1,0 +1,94 @@
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counterparts of the figures of the DARTS paper (Gonthier, Thibault, Marchal 2024), section 7."""
+import plots
+
+SCHEDULERS = ["eager", "prio", "lws", "dmdas", "darts", "superblock"]
+
+
+def _gigabytes(run):
+    return run["bytes_total"] / 1e9
+
+
+def figure_6(simulations, quick):
+    tiles = "15:60:15" if quick else "15:90:15"
+    runs = simulations.runs("darts-6", platform="v100x1", algorithm="cholesky", tiles=tiles, tile=2880, precision="s",
+                            cpus=0, scheduler=SCHEDULERS)
+    plots.curves(runs, simulations.folder / "darts-6.png", "Cholesky, one V100 (DARTS, Figure 6)", 32)
+
+
+def _order(simulations, number, scheduler):
+    tasks = simulations.order(f"darts-{number}", platform="v100x1", algorithm="cholesky", tiles=40, tile=2880,
+                              precision="s", cpus=0, memory="2GB", scheduler=scheduler)
+    plots.order(tasks, simulations.folder / f"darts-{number}.png",
+                f"{scheduler}, Cholesky of 40 x 40 tiles, one V100 limited to 2 GB (DARTS, Figure {number})")
+
+
+def figure_8(simulations, quick):
+    _order(simulations, 8, "dmdas")
+
+
+def figure_9(simulations, quick):
+    _order(simulations, 9, "darts")
+
+
+def _bars(simulations, name, algorithm, cases):
+    groups = []
+    for platform, gpus, tile, tiles in cases:
+        runs = simulations.runs(f"{name}-{platform}-{tiles}", platform=platform, algorithm=algorithm, tiles=tiles, tile=tile,
+                                precision="s", cpus=0, gpus=gpus, scheduler=SCHEDULERS)
+        groups.append((f"{platform}\n{runs[0]['compulsory_bytes'] / 2e9:.0f}/{runs[0]['memory_bytes'] * gpus / 1e9:.0f} GB", runs))
+    return groups
+
+
+ONE = [("p100", 1, 1920, 25), ("p100", 1, 1920, 70), ("v100x1", 1, 2880, 25), ("v100x1", 1, 2880, 70),
+       ("a100x1", 1, 2880, 25), ("a100x1", 1, 2880, 70)]
+FOUR = [("v100x4", 4, 2880, 30), ("v100x4", 4, 2880, 60), ("v100x4", 4, 2880, 100), ("a100x4", 4, 2880, 30),
+        ("a100x4", 4, 2880, 60), ("a100x4", 4, 2880, 110)]
+
+
+def figure_10(simulations, quick):
+    groups = _bars(simulations, "darts-10", "cholesky", ONE)
+    plots.bars(groups, simulations.folder / "darts-10.png", "Cholesky, one GPU (DARTS, Figure 10)",
+               lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])
+
+
+def figures_11_12(simulations, quick):
+    groups = _bars(simulations, "darts-11", "cholesky", FOUR[:2] + FOUR[3:5] if quick else FOUR)
+    plots.bars(groups, simulations.folder / "darts-11.png", "Cholesky, four GPUs (DARTS, Figure 11)",
+               lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])
+    plots.bars(groups, simulations.folder / "darts-12.png", "Cholesky, four GPUs (DARTS, Figure 12)", _gigabytes,
+               "transfers (GB)")
+
+
+def figure_13(simulations, quick):
+    tasks = simulations.order("darts-13", platform="v100x2", algorithm="cholesky", tiles=40, tile=2880, precision="s", cpus=0,
+                              gpus=2, memory="2GB", scheduler="darts")
+    for i, worker in enumerate(sorted({task["worker"] for task in tasks}), start=1):
+        plots.order(tasks, simulations.folder / f"darts-13-gpu{i}.png", f"darts, tasks of {worker} (DARTS, Figure 13)", 1, worker)
+
+
+def figure_14(simulations, quick):
+    tiles = "12:48:12" if quick else "12,24,36,48,60,72,88"
+    runs = simulations.runs("darts-14", platform="v100x4", algorithm="lu", tiles=tiles, tile=2880, precision="s", cpus=0, gpus=4,
+                            scheduler=SCHEDULERS)
+    plots.curves(runs, simulations.folder / "darts-14.png", "LU without pivoting, four V100 (DARTS, Figure 14)", 128)
+
+
+def figure_15(simulations, quick):
+    one = [(platform, gpus, tile, max(8, tiles * 2 // 3)) for platform, gpus, tile, tiles in ONE]
+    four = [(platform, gpus, tile, tiles * 2 // 3) for platform, gpus, tile, tiles in FOUR]
+    for name, cases in (("darts-15-one", one), ("darts-15-four", four[:2] + four[3:5] if quick else four)):
+        groups = _bars(simulations, name, "lu", cases)
+        plots.bars(groups, simulations.folder / f"{name}.png", "LU without pivoting (DARTS, Figure 15)",
+                   lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])
+
+
+def figure_16(simulations, quick):
+    tiles = "10:30:10" if quick else "10:50:10"
+    runs = simulations.runs("darts-16", platform="xeon-disk", algorithm="lu", tiles=tiles, tile=2880, precision="s",
+                            scheduler=SCHEDULERS)
+    plots.curves(runs, simulations.folder / "darts-16.png", "LU, 12 cores and a disk (DARTS, Figure 16)", 32)
+
+
+FIGURES = {"darts-6": figure_6, "darts-8": figure_8, "darts-9": figure_9, "darts-10": figure_10, "darts-11": figures_11_12,
+           "darts-13": figure_13, "darts-14": figure_14, "darts-15": figure_15, "darts-16": figure_16}

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Simulates the experiments of the DARTS and LAHeteroprio papers and draws their figures.
+
+    bench/figures/make_figures.py [--program build/bin/granary-simulate] [--to build/figures] [--quick] [FIGURE ...]
+"""
+import argparse
+import pathlib
+import time
+
+import darts
+import laheteroprio
+from simulate import Simulations
+
+
+def main():
+    figures = {**darts.FIGURES, **laheteroprio.FIGURES}
+    root = pathlib.Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description="Simulate and draw the figures of the DARTS and LAHeteroprio papers.")
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", help="any of " + ", ".join(figures) + " (default: all)")
+    parser.add_argument("--program", default=root / "build/bin/granary-simulate", type=pathlib.Path)
+    parser.add_argument("--to", default=root / "build/figures", type=pathlib.Path, help="folder for PNG, CSV and JSON files")
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller matrices")
+    options = parser.parse_args()
+    for name in options.figures:
+        if name not in figures:
+            parser.error(f"unknown figure {name}: the known ones are {', '.join(figures)}")
+    if not options.program.exists():
+        parser.error(f"there is no program {options.program}: build it, or name it with --program")
+    simulations = Simulations(options.program, options.to)
+    for name in options.figures or figures:
+        start = time.monotonic()
+        figures[name](simulations, options.quick)
+        print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
+    print(f"figures and data are in {options.to}")
+
+
+if __name__ == "__main__":
+    main()

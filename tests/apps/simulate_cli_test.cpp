@@ -1,0 +1,235 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/units.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "apps/child.hpp"
+
+namespace granary {
+namespace {
+
+using testing::ChildResult;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class SimulateCli : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string file(std::string const& name) const { return (m_directory.path() / name).string(); }
+  [[nodiscard]] ChildResult run(std::vector<std::string> const& arguments) const {
+    return testing::run_child(GRANARY_BIN_DIR "/granary-simulate", arguments, {.directory = m_directory.path()});
+  }
+  // A run of a small problem with more arguments.
+  [[nodiscard]] ChildResult run_small(std::vector<std::string> const& more) const {
+    std::vector<std::string> arguments{"--platform", "sirocco", "--cpus", "0", "--tiles", "6"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+  [[nodiscard]] nlohmann::ordered_json json(std::string const& name) const {
+    return nlohmann::ordered_json::parse(std::ifstream(file(name)));
+  }
+  [[nodiscard]] std::vector<std::string> lines(std::string const& name) const {
+    std::ifstream stream(file(name));
+    std::vector<std::string> all;
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }
+  void write(std::string const& name, std::string const& text) const { std::ofstream(file(name)) << text; }
+  [[nodiscard]] std::vector<std::string> files() const { return m_directory.files(); }
+
+ private:
+  testing::TemporaryDirectory const m_directory;
+};
+
+TEST_F(SimulateCli, ListsWhatItKnows) {
+  auto const result = run({"--list"});
+  EXPECT_EQ(result.status, 0);
+  for (auto const* name : {"sirocco", "cholesky-left", "darts", "luf"}) EXPECT_THAT(result.out, HasSubstr(name));
+}
+
+TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {
+  auto const result = run_small({"--gpus", "1", "--scheduler", "eager,darts", "--memory", "0.5,64MiB", "--json", "r.json",
+                                 "--csv", "r.csv"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const runs = json("r.json");
+  ASSERT_EQ(runs.size(), 4U);
+  std::vector<std::string> const keys{
+      "platform", "algorithm", "tiles", "tile", "precision", "scheduler", "eviction", "devices", "memory_bytes",
+      "seconds", "gflops", "upper_bound_gflops", "bytes_host_to_device", "bytes_device_to_device",
+      "bytes_device_to_host", "bytes_total", "evictions", "reloads", "io_bound_bytes", "compulsory_bytes", "tasks",
+      "wall_seconds"};
+  Bytes const matrix = Bytes{21} * 960 * 960 * 4;
+  for (auto const& entry : runs) {
+    std::vector<std::string> found;
+    for (auto const& [key, value] : entry.items()) found.push_back(key);
+    ASSERT_GE(found.size(), keys.size());
+    EXPECT_TRUE(std::equal(keys.begin(), keys.end(), found.begin()));
+    EXPECT_EQ(entry["tasks"], 56);
+    EXPECT_EQ(entry["devices"], 1);
+    EXPECT_EQ(entry["compulsory_bytes"], matrix);
+    EXPECT_EQ(entry["eviction"], entry["scheduler"] == "darts" ? "luf" : "lru");
+    EXPECT_GT(entry["gflops"], 0);
+    EXPECT_LE(entry["gflops"], entry["upper_bound_gflops"]);
+    EXPECT_GE(entry["bytes_host_to_device"], matrix);
+    EXPECT_EQ(entry["bytes_total"], entry["bytes_host_to_device"].get<Bytes>() +
+                                        entry["bytes_device_to_host"].get<Bytes>());
+  }
+  EXPECT_EQ(runs[0]["memory_bytes"], matrix / 2);
+  EXPECT_EQ(runs[2]["memory_bytes"], Bytes{64} << 20);
+  EXPECT_EQ(lines("r.csv").size(), 5U);
+  EXPECT_THAT(lines("r.csv").front(), StartsWith("platform,algorithm,tiles,tile,precision,scheduler,eviction,devices,"));
+}
+
+TEST_F(SimulateCli, RunsEveryAlgorithm) {
+  for (auto const* algorithm : {"cholesky-left", "lu", "lu-left", "gemm", "gemm-outer", "stencil", "random", "tree",
+                                "tree-ldlt"}) {
+    auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--tiles", "5", "--tile", "320",
+                             "--precision", "d", "--scheduler", "eager,prio"});
+    EXPECT_EQ(result.status, 0) << algorithm << ": " << result.err;
+    EXPECT_EQ(std::ranges::count(result.out, '\n'), 4) << result.out;
+  }
+}
+
+TEST_F(SimulateCli, SweepsAndRepeats) {
+  auto const result = run_small({"--sweep", "gpus=1:4:3", "--sweep", "memory=0.25:0.75:0.25", "--seeds", "3", "--jitter",
+                                 "0.1", "--json", "r.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const runs = json("r.json");
+  ASSERT_EQ(runs.size(), 6U);
+  EXPECT_EQ(runs[0]["devices"], 1);
+  EXPECT_EQ(runs[5]["devices"], 4);
+  for (auto const& entry : runs) {
+    EXPECT_LE(entry["seconds_min"], entry["seconds"]);
+    EXPECT_LT(entry["seconds_min"], entry["seconds_max"]);
+  }
+}
+
+TEST_F(SimulateCli, RepeatsExactly) {
+  std::array<nlohmann::ordered_json, 2> runs;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(run_small({"--jitter", "0.2", "--memory", "0.1", "--json", "r.json", "--force"}).status, 0);
+    runs[i] = json("r.json")[0];
+    runs[i].erase("wall_seconds");
+  }
+  EXPECT_EQ(runs[0], runs[1]);
+}
+
+TEST_F(SimulateCli, WritesTheOrderOfExecution) {
+  auto const result = run_small({"--gpus", "1", "--order", "o.csv"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const all = lines("o.csv");
+  ASSERT_EQ(all.size(), 57U);
+  EXPECT_EQ(all.front(), "sequence,task,codelet,row,col,iteration,worker,start,end");
+  EXPECT_THAT(all[1], StartsWith("0,0,potrf,0,0,0,"));
+  // The last diagonal tile is updated five times before it is factored.
+  EXPECT_THAT(all.back(), HasSubstr(",potrf,5,5,5,"));
+}
+
+TEST_F(SimulateCli, ChargesDecisions) {
+  ASSERT_EQ(run_small({"--charge-decisions", "10ms", "--json", "slow.json"}).status, 0);
+  ASSERT_EQ(run_small({"--json", "fast.json"}).status, 0);
+  EXPECT_GT(json("slow.json")[0]["seconds"], json("fast.json")[0]["seconds"]);
+  EXPECT_GE(json("slow.json")[0]["seconds"], 0.56);
+}
+
+TEST_F(SimulateCli, SchedulesGraphsThatItSaved) {
+  ASSERT_EQ(run_small({"--save-graph", "g.json", "--json", "1.json"}).status, 0);
+  auto const result = run({"--platform", "sirocco", "--cpus", "0", "--graph", "g.json", "--json", "2.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(json("1.json")[0]["seconds"], json("2.json")[0]["seconds"]);
+  EXPECT_EQ(json("2.json")[0]["algorithm"], "graph");
+}
+
+TEST_F(SimulateCli, RefusesGraphsByName) {
+  write("cycle.json", R"({"codelets":[{"name":"f","kinds":["cpu","device"]}],"data":[],"tasks":[
+      {"name":"hen","codelet":"f","flops":1,"accesses":[],"after":["egg"]},
+      {"name":"egg","codelet":"f","flops":1,"accesses":[],"after":["hen"]}]})");
+  write("huge.json", R"({"codelets":[{"name":"f","kinds":["device"]}],"data":[{"name":"x","bytes":100000000000000}],
+      "tasks":[{"name":"whale","codelet":"f","flops":1,"accesses":[{"data":"x","mode":"read"}]}]})");
+  std::vector<std::pair<std::string, std::vector<std::string>>> const bad{
+      {"cycle.json", {"hen", "egg"}}, {"huge.json", {"whale"}}, {"absent.json", {"absent.json"}}};
+  for (auto const& [name, parts] : bad) {
+    auto const result = run({"--platform", "sirocco", "--graph", name});
+    EXPECT_EQ(result.status, 2) << result.err;
+    for (auto const& part : parts) EXPECT_THAT(result.err, HasSubstr(part));
+  }
+}
+
+TEST_F(SimulateCli, WritesOverNothingWithoutForce) {
+  for (auto const* option : {"--json", "--csv", "--order", "--save-graph"}) {
+    write("kept", "kept");
+    auto const refused = run_small({option, "kept"});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--force"));
+    EXPECT_THAT(lines("kept"), ElementsAre("kept"));
+    EXPECT_EQ(run_small({option, "kept", "--force"}).status, 0);
+    EXPECT_GT(lines("kept").size(), 1U);
+  }
+}
+
+TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
+  std::vector<std::pair<std::vector<std::string>, std::string>> const bad{
+      {{"--scheduler", "fastest"}, "eager"},
+      {{"--scheduler", "eager,,prio"}, "eager,,prio"},
+      {{"--scheduler", "eager:size=3"}, "size"},
+      {{"--eviction", "random"}, "lru"},
+      {{"--algorithm", "qr"}, "cholesky"},
+      {{"--algorithm", "graph"}, "--graph"},
+      {{"--precision", "h"}, "'h'"},
+      {{"--tiles", "0"}, "'0'"},
+      {{"--tiles", "8:4:1"}, "8:4:1"},
+      {{"--tiles", "4:8:0"}, "4:8:0"},
+      {{"--tiles", "1:4000000000:1"}, "1:4000000000:1"},
+      {{"--tiles", "many"}, "many"},
+      {{"--tile", "-4"}, "-4"},
+      {{"--memory", "0"}, "'0'"},
+      {{"--memory", "-1GiB"}, "-1GiB"},
+      {{"--memory", "0.5:x:1"}, "0.5:x:1"},
+      {{"--memory", "1KiB"}, "1024"},
+      {{"--gpus", "9"}, "9"},
+      {{"--gpus", "0"}, "sirocco"},
+      {{"--depth", "0"}, "'0'"},
+      {{"--sweep", "colour=1"}, "colour"},
+      {{"--sweep", "tiles"}, "tiles"},
+      {{"--sweep", "gpus=1", "--gpus", "1"}, "twice"},
+      {{"--seeds", "0"}, "seeds"},
+      {{"--jitter", "1"}, "--jitter"},
+      {{"--estimator-error", "-0.1"}, "--estimator-error"},
+      {{"--charge-decisions", "free"}, "free"},
+      {{"--charge-decisions", "-1us"}, "-1us"},
+      {{"--json", "/no/such/place/r.json"}, "/no/such/place"},
+      {{"--json", "r", "--csv", "r"}, "r"},
+      {{"--order", "o.csv", "--scheduler", "eager,prio"}, "--order"},
+      {{"--save-graph", "g.json", "--tile", "64,128"}, "--save-graph"},
+      {{"--speed", "1"}, "--speed"}};
+  for (auto const& [arguments, part] : bad) {
+    auto const result = run_small(arguments);
+    EXPECT_EQ(result.status, 2) << arguments[0] << " " << arguments[1] << ": " << result.err;
+    EXPECT_THAT(result.err, StartsWith("granary-simulate: "));
+    EXPECT_THAT(result.err, HasSubstr(part));
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+    EXPECT_THAT(files(), ElementsAre());
+  }
+}
+
+TEST_F(SimulateCli, RefusesUnknownPlatforms) {
+  auto const unknown = run({"--platform", "deep-thought"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("sirocco"));
+  EXPECT_EQ(run({}).status, 2);
+  EXPECT_EQ(run({"--platform", "./absent.json"}).status, 2);
+  write("bad.json", "{}");
+  auto const malformed = run({"--platform", "./bad.json"});
+  EXPECT_EQ(malformed.status, 2);
+  EXPECT_THAT(malformed.err, HasSubstr("bad.json"));
+}
+
+}  // namespace
+}  // namespace granary
