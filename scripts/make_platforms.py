@@ -29,6 +29,8 @@ FAMILIES = {
           "getrf": "lu_float", "trsm_ll": "lu_float", "trsm_ru": "lu_float"},
     "d": {"gemm": "lu_double", "getrf": "lu_double", "trsm_ll": "lu_double", "trsm_ru": "lu_double"},
 }
+# Tasks ahead for which data are fetched: what StarPU does by default (STARPU_CUDA_PIPELINE).
+PIPELINE_DEPTH = 2
 SOURCE = ("StarPU's performance models of the machine '{0}' for SimGrid (tools/perfmodels/sampling of StarPU: kernels "
           "chol_model_*, starpu_slu_lu_model_*, starpu_dlu_lu_model_*, bus, SimGrid platform), {1}; one core per GPU "
           "drives it. Buses are the links that routes of that platform share, without those that cannot limit anything. "
@@ -137,7 +139,8 @@ def make_platform(name, rows):
     return {"name": name, "source": SOURCE.format(name, hardware), "nodes": nodes,
             "buses": drop_idle_buses(links, bandwidth), "links": links, "workers": workers,
             "kernels": {"s": to_points(single), "d": to_points(double)},
-            "speeds": {model: {p: round(gemm[p][model]) for p in ("s", "d")} for model in sorted(gemm["s"])}}
+            "speeds": {model: {p: round(gemm[p][model]) for p in ("s", "d")} for model in sorted(gemm["s"])},
+            "depth": PIPELINE_DEPTH}
 
 
 def lay_out(value, depth=0):

@@ -38,9 +38,7 @@ class Emitter {
     return factored ? add_result_data(m_submitter, m_home, std::move(name), bytes)
                     : add_temporary_data(m_submitter, std::move(name), bytes);
   }
-  CodeletId codelet(char const* name, RunsOn runs_on) {
-    return add_codelet(m_submitter, name, m_variant, runs_on);
-  }
+  CodeletId codelet(char const* name, RunsOn runs_on) { return add_codelet(m_submitter, name, m_variant, runs_on); }
   void emit(CodeletId codelet, std::span<Access const> accesses, double flops) {
     m_submitter.submit({codelet, accesses, 0, flops}, {});
   }
@@ -77,18 +75,20 @@ class QrEmitter : Emitter {
     auto const& front = m_fronts[f];
     auto const entries = add_entries(f);
     for (std::uint64_t c = 0; c < front.blocks; ++c) {
-      m_data[f].push_back(
-          add_block(c < front.pivots, tile_of(f, c), front.blocks * m_block_bytes));
+      m_data[f].push_back(add_block(c < front.pivots, tile_of(f, c), front.blocks * m_block_bytes));
       emit(m_init, std::array{r(entries), w(m_data[f].back())}, rows(f) * m_block);
     }
   }
-  static std::string tile_of(std::size_t f, std::uint64_t c) { return front_name(f) + "(0, " + std::to_string(c) + ")"; }
+  static std::string tile_of(std::size_t f, std::uint64_t c) {
+    return front_name(f) + "(0, " + std::to_string(c) + ")";
+  }
 
   void assemble(std::size_t child, std::size_t f) {
     auto const& from = m_fronts[child];
     for (auto c = from.pivots; c < from.blocks; ++c) {
       auto const source = m_data[child][c];
-      emit(m_assemble, std::array{r(source), rw(m_data[f][place_in_parent(from, c, m_fronts[f])])}, rows(child) * m_block);
+      emit(m_assemble, std::array{r(source), rw(m_data[f][place_in_parent(from, c, m_fronts[f])])},
+           rows(child) * m_block);
       m_submitter.release_data(source);
     }
   }
@@ -159,7 +159,8 @@ class LdltEmitter : Emitter {
     double const cube = m_block * m_block * m_block;
     for (std::uint64_t k = 0; k < front.pivots; ++k) {
       emit(m_factor, std::array{rw(block(f, k, k))}, cube / 3);
-      for (auto i = k + 1; i < front.blocks; ++i) emit(m_solve, std::array{r(block(f, k, k)), rw(block(f, i, k))}, cube);
+      for (auto i = k + 1; i < front.blocks; ++i)
+        emit(m_solve, std::array{r(block(f, k, k)), rw(block(f, i, k))}, cube);
       for (auto j = k + 1; j < front.blocks; ++j) {
         emit(m_update, std::array{r(block(f, j, k)), rw(block(f, j, j))}, cube);
         for (auto i = j + 1; i < front.blocks; ++i) {
@@ -181,8 +182,7 @@ void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options c
   QrEmitter(submitter, home, options, fronts).run();
 }
 
-void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
-                      Fronts const& fronts) {
+void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options, Fronts const& fronts) {
   LdltEmitter(submitter, home, options, fronts).run();
 }
 

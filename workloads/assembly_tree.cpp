@@ -12,9 +12,10 @@ namespace granary {
 AssemblyTree::AssemblyTree(Options options) : m_options(options) {
   if (options.levels == 0 || options.levels > 16 || options.root_blocks == 0 || options.root_blocks > 512 ||
       options.block == 0 || options.block > 65536) {
-    throw InvalidArgument("an assembly tree has 1 to 16 levels and a root of 1 to 512 blocks of order 1 to 65536, not " +
-                          std::to_string(options.levels) + ", " + std::to_string(options.root_blocks) + " and " +
-                          std::to_string(options.block));
+    throw InvalidArgument(
+        "an assembly tree has 1 to 16 levels and a root of 1 to 512 blocks of order 1 to 65536, not " +
+        std::to_string(options.levels) + ", " + std::to_string(options.root_blocks) + " and " +
+        std::to_string(options.block));
   }
   Random random(options.seed);
   grow(0, options.root_blocks, random);

@@ -17,9 +17,10 @@ struct AssemblyFront {
   std::vector<std::size_t> children;  ///< earlier in the list of fronts
 };
 
-/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers that LAHeteroprio is
-/// evaluated with ("Applications"). Fronts grow toward the root; they exist from their first task until their factors are
-/// home and their parent has taken the rest, so that most data are temporary. The same options give the same graph.
+/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers that LAHeteroprio
+/// is evaluated with ("Applications"). Fronts grow toward the root; they exist from their first task until their
+/// factors are home and their parent has taken the rest, so that most data are temporary. The same options give the
+/// same graph.
 class AssemblyTree final : public Workload {
  public:
   enum class Shape {
@@ -32,7 +33,7 @@ class AssemblyTree final : public Workload {
   };
   struct Options {
     Shape shape = Shape::Qr;
-    std::uint64_t levels = 6;       ///< of the tree
+    std::uint64_t levels = 6;        ///< of the tree
     std::uint64_t root_blocks = 24;  ///< the root is so many blocks wide
     std::uint64_t block = 512;       ///< rows and columns of a block
     std::uint64_t seed = 1;

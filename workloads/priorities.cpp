@@ -19,4 +19,17 @@ std::vector<std::int64_t> bottom_levels(GraphRecorder const& record, ExpectedTim
   return levels;
 }
 
+std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles) {
+  std::vector<std::int64_t> priorities;
+  auto const count = static_cast<std::int64_t>(tiles);
+  for (std::int64_t k = 0; k < count; ++k) {
+    priorities.push_back(2 * count - 2 * k);
+    for (std::int64_t m = k + 1; m < count; ++m) priorities.push_back(2 * count - 2 * k - m);
+    for (std::int64_t n = k + 1; n < count; ++n) {
+      for (std::int64_t m = n; m < count; ++m) priorities.push_back(2 * count - 2 * k - m - n);
+    }
+  }
+  return priorities;
+}
+
 }  // namespace granary

@@ -14,9 +14,14 @@ namespace granary {
 /// The expected time of a codelet's kernel of so many operations.
 using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 
-/// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an unbounded
-/// machine (DARTS, section 6.1). O(tasks + edges).
+/// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an
+/// unbounded machine (DARTS, section 6.1). O(tasks + edges).
 [[nodiscard]] std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph, ExpectedTime const& time);
+
+/// The priorities that StarPU's Cholesky example gives the tasks of a right-looking factorization of `tiles` x `tiles`
+/// tiles, in the order of submission: 2N - 2k for POTRF, less m for TRSM, less m + n for updates, where k is the step,
+/// m and n the tile's row and column.
+[[nodiscard]] std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles);
 
 /// Passes everything on; the n-th task submitted gets the n-th priority.
 class PrioritySubmitter final : public Submitter {

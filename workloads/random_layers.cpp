@@ -9,7 +9,8 @@
 
 namespace granary {
 
-// Calls visit(bytes, flops, cpu_only, reads) per task, in order; the tasks that it reads are numbers in the layer before.
+// Calls visit(bytes, flops, cpu_only, reads) per task, in order; the tasks that it reads are numbers in the layer
+// before.
 template <class Visit>
 void RandomLayers::draw(Visit&& visit) const {
   Random random(m_options.seed);
@@ -30,8 +31,9 @@ void RandomLayers::draw(Visit&& visit) const {
 RandomLayers::RandomLayers(Options options) : m_options(std::move(options)) {
   if (m_options.layers == 0 || m_options.width == 0 || m_options.most_reads == 0 || m_options.bytes == 0 ||
       !(m_options.flops >= 0) || !(m_options.cpu_only >= 0 && m_options.cpu_only <= 1)) {
-    throw InvalidArgument("a random graph needs at least one layer, task, read and byte, no negative flops, and a part of "
-                          "CPU tasks from 0 to 1");
+    throw InvalidArgument(
+        "a random graph needs at least one layer, task, read and byte, no negative flops, and a part of "
+        "CPU tasks from 0 to 1");
   }
   draw([this](Bytes bytes, double flops, bool, std::vector<std::uint64_t> const&) {
     m_working_set += bytes;

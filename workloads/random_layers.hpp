@@ -13,11 +13,11 @@ class RandomLayers final : public Workload {
  public:
   struct Options {
     std::uint64_t layers = 16;
-    std::uint64_t width = 32;        ///< tasks of a layer
-    std::uint64_t most_reads = 4;    ///< a task reads 1 to so many
-    Bytes bytes = Bytes{8} << 20;    ///< of a datum: between half and one and a half of this
-    double flops = 1e9;              ///< of a task: likewise
-    double cpu_only = 0;             ///< the part of the tasks that run on CPUs alone
+    std::uint64_t width = 32;      ///< tasks of a layer
+    std::uint64_t most_reads = 4;  ///< a task reads 1 to so many
+    Bytes bytes = Bytes{8} << 20;  ///< of a datum: between half and one and a half of this
+    double flops = 1e9;            ///< of a task: likewise
+    double cpu_only = 0;           ///< the part of the tasks that run on CPUs alone
     std::uint64_t seed = 1;
     std::string variant = "d";  ///< Codelet::variant
   };

@@ -7,7 +7,9 @@
 namespace granary::detail {
 namespace {
 
-void no_body(KernelCall const&) { throw InvalidArgument("a workload's tasks have no bodies; they can be simulated only"); }
+void no_body(KernelCall const&) {
+  throw InvalidArgument("a workload's tasks have no bodies; they can be simulated only");
+}
 
 }  // namespace
 

@@ -107,8 +107,9 @@ Stencil::Stencil(Options options) : m_options(std::move(options)) {
   auto const& [nx, ny, nz] = m_options.blocks;
   if (nx == 0 || ny == 0 || nz == 0 || nx > 4096 || ny > 4096 || nz > 4096 || m_options.iterations == 0 ||
       m_options.block_bytes == 0 || !(m_options.flops >= 0)) {
-    throw InvalidArgument("a stencil needs 1 to 4096 blocks in each direction, at least one iteration, bytes in its "
-                          "blocks and no negative flops");
+    throw InvalidArgument(
+        "a stencil needs 1 to 4096 blocks in each direction, at least one iteration, bytes in its "
+        "blocks and no negative flops");
   }
 }
 

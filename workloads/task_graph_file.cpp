@@ -75,7 +75,8 @@ void TaskGraphFile::check_entries() const {
   }
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     auto const& task = graph.tasks[t];
-    if (task.codelet >= graph.codelets.size()) refuse("task " + std::to_string(t) + " names a codelet that is not there");
+    if (task.codelet >= graph.codelets.size())
+      refuse("task " + std::to_string(t) + " names a codelet that is not there");
     if (!(task.flops >= 0)) refuse(graph.describe(t) + " has a negative number of flops");
     for (auto const& access : task.accesses) {
       if (access.datum >= graph.data.size()) refuse(graph.describe(t) + " accesses a datum that is not there");
@@ -107,8 +108,8 @@ void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
   auto const& graph = m_description;
   std::vector<CodeletId> codelets;
   for (auto const& codelet : graph.codelets) {
-    auto const kinds = !codelet.device ? detail::RunsOn::CpuOnly
-                                       : (codelet.cpu ? detail::RunsOn::Any : detail::RunsOn::DeviceOnly);
+    auto const kinds =
+        !codelet.device ? detail::RunsOn::CpuOnly : (codelet.cpu ? detail::RunsOn::Any : detail::RunsOn::DeviceOnly);
     codelets.push_back(detail::add_codelet(submitter, codelet.name, "", kinds));
   }
   std::vector<DataId> data;

@@ -48,8 +48,8 @@ struct TaskGraphDescription {
 /// A task graph that somebody brings.
 class TaskGraphFile final : public Workload {
  public:
-  /// Throws InvalidArgument when a datum or codelet is unknown to a task, tasks wait for each other in a cycle (which it
-  /// names), or a temporary datum is read that nothing wrote; `origin` names the graph in messages.
+  /// Throws InvalidArgument when a datum or codelet is unknown to a task, tasks wait for each other in a cycle (which
+  /// it names), or a temporary datum is read that nothing wrote; `origin` names the graph in messages.
   explicit TaskGraphFile(TaskGraphDescription description, std::string origin = "the task graph");
   /// Throws IoError when the file cannot be read, InvalidArgument naming file, entry and value when it is malformed.
   [[nodiscard]] static TaskGraphFile read(std::filesystem::path const& path);

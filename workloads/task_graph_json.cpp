@@ -69,7 +69,8 @@ class Parser {
     if (!value.is_string() || value.get_ref<std::string const&>().empty()) wrong(where, key, value, "a name");
     return value.get<std::string>();
   }
-  [[noreturn]] void wrong(std::string const& where, std::string const& key, Json const& value, std::string const& what) const {
+  [[noreturn]] void wrong(std::string const& where, std::string const& key, Json const& value,
+                          std::string const& what) const {
     refuse(where + ": '" + key + "' is " + value.dump() + ", not " + what);
   }
   void add_name(Names& names, std::string const& name, std::size_t number, char const* what) const {

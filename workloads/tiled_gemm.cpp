@@ -14,8 +14,8 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
   for (std::size_t matrix = 0; matrix < data.size(); ++matrix) {
     std::string const name(1, "ABC"[matrix]);
     for (std::uint64_t i = 0; i < tiles * tiles; ++i) {
-      data[matrix].push_back(detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles),
-                                                   m_tiling.tile_bytes()));
+      data[matrix].push_back(
+          detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles), m_tiling.tile_bytes()));
     }
   }
   auto const update = [&](std::uint64_t tile, std::uint64_t k) {

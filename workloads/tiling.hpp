@@ -24,7 +24,8 @@ struct Tiling {
     auto const b = static_cast<double>(tile);
     return b * b * b;
   }
-  /// Throws InvalidArgument for a matrix without tiles, or with more of them or larger ones than ids and sizes can count.
+  /// Throws InvalidArgument for a matrix without tiles, or with more of them or larger ones than ids and sizes can
+  /// count.
   void check() const {
     if (tiles < 1 || tiles > 4096 || tile < 1 || tile > 1048576) {
       throw InvalidArgument("a matrix of " + std::to_string(tiles) + " x " + std::to_string(tiles) +

@@ -2,9 +2,11 @@
 #include "experiment.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/transfer_bounds.hpp>
+#include <granary/workloads/priorities.hpp>
 #include <granary/workloads/task_graph_file.hpp>
 
 #include <algorithm>
@@ -51,10 +53,6 @@ Platform find_platform(std::string const& name) {
   } catch (IoError const& error) {
     throw InvalidArgument(error.what());
   }
-}
-
-std::string own_eviction(std::string const& scheduler) {
-  return scheduler.substr(0, scheduler.find(':')) == "darts" ? "luf" : "lru";
 }
 
 std::uint32_t device_nodes(Machine const& machine) {
@@ -118,8 +116,7 @@ class ProblemRuns {
     if (!m_platform.home_in_place()) m_result.compulsory = compulsory_traffic(m_graph).read;
     if (!m_options.bounds) return;
     auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
-      auto const times =
-          m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
+      auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
       if (!times) return std::nullopt;
       return from_seconds(times->seconds(flops));
     };
@@ -139,8 +136,7 @@ class ProblemRuns {
     if (depth) settings.planner.depth = *depth;
     for (auto const& scheduler : m_options.schedulers) {
       settings.scheduler = scheduler;
-      auto const evictions =
-          m_options.evictions.empty() ? std::vector{own_eviction(scheduler)} : m_options.evictions;
+      auto const evictions = m_options.evictions.empty() ? std::vector{default_eviction(scheduler)} : m_options.evictions;
       for (auto const& eviction : evictions) {
         settings.eviction = eviction;
         run_seeds(settings);
@@ -174,7 +170,9 @@ class ProblemRuns {
 
   // The same for every seed when schedulers believe the truth.
   std::vector<std::int64_t> const& priorities_for(RunSettings const& settings) {
-    if (m_priorities.empty() || m_options.estimator_error > 0) {
+    if (m_options.priorities == "starpu") {
+      if (m_priorities.empty()) m_priorities = starpu_cholesky_priorities(m_result.tiles);
+    } else if (m_priorities.empty() || m_options.estimator_error > 0) {
       m_priorities = priorities_of(m_graph, m_platform, m_precision, settings);
     }
     return m_priorities;

@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -21,8 +23,8 @@ namespace fs = std::filesystem;
 
 // What is read as text and turned into values after CLI11 has accepted the command line.
 struct Texts {
-  std::map<std::string, std::string> lists{
-      {"tiles", ""}, {"tile", ""}, {"memory", ""}, {"gpus", ""}, {"cpus", ""}, {"depth", ""}};
+  std::map<std::string, std::string> lists{{"tiles", ""}, {"tile", ""}, {"memory", ""},
+                                           {"gpus", ""},  {"cpus", ""}, {"depth", ""}};
   std::vector<std::string> sweeps;
   std::string schedulers = "darts";
   std::string evictions;
@@ -35,7 +37,8 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--algorithm", options.algorithm, fmt::format("one of {}", fmt::join(algorithm_names(), ", ")))
       ->capture_default_str();
   app.add_option("--graph", options.graph, "task graph to schedule, JSON: docs/simulate.md (means --algorithm graph)");
-  app.add_option("--tiles", texts.lists["tiles"], "tiles in a row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
+  app.add_option("--tiles", texts.lists["tiles"],
+                 "tiles in a row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
   app.add_option("--tile", texts.lists["tile"], "order of the tiles, or a list (default: 960)");
   app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
   app.add_option("--iterations", options.iterations, "stencil: iterations")
@@ -49,7 +52,7 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--scheduler", texts.schedulers, "schedulers, as NAME or NAME:KEY=VALUE:..., separated by commas")
       ->capture_default_str();
-  app.add_option("--eviction", texts.evictions, "eviction policies, likewise (default: luf with darts, else lru)");
+  app.add_option("--eviction", texts.evictions, "eviction policies, likewise (default: the one that goes with the scheduler)");
   app.add_option("--memory", texts.lists["memory"],
                  "memory of each device, or a list: sizes such as 512MiB, or fractions of the working set, which the "
                  "devices share (default: the platform's)");
@@ -68,7 +71,8 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str();
   app.add_option("--charge-decisions", texts.charge, "virtual time of decisions: none, measured, or a time per task")
       ->capture_default_str();
-  app.add_flag("!--no-bounds", options.bounds, "do not compute the upper bound, which takes long for very large graphs");
+  app.add_flag("!--no-bounds", options.bounds,
+               "do not compute the upper bound, which takes long for very large graphs");
 }
 
 void add_output(CLI::App& app, Options& options) {
@@ -77,6 +81,11 @@ void add_output(CLI::App& app, Options& options) {
   app.add_option("--order", options.order, "file that gets the order of execution as CSV, of a single run");
   app.add_option("--save-graph", options.save_graph, "file that gets the task graph as JSON, of a single problem");
   app.add_flag("--force", options.force, "write over files that exist");
+  app.add_option("--priorities", options.priorities,
+                 "bottom-level, or starpu: those of StarPU's Cholesky example, for --algorithm cholesky")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bottom-level", "starpu"}));
+  app.add_option("--load", options.load, "shared library whose policies register themselves; may be repeated");
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
   app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
 }
@@ -98,7 +107,8 @@ void set_counts(std::string const& text, char const* what, std::uint32_t least,
                 std::vector<std::optional<std::uint32_t>>& values) {
   if (text.empty()) return;
   values.clear();
-  for (auto const count : parse_counts(text, what, least, 100000)) values.emplace_back(static_cast<std::uint32_t>(count));
+  for (auto const count : parse_counts(text, what, least, 100000))
+    values.emplace_back(static_cast<std::uint32_t>(count));
 }
 
 void take_texts(Options& options, Texts& texts) {
@@ -127,11 +137,23 @@ void check_names(Options& options) {
   }
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
   for (auto const& eviction : options.evictions) static_cast<void>(make_eviction(eviction));
+  if (options.priorities == "starpu" && options.algorithm != "cholesky") {
+    throw InvalidArgument("--priorities starpu is for --algorithm cholesky, not " + options.algorithm);
+  }
   auto const check_share = [](char const* option, double value) {
-    if (!(value >= 0 && value < 1)) throw InvalidArgument(fmt::format("{} is {}, not from 0 to below 1", option, value));
+    if (!(value >= 0 && value < 1))
+      throw InvalidArgument(fmt::format("{} is {}, not from 0 to below 1", option, value));
   };
   check_share("--estimator-error", options.estimator_error);
   if (options.jitter) check_share("--jitter", *options.jitter);
+}
+
+// Its static objects register its policies.
+void load_policies(std::string const& library) {
+  if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    char const* const reason = dlerror();
+    throw InvalidArgument(fmt::format("cannot load policies: {}", reason != nullptr ? reason : library));
+  }
 }
 
 void check_output(std::string const& path, bool force) {
@@ -191,6 +213,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
     throw InvalidArgument(error.what());
   }
   if (options.list) return options;
+  for (auto const& library : options.load) load_policies(library);
   take_texts(options, texts);
   check_names(options);
   if (options.platform.empty()) throw InvalidArgument("--platform is required; --list shows the shipped ones");

@@ -19,10 +19,10 @@ struct Options {
   std::vector<std::uint64_t> tiles{20};
   std::vector<std::uint64_t> tile{960};
   bool single_precision = true;
-  std::uint64_t iterations = 16;   ///< of a stencil
-  std::uint64_t dimensions = 2;    ///< of a stencil
-  std::uint64_t levels = 6;        ///< of a tree
-  std::uint64_t graph_seed = 1;    ///< of a random graph or tree
+  std::uint64_t iterations = 16;  ///< of a stencil
+  std::uint64_t dimensions = 2;   ///< of a stencil
+  std::uint64_t levels = 6;       ///< of a tree
+  std::uint64_t graph_seed = 1;   ///< of a random graph or tree
   std::vector<std::string> schedulers{"darts"};
   std::vector<std::string> evictions;  ///< empty: each scheduler's own
   std::vector<Memory> memory{{}};
@@ -38,6 +38,8 @@ struct Options {
   std::optional<std::string> json;
   std::optional<std::string> order;
   std::optional<std::string> save_graph;
+  std::string priorities = "bottom-level";
+  std::vector<std::string> load;
   bool force = false;
 
   /// How many configurations there are, seeds left aside.

@@ -26,8 +26,9 @@ std::string gigaflops(double flops_per_second) {
 
 std::string format_memory(Bytes memory) { return memory >= unbounded ? "unbounded" : format_bytes(memory); }
 
-constexpr auto line = "{:>4} {:>4} {:>5} {:>5} {:>11}  {:<{}} {:<7} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} "
-                      "{:>8} {:>6} {:>8}\n";
+constexpr auto line =
+    "{:>4} {:>4} {:>5} {:>5} {:>11}  {:<{}} {:<7} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} "
+    "{:>8} {:>6} {:>8}\n";
 
 double idle_share(Result const& r) {
   auto const workers = r.devices + r.cpus;
@@ -79,8 +80,9 @@ std::string csv_value(nlohmann::ordered_json const& value) {
 }  // namespace
 
 std::string table_header(std::size_t widest) {
-  return fmt::format(line, "gpus", "cpus", "tiles", "tile", "memory", "scheduler", widest, "evict", "seconds", "GFlop/s",
-                     "bound", "in GB", "peer GB", "back GB", "evicted", "reloads", "idle", "least GB", "ratio", "wall s");
+  return fmt::format(line, "gpus", "cpus", "tiles", "tile", "memory", "scheduler", widest, "evict", "seconds",
+                     "GFlop/s", "bound", "in GB", "peer GB", "back GB", "evicted", "reloads", "idle", "least GB",
+                     "ratio", "wall s");
 }
 
 std::string table_row(Result const& r, std::size_t widest) {
@@ -103,6 +105,8 @@ std::string format_json(std::vector<Result> const& results) {
       links.push_back({{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
     }
     entry["links"] = std::move(links);
+    entry["counters"] = nlohmann::ordered_json::object();
+    for (auto const& [name, value] : result.figures.counters) entry["counters"][name] = value;
     json.push_back(std::move(entry));
   }
   return json.dump(2) + "\n";

@@ -51,7 +51,8 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
                      .evictions = report.evictions,
                      .reloads = report.reloads,
                      .decision_seconds = seconds(report.decision_time),
-                     .links = {}};
+                     .links = {},
+                     .counters = {}};
   for (auto const& worker : report.workers) figures.idle_seconds += seconds(worker.idle);
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
     auto const& [transfers, moved] = report.statistics.links[l];
@@ -77,8 +78,8 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
     };
   }
   auto const start = std::chrono::steady_clock::now();
-  Simulator simulator(Topology(platform.machine),
-                      make_policies(settings.scheduler, settings.eviction, settings.seed), estimator, truth, options);
+  Simulator simulator(Topology(platform.machine), make_policies(settings.scheduler, settings.eviction, settings.seed),
+                      estimator, truth, options);
   running = &simulator;
   DataHome const home{platform.home_node(), platform.home_in_place()};
   if (problem.priorities != nullptr) {
@@ -95,6 +96,7 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
                             settings.scheduler, settings.eviction));
   }
   auto figures = figures_of(report, platform.machine);
+  figures.counters = simulator.planner().scheduler().counters();
   figures.wall_seconds = wall.count();
   return figures;
 }

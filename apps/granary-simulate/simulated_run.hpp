@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "order_trace.hpp"
@@ -55,6 +56,7 @@ struct RunFigures {
   double decision_seconds = 0;
   double wall_seconds = 0;
   std::vector<LinkTraffic> links;  ///< those that were used
+  std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
 };
 
 /// Simulates it. Throws what Submitter documents, Error when not every task ran.

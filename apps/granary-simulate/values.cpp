@@ -69,9 +69,8 @@ std::vector<std::string> parse_names(std::string_view text, std::string_view wha
 std::vector<std::uint64_t> parse_counts(std::string_view text, std::string_view what, std::uint64_t least,
                                         std::uint64_t most) {
   auto const malformed = [&]() -> void {
-    throw InvalidArgument(
-        fmt::format("malformed {} '{}': write numbers from {} to {} such as 8, 8,16 or FIRST:LAST:STEP", what, text,
-                    least, most));
+    throw InvalidArgument(fmt::format(
+        "malformed {} '{}': write numbers from {} to {} such as 8, 8,16 or FIRST:LAST:STEP", what, text, least, most));
   };
   auto const parse = [&](std::string_view part) {
     auto const number = number_in<std::uint64_t>(part);
@@ -111,10 +110,18 @@ std::vector<Memory> parse_memory(std::string_view text) {
     };
     if (fractions) {
       for_each_value(
-          part, parse_fraction, [&](double f) { values.push_back({std::nullopt, f}); }, malformed);
+          part, parse_fraction,
+          [&](double f) {
+            values.push_back({std::nullopt, f});
+          },
+          malformed);
     } else {
       for_each_value(
-          part, parse_size, [&](Bytes size) { values.push_back({size, std::nullopt}); }, malformed);
+          part, parse_size,
+          [&](Bytes size) {
+            values.push_back({size, std::nullopt});
+          },
+          malformed);
     }
   }
   return values;
@@ -123,7 +130,8 @@ std::vector<Memory> parse_memory(std::string_view text) {
 DecisionCost parse_decision_cost(std::string_view text) {
   if (text == "none") return {};
   if (text == "measured") return DecisionCost::measured();
-  constexpr std::array<std::pair<std::string_view, double>, 4> units{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
+  constexpr std::array<std::pair<std::string_view, double>, 4> units{
+      {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
   for (auto const& [unit, seconds] : units) {
     if (!text.ends_with(unit)) continue;
     auto const number = number_in<double>(text.substr(0, text.size() - unit.size()));
@@ -132,10 +140,11 @@ DecisionCost parse_decision_cost(std::string_view text) {
     }
     break;
   }
-  throw InvalidArgument(fmt::format(
-      "malformed cost of decisions '{}': write none, measured or a time per task up to an hour such as 500ns, 1.5us, 2ms "
-      "or 0.1s",
-      text));
+  throw InvalidArgument(
+      fmt::format("malformed cost of decisions '{}': write none, measured or a time per task up to an hour such as "
+                  "500ns, 1.5us, 2ms "
+                  "or 0.1s",
+                  text));
 }
 
 }  // namespace granary::app

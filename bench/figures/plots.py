@@ -44,7 +44,7 @@ def curves(runs, path, title, memory_gb=None):
     transfers.set_yscale("log")
     rates.legend(fontsize=7)
     transfers.legend(fontsize=7)
-    _save(figure, path, title)
+    save(figure, path, title)
 
 
 def bars(groups, path, title, value, label, bound=None):
@@ -61,7 +61,7 @@ def bars(groups, path, title, value, label, bound=None):
     axes.set_xticks([g + 0.4 - width / 2 for g in range(len(groups))], [name for name, _ in groups], fontsize=8)
     axes.set_ylabel(label)
     axes.legend(fontsize=7)
-    _save(figure, path, title)
+    save(figure, path, title)
 
 
 def order(tasks, path, title, iterations=4, worker=None):
@@ -81,10 +81,10 @@ def order(tasks, path, title, iterations=4, worker=None):
         axes.set_title(f"iteration {k + 1}", fontsize=8)
         axes.set_xticks([])
         axes.set_yticks([])
-    _save(figure, path, title)
+    save(figure, path, title)
 
 
-def _save(figure, path, title):
+def save(figure, path, title):
     figure.suptitle(title, fontsize=9)
     figure.tight_layout()
     figure.savefig(path, dpi=90)

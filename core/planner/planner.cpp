@@ -378,9 +378,10 @@ void Planner::unplace(Task& task) {
     if (!holds) continue;
     auto& data = record(access.data);
     Replica* const replica = data.on(id);
-    --replica->pins;
-    if (replica->slot != Slot::Pool) continue;
-    m_policies.eviction->replica_used(access.data, id);
+    bool const wanted = --replica->pins > 0;
+    bool const valid = replica->valid;
+    if (replica->slot == Slot::Pool) m_policies.eviction->replica_used(access.data, id);
+    if (!wanted && !valid) end_hops(access.data, id);
     drop_if_useless(access.data, id);
   }
   look_again(id);
@@ -390,6 +391,10 @@ void Planner::unplace(Task& task) {
 void Planner::look_again(NodeId id) {
   auto& node = m_nodes[id.index()];
   if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
+  if (!std::exchange(m_reserve_refused, false)) return;
+  for (auto& other : m_nodes) {
+    if (!other.write_backs.empty()) other.look = m_look = true;
+  }
 }
 
 Place Planner::place(DataId data, NodeId node) const {

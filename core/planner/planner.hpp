@@ -73,6 +73,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] Statistics const& statistics() const { return m_statistics; }
   [[nodiscard]] PlanBoard const& board() const { return m_board; }
   [[nodiscard]] SystemView const& view() const { return *this; }
+  [[nodiscard]] Scheduler const& scheduler() const { return *m_policies.scheduler; }
   [[nodiscard]] Topology const& topology() const override { return m_topology; }
   /// A live task.
   [[nodiscard]] Task const& task(TaskId task) const override { return m_graph[task]; }
@@ -178,6 +179,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void clear_node(NodeId node);
   std::optional<Bytes> take_room(NodeId node, DataId data, Bytes low, Bytes high);
   std::optional<Bytes> take_room_to_pass(NodeId node, DataId data);
+  bool may_enter_reserve(NodeId node, DataId data);
+  [[nodiscard]] bool leads_on(DataId data, NodeId node) const;
   void keep(DataId data, NodeId node);
   void withdraw(TaskId task, GroupId group, DataId lost);
   void add_pool_replica(DataId data, NodeId node, Bytes offset);
@@ -262,6 +265,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   Instant m_now{};
   bool m_keeps_plans = false;
   bool m_look = false;  // some node or group has its look flag set
+  bool m_reserve_refused = false;  // a write-back waits until another one has left the reserves: see may_enter_reserve
 };
 
 }  // namespace granary

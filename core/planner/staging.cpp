@@ -44,15 +44,17 @@ void Planner::give_room(NodeId id) {
 void Planner::give_room_to_write_backs(NodeId id) {
   auto& node = m_nodes[id.index()];
   Bytes const reserved_from = room_for_tasks(id);
-  while (!node.write_backs.empty()) {
-    auto const [data, from] = node.write_backs.front();
+  for (std::size_t i = 0; i < node.write_backs.size();) {
+    auto const [data, from] = node.write_backs[i];
     auto* const source = known(data) ? record(data).on(from) : nullptr;
     bool const wanted = source != nullptr && source->valid && (source->evicting || record(data).going_home);
-    if (wanted && record(data).on(id) != nullptr) {
-      write_back(data, from);
-    } else if (wanted) {
+    if (wanted && record(data).on(id) == nullptr) {
       Bytes const bytes = record(data).description.bytes;
       auto offset = take_room_to_pass(id, data);
+      if (!offset && !may_enter_reserve(id, data)) {
+        ++i;  // the one that it waits for may stand behind it
+        continue;
+      }
       if (!offset) {
         // Only the reserve may be cleared for a write-back: it is what keeps tasks on two nodes from waiting for each
         // other.
@@ -65,9 +67,9 @@ void Planner::give_room_to_write_backs(NodeId id) {
         if (!offset) return;
       }
       add_pool_replica(data, id, *offset);
-      write_back(data, from);
     }
-    node.write_backs.pop_front();
+    if (wanted) write_back(data, from);
+    node.write_backs.erase(node.write_backs.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
@@ -182,7 +184,37 @@ std::optional<Bytes> Planner::take_room_to_pass(NodeId id, DataId data) {
   auto const& node = m_nodes[id.index()];
   bool const contended = node.reserve > 0 && !(node.waiting.empty() && node.transits.empty());
   auto const offset = contended ? std::nullopt : take_room(id, data, 0, room_for_tasks(id));
-  return offset ? offset : take_room(id, data, room_for_tasks(id), node.ledger.capacity());
+  if (offset || !may_enter_reserve(id, data)) return offset;
+  return take_room(id, data, room_for_tasks(id), node.ledger.capacity());
+}
+
+// Two data that go home in opposite directions must not each stand in the reserve that the other needs next: one datum
+// at a time is in the reserves from which the way leads on to another reserve. Others that stand there move on first.
+bool Planner::may_enter_reserve(NodeId id, DataId data) {
+  if (!leads_on(data, id)) return true;
+  std::vector<std::pair<DataId, NodeId>> others;
+  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    auto const& blocks = m_nodes[n].ledger.blocks();
+    for (auto block = blocks.lower_bound(room_for_tasks(node)); block != blocks.end(); ++block) {
+      DataId const other = block->second.data;
+      if (other != data && leads_on(other, node)) others.emplace_back(other, node);
+    }
+  }
+  bool free = true;
+  for (auto const& [other, node] : others) {
+    if (evictable(other, node)) evict(other, node);
+    free = free && record(other).find(node, Slot::Pool) == nullptr;
+  }
+  m_reserve_refused = m_reserve_refused || !free;
+  return free;
+}
+
+// Whether the way home, or to storage, leads from the node through yet another one.
+bool Planner::leads_on(DataId data, NodeId node) const {
+  NodeId const target = storage_of(data, node);
+  if (!target.valid() || target == node) return false;
+  return m_topology.machine()[m_topology.next_hop(node, target)].to != target;
 }
 
 // Evicts until another attempt to allocate is worth it; false when the caller has to wait.

@@ -5,6 +5,10 @@
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace granary {
 
 /// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a
@@ -28,6 +32,9 @@ class Scheduler {
 
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
+
+  /// What the scheduler counted, by name, for reports.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}

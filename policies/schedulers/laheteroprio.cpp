@@ -245,4 +245,13 @@ void LaheteroprioScheduler::finished(TaskId task) {
   m_releaser = group.valid() ? m_column_of[group.index()] : none;
 }
 
+std::vector<std::pair<std::string, double>> LaheteroprioScheduler::counters() const {
+  std::vector<std::pair<std::string, double>> result;
+  for (std::size_t f = 0; f < affinities; ++f) {
+    result.emplace_back(std::string("bmd ") + affinity_names[f],
+                        static_cast<double>(m_choice.differences(static_cast<Affinity>(f))));
+  }
+  return result;
+}
+
 }  // namespace granary

@@ -56,6 +56,9 @@ class LaheteroprioScheduler final : public Scheduler {
   void submitted(TaskId) override { m_releaser = none; }
   void finished(TaskId task) override;
 
+  /// The BMD counters, as `bmd <formula>`.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
+
   [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
   /// The formula in use, and the BMD counter of each; that of MC counts when it is in use or `bmd=all`.
   [[nodiscard]] AffinityChoice const& choice() const { return m_choice; }

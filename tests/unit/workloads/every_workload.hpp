@@ -24,10 +24,10 @@ inline std::vector<std::unique_ptr<Workload>> every_workload() {
   all.push_back(std::make_unique<TiledLu>(tiling, true));
   all.push_back(std::make_unique<TiledGemm>(tiling));
   all.push_back(std::make_unique<TiledGemm>(tiling, GemmOrder::ByStep));
-  all.push_back(std::make_unique<Stencil>(Stencil::Options{
-      .blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
-  all.push_back(std::make_unique<Stencil>(Stencil::Options{
-      .blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
+  all.push_back(std::make_unique<Stencil>(
+      Stencil::Options{.blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
+  all.push_back(std::make_unique<Stencil>(
+      Stencil::Options{.blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
   all.push_back(std::make_unique<RandomLayers>(
       RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
   all.push_back(std::make_unique<AssemblyTree>(

@@ -56,7 +56,7 @@ TEST(TaskGraphFile, WritesWhatItReads) {
   auto const recorded = TaskGraphFile::record(TiledCholesky({4, 16, true}));
   auto const text = recorded.to_json();
   EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
-  EXPECT_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
+  EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
 }
 
 TEST(TaskGraphFile, SubmitsInTheOrderOfTheFileAsFarAsEdgesAllow) {
@@ -133,7 +133,8 @@ class NoRoom final : public Submitter {
 };
 
 TEST(TaskGraphFile, NamesTheTaskThatFitsNowhere) {
-  auto const graph = TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
+  auto const graph =
+      TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
   NoRoom submitter;
   EXPECT_THAT(message_of([&] { graph.submit(submitter, {NodeId(0)}); }),
               AllOf(HasSubstr("g.json"), HasSubstr("task 'big'"), HasSubstr("no room")));

@@ -5,6 +5,7 @@
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/linalg/cholesky_priorities.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
 #include <granary/workloads/priorities.hpp>
 
@@ -60,6 +61,24 @@ TEST(Workloads, EveryOneRunsUnderEveryScheduler) {
   }
 }
 
+// A write-back that waits for its link may lose its source to an eviction while another replica, that is being evicted
+// as well, counts on it.
+TEST(Workloads, WriteBacksOutliveTheirSources) {
+  RandomLayers const workload({.layers = 8, .width = 8, .bytes = 2_MiB, .flops = 2.7e8, .seed = 1});
+  auto platform = Platform::find("v100x2");
+  platform.select(2, 0);
+  platform.limit(workload.working_set() / 4);
+  PlatformTruth const truth(platform);
+  PlatformEstimator estimator(platform);
+  SimulatorOptions options;
+  options.planner.depth = 1;
+  Simulator simulator(Topology(platform.machine), make_policies("eager", "lru"), estimator, truth, options);
+  workload.submit(simulator, {platform.home_node(), platform.home_in_place()});
+  auto const report = simulator.run();
+  EXPECT_EQ(report.statistics.tasks_run, 64U);
+  for (auto const& failure : report.failures) ADD_FAILURE() << failure.what;
+}
+
 TEST(Workloads, TellTheirFlopsAndTheirWorkingSet) {
   for (auto const& workload : test::every_workload()) {
     SCOPED_TRACE(workload->name());
@@ -98,7 +117,8 @@ TEST(TiledLu, BothOrdersHaveTheSameDependencies) {
   // The same bottom levels, task by task of a tile's history, as long as times are those of the operations.
   auto const levels = [](bool left) {
     auto const record = record_of(TiledLu({6, 4, false}, left));
-    auto all = bottom_levels(record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
+    auto all =
+        bottom_levels(record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
     std::ranges::sort(all);
     return all;
   };
@@ -110,9 +130,8 @@ TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
   CholeskyTimes const times{.potrf = 9, .trsm = 19, .syrk = 20, .gemm = 36};
   std::map<std::string, std::int64_t> const by_name{{"potrf", 9}, {"trsm", 19}, {"syrk", 20}, {"gemm", 36}};
   auto const record = record_of(TiledCholesky({n, 4, false}));
-  auto const levels = bottom_levels(record, [&](CodeletId codelet, double) {
-    return Duration(by_name.at(record.codelets()[codelet.index()].name));
-  });
+  auto const levels = bottom_levels(
+      record, [&](CodeletId codelet, double) { return Duration(by_name.at(record.codelets()[codelet.index()].name)); });
   CholeskyPriorities const expected(n, times);
   std::size_t task = 0;
   for (std::uint64_t k = 0; k < n; ++k) {
@@ -134,8 +153,8 @@ TEST(Priorities, AreGivenToTheTasksInOrder) {
 }
 
 TEST(StencilWorkload, ReadsItsNeighbours) {
-  auto const record = record_of(
-      Stencil({.blocks = {3, 3, 1}, .iterations = 2, .block_bytes = 100, .halo_bytes = 10, .flops = 1}));
+  auto const record =
+      record_of(Stencil({.blocks = {3, 3, 1}, .iterations = 2, .block_bytes = 100, .halo_bytes = 10, .flops = 1}));
   ASSERT_EQ(record.tasks().size(), 18U);
   // A corner has two neighbours, the middle four; of each a face is read and one is written.
   EXPECT_EQ(record.tasks()[0].accesses, 5U);

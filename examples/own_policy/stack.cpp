@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A scheduler of the application's own. Linked into a program, or loaded by `granary-simulate --load`, it is there by
+// name like granary's.
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/policies/registry.hpp>
+
+// Last come, first served.
+class Stack final : public granary::Scheduler {
+ public:
+  void attach(granary::SystemView const& view, granary::PlanBoard&) override { m_view = &view; }
+  void ready(granary::TaskId task) override { m_tasks.push_back(task); }
+  granary::TaskId next(granary::GroupId group) override {
+    for (auto task = m_tasks.rbegin(); task != m_tasks.rend(); ++task) {
+      if (!m_view->task(*task).allowed_on(group)) continue;
+      auto const found = *task;
+      m_tasks.erase(std::next(task).base());
+      return found;
+    }
+    return {};
+  }
+  void cancelled(granary::TaskId task) override { std::erase(m_tasks, task); }
+
+ private:
+  granary::SystemView const* m_view = nullptr;
+  std::vector<granary::TaskId> m_tasks;
+};
+
+granary::SchedulerRegistration const registration("stack",
+                                                  [](granary::PolicyOptions&) { return std::make_unique<Stack>(); });
