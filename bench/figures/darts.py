@@ -2,11 +2,8 @@
 """Counterparts of the figures of the DARTS paper (Gonthier, Thibault, Marchal 2024), section 7."""
 import plots
 
+TILE_BYTES = 2880 * 2880 * 4
 SCHEDULERS = ["eager", "prio", "lws", "dmdas", "darts", "superblock"]
-
-
-def _gigabytes(run):
-    return run["bytes_total"] / 1e9
 
 
 def figure_6(simulations, quick):
@@ -19,7 +16,7 @@ def figure_6(simulations, quick):
 def _order(simulations, number, scheduler):
     tasks = simulations.order(f"darts-{number}", platform="v100x1", algorithm="cholesky", tiles=40, tile=2880,
                               precision="s", cpus=0, memory="2GB", scheduler=scheduler)
-    plots.order(tasks, simulations.folder / f"darts-{number}.png",
+    plots.order(tasks, int(2e9 / TILE_BYTES), simulations.folder / f"darts-{number}.png",
                 f"{scheduler}, Cholesky of 40 x 40 tiles, one V100 limited to 2 GB (DARTS, Figure {number})")
 
 
@@ -36,7 +33,7 @@ def _bars(simulations, name, algorithm, cases):
     for platform, gpus, tile, tiles in cases:
         runs = simulations.runs(f"{name}-{platform}-{tiles}", platform=platform, algorithm=algorithm, tiles=tiles, tile=tile,
                                 precision="s", cpus=0, gpus=gpus, scheduler=SCHEDULERS)
-        groups.append((f"{platform}\n{runs[0]['compulsory_bytes'] / 2e9:.0f}/{runs[0]['memory_bytes'] * gpus / 1e9:.0f} GB", runs))
+        groups.append((f"{platform}\n{runs[0]['compulsory_bytes'] / 1e9:.0f}/{runs[0]['memory_bytes'] * gpus / 1e9:.0f} GB", runs))
     return groups
 
 
@@ -56,15 +53,15 @@ def figures_11_12(simulations, quick):
     groups = _bars(simulations, "darts-11", "cholesky", FOUR[:2] + FOUR[3:5] if quick else FOUR)
     plots.bars(groups, simulations.folder / "darts-11.png", "Cholesky, four GPUs (DARTS, Figure 11)",
                lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])
-    plots.bars(groups, simulations.folder / "darts-12.png", "Cholesky, four GPUs (DARTS, Figure 12)", _gigabytes,
-               "transfers (GB)")
+    plots.bars(groups, simulations.folder / "darts-12.png", "Cholesky, four GPUs (DARTS, Figure 12)", plots.received,
+               "received by the devices (GB)")
 
 
 def figure_13(simulations, quick):
     tasks = simulations.order("darts-13", platform="v100x2", algorithm="cholesky", tiles=40, tile=2880, precision="s", cpus=0,
                               gpus=2, memory="2GB", scheduler="darts")
-    for i, worker in enumerate(sorted({task["worker"] for task in tasks}), start=1):
-        plots.order(tasks, simulations.folder / f"darts-13-gpu{i}.png", f"darts, tasks of {worker} (DARTS, Figure 13)", 1, worker)
+    plots.order(tasks, int(2e9 / TILE_BYTES), simulations.folder / "darts-13.png",
+                "darts, Cholesky of 40 x 40 tiles, two V100 limited to 2 GB each (DARTS, Figure 13)", 4, ["gpu0", "gpu1"])
 
 
 def figure_14(simulations, quick):
@@ -87,7 +84,8 @@ def figure_16(simulations, quick):
     tiles = "10:30:10" if quick else "10:50:10"
     runs = simulations.runs("darts-16", platform="xeon-disk", algorithm="lu", tiles=tiles, tile=2880, precision="s",
                             scheduler=SCHEDULERS)
-    plots.curves(runs, simulations.folder / "darts-16.png", "LU, 12 cores and a disk (DARTS, Figure 16)", 32)
+    plots.curves(runs, simulations.folder / "darts-16.png", "LU, 12 cores and a disk (DARTS, Figure 16)", 32,
+                 lambda run: run["bytes_total"] / 1e9, "read and written (GB)")
 
 
 FIGURES = {"darts-6": figure_6, "darts-8": figure_8, "darts-9": figure_9, "darts-10": figure_10, "darts-11": figures_11_12,

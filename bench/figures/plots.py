@@ -1,5 +1,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the figures are drawn with."""
+import math
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -16,34 +18,34 @@ COLOURS = {
 THOUSANDS = ["red", "green", "blue", "gold", "magenta", "cyan", "orange"]
 
 
-def colour(scheduler):
-    return COLOURS.get(scheduler.split(":")[0], "black")
+def received(run):
+    """Gigabytes that came to the devices, from the host and from each other, or to the host from a disk."""
+    return (run["bytes_host_to_device"] + run["bytes_device_to_device"]) / 1e9
 
 
-def curves(runs, path, title, memory_gb=None):
+def curves(runs, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
     """Throughput and transfers over the working set, a curve for each scheduler (DARTS, Figures 6, 14 and 16)."""
     figure, (rates, transfers) = plt.subplots(1, 2, figsize=(11, 4))
-    for scheduler in dict.fromkeys(run["scheduler"] for run in runs):
+    for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osv^D*"):
         mine = [run for run in runs if run["scheduler"] == scheduler]
-        sizes = [run["compulsory_bytes"] / 2e9 for run in mine]
-        rates.plot(sizes, [run["gflops"] for run in mine], marker="o", markersize=3, label=scheduler, color=colour(scheduler))
-        transfers.plot(sizes, [run["bytes_total"] / 1e9 for run in mine], marker="o", markersize=3, color=colour(scheduler))
+        sizes = [run["compulsory_bytes"] / 1e9 for run in mine]
+        style = dict(marker=marker, markersize=4, linewidth=1, label=scheduler, color=COLOURS[scheduler])
+        rates.plot(sizes, [run["gflops"] for run in mine], **style)
+        transfers.plot(sizes, [moved(run) for run in mine], **style)
     one = [run for run in runs if run["scheduler"] == runs[0]["scheduler"]]
-    sizes = [run["compulsory_bytes"] / 2e9 for run in one]
+    sizes = [run["compulsory_bytes"] / 1e9 for run in one]
     rates.plot(sizes, [run["upper_bound_gflops"] for run in one], "k:", label="upper bound")
-    transfers.plot(sizes, [max(run["io_bound_bytes"], run["compulsory_bytes"]) / 1e9 for run in one], "k", label="lower bound")
-    if all(run.get("bus_limit_bytes") for run in one):
-        transfers.plot(sizes, [run["bus_limit_bytes"] / 1e9 for run in one], color="grey", label="bus limit")
+    transfers.plot(sizes, [max(run["io_bound_bytes"], run["compulsory_bytes"]) / 1e9 for run in one], "k", label="least")
+    transfers.plot(sizes, [run["bus_limit_bytes"] / 1e9 for run in one], "k--", label="bus limit")
     for axes in (rates, transfers):
         axes.set_xlabel("working set (GB)")
-        if memory_gb:
-            axes.axvline(memory_gb, color="green", linestyle=":")
+        axes.axvline(memory_gb, color="green", linestyle=":", label="memory")
+        axes.grid(color="#e0e0e0", linewidth=0.5)
     rates.set_ylabel("GFlop/s")
     rates.set_ylim(bottom=0)
-    transfers.set_ylabel("transfers (GB)")
+    transfers.set_ylabel(moved_label)
     transfers.set_yscale("log")
     rates.legend(fontsize=7)
-    transfers.legend(fontsize=7)
     save(figure, path, title)
 
 
@@ -54,34 +56,43 @@ def bars(groups, path, title, value, label, bound=None):
     width = 0.8 / len(schedulers)
     for i, scheduler in enumerate(schedulers):
         heights = [next((value(run) for run in runs if run["scheduler"] == scheduler), 0) for _, runs in groups]
-        axes.bar([g + i * width for g in range(len(groups))], heights, width, label=scheduler, color=colour(scheduler))
+        axes.bar([g + i * width for g in range(len(groups))], heights, width, label=scheduler, color=COLOURS[scheduler])
     if bound:
         for g, (_, runs) in enumerate(groups):
             axes.hlines(bound(runs[0]), g - width / 2, g + 0.8 - width / 2, color="black", linestyle=":")
     axes.set_xticks([g + 0.4 - width / 2 for g in range(len(groups))], [name for name, _ in groups], fontsize=8)
     axes.set_ylabel(label)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, ncols=2)
     save(figure, path, title)
 
 
-def order(tasks, path, title, iterations=4, worker=None):
-    """Where in the matrix each task worked, coloured by thousands of tasks (DARTS, Figures 8, 9 and 13)."""
-    figure, panels = plt.subplots(1, iterations, figsize=(3.2 * iterations, 3.4), squeeze=False)
+def order(tasks, capacity, path, title, iterations=4, workers=None):
+    """Where in the matrix each task worked, coloured by thousands of tasks (DARTS, Figures 8, 9 and 13).
+
+    A column of panels for each iteration, a row for each of the workers; the black area has as many tiles as fit in the memory.
+    """
+    rows = workers or [None]
+    figure, panels = plt.subplots(len(rows), iterations, figsize=(3 * iterations, 3.2 * len(rows)), squeeze=False)
     count = 1 + max(int(task["row"]) for task in tasks)
-    for k, axes in enumerate(panels[0]):
-        image = [[(1.0, 1.0, 1.0)] * count for _ in range(count)]
-        for task in tasks:
-            if int(task["iteration"]) != k or (worker is not None and task["worker"] != worker):
-                continue
-            sequence = int(task["sequence"])
-            red, green, blue = matplotlib.colors.to_rgb(THOUSANDS[sequence // 1000 % len(THOUSANDS)])
-            shade = 0.35 + 0.65 * (sequence % 1000) / 1000
-            image[int(task["row"])][int(task["col"])] = tuple(1 - shade * (1 - c) for c in (red, green, blue))
-        axes.imshow(image, interpolation="nearest")
-        axes.set_title(f"iteration {k + 1}", fontsize=8)
-        axes.set_xticks([])
-        axes.set_yticks([])
+    across = math.ceil(math.sqrt(capacity))
+    for worker, row in zip(rows, panels):
+        for k, axes in enumerate(row):
+            image = [[(1.0, 1.0, 1.0)] * count for _ in range(count)]
+            for i in range(capacity):
+                image[1 + i // across][count - 2 - i % across] = (0.0, 0.0, 0.0)
+            for task in tasks:
+                if int(task["iteration"]) == k and worker in (None, task["worker"]):
+                    image[int(task["row"])][int(task["col"])] = _shade(int(task["sequence"]))
+            axes.imshow(image, interpolation="nearest")
+            axes.set_title(f"iteration {k + 1}" + (f", {worker}" if worker else ""), fontsize=8)
+            axes.set_xticks([])
+            axes.set_yticks([])
     save(figure, path, title)
+
+
+def _shade(sequence):
+    strength = 0.35 + 0.65 * (sequence % 1000) / 1000
+    return tuple(1 - strength * (1 - c) for c in matplotlib.colors.to_rgb(THOUSANDS[sequence // 1000 % len(THOUSANDS)]))
 
 
 def save(figure, path, title):

@@ -68,6 +68,11 @@ void Planner::check_data() const {
     demand(
         data.poisoned || data.stale || written || !data.defined || data.has_value() || m_graph.pending_writers(id) > 0,
         "the last valid replica of '" + name + "' is lost");
+    for (auto const& hop : data.hops) {
+      auto const* const target = data.on(hop.target);
+      demand(target != nullptr && !target->valid && target->pins > 0, "a hop of '" + name + "' serves nobody");
+      demand(!data.waits_for(hop.via, hop.target), "the hops of '" + name + "' lead in a circle");
+    }
     demand(data.active <= data.transfers, "'" + name + "' miscounts its transfers");
   }
   demand(going_home == m_going_home, "the data on their way home are miscounted");

@@ -5,6 +5,8 @@
 #include <granary/core/model/data.hpp>
 #include <granary/core/planner/command.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -67,6 +69,15 @@ struct DataRecord {
       if (&other != &replica && other.valid) return true;
     }
     return false;
+  }
+  /// Whether the hops that fill `node` lead through `through`.
+  [[nodiscard]] bool waits_for(NodeId node, NodeId through) const {
+    for (std::size_t steps = 0; steps < hops.size() && node != through; ++steps) {
+      auto const hop = std::ranges::find(hops, node, &Hop::target);
+      if (hop == hops.end()) return false;
+      node = hop->via;
+    }
+    return node == through;
   }
   [[nodiscard]] bool has_value() const {
     for (auto const& replica : replicas) {

@@ -19,8 +19,10 @@ void Planner::give_room(NodeId id) {
   give_room_to_write_backs(id);
   while (!node.transits.empty()) {
     DataId const data = node.transits.front();
-    if (!give_room_to_transit(id, data)) break;
-    std::erase(node.transits, data);
+    node.transits.pop_front();  // first: if its way is found anew, it may come to stand here again
+    if (give_room_to_transit(id, data)) continue;
+    node.transits.push_front(data);
+    break;
   }
   while (!node.waiting.empty()) {
     Task& task = m_graph[node.waiting.front()];

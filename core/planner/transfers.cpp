@@ -29,6 +29,12 @@ void Planner::fetch(DataId data, NodeId node) {
     queue_transfer(data, link, {node, destination->slot, destination->offset}, false);
     return;
   }
+  if (moving.waits_for(next, node)) {
+    // The way of `next` was found when other places held the value.
+    find_ways_anew(data);
+    if (auto const* const wanted = moving.on(node); wanted != nullptr && wanted->pins > 0) fetch(data, node);
+    return;
+  }
   moving.hops.push_back({node, next});
   pass_through(data, next);
 }
@@ -60,21 +66,19 @@ void Planner::value_arrived(DataId data, NodeId node) {
   for (Hop const& hop : hops) {
     if (hop.via != node) continue;
     Replica* const destination = record(data).on(hop.target);
-    if (destination == nullptr) {  // nobody waits for it there any more
+    if (destination == nullptr || destination->valid) {  // nobody waits for it there any more
       end_hops(data, hop.target);
       continue;
     }
     if (destination->incoming.valid()) continue;
     LinkId const link = m_topology.next_hop(node, hop.target);
-    NodeId const next = m_topology.machine()[link].to;
-    if (next == hop.target) {
+    if (m_topology.machine()[link].to == hop.target) {
       queue_transfer(data, link, {hop.target, destination->slot, destination->offset}, false);
       continue;
     }
     // A longer way: the next node is filled from here.
     end_hops(data, hop.target);
-    record(data).hops.push_back({hop.target, next});
-    pass_through(data, next);
+    fetch(data, hop.target);
   }
 }
 
