@@ -96,8 +96,8 @@ std::vector<std::string> PolicyOptions::list(std::string const& key) {
 void PolicyOptions::refuse_unknown() const {
   for (auto const& [key, value] : m_values) {
     if (std::ranges::find(m_known, key) != m_known.end()) continue;
-    throw InvalidArgument("policy '" + m_policy + "' has no option '" + key + "': " +
-                          (m_known.empty() ? "it has none" : "the known ones are " + joined(m_known)));
+    throw InvalidArgument("policy '" + m_policy + "' has no option '" + key +
+                          "': " + (m_known.empty() ? "it has none" : "the known ones are " + joined(m_known)));
   }
 }
 

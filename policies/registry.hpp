@@ -23,8 +23,8 @@ using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOpti
 void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
 void register_eviction(std::string name, EvictionFactory factory);
 
-/// A new policy as specified, `name` or `name:key=value:key=value`; throws InvalidArgument, listing the known ones, when
-/// there is no such name or option.
+/// A new policy as specified, `name` or `name:key=value:key=value`; throws InvalidArgument, listing the known ones,
+/// when there is no such name or option.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed = 0);
 [[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
 [[nodiscard]] PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed = 0);

@@ -26,7 +26,7 @@ def stands_in(block: list[str], example: str) -> bool:
     return True
 
 
-examples = {path: path.read_text() for path in sorted((root / "examples").glob("*.cpp"))}
+examples = {path: path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))}
 documents = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
 blocks = 0
 failed = 0

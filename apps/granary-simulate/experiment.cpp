@@ -136,7 +136,8 @@ class ProblemRuns {
     if (depth) settings.planner.depth = *depth;
     for (auto const& scheduler : m_options.schedulers) {
       settings.scheduler = scheduler;
-      auto const evictions = m_options.evictions.empty() ? std::vector{default_eviction(scheduler)} : m_options.evictions;
+      auto const evictions =
+          m_options.evictions.empty() ? std::vector{default_eviction(scheduler)} : m_options.evictions;
       for (auto const& eviction : evictions) {
         settings.eviction = eviction;
         run_seeds(settings);

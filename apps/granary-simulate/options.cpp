@@ -52,7 +52,8 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--scheduler", texts.schedulers, "schedulers, as NAME or NAME:KEY=VALUE:..., separated by commas")
       ->capture_default_str();
-  app.add_option("--eviction", texts.evictions, "eviction policies, likewise (default: the one that goes with the scheduler)");
+  app.add_option("--eviction", texts.evictions,
+                 "eviction policies, likewise (default: the one that goes with the scheduler)");
   app.add_option("--memory", texts.lists["memory"],
                  "memory of each device, or a list: sizes such as 512MiB, or fractions of the working set, which the "
                  "devices share (default: the platform's)");

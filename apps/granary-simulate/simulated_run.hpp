@@ -55,7 +55,7 @@ struct RunFigures {
   double idle_seconds = 0;  ///< summed over the workers
   double decision_seconds = 0;
   double wall_seconds = 0;
-  std::vector<LinkTraffic> links;  ///< those that were used
+  std::vector<LinkTraffic> links;                        ///< those that were used
   std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
 };
 

@@ -100,7 +100,7 @@ def disk_links(models, megabytes):
 
 def platform(models, arguments, megabytes):
     bus, links = disk_links(models, arguments.disk_megabytes)
-    return {"name": "measured", "source": "bench/simulator/engine_against_simulator.py, on " + models["cpu"],
+    return {"name": "measured", "source": "bench/simulator/engine_against_simulator.py, on " + machine()["cpu"],
             "nodes": [{"name": "host memory", "kind": "host", "capacity": megabytes * 10**6}, {"name": "disk", "kind": "disk"}],
             "buses": [{"name": "disk", "bandwidth": bus}], "links": links,
             "workers": [{"name": "core", "node": "host memory", "kind": "cpu", "count": arguments.workers}],

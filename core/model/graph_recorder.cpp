@@ -28,8 +28,8 @@ TaskId GraphRecorder::submit(TaskSubmission const& submission, Parameters) {
     throw InvalidArgument("task '" + m_codelets[submission.codelet.index()].name + "' accesses data " +
                           std::to_string(access.data.value()) + ", which is not registered");
   }
-  m_tasks.push_back({submission.codelet, submission.priority, submission.flops, m_accesses.size(),
-                     submission.accesses.size()});
+  m_tasks.push_back(
+      {submission.codelet, submission.priority, submission.flops, m_accesses.size(), submission.accesses.size()});
   m_accesses.insert(m_accesses.end(), submission.accesses.begin(), submission.accesses.end());
   return TaskId(m_tasks.size() - 1);
 }

@@ -264,7 +264,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   Statistics m_statistics;
   Instant m_now{};
   bool m_keeps_plans = false;
-  bool m_look = false;  // some node or group has its look flag set
+  bool m_look = false;             // some node or group has its look flag set
   bool m_reserve_refused = false;  // a write-back waits until another one has left the reserves: see may_enter_reserve
 };
 

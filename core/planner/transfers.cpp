@@ -208,7 +208,8 @@ void Planner::start_transfer(TransferId id) {
     } else {
       drop_if_useless(data, to.node);
       // A replica that is being evicted relied on this transfer as its way to storage.
-      auto const leaving = std::ranges::find_if(moving.replicas, [](Replica const& r) { return r.evicting && r.valid; });
+      auto const leaving =
+          std::ranges::find_if(moving.replicas, [](Replica const& r) { return r.evicting && r.valid; });
       if (leaving != moving.replicas.end()) finish_eviction(data, leaving->node, leaving->slot);
       if (moving.released) try_forget(data);
     }

@@ -14,8 +14,7 @@ void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, s
 
 void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
   auto& order = m_plans[group.index()].order;
-  auto const place =
-      at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
+  auto const place = at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
   std::uint32_t entry = 0;
   if (m_free_entries.empty()) {
     entry = static_cast<std::uint32_t>(m_entries.size());

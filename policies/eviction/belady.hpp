@@ -13,8 +13,8 @@ namespace granary {
 /// Belady's rule on what is known of the future: evicts the replica whose next use is furthest away. First come those
 /// that no committed and no planned task of the node's groups uses, of these the ones that no submitted task uses
 /// either, then the least recently used; then those that only planned tasks use, whoever published the plans, furthest
-/// next use first; last those that committed tasks use, furthest next use first. That a replica is clean, and so cheaper
-/// to evict, counts for nothing.
+/// next use first; last those that committed tasks use, furthest next use first. That a replica is clean, and so
+/// cheaper to evict, counts for nothing.
 ///
 /// Planned uses are compared by their positions (rank, then the order in which tasks were put into plans) and not by
 /// how many tasks stand before them. With several groups on a node that compares positions in different plans; the

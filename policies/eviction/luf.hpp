@@ -10,8 +10,8 @@
 namespace granary {
 
 /// LUF, the eviction policy of DARTS (section 5.4): first a replica that no committed task uses, of these the one with
-/// the fewest planned uses, of these first one that no submitted task uses, then the one used least recently; when committed tasks use all that can be evicted,
-/// Belady's rule over them: the replica whose next use is furthest away.
+/// the fewest planned uses, of these first one that no submitted task uses, then the one used least recently; when
+/// committed tasks use all that can be evicted, Belady's rule over them: the replica whose next use is furthest away.
 ///
 /// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, one step
 /// for each that comes first and cannot be evicted, and, for Belady's rule alone, O(accesses of the committed tasks).

@@ -108,9 +108,8 @@ void BlockBuilder::open_readers(DataId data, TaskId after) {
 }
 
 TaskId BlockBuilder::seed(ReadyPool const& pool, GroupId group) const {
-  TaskId const open = pool.first_of(group, seeds, [&](TaskId task) {
-    return m_data[written(m_view->task(task)).index()].closing == 0;
-  });
+  TaskId const open = pool.first_of(
+      group, seeds, [&](TaskId task) { return m_data[written(m_view->task(task)).index()].closing == 0; });
   return open.valid() ? open : pool.first(group);
 }
 
@@ -150,7 +149,8 @@ bool BlockBuilder::admit(DataId data) {
   }
   double const bytes = m_block.bytes + static_cast<double>(m_view->bytes(data));
   double const steps = std::max(m_block.steps, static_cast<double>(datum.chain.size()));
-  bool const fits = bytes + inputs / steps <= m_block.room && static_cast<double>(m_block.data + 1) <= m_block.most_data;
+  bool const fits =
+      bytes + inputs / steps <= m_block.room && static_cast<double>(m_block.data + 1) <= m_block.most_data;
   if (m_block.data > 0 && !fits) return false;
   m_block.bytes = bytes;
   m_block.input_bytes = inputs;

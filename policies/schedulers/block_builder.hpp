@@ -56,7 +56,7 @@ class BlockBuilder {
  private:
   struct Datum {
     std::deque<TaskId> chain;
-    std::vector<TaskId> readers;   // of its value; some are given or gone
+    std::vector<TaskId> readers;  // of its value; some are given or gone
     GroupId owner;
     std::uint64_t block = 0;
     std::uint32_t unfinished = 0;  // tasks that write it, given ones included
@@ -105,8 +105,8 @@ class BlockBuilder {
   double m_fill;
   double m_share;
   std::vector<Datum> m_data;
-  TaskSlots m_chain_of;         // the written datum of each task that stands in a chain
-  std::size_t m_open = 0;    // written data with unfinished tasks
+  TaskSlots m_chain_of;    // the written datum of each task that stands in a chain
+  std::size_t m_open = 0;  // written data with unfinished tasks
   IndexedHeap<Candidate, Better> m_candidates;
   std::vector<std::uint32_t> m_ranked;   // entered m_candidates in this growth
   std::vector<std::uint32_t> m_touched;  // their place among the candidates is out of date

@@ -4,8 +4,8 @@
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
-#include <granary/policies/schedulers/lazy_task_heap.hpp>
 #include <granary/core/policy/task_slots.hpp>
+#include <granary/policies/schedulers/lazy_task_heap.hpp>
 
 #include <array>
 #include <cstdint>

@@ -9,10 +9,10 @@
 namespace granary {
 namespace {
 
-/// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group that is expected to complete
-/// it first, given when a worker there is free of all that runs or waits, and the task's running time there. `heft`
-/// keeps the queues in the order of release, `heftp` by priority, for which submit bottom levels over each task's
-/// shortest time. Equal priorities: the order of release.
+/// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group that is expected to
+/// complete it first, given when a worker there is free of all that runs or waits, and the task's running time there.
+/// `heft` keeps the queues in the order of release, `heftp` by priority, for which submit bottom levels over each
+/// task's shortest time. Equal priorities: the order of release.
 ///
 /// The paper does not say how transfers count. Here their time is added to the completion, although they may overlap
 /// with what runs before, since they occupy links; so `heft` is the rule of `dmda`, and `heftp` that of `dmdas` without

@@ -11,7 +11,8 @@
 
 namespace granary {
 
-/// Ready tasks by priority, then submission, kept apart by the groups that they are allowed on. O(sets of groups + log).
+/// Ready tasks by priority, then submission, kept apart by the groups that they are allowed on. O(sets of groups +
+/// log).
 class ReadyPool {
  public:
   void insert(Task const& task) { of(task.allowed_groups).insert(entry(task)); }

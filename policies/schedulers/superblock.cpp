@@ -35,7 +35,8 @@ void SuperblockScheduler::submitted(TaskId id) {
   DataId const data = BlockBuilder::written(task);
   if (!data.valid()) return;
   GroupId const owner = m_blocks.owner(data);
-  if (owner.valid() && task.allowed_on(owner)) m_board->insert(owner, id, task.accesses, rank(m_blocks.block(data), id));
+  if (owner.valid() && task.allowed_on(owner))
+    m_board->insert(owner, id, task.accesses, rank(m_blocks.block(data), id));
 }
 
 void SuperblockScheduler::ready(TaskId id) {

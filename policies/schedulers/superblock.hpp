@@ -16,8 +16,8 @@ namespace granary {
 /// order that it finds on tiled factorizations is the superblock order, which keeps a block of the result resident and
 /// moves about N³/√M elements, where schedulers that see ready tasks only stream the result as well.
 ///
-/// Each task belongs to the first datum that it writes. A group without ready tasks opens a block (see BlockBuilder): it
-/// becomes the owner of the block's data, and runs all tasks that write them, in the order of submission, the older
+/// Each task belongs to the first datum that it writes. A group without ready tasks opens a block (see BlockBuilder):
+/// it becomes the owner of the block's data, and runs all tasks that write them, in the order of submission, the older
 /// block first. All of a block's tasks stand in the group's plan from the start, ready or not: use it with `belady`
 /// eviction, which then knows what comes next. A group that can open no block takes a datum over from the group with
 /// the most ready tasks.

@@ -23,7 +23,7 @@ struct ChildOptions {
   int signal = 0;  ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
   std::string signal_when = {};  ///< part of a file's name
   std::chrono::milliseconds signal_after{0};
-  std::filesystem::path models = {};  ///< directory of performance models; empty: off
+  std::filesystem::path models = {};           ///< directory of performance models; empty: off
   std::optional<rlim_t> file_size_limit = {};  ///< RLIMIT_FSIZE with SIGXFSZ ignored: a disk that is full
 };
 

@@ -14,8 +14,8 @@ namespace granary {
 /// Tasks that a bound need not tell apart: one codelet, one number of operations, the same paths.
 struct TaskClass {
   static constexpr double cannot_run = -1;
-  std::vector<double> times;        ///< nanoseconds by class of workers, or cannot_run
-  double tasks = 0;                 ///< how many
+  std::vector<double> times;         ///< nanoseconds by class of workers, or cannot_run
+  double tasks = 0;                  ///< how many
   std::vector<std::uint32_t> paths;  ///< the paths that hold them all; the class' other tasks are on none of these
   /// The least of the times, nanoseconds.
   [[nodiscard]] double fastest() const;

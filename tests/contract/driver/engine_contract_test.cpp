@@ -247,7 +247,8 @@ class EnginePlayer {
     } catch (IoError const&) {
     } catch (MemoryLimitError const&) {
       // A value whose way home failed keeps its place, and a task may find no room beside it.
-      EXPECT_TRUE(std::ranges::any_of(m_engine->failures(), [](Failure const& failure) { return !failure.task.valid(); }));
+      EXPECT_TRUE(
+          std::ranges::any_of(m_engine->failures(), [](Failure const& failure) { return !failure.task.valid(); }));
     }
     m_failed = true;
     EXPECT_FALSE(m_engine->failures().empty());

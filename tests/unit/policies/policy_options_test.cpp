@@ -56,7 +56,9 @@ TEST(PolicyOptions, RefuseValuesOutOfRange) {
             "option 'alpha' of policy 'mine' is a number between 0 and 1, not '1.5'");
   EXPECT_EQ(refusal([&] { options.integer("count", 1, 0, 9); }),
             "option 'count' of policy 'mine' is an integer between 0 and 9, not '2x'");
-  EXPECT_EQ(refusal([&] { options.choice("order", "up", {"up", "down"}); }),
+  EXPECT_EQ(refusal([&] {
+              options.choice("order", "up", {"up", "down"});
+            }),
             "option 'order' of policy 'mine' is one of up, down, not 'left'");
 }
 

@@ -73,8 +73,9 @@ TEST(Registry, an_application_adds_its_own) {
   EXPECT_EQ(dynamic_cast<NoScheduler&>(*scheduler).seed, 42U);
   EXPECT_THAT(scheduler_names(), testing::Contains("zzz-mine"));
   EXPECT_NE(make_policies("zzz-mine", "zzz-mine").eviction, nullptr);
-  EXPECT_THAT(refusal([] { register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
-              HasSubstr("'zzz-mine' is registered already"));
+  EXPECT_THAT(
+      refusal([] { register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
+      HasSubstr("'zzz-mine' is registered already"));
 }
 
 TEST(Registry, a_policy_needs_a_name_and_a_factory) {

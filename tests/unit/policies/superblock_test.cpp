@@ -36,7 +36,8 @@ struct Product {
     for (std::size_t k = 0; k < order; ++k) {
       for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t j = 0; j < order; ++j) {
-          tasks.push_back(view.add_task({read(a[i * order + k]), read(b[k * order + j]), read_write(c[i * order + j])}));
+          tasks.push_back(
+              view.add_task({read(a[i * order + k]), read(b[k * order + j]), read_write(c[i * order + j])}));
           run.scheduler->submitted(tasks.back());
         }
       }
@@ -69,9 +70,9 @@ TEST(Superblock, keeps_a_compact_block_resident_and_runs_it_step_by_step) {
   Product product(1, 1000, "superblock:share=1");
   std::vector<TaskId> ran;
   for (int i = 0; i < 16; ++i) ran.push_back(product.step(g0));
-  EXPECT_THAT(ran, ElementsAre(TaskId(0), TaskId(1), TaskId(4), TaskId(5), TaskId(16), TaskId(17), TaskId(20),
-                               TaskId(21), TaskId(32), TaskId(33), TaskId(36), TaskId(37), TaskId(48), TaskId(49),
-                               TaskId(52), TaskId(53)));
+  EXPECT_THAT(
+      ran, ElementsAre(TaskId(0), TaskId(1), TaskId(4), TaskId(5), TaskId(16), TaskId(17), TaskId(20), TaskId(21),
+                       TaskId(32), TaskId(33), TaskId(36), TaskId(37), TaskId(48), TaskId(49), TaskId(52), TaskId(53)));
 }
 
 TEST(Superblock, publishes_the_whole_block_before_its_tasks_are_ready) {

@@ -82,8 +82,12 @@ void submit_cholesky(Submitter& to, std::uint32_t tiles) {
   }
   std::vector<DataId> data;
   for (std::uint32_t t = 0; t < tiles * tiles; ++t) {
-    data.push_back(to.add_data({.name = "tile", .bytes = 1000, .origin = NodeId(0), .home = NodeId(0),
-                                .origin_is_home = true, .in_place = true}));
+    data.push_back(to.add_data({.name = "tile",
+                                .bytes = 1000,
+                                .origin = NodeId(0),
+                                .home = NodeId(0),
+                                .origin_is_home = true,
+                                .in_place = true}));
   }
   auto const submit = [&](std::size_t codelet, std::vector<Access> const& accesses) {
     std::array const flops{1.0 / 3, 1.0, 1.0, 2.0};
@@ -197,8 +201,8 @@ TEST(Bounds, LongestPathIsThatOfTheTaskGraph) {
     for (int t = 0; t < 60; ++t) {
       std::vector<Access> accesses;
       for (auto a = 1 + random.below(3); a > 0; --a) {
-        accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(8))),
-                            static_cast<AccessMode>(1 + random.below(3))});
+        accesses.push_back(
+            {DataId(static_cast<std::uint32_t>(random.below(8))), static_cast<AccessMode>(1 + random.below(3))});
       }
       recorder.submit({.codelet = codelet, .accesses = accesses, .flops = 1});
       graph.add(AccessList(accesses));
