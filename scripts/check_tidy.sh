@@ -5,7 +5,7 @@
 # Arguments are patterns of paths: scripts/check_tidy.sh core/planner
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if (($# == 0)); then set -- core policies simulator outofcore linalg apps examples; fi
+if (($# == 0)); then set -- core policies simulator outofcore linalg workloads apps examples; fi
 [[ -f build/compile_commands.json ]] || {
   echo "build/compile_commands.json is missing: run ./test.sh first" >&2
   exit 1

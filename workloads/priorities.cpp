@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/model/task_graph.hpp>
+#include <granary/linalg/cholesky_priorities.hpp>
 #include <granary/workloads/priorities.hpp>
 
 #include <algorithm>
@@ -27,6 +28,20 @@ std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles) {
     for (std::int64_t m = k + 1; m < count; ++m) priorities.push_back(2 * count - 2 * k - m);
     for (std::int64_t n = k + 1; n < count; ++n) {
       for (std::int64_t m = n; m < count; ++m) priorities.push_back(2 * count - 2 * k - m - n);
+    }
+  }
+  return priorities;
+}
+
+std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles) {
+  std::vector<std::int64_t> priorities;
+  CholeskyPriorities const of(tiles, {});
+  for (std::uint64_t k = 0; k < tiles; ++k) {
+    priorities.push_back(of.potrf(k));
+    for (std::uint64_t i = k + 1; i < tiles; ++i) priorities.push_back(of.trsm(i, k));
+    for (std::uint64_t j = k + 1; j < tiles; ++j) {
+      priorities.push_back(of.syrk(j, k));
+      for (std::uint64_t i = j + 1; i < tiles; ++i) priorities.push_back(of.gemm(i, j, k));
     }
   }
   return priorities;

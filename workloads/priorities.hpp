@@ -23,6 +23,10 @@ using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 /// m and n the tile's row and column.
 [[nodiscard]] std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles);
 
+/// The priorities that granary::potrf gives its tasks, right-looking, in the order of submission: CholeskyPriorities
+/// with its usual times.
+[[nodiscard]] std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles);
+
 /// Passes everything on; the n-th task submitted gets the n-th priority.
 class PrioritySubmitter final : public Submitter {
  public:

@@ -173,6 +173,8 @@ class ProblemRuns {
   std::vector<std::int64_t> const& priorities_for(RunSettings const& settings) {
     if (m_options.priorities == "starpu") {
       if (m_priorities.empty()) m_priorities = starpu_cholesky_priorities(m_result.tiles);
+    } else if (m_options.priorities == "library") {
+      if (m_priorities.empty()) m_priorities = library_cholesky_priorities(m_result.tiles);
     } else if (m_priorities.empty() || m_options.estimator_error > 0) {
       m_priorities = priorities_of(m_graph, m_platform, m_precision, settings);
     }

@@ -82,10 +82,12 @@ void add_output(CLI::App& app, Options& options) {
   app.add_option("--order", options.order, "file that gets the order of execution as CSV, of a single run");
   app.add_option("--save-graph", options.save_graph, "file that gets the task graph as JSON, of a single problem");
   app.add_flag("--force", options.force, "write over files that exist");
-  app.add_option("--priorities", options.priorities,
-                 "bottom-level, or starpu: those of StarPU's Cholesky example, for --algorithm cholesky")
+  app.add_option(
+         "--priorities", options.priorities,
+         "bottom-level; for --algorithm cholesky also library: those of granary's own factorization, and starpu: "
+         "those of StarPU's example")
       ->capture_default_str()
-      ->check(CLI::IsMember({"bottom-level", "starpu"}));
+      ->check(CLI::IsMember({"bottom-level", "library", "starpu"}));
   app.add_option("--load", options.load, "shared library whose policies register themselves; may be repeated");
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
   app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
@@ -138,8 +140,9 @@ void check_names(Options& options) {
   }
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
   for (auto const& eviction : options.evictions) static_cast<void>(make_eviction(eviction));
-  if (options.priorities == "starpu" && options.algorithm != "cholesky") {
-    throw InvalidArgument("--priorities starpu is for --algorithm cholesky, not " + options.algorithm);
+  if (options.priorities != "bottom-level" && options.algorithm != "cholesky") {
+    throw InvalidArgument("--priorities " + options.priorities + " is for --algorithm cholesky, not " +
+                          options.algorithm);
   }
   auto const check_share = [](char const* option, double value) {
     if (!(value >= 0 && value < 1))

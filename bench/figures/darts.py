@@ -31,9 +31,10 @@ def figure_9(simulations, quick):
 def _bars(simulations, name, algorithm, cases):
     groups = []
     for platform, gpus, tile, tiles in cases:
-        runs = simulations.runs(f"{name}-{platform}-{tiles}", platform=platform, algorithm=algorithm, tiles=tiles, tile=tile,
-                                precision="s", cpus=0, gpus=gpus, scheduler=SCHEDULERS)
-        groups.append((f"{platform}\n{runs[0]['compulsory_bytes'] / 1e9:.0f}/{runs[0]['memory_bytes'] * gpus / 1e9:.0f} GB", runs))
+        runs = simulations.runs(f"{name}-{platform}-{tiles}", platform=platform, algorithm=algorithm, tiles=tiles,
+                                tile=tile, precision="s", cpus=0, gpus=gpus, scheduler=SCHEDULERS)
+        size, memory = (runs[0]["compulsory_bytes"], runs[0]["memory_bytes"] * gpus)
+        groups.append((f"{platform}\n{size / 1e9:.0f}/{memory / 1e9:.0f} GB", runs))
     return groups
 
 
@@ -58,16 +59,17 @@ def figures_11_12(simulations, quick):
 
 
 def figure_13(simulations, quick):
-    tasks = simulations.order("darts-13", platform="v100x2", algorithm="cholesky", tiles=40, tile=2880, precision="s", cpus=0,
-                              gpus=2, memory="2GB", scheduler="darts")
+    tasks = simulations.order("darts-13", platform="v100x2", algorithm="cholesky", tiles=40, tile=2880,
+                              precision="s", cpus=0, gpus=2, memory="2GB", scheduler="darts")
     plots.order(tasks, int(2e9 / TILE_BYTES), simulations.folder / "darts-13.png",
-                "darts, Cholesky of 40 x 40 tiles, two V100 limited to 2 GB each (DARTS, Figure 13)", 4, ["gpu0", "gpu1"])
+                "darts, Cholesky of 40 x 40 tiles, two V100 limited to 2 GB each (DARTS, Figure 13)",
+                workers=["gpu0", "gpu1"])
 
 
 def figure_14(simulations, quick):
     tiles = "12:48:12" if quick else "12,24,36,48,60,72,88"
-    runs = simulations.runs("darts-14", platform="v100x4", algorithm="lu", tiles=tiles, tile=2880, precision="s", cpus=0, gpus=4,
-                            scheduler=SCHEDULERS)
+    runs = simulations.runs("darts-14", platform="v100x4", algorithm="lu", tiles=tiles, tile=2880, precision="s",
+                            cpus=0, gpus=4, scheduler=SCHEDULERS)
     plots.curves(runs, simulations.folder / "darts-14.png", "LU without pivoting, four V100 (DARTS, Figure 14)", 128)
 
 
@@ -88,5 +90,6 @@ def figure_16(simulations, quick):
                  lambda run: run["bytes_total"] / 1e9, "read and written (GB)")
 
 
-FIGURES = {"darts-6": figure_6, "darts-8": figure_8, "darts-9": figure_9, "darts-10": figure_10, "darts-11": figures_11_12,
-           "darts-13": figure_13, "darts-14": figure_14, "darts-15": figure_15, "darts-16": figure_16}
+FIGURES = {"darts-6": figure_6, "darts-8": figure_8, "darts-9": figure_9, "darts-10": figure_10,
+           "darts-11": figures_11_12, "darts-12": figures_11_12, "darts-13": figure_13,
+           "darts-14": figure_14, "darts-15": figure_15, "darts-16": figure_16}

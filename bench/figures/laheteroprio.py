@@ -10,16 +10,23 @@ import plots
 FORMULAS = ["LaRU", "MC", "LS_SDH", "LS_SDH2", "LS_SDHB", "LC_SMWB", "auto"]
 PLATFORMS = {"k40x4": 4, "p100x2": 2}
 APPLICATIONS = {
-    "qrmumps": dict(algorithm="tree"),
-    "spldlt": dict(algorithm="tree-ldlt"),
+    "qrmumps": dict(algorithm="tree", tiles=36, tile=512),
+    "spldlt": dict(algorithm="tree-ldlt", tiles=36, tile=512),
     "stencil": dict(algorithm="stencil", dimensions=3, iterations=32, tiles=8, tile=128),
 }
-SIX_RUNS = dict(precision="d", seeds=6, jitter=0.05, no_bounds=True)
 
 
-def _runs(simulations, name, application, platform, schedulers):
+def _runs(simulations, name, application, platform, schedulers, quick):
+    """Six runs of each; workers of devices take one of the 24 cores each. Quick: two runs, fewer iterations."""
+    options = dict(APPLICATIONS[application], seeds=2 if quick else 6)
+    if quick and "iterations" in options:
+        options["iterations"] //= 4
     return simulations.runs(name, platform=platform, gpus=PLATFORMS[platform], cpus=24 - PLATFORMS[platform],
-                            scheduler=schedulers, **APPLICATIONS[application], **SIX_RUNS)
+                            scheduler=schedulers, precision="d", jitter=0.05, no_bounds=True, **options)
+
+
+def _l(cpu, device):
+    return f":l=cpu@{cpu}+device@{device}"
 
 
 def figure_5(simulations, quick):
@@ -27,9 +34,10 @@ def figure_5(simulations, quick):
     figure, panels = plt.subplots(len(APPLICATIONS), len(PLATFORMS), figsize=(9, 9), squeeze=False)
     for row, application in zip(panels, APPLICATIONS):
         for axes, platform in zip(row, PLATFORMS):
-            schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:l=cpu@{cpu}+device@{device}"
-                                           for cpu, device in pairs for formula in FORMULAS]
-            base, *others = _runs(simulations, f"laheteroprio-5-{application}-{platform}", application, platform, schedulers)
+            schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}{_l(*pair)}"
+                                           for pair in pairs for formula in FORMULAS]
+            name = f"laheteroprio-5-{application}-{platform}"
+            base, *others = _runs(simulations, name, application, platform, schedulers, quick)
             by_pair = [others[i * len(FORMULAS):(i + 1) * len(FORMULAS)] for i in range(len(pairs))]
             mean = [base["seconds_mean"] * len(runs) / sum(run["seconds_mean"] for run in runs) for runs in by_pair]
             best = [base["seconds_mean"] / min(run["seconds_mean"] for run in runs) for runs in by_pair]
@@ -41,29 +49,35 @@ def figure_5(simulations, quick):
             axes.axhline(1, color="black", linewidth=0.5)
             axes.set_xticks(places, [str(pair) for pair in pairs], fontsize=7)
             axes.set_title(f"{application}, {platform}", fontsize=8)
-    panels[0][0].legend(fontsize=6)
+            axes.set_ylim(top=1.25 * axes.get_ylim()[1])
+    panels[0][0].legend(fontsize=6, ncols=3, loc="upper left")
     figure.supxlabel("(l of the CPU, l of the devices)", fontsize=8)
     plots.save(figure, simulations.folder / "laheteroprio-5.png", "Speed-up over heteroprio (LAHeteroprio, Figure 5)")
 
 
-def _details(simulations, number, application):
+def _details(simulations, quick, number, application, l_cpu, l_device):
+    """A formula's speed-up, transfers and BMD, with the paper's locality coefficients."""
     figure, panels = plt.subplots(3, len(PLATFORMS), figsize=(9, 8), squeeze=False)
     for column, platform in enumerate(PLATFORMS):
-        schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:bmd=all" for formula in FORMULAS]
-        base, *runs = _runs(simulations, f"laheteroprio-{number}-{platform}", application, platform, schedulers)
+        schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:bmd=all{_l(l_cpu, l_device)}"
+                                       for formula in FORMULAS]
+        base, *runs = _runs(simulations, f"laheteroprio-{number}-{platform}", application, platform, schedulers, quick)
         speed, transfers, changes = (panels[row][column] for row in range(3))
         speed.bar(FORMULAS, [base["seconds_mean"] / run["seconds_mean"] for run in runs], color="grey", label="SFA")
         speed.plot(FORMULAS, [base["seconds_min"] / run["seconds_min"] for run in runs], "k.--", label="SFM")
         speed.axhline(1, color="black", linewidth=0.5)
         speed.set_title(f"{application}, {platform}", fontsize=8)
-        speed.legend(fontsize=6)
+        speed.set_ylim(top=1.3 * speed.get_ylim()[1])
+        speed.set_ylabel("speed-up over heteroprio", fontsize=8)
+        speed.legend(fontsize=6, ncols=2, loc="upper left")
         transfers.bar(["heteroprio"] + FORMULAS, [run["bytes_total"] / 1e9 for run in [base] + runs], color="grey")
         transfers.set_ylabel("transfers (GB)", fontsize=8)
         changes.bar(FORMULAS, [run["counters"].get(f"bmd {_formula_of(run, formula)}", 0) / run["tasks"]
                                for run, formula in zip(runs, FORMULAS)], color="grey")
         changes.set_ylabel("BMD per task", fontsize=8)
         for axes in (speed, transfers, changes):
-            axes.tick_params(axis="x", labelsize=5)
+            axes.tick_params(axis="x", labelsize=6, rotation=25)
+            axes.tick_params(axis="y", labelsize=7)
     plots.save(figure, simulations.folder / f"laheteroprio-{number}.png",
                 f"{application} (LAHeteroprio, Figure {number})")
 
@@ -77,6 +91,6 @@ def _formula_of(run, formula):
 
 
 FIGURES = {"laheteroprio-5": figure_5,
-           "laheteroprio-6": lambda simulations, quick: _details(simulations, 6, "qrmumps"),
-           "laheteroprio-7": lambda simulations, quick: _details(simulations, 7, "spldlt"),
-           "laheteroprio-8": lambda simulations, quick: _details(simulations, 8, "stencil")}
+           "laheteroprio-6": lambda simulations, quick: _details(simulations, quick, 6, "qrmumps", 3, 3),
+           "laheteroprio-7": lambda simulations, quick: _details(simulations, quick, 7, "spldlt", 2, 1),
+           "laheteroprio-8": lambda simulations, quick: _details(simulations, quick, 8, "stencil", 2, 1)}

@@ -19,7 +19,8 @@ def main():
     parser = argparse.ArgumentParser(description="Simulate and draw the figures of the DARTS and LAHeteroprio papers.")
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help="any of " + ", ".join(figures) + " (default: all)")
     parser.add_argument("--program", default=root / "build/bin/granary-simulate", type=pathlib.Path)
-    parser.add_argument("--to", default=root / "build/figures", type=pathlib.Path, help="folder for PNG, CSV and JSON files")
+    parser.add_argument("--to", default=root / "build/figures", type=pathlib.Path,
+                        help="folder for PNG, CSV and JSON files")
     parser.add_argument("--quick", action="store_true", help="fewer and smaller matrices")
     options = parser.parse_args()
     for name in options.figures:
@@ -28,9 +29,12 @@ def main():
     if not options.program.exists():
         parser.error(f"there is no program {options.program}: build it, or name it with --program")
     simulations = Simulations(options.program, options.to)
+    makers = {}
     for name in options.figures or figures:
+        makers.setdefault(figures[name], name)  # one may make several figures
+    for make, name in makers.items():
         start = time.monotonic()
-        figures[name](simulations, options.quick)
+        make(simulations, options.quick)
         print(f"{name}: {time.monotonic() - start:.0f} s", flush=True)
     print(f"figures and data are in {options.to}")
 

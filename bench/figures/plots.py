@@ -25,7 +25,7 @@ def received(run):
 
 def curves(runs, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
     """Throughput and transfers over the working set, a curve for each scheduler (DARTS, Figures 6, 14 and 16)."""
-    figure, (rates, transfers) = plt.subplots(1, 2, figsize=(11, 4))
+    figure, (rates, transfers) = plt.subplots(1, 2, figsize=(10, 3.4))
     for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osv^D*"):
         mine = [run for run in runs if run["scheduler"] == scheduler]
         sizes = [run["compulsory_bytes"] / 1e9 for run in mine]
@@ -35,8 +35,9 @@ def curves(runs, path, title, memory_gb, moved=received, moved_label="received b
     one = [run for run in runs if run["scheduler"] == runs[0]["scheduler"]]
     sizes = [run["compulsory_bytes"] / 1e9 for run in one]
     rates.plot(sizes, [run["upper_bound_gflops"] for run in one], "k:", label="upper bound")
-    transfers.plot(sizes, [max(run["io_bound_bytes"], run["compulsory_bytes"]) / 1e9 for run in one], "k", label="least")
-    transfers.plot(sizes, [run["bus_limit_bytes"] / 1e9 for run in one], "k--", label="bus limit")
+    least = [max(run["io_bound_bytes"], run["compulsory_bytes"]) / 1e9 for run in one]
+    transfers.plot(sizes, least, "k", label="least")
+    transfers.plot(sizes, [run["bus_limit_bytes"] / 1e9 for run in one], "k--", label="bus limit, host to devices")
     for axes in (rates, transfers):
         axes.set_xlabel("working set (GB)")
         axes.axvline(memory_gb, color="green", linestyle=":", label="memory")
@@ -46,6 +47,8 @@ def curves(runs, path, title, memory_gb, moved=received, moved_label="received b
     transfers.set_ylabel(moved_label)
     transfers.set_yscale("log")
     rates.legend(fontsize=7)
+    handles, labels = transfers.get_legend_handles_labels()
+    transfers.legend(handles[-3:-1], labels[-3:-1], fontsize=7)
     save(figure, path, title)
 
 
@@ -69,7 +72,8 @@ def bars(groups, path, title, value, label, bound=None):
 def order(tasks, capacity, path, title, iterations=4, workers=None):
     """Where in the matrix each task worked, coloured by thousands of tasks (DARTS, Figures 8, 9 and 13).
 
-    A column of panels for each iteration, a row for each of the workers; the black area has as many tiles as fit in the memory.
+    A column of panels for each iteration, a row for each of the workers; the black area has as many tiles as the memory
+    holds.
     """
     rows = workers or [None]
     figure, panels = plt.subplots(len(rows), iterations, figsize=(3 * iterations, 3.2 * len(rows)), squeeze=False)
@@ -97,6 +101,6 @@ def _shade(sequence):
 
 def save(figure, path, title):
     figure.suptitle(title, fontsize=9)
-    figure.tight_layout()
-    figure.savefig(path, dpi=90)
+    figure.tight_layout(h_pad=1.5)
+    figure.savefig(path, dpi=80)
     plt.close(figure)

@@ -7,6 +7,7 @@ what the runs measured, and compares the bytes that crossed the disk's link; one
 """
 import argparse
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -20,7 +21,7 @@ from machine import machine  # noqa: E402
 
 COLUMNS = ["n", "tile", "memory_limit_bytes", "disk_bandwidth", "workers", "scheduler", "eviction", "depth", "runs", "engine_bytes_read",
            "engine_bytes_written", "engine_bytes", "engine_bytes_min", "engine_bytes_max", "engine_seconds", "seeds", "jitter",
-           "simulated_bytes_read", "simulated_bytes_written", "simulated_bytes", "simulated_seconds", "ratio",
+           "simulated_bytes_read", "simulated_bytes_written", "simulated_bytes", "simulated_bytes_min", "simulated_bytes_max", "simulated_seconds", "ratio",
            "cpu", "cores", "memory", "kernel"]
 DISK_WIDTH = 4  # copies that the runtime has under way on the disk at once, each way
 FLOPS = {"potrf": lambda b: b**3 / 3, "trsm": lambda b: b**3, "syrk": lambda b: b * b * (b + 1), "gemm": lambda b: 2 * b**3}
@@ -107,19 +108,21 @@ def platform(models, arguments, megabytes):
             "kernels": {"d": {codelet: {"cpu": times} for codelet, times in kernel_times(models, arguments.tile).items()}}}
 
 
-def simulate(arguments, directory, models, n, megabytes):
-    """The runs by scheduler and depth."""
+def simulate(arguments, directory, models, run, megabytes):
+    """What this run of the engine would be in virtual time, with the kernel times that it measured."""
     file, result = pathlib.Path(directory) / "platform.json", pathlib.Path(directory) / "simulated.json"
     file.write_text(json.dumps(platform(models, arguments, megabytes), indent=1), encoding="utf-8")
-    subprocess.run([arguments.bin / "granary-simulate", "--platform", file, "--algorithm", "cholesky", "--tiles", str(n // arguments.tile),
-                    "--tile", str(arguments.tile), "--precision", "d", "--memory", f"{megabytes}MB", "--depth", ",".join(map(str, arguments.depth)),
-                    "--scheduler", ",".join(arguments.schedulers), "--seeds", str(arguments.seeds), "--jitter", str(arguments.jitter),
-                    "--no-bounds", "--json", result, "--force"], check=True, stdout=subprocess.DEVNULL)
-    return {(run["scheduler"], run["depth"]): run for run in json.loads(result.read_text(encoding="utf-8"))}
+    subprocess.run([arguments.bin / "granary-simulate", "--platform", file, "--algorithm", "cholesky", "--priorities", "library",
+                    "--tiles", str(run["n"] // arguments.tile), "--tile", str(arguments.tile), "--precision", "d", "--memory", f"{megabytes}MB",
+                    "--depth", str(run["depth"]), "--scheduler", run["scheduler"], "--eviction", run["eviction"],
+                    "--seeds", str(arguments.seeds), "--jitter", str(arguments.jitter), "--no-bounds", "--json", result, "--force"],
+                   check=True, stdout=subprocess.DEVNULL)
+    (simulated,) = json.loads(result.read_text(encoding="utf-8"))
+    return simulated
 
 
-def median(runs, value):
-    return statistics.median_low([value(run) for run in runs])
+def median(runs, key):
+    return statistics.median_low([run[key] for run in runs])
 
 
 def compare(arguments, engine, case):
@@ -127,26 +130,28 @@ def compare(arguments, engine, case):
     if n % arguments.tile != 0:
         sys.exit(f"{n} is no multiple of the tile {arguments.tile}: kernel times are measured for full tiles")
     engine.factor(n, megabytes, arguments.schedulers[0], arguments.depth[0])  # so that no run that counts starts without models
-    settings = [(scheduler, depth) for scheduler in arguments.schedulers for depth in arguments.depth]
-    runs = {setting: [engine.factor(n, megabytes, *setting) for _ in range(arguments.runs)] for setting in settings}
-    simulated = simulate(arguments, engine.directory, engine.models(), n, megabytes)
-    for setting in settings:
-        real, virtual = runs[setting], simulated[setting]
-        totals = [run["bytes_read"] + run["bytes_written"] for run in real]
+    for scheduler, depth in itertools.product(arguments.schedulers, arguments.depth):
+        real, virtual = [], []
+        for _ in range(arguments.runs):
+            real.append(engine.factor(n, megabytes, scheduler, depth))
+            real[-1]["bytes"] = real[-1]["bytes_read"] + real[-1]["bytes_written"]
+            virtual.append(simulate(arguments, engine.directory, engine.models(), real[-1], megabytes))
+        totals, simulated = [run["bytes"] for run in real], [run["bytes_total"] for run in virtual]
         yield {"n": n, "tile": arguments.tile, "memory_limit_bytes": megabytes * 10**6, "disk_bandwidth": arguments.disk_megabytes * 10**6,
-               "workers": arguments.workers, "scheduler": setting[0], "eviction": real[0]["eviction"], "depth": setting[1], "runs": len(real),
-               "engine_bytes_read": median(real, lambda run: run["bytes_read"]), "engine_bytes_written": median(real, lambda run: run["bytes_written"]),
-               "engine_bytes": statistics.median_low(totals), "engine_bytes_min": min(totals), "engine_bytes_max": max(totals),
-               "engine_seconds": round(median(real, lambda run: run["seconds"]), 3), "seeds": arguments.seeds, "jitter": arguments.jitter,
-               "simulated_bytes_read": virtual["bytes_host_to_device"], "simulated_bytes_written": virtual["bytes_device_to_host"],
-               "simulated_bytes": virtual["bytes_total"], "simulated_seconds": round(virtual["seconds"], 3),
-               "ratio": round(statistics.median_low(totals) / virtual["bytes_total"], 3), **machine()}
+               "workers": arguments.workers, "scheduler": scheduler, "eviction": real[0]["eviction"], "depth": depth, "runs": len(real),
+               "engine_bytes_read": median(real, "bytes_read"), "engine_bytes_written": median(real, "bytes_written"),
+               "engine_bytes": median(real, "bytes"), "engine_bytes_min": min(totals), "engine_bytes_max": max(totals),
+               "engine_seconds": round(median(real, "seconds"), 3), "seeds": arguments.seeds, "jitter": arguments.jitter,
+               "simulated_bytes_read": median(virtual, "bytes_host_to_device"), "simulated_bytes_written": median(virtual, "bytes_device_to_host"),
+               "simulated_bytes": median(virtual, "bytes_total"), "simulated_bytes_min": min(simulated), "simulated_bytes_max": max(simulated),
+               "simulated_seconds": round(median(virtual, "seconds"), 3),
+               "ratio": round(median(real, "bytes") / median(virtual, "bytes_total"), 3), **machine()}
 
 
 def main():
     arguments = parse()
     new = not arguments.output.exists()
-    print(f"{'n':>6} {'memory':>7} {'scheduler':<12} {'depth':>5} {'engine GB':>10} {'(least-most)':>15} {'simulated GB':>12} {'engine/simulated':>16}"
+    print(f"{'n':>6} {'memory':>7} {'scheduler':<12} {'depth':>5} {'engine GB':>10} {'(least-most)':>15} {'simulated GB':>12} {'(least-most)':>15} {'ratio':>6}"
           f" {'engine s':>9} {'simulated s':>11}")
     with tempfile.TemporaryDirectory(dir=arguments.directory) as directory, arguments.output.open("a", newline="", encoding="utf-8") as stream:
         table = csv.DictWriter(stream, COLUMNS)
@@ -158,8 +163,9 @@ def main():
                 table.writerow(row)
                 stream.flush()
                 spread = f"({row['engine_bytes_min'] / 1e9:.3f}-{row['engine_bytes_max'] / 1e9:.3f})"
+                virtual = f"({row['simulated_bytes_min'] / 1e9:.3f}-{row['simulated_bytes_max'] / 1e9:.3f})"
                 print(f"{row['n']:>6} {row['memory_limit_bytes'] // 10**6:>5}MB {row['scheduler']:<12} {row['depth']:>5} {row['engine_bytes'] / 1e9:>10.3f}"
-                      f" {spread:>15} {row['simulated_bytes'] / 1e9:>12.3f} {row['ratio']:>16.3f} {row['engine_seconds']:>9.2f}"
+                      f" {spread:>15} {row['simulated_bytes'] / 1e9:>12.3f} {virtual:>15} {row['ratio']:>6.3f} {row['engine_seconds']:>9.2f}"
                       f" {row['simulated_seconds']:>11.2f}", flush=True)
 
 

@@ -142,6 +142,7 @@ TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
       for (auto i = j + 1; i < n; ++i) EXPECT_EQ(levels[task++], expected.gemm(i, j, k));
     }
   }
+  EXPECT_EQ(levels, library_cholesky_priorities(n));
 }
 
 TEST(Priorities, AreGivenToTheTasksInOrder) {
