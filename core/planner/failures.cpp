@@ -86,6 +86,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   finish_eviction(data, from, transfer.from_slot);
   drop_if_useless(data, from);
   drop_if_useless(data, to);
+  if (record(data).going_home) send_home(data);  // the fetch would have brought it a part of the way
   start_transfers(transfer.link);
   scan_fetching(data);
   if (record(data).released) try_forget(data);

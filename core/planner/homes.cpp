@@ -31,6 +31,12 @@ void Planner::send_home(DataId data) {
       nearest = replica.node;
     }
   }
+  // Where ways take equally long, the next node may hold the value already.
+  for (;;) {
+    NodeId const next = m_topology.machine()[m_topology.next_hop(nearest, going.description.home)].to;
+    if (next == going.description.home || !valid(data, next)) break;
+    nearest = next;
+  }
   Replica* const source = going.on(nearest);
   bool const writing = source != nullptr && source->writing;
   if (!writing && source != nullptr) write_back(data, nearest);

@@ -111,8 +111,7 @@ std::vector<DataId> Ledger::window(Bytes bytes, Bytes low, Bytes high,
     Bytes const start = std::max(piece.offset, low);
     Bytes const end = std::min(piece.offset + piece.size, high);
     if (start >= end) continue;
-    bool const whole = start == piece.offset && end == piece.offset + piece.size;
-    if (piece.data.valid() && (!whole || !evictable(piece.data))) {
+    if (piece.data.valid() && !evictable(piece.data)) {
       search_run();
       continue;
     }

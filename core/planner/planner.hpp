@@ -173,8 +173,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   bool give_room_to_transit(NodeId node, DataId data);
   bool place_task(Task& task, bool may_evict);
   void hold_places(Task& task);
-  bool stands_in_reserve(Task const& task, NodeId node, bool may_evict);
-  bool allocate_all(Task const& task, NodeId node, std::vector<std::pair<DataId, Bytes>>& taken);
+  bool stands_in_reserve(Task const& task, NodeId node, Bytes high, bool may_evict);
+  bool allocate_all(Task const& task, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
   bool make_room(NodeId node, Bytes total, Bytes largest, Bytes low, Bytes high);
   void clear_node(NodeId node);
   std::optional<Bytes> take_room(NodeId node, DataId data, Bytes low, Bytes high);
@@ -191,6 +191,12 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] Bytes room_for_tasks(NodeId node) const {
     auto const& state = m_nodes[node.index()];
     return state.ledger.capacity() - std::min(state.reserve, state.ledger.capacity());
+  }
+  /// The same for something of `bytes` that was accepted already: all of it if a larger reserve since leaves too
+  /// little.
+  [[nodiscard]] Bytes room_for_accepted(Bytes bytes, NodeId node) const {
+    Bytes const room = room_for_tasks(node);
+    return bytes > room ? m_nodes[node.index()].ledger.capacity() : room;
   }
 
   // transfers.cpp: replicas on the move

@@ -86,7 +86,7 @@ bool Planner::give_room_to_transit(NodeId id, DataId data) {
   }
   if (passing.on(id) == nullptr) {
     Bytes const bytes = passing.description.bytes;
-    Bytes const high = room_for_tasks(id);
+    Bytes const high = room_for_accepted(m_nodes[id.index()].ledger.rounded(bytes), id);
     auto offset = take_room(id, data, 0, high);
     while (!offset && make_room(id, bytes, bytes, 0, high)) offset = take_room(id, data, 0, high);
     if (!offset) return false;
@@ -100,7 +100,8 @@ bool Planner::place_task(Task& task, bool may_evict) {
   NodeId const id = m_topology.group(task.group).node;
   auto& node = m_nodes[id.index()];
   if (m_alone.valid() && task.id != m_alone) return false;
-  if (stands_in_reserve(task, id, may_evict)) return false;
+  Bytes const high = node.reserve == 0 ? node.ledger.capacity() : room_for_accepted(footprint(task.accesses, id), id);
+  if (stands_in_reserve(task, id, high, may_evict)) return false;
   Bytes total = 0;
   Bytes largest = 0;
   for (auto const& access : task.accesses) {
@@ -113,19 +114,16 @@ bool Planner::place_task(Task& task, bool may_evict) {
     if (!may_evict) return false;
     std::vector<std::pair<DataId, Bytes>> taken;
     // The task's own data must not be chosen as victims.
-    auto const protect = [&](int change) {
-      for (auto const& access : task.accesses) {
-        if (auto* const replica = access.repeated ? nullptr : record(access.data).on(id)) {
-          replica->pins = static_cast<std::uint32_t>(static_cast<int>(replica->pins) + change);
-        }
+    std::vector<DataId> own;
+    for (auto const& access : task.accesses) {
+      if (auto* const replica = access.repeated ? nullptr : record(access.data).on(id)) {
+        ++replica->pins;
+        own.push_back(access.data);
       }
-    };
-    protect(1);
-    bool placed = allocate_all(task, id, taken);
-    while (!placed && make_room(id, total, largest, 0, room_for_tasks(id))) {
-      placed = allocate_all(task, id, taken);
     }
-    protect(-1);
+    bool placed = allocate_all(task, id, high, taken);
+    while (!placed && make_room(id, total, largest, 0, high)) placed = allocate_all(task, id, high, taken);
+    for (DataId const data : own) --record(data).on(id)->pins;
     if (!placed) {
       if (node.holders == 0 && node.evicting == 0) clear_node(id);
       return false;
@@ -138,15 +136,15 @@ bool Planner::place_task(Task& task, bool may_evict) {
 
 // A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved
 // out first.
-bool Planner::stands_in_reserve(Task const& task, NodeId id, bool may_evict) {
+bool Planner::stands_in_reserve(Task const& task, NodeId id, Bytes high, bool may_evict) {
   auto const& node = m_nodes[id.index()];
   bool stands = false;
-  if (node.reserve == 0) return stands;
+  if (high == node.ledger.capacity()) return stands;
   for (auto const& access : task.accesses) {
     auto const* const replica = access.repeated ? nullptr : record(access.data).find(id, Slot::Pool);
     if (replica == nullptr) continue;
     Bytes const end = replica->offset + node.ledger.rounded(record(access.data).description.bytes);
-    if (end <= room_for_tasks(id)) continue;
+    if (end <= high) continue;
     stands = true;
     if (may_evict && evictable(access.data, id)) evict(access.data, id);
   }
@@ -154,19 +152,18 @@ bool Planner::stands_in_reserve(Task const& task, NodeId id, bool may_evict) {
     // What was clean is gone already: then the task can be placed at once.
     stands = std::ranges::any_of(task.accesses, [&](Access const& access) {
       auto const* const replica = record(access.data).find(id, Slot::Pool);
-      return replica != nullptr &&
-             replica->offset + node.ledger.rounded(record(access.data).description.bytes) > room_for_tasks(id);
+      return replica != nullptr && replica->offset + node.ledger.rounded(record(access.data).description.bytes) > high;
     });
   }
   return stands;
 }
 
-bool Planner::allocate_all(Task const& task, NodeId id, std::vector<std::pair<DataId, Bytes>>& taken) {
+bool Planner::allocate_all(Task const& task, NodeId id, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken) {
   auto& ledger = m_nodes[id.index()].ledger;
   taken.clear();
   for (auto const& access : task.accesses) {
     if (access.repeated || record(access.data).on(id) != nullptr) continue;
-    if (auto const offset = take_room(id, access.data, 0, room_for_tasks(id))) {
+    if (auto const offset = take_room(id, access.data, 0, high)) {
       taken.emplace_back(access.data, *offset);
       continue;
     }

@@ -203,9 +203,8 @@ void Planner::start_transfer(TransferId id) {
       find_ways_anew(data);
       auto const* const wanted = moving.find(to.node, to.slot);
       if (wanted != nullptr && wanted->pins > 0) fetch(data, to.node);
-    } else if (moving.going_home) {
-      send_home(data);
     } else {
+      if (moving.going_home) send_home(data);
       drop_if_useless(data, to.node);
       // A replica that is being evicted relied on this transfer as its way to storage.
       auto const leaving =
@@ -282,16 +281,18 @@ void Planner::copy_done(TransferId id) {
   advance();
 }
 
+// The place there, if any, is filled no more; what it was to be filled through is let go, as far as nobody else needs
+// it.
 void Planner::end_hops(DataId data, NodeId target) {
   auto& hops = record(data).hops;
-  for (std::size_t i = hops.size(); i-- > 0;) {
-    if (hops[i].target != target) continue;
-    Hop const hop = hops[i];
-    hops.erase(hops.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!hop.pinned) continue;
-    --record(data).on(hop.via)->pins;
-    drop_if_useless(data, hop.via);
-  }
+  auto const found = std::ranges::find(hops, target, &Hop::target);
+  if (found == hops.end()) return;
+  Hop const hop = *found;
+  hops.erase(found);
+  if (!hop.pinned) return;
+  Replica* const replica = record(data).on(hop.via);
+  if (--replica->pins == 0 && !replica->valid) end_hops(data, hop.via);
+  drop_if_useless(data, hop.via);
 }
 
 // A transfer that read the replica has ended: if it was being evicted, it goes now or is written back.

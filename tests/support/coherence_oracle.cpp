@@ -13,6 +13,7 @@ void CoherenceOracle::require(bool condition, std::function<std::string()> const
 }
 
 void CoherenceOracle::on_event(Event const& happened) {
+  m_clearing = std::holds_alternative<ClearFailures>(happened);
   std::visit([&](auto const& what) { event(what); }, happened);
 }
 
@@ -259,7 +260,7 @@ void CoherenceOracle::command(ForgetCommand const& forgotten) {
     require(copy.command.data != forgotten.data, [&] { return what() + " is forgotten while it is copied"; });
   }
   record.forgotten = true;
-  record.home_lost = record.copy_failed || (m_planner && m_planner->failed());
+  record.home_lost = record.copy_failed || m_clearing || (m_planner && m_planner->failed());
   m_touched.insert(forgotten.data);
 }
 
@@ -279,7 +280,7 @@ bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
     }
   }
   if (!record.released) return true;
-  if (record.copy_failed) return false;
+  if (record.copy_failed || record.home_lost) return false;
   if (record.description.home.valid() && *record.current != 0) return true;
   return std::ranges::any_of(record.pending, [&](TaskId id) {
     auto const& task = m_tasks[id.index()];

@@ -133,6 +133,7 @@ class CoherenceOracle {
   std::map<LinkId, std::uint32_t> m_in_flight;
   std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker
   std::set<DataId> m_touched;                // since the last event
+  bool m_clearing = false;                   // what is forgotten now is given up after a reported failure
   std::size_t m_tasks_run = 0;
   std::size_t m_tasks_cancelled = 0;
   std::size_t m_copies = 0;

@@ -218,6 +218,83 @@ TEST(Failures, OfAnEvictionDoNotBlockForEver) {
   hand.finish_all();
 }
 
+/// A disk, a host with a worker, a device with a worker; data go up to the device one at a time. A task on the device
+/// that reads three data fails by the first; the last then stands on the host, and its copy to the device is in the
+/// link's queue.
+struct FailedFetchOfThree {
+  FailedFetchOfThree() : hand(machine(), {.depth = 4, .write_back_early = false}) {
+    on_host = hand.planner.add_codelet({.name = "on_host", .kernels = {no_kernel, nullptr}});
+    on_device = hand.planner.add_codelet({.name = "on_device", .kernels = {nullptr, no_kernel}});
+    first = hand.stored("first", 100);
+    second = hand.stored("second", 100);
+    last = hand.stored("last", 100);
+    submit(on_device, {read(first), read(second), read(last)});
+    for (int i = 0; i < 3; ++i) hand.finish_copy();
+  }
+  static Machine machine() {
+    Machine machine = disk_and_host(1000);
+    NodeId const device = machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = 1000});
+    machine.add_link_pair(host_node, device, 1e10);
+    machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+    return machine;
+  }
+  TaskId submit(CodeletId codelet, std::initializer_list<Access> accesses) {
+    TaskId const id = hand.planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}});
+    hand.absorb();
+    return id;
+  }
+  Hand hand;
+  CodeletId on_host;
+  CodeletId on_device;
+  DataId first;
+  DataId second;
+  DataId last;
+};
+
+TEST(Failures, OfAFetchLeaveNothingThatKeepsAReleasedDatum) {
+  FailedFetchOfThree played;
+  auto& hand = played.hand;
+  TaskId const writer = played.submit(played.on_host, {read_write(played.last)});
+  hand.release(played.last);
+  hand.fail_copy();
+  EXPECT_TRUE(hand.runs_now(writer));
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(played.last), 1U);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+}
+
+TEST(Failures, OfAFetchLeaveNoCopyThatOverwritesALaterValue) {
+  FailedFetchOfThree played;
+  auto& hand = played.hand;
+  TaskId const writer = played.submit(played.on_device, {write(played.last)});
+  hand.fail_copy();
+  EXPECT_TRUE(hand.runs_now(writer));
+  hand.finish_all();
+  std::size_t const before = hand.copies_of(played.last);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_of(played.last), before + 2) << "from the device to the host, from there home, and not back";
+}
+
+TEST(Failures, OfAFetchDoNotKeepAReleasedValueFromGoingHome) {
+  FailedFetchOfThree played;
+  auto& hand = played.hand;
+  hand.finish_all();
+  DataId const result = hand.stored("result", 100);
+  played.submit(played.on_device, {write(result)});
+  hand.finish_all();
+  DataId const input = hand.stored("input", 100);
+  played.submit(played.on_host, {read(input), read(result)});
+  ASSERT_EQ(hand.copies.size(), 2U);
+  hand.release(result);
+  hand.fail_copy();  // of the input: the task fails, and what it fetches would be halfway home
+  hand.fail_copy();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(result), 1U);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
 TEST(Failures, CancellingAllLetsRunningTasksEnd) {
   Hand hand(disk_and_host(1000), {.depth = 2});
   DataId const a = hand.stored("a", 10);

@@ -163,6 +163,57 @@ TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
   for (DataId const d : data) EXPECT_GE(hand.copies_home(d), 1U);
 }
 
+// What goes home through two full nodes must not meet what comes the other way.
+TEST(Staging, LetsValuesGoHomeInOppositeDirectionsThroughTheSameNodes) {
+  Machine machine;
+  for (std::uint32_t n = 0; n < 4; ++n) {
+    bool const middle = n == 1 || n == 2;
+    machine.add_node({.name = "node" + std::to_string(n), .capacity = middle ? 200 : unbounded});
+    if (n > 0) machine.add_link_pair(NodeId(n - 1), NodeId(n), 1e9);
+  }
+  machine.add_worker({.name = "left", .node = NodeId(0), .kind = WorkerKind::Cpu});
+  machine.add_worker({.name = "right", .node = NodeId(3), .kind = WorkerKind::Device});
+  Hand hand(machine, {.write_back_early = false});
+  CodeletId const left = hand.planner.add_codelet({.name = "left", .kernels = {no_kernel, nullptr}});
+  CodeletId const right = hand.planner.add_codelet({.name = "right", .kernels = {nullptr, no_kernel}});
+  std::vector<DataId> data;
+  for (int i = 0; i < 6; ++i) {
+    bool const written_left = i % 2 == 0;
+    NodeId const home(written_left ? 3 : 0);
+    data.push_back(hand.add({.name = "d" + std::to_string(i), .bytes = 100, .home = home, .in_place = true}));
+    Access const access = write(data.back());
+    hand.planner.submit({.codelet = written_left ? left : right, .accesses = {&access, 1}});
+    hand.absorb();
+  }
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+  for (DataId const d : data) EXPECT_EQ(hand.copies_home(d), 1U);
+}
+
+TEST(Staging, KeepsRoomForTasksAcceptedBeforeALargerDatum) {
+  // The host holds two data for a task and keeps one place; then data may pass of which it could keep none.
+  Machine machine = three_levels(300, 1000);
+  machine.add_worker({.name = "cpu", .node = host_node});
+  Hand hand(machine, {.depth = 1});
+  CodeletId const on_host = hand.planner.add_codelet({.name = "on_host", .kernels = {no_kernel, nullptr}});
+  std::vector<DataId> data;
+  for (int i = 0; i < 4; ++i) data.push_back(hand.stored("d" + std::to_string(i), 100));
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::vector<Access> const accesses = {read_write(data[i]), read(data[i + 2])};
+    hand.planner.submit({.codelet = on_host, .accesses = accesses});
+    hand.absorb();
+  }
+  DataId const large = hand.stored("large", 250);
+  Access const reads_large = read(large);
+  EXPECT_THROW(hand.planner.submit({.codelet = on_host, .accesses = {&reads_large, 1}}), MemoryLimitError);
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
 TEST(Staging, RefusesDataThatCannotPassANodeBetween) {
   Hand hand(three_levels(199, 1000));
   DataId const a = hand.stored("a", 100);

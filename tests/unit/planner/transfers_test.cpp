@@ -4,6 +4,7 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace granary::test {
@@ -72,6 +73,48 @@ TEST(Transfers, PassThroughTheNodesBetween) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
+TEST(Transfers, FindAnotherWayWhenThePlaceThatTheyWereToComeFromIsGone) {
+  // disk - near - middle - far, where the way from far to near is much faster than the one from the disk.
+  Machine machine;
+  machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  NodeId const near = machine.add_node({.name = "near", .kind = NodeKind::Host, .capacity = 200});
+  NodeId const middle = machine.add_node({.name = "middle", .kind = NodeKind::Host, .capacity = 200});
+  NodeId const far = machine.add_node({.name = "far", .kind = NodeKind::Device, .capacity = 200});
+  machine.add_link_pair(disk_node, near, 1e6);
+  machine.add_link_pair(near, middle, 1e9);
+  machine.add_link_pair(middle, far, 1e9);
+  machine.add_worker({.name = "cpu", .node = near});
+  machine.add_worker({.name = "gpu", .node = far, .kind = WorkerKind::Device});
+  Hand hand(machine, {.depth = 4});
+  CodeletId const on_near = hand.planner.add_codelet({.name = "on_near", .kernels = {no_kernel, nullptr}});
+  CodeletId const on_far = hand.planner.add_codelet({.name = "on_far", .kernels = {nullptr, no_kernel}});
+  auto const submit_read = [&](CodeletId codelet, DataId data) {
+    Access const access = read(data);
+    TaskId const task = hand.planner.submit({.codelet = codelet, .accesses = {&access, 1}});
+    hand.absorb();
+    return task;
+  };
+  DataId const x = hand.stored("x", 100);
+  DataId const y = hand.stored("y", 100);
+  DataId const z = hand.stored("z", 100);
+  submit_read(on_far, x);
+  hand.finish_all();
+  submit_read(on_far, y);
+  hand.finish_copy();
+  hand.finish_copy();
+  ASSERT_TRUE(hand.freed(x, near) && hand.freed(x, middle)) << "y took its places";
+  TaskId const waiting = submit_read(on_near, x);  // from far, once y has left the middle
+  EXPECT_EQ(hand.copies.size(), 1U);
+  submit_read(on_far, z);
+  ASSERT_TRUE(hand.freed(x, far));
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+  auto const order = hand.order_of_runs();
+  EXPECT_TRUE(std::ranges::find(order, waiting.value()) != order.end());
+  EXPECT_EQ(order.size(), 4U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
 TEST(Transfers, AnswersMayComeInAnyOrder) {
   Hand hand(disk_and_host(1000), {.depth = 8});
   DataId const a = hand.stored("a", 100);
@@ -104,6 +147,18 @@ TEST(Transfers, AFlushWritesWhatChangedAndNothingElse) {
   std::size_t const commands = hand.log.size();
   hand.flush();
   EXPECT_EQ(hand.log.size(), commands) << "there is nothing left to write";
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, AFlushGoesOnWhereAHopTakesNoTime) {
+  Hand hand(three_levels(1000, 1000), {.write_back_early = false});
+  DataId const tiny = hand.stored("tiny", 2);
+  ASSERT_EQ(hand.planner.topology().route_time(device_node, host_node, 2), Duration{0});
+  hand.submit({write(tiny)});
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(tiny), 1U);
   EXPECT_TRUE(hand.planner.idle());
 }
 
