@@ -224,8 +224,10 @@ void Planner::start_transfer(TransferId id) {
       id, transfer.data, {from, source->slot, source->offset}, transfer.to, transfer.link, moving.description.bytes});
 }
 
+// The value is about to be overwritten: nobody fetches it any more.
 void Planner::cancel_queued_transfers(DataId data) {
   auto& moving = record(data);
+  while (!moving.hops.empty()) end_hops(data, moving.hops.back().target);
   if (moving.transfers == 0 && !moving.going_home) return;
   if (std::exchange(moving.going_home, false)) --m_going_home;
   for (std::size_t i = moving.replicas.size(); i-- > 0;) {
