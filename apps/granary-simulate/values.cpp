@@ -45,9 +45,9 @@ void for_each_value(std::string_view text, Parse const& parse, Add const& add, M
     auto const step = range.size() == 3 ? parse(range[2]) : first;
     if (range.size() == 3 && (!(step > 0) || last < first)) malformed();
     auto const steps = range.size() == 3 ? static_cast<double>(last - first) / static_cast<double>(step) : 0;
-    if (steps >= static_cast<double>(most_values) || (count += static_cast<std::size_t>(steps) + 1) > most_values) {
-      malformed();
-    }
+    if (steps >= static_cast<double>(most_values)) malformed();
+    count += static_cast<std::size_t>(steps) + 1;
+    if (count > most_values) malformed();
     // The margin is for steps such as 0.1.
     for (std::size_t i = 0; i <= static_cast<std::size_t>(steps + 1e-9); ++i) {
       add(first + static_cast<decltype(step)>(i) * step);

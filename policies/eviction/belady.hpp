@@ -43,8 +43,8 @@ class BeladyEviction final : public EvictionPolicy {
     PlanPosition next_use{};
     std::uint64_t last_use = 0;
     friend std::strong_ordering operator<=>(Rank const& a, Rank const& b) {
-      if (auto const order = a.known <=> b.known; order != 0) return order;
-      if (auto const order = b.next_use <=> a.next_use; order != 0) return order;
+      if (auto const order = a.known <=> b.known; std::is_neq(order)) return order;
+      if (auto const order = b.next_use <=> a.next_use; std::is_neq(order)) return order;
       return a.last_use <=> b.last_use;
     }
     friend bool operator==(Rank const&, Rank const&) = default;

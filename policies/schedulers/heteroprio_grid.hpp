@@ -36,7 +36,7 @@ class BucketGrid {
     std::uint32_t const list = list_of(allowed_groups, bucket, column);
     cell(bucket, column)[list].tasks.insert(task);
     count(bucket, cell(bucket, column)[list], 1);
-    std::uint32_t slot;
+    std::uint32_t slot = 0;
     if (m_free.empty()) {
       slot = static_cast<std::uint32_t>(m_places.size());
       m_places.emplace_back();
