@@ -51,7 +51,7 @@ void check_directory(std::string const& directory) {
 }  // namespace
 
 std::string models_directory() {
-  if (auto const named = variable("GRANARY_MODELS"); !named.empty()) return named;
+  if (auto named = variable("GRANARY_MODELS"); !named.empty()) return named;
   auto cache = variable("XDG_CACHE_HOME");
   if (!cache.starts_with('/')) {  // the specification says to ignore relative ones
     auto const home = variable("HOME");
