@@ -1,23 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/model/task_graph.hpp>
+#include <granary/core/model/bottom_levels.hpp>
 #include <granary/linalg/cholesky_priorities.hpp>
 #include <granary/workloads/priorities.hpp>
-
-#include <algorithm>
 
 namespace granary {
 
 std::vector<std::int64_t> bottom_levels(GraphRecorder const& record, ExpectedTime const& time) {
   TaskGraph graph;
   for (auto const& task : record.tasks()) graph.add(AccessList(record.accesses_of(task)));
-  std::vector<std::int64_t> levels(record.tasks().size());
-  for (std::size_t i = levels.size(); i-- > 0;) {
-    std::int64_t below = 0;
-    graph.for_each_successor(graph[TaskId(i)], [&](TaskId after) { below = std::max(below, levels[after.index()]); });
+  return bottom_levels(graph, [&](std::size_t i) {
     auto const& task = record.tasks()[i];
-    levels[i] = below + time(task.codelet, task.flops).count();
-  }
-  return levels;
+    return time(task.codelet, task.flops);
+  });
 }
 
 std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles) {

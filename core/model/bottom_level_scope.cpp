@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/bottom_level_scope.hpp>
-#include <granary/core/model/task_graph.hpp>
+#include <granary/core/model/bottom_levels.hpp>
 
 #include <algorithm>
 
@@ -34,13 +34,8 @@ void BottomLevelScope::close() {
 std::vector<std::int64_t> BottomLevelScope::bottom_levels() const {
   TaskGraph graph;
   for (auto const& task : m_tasks) graph.add(AccessList(accesses_of(task)));
-  std::vector<std::int64_t> levels(m_tasks.size());
-  for (std::size_t i = m_tasks.size(); i-- > 0;) {
-    std::int64_t below = 0;
-    graph.for_each_successor(graph[TaskId(i)], [&](TaskId after) { below = std::max(below, levels[after.index()]); });
-    levels[i] = below + m_estimator.kernel_time(m_tasks[i].codelet, m_tasks[i].flops, m_kind).count();
-  }
-  return levels;
+  return granary::bottom_levels(
+      graph, [&](std::size_t i) { return m_estimator.kernel_time(m_tasks[i].codelet, m_tasks[i].flops, m_kind); });
 }
 
 }  // namespace granary
