@@ -13,71 +13,42 @@ EvictionRegistration const registration("luf", [](PolicyOptions&) { return std::
 void LufEviction::attach(SystemView const& view, PlanBoard const& board) {
   m_view = &view;
   m_board = &board;
-  m_nodes.resize(view.topology().machine().nodes.size());
+  m_replicas = Replicas(view.topology().machine().nodes.size());
 }
 
-DataId LufEviction::victim(NodeId id) {
-  update_order(id);
-  for (auto const& rank : m_nodes[id.index()].order) {
-    if (m_view->committed_uses(rank.data, id) == 0 && m_view->evictable(rank.data, id)) return rank.data;
-  }
-  return furthest_committed_use(*m_view, id);
-}
-
-void LufEviction::update_order(NodeId id) {
-  auto& node = m_nodes[id.index()];
-  for (DataId const data : node.changed) {
-    auto& replica = node.replicas[data.index()];
-    replica.changed = false;
-    if (replica.ranked) node.order.erase(replica.rank);
-    replica.ranked = replica.present;
-    if (!replica.present) continue;
+DataId LufEviction::victim(NodeId node) {
+  auto const rank_of = [&](DataId data, Use const& use) {
     std::uint64_t planned_uses = 0;
-    for (GroupId const group : m_view->topology().groups_on(id)) planned_uses += m_board->uses(data, group);
-    replica.rank = {planned_uses, m_view->unfinished_uses(data) > 0, replica.last_use, data};
-    node.order.insert(replica.rank);
+    for (GroupId const group : m_view->topology().groups_on(node)) planned_uses += m_board->uses(data, group);
+    return Rank{planned_uses, m_view->unfinished_uses(data) > 0, use.last};
+  };
+  for (auto const& [rank, data] : m_replicas.order(node, rank_of)) {
+    if (m_view->committed_uses(data, node) == 0 && m_view->evictable(data, node)) return data;
   }
-  node.changed.clear();
+  return furthest_committed_use(*m_view, node);
 }
 
-void LufEviction::mark_changed(Node& node, DataId data) {
-  auto& replica = node.replicas[data.index()];
-  if (replica.changed) return;
-  replica.changed = true;
-  node.changed.push_back(data);
+void LufEviction::replica_added(DataId data, NodeId node) { m_replicas.add(data, node, {++m_clock}); }
+
+void LufEviction::replica_used(DataId data, NodeId node) {
+  auto* const use = m_replicas.find(data, node);
+  if (use == nullptr) return;  // used in place
+  use->last = ++m_clock;
+  m_replicas.mark_changed(data, node);
 }
 
-void LufEviction::replica_added(DataId data, NodeId id) {
-  auto& node = m_nodes[id.index()];
-  if (data.index() >= node.replicas.size()) node.replicas.resize(data.index() + 1);
-  node.replicas[data.index()].present = true;
-  node.replicas[data.index()].last_use = ++m_clock;
-  mark_changed(node, data);
-}
-
-void LufEviction::replica_used(DataId data, NodeId id) {
-  auto& node = m_nodes[id.index()];
-  if (data.index() >= node.replicas.size() || !node.replicas[data.index()].present) return;
-  node.replicas[data.index()].last_use = ++m_clock;
-  mark_changed(node, data);
-}
-
-void LufEviction::replica_dropped(DataId data, NodeId id) {
-  auto& node = m_nodes[id.index()];
-  if (data.index() >= node.replicas.size() || !node.replicas[data.index()].present) return;
-  node.replicas[data.index()].present = false;
-  mark_changed(node, data);
-}
+void LufEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
 
 void LufEviction::last_use_ended(DataId data) {
-  for (auto& node : m_nodes) {
-    if (data.index() < node.replicas.size() && node.replicas[data.index()].present) mark_changed(node, data);
-  }
+  for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) look_again(data, NodeId(n));
 }
 
 void LufEviction::planned_uses_changed(DataId data, GroupId group) {
-  auto& node = m_nodes[m_view->topology().group(group).node.index()];
-  if (data.index() < node.replicas.size() && node.replicas[data.index()].present) mark_changed(node, data);
+  look_again(data, m_view->topology().group(group).node);
+}
+
+void LufEviction::look_again(DataId data, NodeId node) {
+  if (m_replicas.find(data, node) != nullptr) m_replicas.mark_changed(data, node);
 }
 
 }  // namespace granary

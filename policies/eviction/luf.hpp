@@ -2,10 +2,10 @@
 #pragma once
 
 #include <granary/core/policy/eviction_policy.hpp>
+#include <granary/policies/eviction/ranked_replicas.hpp>
 
+#include <compare>
 #include <cstdint>
-#include <set>
-#include <vector>
 
 namespace granary {
 
@@ -27,31 +27,21 @@ class LufEviction final : public EvictionPolicy {
 
  private:
   struct Rank {
-    std::uint64_t planned_uses;
-    bool needed;  // by some unfinished task
-    std::uint64_t last_use;
-    DataId data;
+    std::uint64_t planned_uses = 0;
+    bool needed = false;  // by some unfinished task
+    std::uint64_t last_use = 0;
     friend auto operator<=>(Rank const&, Rank const&) = default;
   };
-  struct Replica {
-    Rank rank{};
-    std::uint64_t last_use = 0;
-    bool present = false;
-    bool ranked = false;   // stands in `order` under `rank`
-    bool changed = false;  // stands in `changed`: `order` may be out of date
+  struct Use {
+    std::uint64_t last = 0;
   };
-  struct Node {
-    std::vector<Replica> replicas;  // by datum
-    std::set<Rank> order;
-    std::vector<DataId> changed;
-  };
+  using Replicas = RankedReplicas<Rank, Use>;
 
-  void mark_changed(Node& node, DataId data);
-  void update_order(NodeId id);
+  void look_again(DataId data, NodeId node);
 
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
-  std::vector<Node> m_nodes;
+  Replicas m_replicas;
   std::uint64_t m_clock = 0;  // counts uses
 };
 
