@@ -135,12 +135,7 @@ TaskId DartsScheduler::take_slowly(GroupId group) {
       if (((fast >> g) & 1U) != 0) fast_workers += static_cast<std::int64_t>(groups[g].workers.size());
     }
     if (m_view->kernel_time(id, group).count() * fast_workers > m_fast_backlog_ns) continue;
-    if (m_index.contains(id)) {
-      m_index.remove(id);
-    } else {
-      m_board->remove(id);
-      for (std::uint32_t g = 0; g < groups.size(); ++g) refresh_inputs(task, GroupId(g));
-    }
+    forget(task);
     return id;
   }
   return {};
@@ -202,13 +197,17 @@ TaskId DartsScheduler::steal(GroupId group) {
 }
 
 void DartsScheduler::cancelled(TaskId id) {
-  if (!m_for_slow.empty()) leave_slow(m_view->task(id));
-  if (m_index.contains(id)) {
-    m_index.remove(id);
+  auto const& task = m_view->task(id);
+  if (!m_for_slow.empty()) leave_slow(task);
+  forget(task);
+}
+
+void DartsScheduler::forget(Task const& task) {
+  if (m_index.contains(task.id)) {
+    m_index.remove(task.id);
     return;
   }
-  auto const& task = m_view->task(id);
-  m_board->remove(id);
+  m_board->remove(task.id);
   for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) refresh_inputs(task, GroupId(g));
 }
 

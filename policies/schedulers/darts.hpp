@@ -41,6 +41,7 @@ class DartsScheduler final : public Scheduler {
   void replica_dropped(DataId data, NodeId node) override;
 
  private:
+  void forget(Task const& task);
   void refresh_inputs(Task const& task, GroupId group);
   void refresh_on(DataId data, NodeId node);
   void plan(TaskId task, GroupId group);

@@ -5,7 +5,6 @@
 #include <granary/policies/schedulers/block_builder.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
