@@ -1,84 +1,66 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
 #include <granary/linalg/cholesky.hpp>
-
-#include <array>
+#include <granary/linalg/tiles/blas3.hpp>
 
 namespace granary {
 namespace {
 
-// Emits one task per call, on tiles of the lower form.
+// One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one,
+// which is the conjugate of A and has the transpose of U for a factor.
 template <class T>
-class CholeskyEmitter {
+class CholeskyTasks {
  public:
-  CholeskyEmitter(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a,
-                  CholeskyOptions const& options)
-      : m_submitter(submitter),
-        m_codelets(codelets),
-        m_a(a),
-        m_grid(a.grid()),
-        m_priorities(a.grid().count(), options.times),
+  CholeskyTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options)
+      : m_tasks(tasks),
+        m_a(a.part() == MatrixPart::Lower ? a : a.transposed()),
+        m_levels(a.grid().tile_rows(), options.times),
         m_prioritised(options.priorities) {}
 
   // A(k,k) := L(k,k)
   void potrf(std::uint64_t k) {
-    double const n = size(k);
-    emit(m_codelets.potrf, std::array{rw(k, k)}, m_priorities.potrf(k), n * n * n / 3, call(0, k, 0, m_grid.first(k)));
+    tiles::potrf<T>(m_tasks, Uplo::Lower, m_a(k, k), m_a.grid().first(k), priority(m_levels.potrf(k)));
   }
-  // A(i,k) := A(i,k) L(k,k)^-T
+  // A(i,k) := A(i,k) L(k,k)^-H
   void trsm(std::uint64_t i, std::uint64_t k) {
-    emit(m_codelets.trsm, std::array{r(k, k), rw(i, k)}, m_priorities.trsm(i, k), size(i) * size(k) * size(k),
-         call(i, k, 0));
+    tiles::trsm(m_tasks, Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_a(k, k), m_a(i, k),
+                priority(m_levels.trsm(i, k)));
   }
-  // A(i,i) := A(i,i) - A(i,k) A(i,k)^T
-  void syrk(std::uint64_t i, std::uint64_t k) {
-    emit(m_codelets.syrk, std::array{r(i, k), rw(i, i)}, m_priorities.syrk(i, k), size(i) * (size(i) + 1) * size(k),
-         call(0, i, k));
+  // A(i,i) := A(i,i) - A(i,k) A(i,k)^H
+  void herk(std::uint64_t i, std::uint64_t k) {
+    tiles::herk<T>(m_tasks, Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i), priority(m_levels.syrk(i, k)));
   }
-  // A(i,j) := A(i,j) - A(i,k) A(j,k)^T
+  // A(i,j) := A(i,j) - A(i,k) A(j,k)^H
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    emit(m_codelets.gemm, std::array{r(i, k), r(j, k), rw(i, j)}, m_priorities.gemm(i, j, k),
-         2 * size(i) * size(j) * size(k), call(i, j, k));
+    tiles::gemm(m_tasks, Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k), T(1), m_a(i, j),
+                priority(m_levels.gemm(i, j, k)));
   }
 
  private:
-  [[nodiscard]] double size(std::uint64_t i) const { return static_cast<double>(m_grid.size(i)); }
-  [[nodiscard]] Access r(std::uint64_t i, std::uint64_t j) const { return {m_a.lower(i, j), AccessMode::Read}; }
-  [[nodiscard]] Access rw(std::uint64_t i, std::uint64_t j) const { return {m_a.lower(i, j), AccessMode::ReadWrite}; }
+  [[nodiscard]] std::int64_t priority(std::int64_t level) const { return m_prioritised ? level : 0; }
 
-  [[nodiscard]] TileCall call(std::uint64_t i, std::uint64_t j, std::uint64_t k, std::uint64_t first = 0) const {
-    auto const order = [&](std::uint64_t tile) { return static_cast<std::int32_t>(m_grid.size(tile)); };
-    auto const leading = static_cast<std::int32_t>(m_a.leading());
-    return {order(i), order(j), order(k), leading, leading, leading, m_a.lower_layout(), first};
-  }
-  void emit(CodeletId codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
-            TileCall const& call) {
-    m_submitter.submit({codelet, accesses, m_prioritised ? priority : 0, flops}, Parameters(call));
-  }
-
-  Submitter& m_submitter;
-  CholeskyCodelets const& m_codelets;
-  TiledMatrix<T> const& m_a;
-  TileGrid m_grid;
-  CholeskyPriorities m_priorities;
+  TaskEmitter& m_tasks;
+  TiledMatrix<T> m_a;
+  CholeskyPriorities m_levels;
   bool m_prioritised;
 };
 
 template <class T>
-void right_looking(CholeskyEmitter<T>& emit, std::uint64_t count) {
+void right_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
   for (std::uint64_t k = 0; k < count; ++k) {
     emit.potrf(k);
     for (std::uint64_t i = k + 1; i < count; ++i) emit.trsm(i, k);
     for (std::uint64_t j = k + 1; j < count; ++j) {
-      emit.syrk(j, k);
+      emit.herk(j, k);
       for (std::uint64_t i = j + 1; i < count; ++i) emit.gemm(i, j, k);
     }
   }
 }
 
 template <class T>
-void left_looking(CholeskyEmitter<T>& emit, std::uint64_t count) {
+void left_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
   for (std::uint64_t j = 0; j < count; ++j) {
-    for (std::uint64_t k = 0; k < j; ++k) emit.syrk(j, k);
+    for (std::uint64_t k = 0; k < j; ++k) emit.herk(j, k);
     emit.potrf(j);
     for (std::uint64_t i = j + 1; i < count; ++i) {
       for (std::uint64_t k = 0; k < j; ++k) emit.gemm(i, j, k);
@@ -90,17 +72,24 @@ void left_looking(CholeskyEmitter<T>& emit, std::uint64_t count) {
 }  // namespace
 
 template <class T>
-void potrf(Submitter& submitter, CholeskyCodelets const& codelets, TiledMatrix<T> const& a,
-           CholeskyOptions const& options) {
-  CholeskyEmitter<T> emit(submitter, codelets, a, options);
-  if (options.order == CholeskyOrder::RightLooking) {
-    right_looking(emit, a.grid().count());
+void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options) {
+  auto const& grid = a.grid();
+  if (grid.rows != grid.cols || a.part() == MatrixPart::All) {
+    throw InvalidArgument("potrf needs one triangle of a square matrix, not " +
+                          std::string(a.part() == MatrixPart::All ? "all" : "a triangle") + " of a matrix of " +
+                          std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
+  }
+  CholeskyTasks<T> emit(tasks, a, options);
+  if (options.order == FactorOrder::RightLooking) {
+    right_looking(emit, grid.tile_rows());
   } else {
-    left_looking(emit, a.grid().count());
+    left_looking(emit, grid.tile_rows());
   }
 }
 
-template void potrf(Submitter&, CholeskyCodelets const&, TiledMatrix<float> const&, CholeskyOptions const&);
-template void potrf(Submitter&, CholeskyCodelets const&, TiledMatrix<double> const&, CholeskyOptions const&);
+template void potrf(TaskEmitter&, TiledMatrix<float> const&, CholeskyOptions const&);
+template void potrf(TaskEmitter&, TiledMatrix<double> const&, CholeskyOptions const&);
+template void potrf(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, CholeskyOptions const&);
+template void potrf(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, CholeskyOptions const&);
 
 }  // namespace granary

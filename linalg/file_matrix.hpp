@@ -48,8 +48,6 @@ class FileMatrix {
   }
 
  private:
-  static MatrixPart part_of(Uplo uplo) { return uplo == Uplo::Lower ? MatrixPart::Lower : MatrixPart::Upper; }
-
   static std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, MatrixFileInfo const& info,
                                                FileMatrixOptions const& options) {
     if (info.rows != info.cols) {
@@ -72,7 +70,7 @@ class FileMatrix {
   static TiledMatrix<T> make_tiles(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options,
                                    std::shared_ptr<Storage> const& sink) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, part_of(options.uplo), runtime.io());
-    return add_file_matrix<T>(runtime, {info.rows, options.tile}, options.uplo,
+    return add_file_matrix<T>(runtime, {info.rows, info.cols, options.tile}, part_of(options.uplo),
                               info.dataset.empty() ? "A" : info.dataset, source, sink);
   }
 

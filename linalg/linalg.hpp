@@ -23,7 +23,7 @@ template <class T>
   submit_residual<T>(runtime.submitter(), add_residual_codelets<T>(runtime.submitter()), a, l, ids);
   for (auto id : ids) runtime.submitter().release_data(id);
   runtime.wait();
-  return relative_residual<T>(grid.n, sums);
+  return relative_residual<T>(grid.rows, sums);
 }
 
 /// Overwrites one triangle of a square View on the host by its Cholesky factor, in place: A = L Lᵀ (Lower) or A = Uᵀ U
@@ -33,9 +33,9 @@ template <class T>
 template <class ViewType>
 requires Kokkos::is_view<ViewType>::value void potrf(Runtime& runtime, Uplo uplo, ViewType const& a,
                                                      std::uint64_t tile = 512, CholeskyOptions const& options = {}) {
-  using T = typename ViewType::non_const_value_type;
-  auto tiles = add_view_matrix(runtime, a, tile, uplo);
-  potrf(runtime.submitter(), add_cholesky_codelets<T>(runtime.submitter()), tiles, options);
+  auto tiles = add_view_matrix(runtime, a, tile, part_of(uplo));
+  TaskEmitter tasks(runtime.submitter());
+  potrf(tasks, tiles, options);
   tiles.release(runtime.submitter());
   runtime.wait();
 }
@@ -45,8 +45,9 @@ requires Kokkos::is_view<ViewType>::value void potrf(Runtime& runtime, Uplo uplo
 /// Runtime::wait throws.
 template <class T>
 void potrf(Runtime& runtime, Uplo uplo, FileMatrix<T>& a, CholeskyOptions const& options = {}) {
-  if (uplo != a.tiles().stored()) throw InvalidArgument("the matrix was opened with its other triangle");
-  potrf(runtime.submitter(), add_cholesky_codelets<T>(runtime.submitter()), a.tiles(), options);
+  if (part_of(uplo) != a.tiles().part()) throw InvalidArgument("the matrix was opened with its other triangle");
+  TaskEmitter tasks(runtime.submitter());
+  potrf(tasks, a.tiles(), options);
   runtime.wait();
 }
 

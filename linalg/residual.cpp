@@ -12,9 +12,17 @@
 namespace granary {
 namespace {
 
-using detail::input_tile;
-using detail::output_tile;
 using detail::parameters_of;
+
+template <class T>
+TileView<T const> input_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading,
+                             Layout layout) {
+  return {reinterpret_cast<T const*>(call.data[access]), rows, cols, leading, layout};
+}
+template <class T>
+TileView<T> output_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading, Layout layout) {
+  return {reinterpret_cast<T*>(call.data[access]), rows, cols, leading, layout};
+}
 
 // R (m x n, row-major) accumulates the products of an m x k and an n x k tile of L.
 struct ResidualCall {
@@ -104,11 +112,17 @@ void run_sums(KernelCall const& call) {
 }
 
 template <class T>
+TiledMatrix<T> lower_form(TiledMatrix<T> const& a) {
+  return a.part() == MatrixPart::Upper ? a.transposed() : a;
+}
+
+template <class T>
 class ResidualEmitter {
  public:
   ResidualEmitter(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a,
                   TiledMatrix<T> const& l, std::span<DataId const> sums)
-      : m_submitter(submitter), m_codelets(codelets), m_a(a), m_l(l), m_grid(a.grid()), m_sums(sums) {
+      
+      : m_submitter(submitter), m_codelets(codelets), m_a(lower_form(a)), m_l(lower_form(l)), m_grid(a.grid()), m_sums(sums) {
     Bytes const bytes = m_grid.tile * m_grid.tile * sizeof(T);
     for (std::size_t s = 0; s < sums.size(); ++s) {
       m_temporaries.push_back(
@@ -124,7 +138,7 @@ class ResidualEmitter {
   void step(std::size_t slot, std::uint64_t i, std::uint64_t j, std::uint64_t k) {
     auto const call = make_call(i, j, k);
     auto const mode = k == 0 ? AccessMode::Write : AccessMode::ReadWrite;
-    std::array const accesses{read(m_l.lower(i, k)), read(m_l.lower(j, k)), Access{m_temporaries[slot], mode}};
+    std::array const accesses{read(m_l(i, k).data), read(m_l(j, k).data), Access{m_temporaries[slot], mode}};
     auto const codelet = k < j ? m_codelets.product : m_codelets.last_product;
     double const flops = (k < j ? 2.0 : 1.0) * call.m * call.n * call.k;
     m_submitter.submit({codelet, accesses, 0, flops}, Parameters(call));
@@ -136,28 +150,28 @@ class ResidualEmitter {
 
   void sum(std::size_t slot, std::uint64_t i, std::uint64_t j) {
     auto call = make_call(i, j, 0);
-    call.layout = m_a.lower_layout();
-    call.leading = static_cast<std::int32_t>(m_a.leading());
-    std::array const accesses{read(m_a.lower(i, j)), read(m_temporaries[slot]),
+    call.layout = m_a(0, 0).layout;
+    call.leading = m_a(0, 0).ld;
+    std::array const accesses{read(m_a(i, j).data), read(m_temporaries[slot]),
                               Access{m_sums[slot], AccessMode::ReadWrite}};
     m_submitter.submit({m_codelets.sums, accesses, 0, 6.0 * call.m * call.n}, Parameters(call));
   }
   [[nodiscard]] ResidualCall make_call(std::uint64_t i, std::uint64_t j, std::uint64_t k) const {
-    auto const order = [&](std::uint64_t tile) { return static_cast<std::int32_t>(m_grid.size(tile)); };
+    auto const order = [&](std::uint64_t tile) { return static_cast<std::int32_t>(m_grid.rows_in(tile)); };
     return {order(i),
             order(j),
             order(k),
-            static_cast<std::int32_t>(m_l.leading()),
+            m_l(0, 0).ld,
             static_cast<std::int32_t>(m_grid.tile),
-            m_l.lower_layout(),
+            m_l(0, 0).layout,
             k == 0,
             i == j};
   }
 
   Submitter& m_submitter;
   ResidualCodelets const& m_codelets;
-  TiledMatrix<T> const& m_a;
-  TiledMatrix<T> const& m_l;
+  TiledMatrix<T> m_a;
+  TiledMatrix<T> m_l;
   TileGrid m_grid;
   std::span<DataId const> m_sums;
   std::vector<DataId> m_temporaries;
@@ -168,7 +182,7 @@ class ResidualEmitter {
 std::uint64_t residual_block(TileGrid const& grid, Bytes tile_bytes, Bytes memory) {
   std::uint64_t block = 1;
   auto const tiles = memory / tile_bytes;
-  while (block < grid.count() && (block + 1) * (block + 1) + 4 * (block + 1) <= tiles) ++block;
+  while (block < grid.tile_rows() && (block + 1) * (block + 1) + 4 * (block + 1) <= tiles) ++block;
   return block;
 }
 
@@ -184,8 +198,8 @@ ResidualCodelets add_residual_codelets(Submitter& submitter) {
 template <class T>
 void submit_residual(Submitter& submitter, ResidualCodelets const& codelets, TiledMatrix<T> const& a,
                      TiledMatrix<T> const& l, std::span<DataId const> sums) {
-  auto const count = a.grid().count();
-  if (a.grid().n != l.grid().n || a.grid().tile != l.grid().tile || sums.empty()) {
+  auto const count = a.grid().tile_rows();
+  if (a.grid() != l.grid() || sums.empty()) {
     throw InvalidArgument(
         "the residual needs a matrix and a factor of the same order and tile size, and at least one sum");
   }

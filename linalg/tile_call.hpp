@@ -3,8 +3,24 @@
 
 #include <granary/core/model/codelet.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
 
+#include <cstdint>
+
+/// What the kernels of tile tasks are made with.
 namespace granary::detail {
+
+/// A tile's form, as a task's parameters carry it.
+struct TileShape {
+  std::int32_t rows = 0;
+  std::int32_t cols = 0;
+  std::int32_t ld = 1;
+  Layout layout = Layout::RowMajor;
+
+  TileShape() = default;
+  TileShape(TileRef const& tile) : rows(tile.rows), cols(tile.cols), ld(tile.ld), layout(tile.layout) {}
+};
 
 /// The parameters of the task that is running; it was submitted with a P.
 template <class P>
@@ -14,16 +30,31 @@ template <class P>
 
 /// The tile of the access of that number, which the task reads.
 template <class T>
-[[nodiscard]] TileView<T const> input_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading,
-                                           Layout layout) {
-  return {reinterpret_cast<T const*>(call.data[access]), rows, cols, leading, layout};
+[[nodiscard]] TileView<T const> input_tile(KernelCall const& call, std::size_t access, TileShape const& shape) {
+  return {reinterpret_cast<T const*>(call.data[access]), shape.rows, shape.cols, shape.ld, shape.layout};
 }
 
 /// The tile of the access of that number, which the task writes.
 template <class T>
-[[nodiscard]] TileView<T> output_tile(KernelCall const& call, std::size_t access, int rows, int cols, int leading,
-                                      Layout layout) {
-  return {reinterpret_cast<T*>(call.data[access]), rows, cols, leading, layout};
+[[nodiscard]] TileView<T> output_tile(KernelCall const& call, std::size_t access, TileShape const& shape) {
+  return {reinterpret_cast<T*>(call.data[access]), shape.rows, shape.cols, shape.ld, shape.layout};
+}
+
+/// The codelet of a tile operation for host workers, on scalars T; its kernel launches no Kokkos kernels.
+template <class T>
+[[nodiscard]] Codelet tile_codelet(char const* name, Kernel kernel) {
+  return {
+      .name = name, .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false, .variant = precision_letter<T>};
+}
+
+[[nodiscard]] inline Access read(TileRef const& tile) { return {tile.data, AccessMode::Read}; }
+[[nodiscard]] inline Access write(TileRef const& tile) { return {tile.data, AccessMode::Write}; }
+[[nodiscard]] inline Access read_write(TileRef const& tile) { return {tile.data, AccessMode::ReadWrite}; }
+
+/// Flops of `fmas` multiplications with an addition each.
+template <class T>
+[[nodiscard]] double flops_of(double fmas) {
+  return fmas * flops_per_fma<T>;
 }
 
 }  // namespace granary::detail

@@ -6,20 +6,49 @@
 
 namespace granary {
 
-/// A square matrix of order `n` cut into tiles of order `tile`; the last tile row and column may be smaller. Tiles and
-/// elements are numbered from 0. Both numbers are at least 1.
+/// Which elements of a matrix count: all, or those of one triangle with its diagonal.
+enum class MatrixPart { All, Lower, Upper };
+
+/// A matrix of rows x cols elements cut into square tiles of order `tile`; those of the last tile row and column may be
+/// smaller. Tiles and elements are numbered from 0, slots number all tiles in row-major order. All three numbers are at
+/// least 1.
 struct TileGrid {
-  std::uint64_t n = 1;
+  std::uint64_t rows = 1;
+  std::uint64_t cols = 1;
   std::uint64_t tile = 1;
 
-  /// Tiles in a row.
-  [[nodiscard]] constexpr std::uint64_t count() const { return (n + tile - 1) / tile; }
-  /// Rows of the matrix in tile row i, or columns in tile column i.
-  [[nodiscard]] constexpr std::uint64_t size(std::uint64_t i) const { return std::min(tile, n - first(i)); }
-  /// The first row of tile row i.
+  [[nodiscard]] constexpr std::uint64_t tile_rows() const { return (rows + tile - 1) / tile; }
+  [[nodiscard]] constexpr std::uint64_t tile_cols() const { return (cols + tile - 1) / tile; }
+  /// Tile rows or tile columns, whichever are fewer: the tiles on the diagonal.
+  [[nodiscard]] constexpr std::uint64_t diagonal() const { return std::min(tile_rows(), tile_cols()); }
+  /// Rows of the matrix in tile row i.
+  [[nodiscard]] constexpr std::uint64_t rows_in(std::uint64_t i) const { return std::min(tile, rows - i * tile); }
+  /// Columns of the matrix in tile column j.
+  [[nodiscard]] constexpr std::uint64_t cols_in(std::uint64_t j) const { return std::min(tile, cols - j * tile); }
+  /// The first row of tile row i, or column of tile column i.
   [[nodiscard]] constexpr std::uint64_t first(std::uint64_t i) const { return i * tile; }
-  /// Tiles of one triangle with the diagonal.
-  [[nodiscard]] constexpr std::uint64_t triangle() const { return count() * (count() + 1) / 2; }
+  [[nodiscard]] constexpr std::uint64_t slot(std::uint64_t i, std::uint64_t j) const { return i * tile_cols() + j; }
+  [[nodiscard]] constexpr std::uint64_t row_of(std::uint64_t slot) const { return slot / tile_cols(); }
+  [[nodiscard]] constexpr std::uint64_t col_of(std::uint64_t slot) const { return slot % tile_cols(); }
+  [[nodiscard]] constexpr TileGrid transposed() const { return {cols, rows, tile}; }
+  bool operator==(TileGrid const&) const = default;
 };
+
+[[nodiscard]] constexpr TileGrid square_grid(std::uint64_t order, std::uint64_t tile) { return {order, order, tile}; }
+
+/// Whether tile (i, j) holds an element of that part.
+[[nodiscard]] constexpr bool holds(MatrixPart part, std::uint64_t i, std::uint64_t j) {
+  return part == MatrixPart::All || (part == MatrixPart::Lower ? i >= j : i <= j);
+}
+
+/// Tiles of the grid that hold an element of that part.
+[[nodiscard]] constexpr std::uint64_t count_tiles(TileGrid const& grid, MatrixPart part) {
+  auto const rows = grid.tile_rows();
+  auto const cols = grid.tile_cols();
+  if (part == MatrixPart::All) return rows * cols;
+  auto const side = grid.diagonal();
+  auto const triangle = side * (side + 1) / 2;
+  return triangle + (part == MatrixPart::Lower ? (rows - side) * cols : rows * (cols - side));
+}
 
 }  // namespace granary

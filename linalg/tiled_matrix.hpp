@@ -2,57 +2,86 @@
 #pragma once
 
 #include <granary/core/model/submitter.hpp>
-#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/linalg/kernels/blas_enums.hpp>
 #include <granary/linalg/tile_grid.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace granary {
 
-/// The tiles of one triangle, with the diagonal, of a square matrix: data ids and how the elements lie in a tile. It
-/// manages no memory.
-///
-/// Algorithms see the *lower form*: the stored lower triangle, or the transpose of the stored upper one. A transposed
-/// tile is the same bytes in the other layout, so that an algorithm is written once for both.
+/// One tile of a matrix as a task sees it: its datum, and how the elements lie there.
+struct TileRef {
+  DataId data;
+  std::int32_t rows = 0;
+  std::int32_t cols = 0;
+  std::int32_t ld = 1;  ///< elements between two columns (column-major) or two rows (row-major)
+  Layout layout = Layout::RowMajor;
+};
+
+[[nodiscard]] constexpr MatrixPart flip(MatrixPart part) {
+  if (part == MatrixPart::All) return part;
+  return part == MatrixPart::Lower ? MatrixPart::Upper : MatrixPart::Lower;
+}
+[[nodiscard]] constexpr MatrixPart part_of(Uplo uplo) {
+  return uplo == Uplo::Lower ? MatrixPart::Lower : MatrixPart::Upper;
+}
+
+/// The tiles of a matrix, or of one triangle with the diagonal: data ids and how the elements lie in a tile. It manages
+/// no memory; copies name the same data.
 template <class T>
 class TiledMatrix {
  public:
-  /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile of the
-  /// triangle `stored`. Tiles lie in memory in `layout` with leading dimension `leading`, at least grid.tile (or n, if
-  /// that is smaller).
+  /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile that
+  /// holds an element of `part`, row by row. Tiles lie in memory in `layout` with leading dimension `leading`, at least
+  /// grid.tile (or the matrix' extent, if that is smaller).
   template <class AddTile>
-  TiledMatrix(TileGrid grid, Uplo stored, Layout layout, std::uint64_t leading, AddTile&& add_tile)
-      : m_grid(grid), m_stored(stored), m_layout(layout), m_leading(leading) {
-    m_tiles.reserve(grid.triangle());
-    for (std::uint64_t i = 0; i < grid.count(); ++i) {
-      for (std::uint64_t j = 0; j <= i; ++j) m_tiles.push_back(stored == Uplo::Lower ? add_tile(i, j) : add_tile(j, i));
+  TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, std::uint64_t leading, AddTile&& add_tile)
+      : m_grid(grid), m_part(part), m_layout(layout), m_leading(leading), m_row_stride(grid.tile_cols()) {
+    m_tiles.resize(grid.tile_rows() * grid.tile_cols());
+    for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+      for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
+        if (holds(part, i, j)) m_tiles[i * m_row_stride + j] = add_tile(i, j);
+      }
     }
   }
 
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
-  [[nodiscard]] Uplo stored() const { return m_stored; }
-  [[nodiscard]] std::uint64_t leading() const { return m_leading; }
-  /// Tile (i, j) of the lower form; i >= j.
-  [[nodiscard]] DataId lower(std::uint64_t i, std::uint64_t j) const { return m_tiles[i * (i + 1) / 2 + j]; }
-  /// The layout of the lower form's tiles.
-  [[nodiscard]] Layout lower_layout() const {
-    if (m_stored == Uplo::Lower) return m_layout;
-    return m_layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor;
+  [[nodiscard]] MatrixPart part() const { return m_part; }
+  /// Tile (i, j), which must hold an element of the part.
+  [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
+    return {m_tiles[i * m_row_stride + j * m_col_stride], static_cast<std::int32_t>(m_grid.rows_in(i)),
+            static_cast<std::int32_t>(m_grid.cols_in(j)), static_cast<std::int32_t>(m_leading), m_layout};
   }
 
-  /// Gives all tiles up once the tasks submitted so far have used them; their values go to their homes first.
+  /// The transpose, without conjugation: the same bytes in the other layout.
+  [[nodiscard]] TiledMatrix transposed() const {
+    auto other = *this;
+    other.m_grid = m_grid.transposed();
+    other.m_part = flip(m_part);
+    other.m_layout = m_layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor;
+    std::swap(other.m_row_stride, other.m_col_stride);
+    return other;
+  }
+
+  /// Gives all tiles up once the tasks submitted so far have used them; their values go to their homes first. Copies
+  /// must not be used after that.
   void release(Submitter& submitter) {
-    for (auto tile : std::exchange(m_tiles, {})) submitter.release_data(tile);
+    for (auto tile : std::exchange(m_tiles, {})) {
+      if (tile.valid()) submitter.release_data(tile);
+    }
   }
 
  private:
   TileGrid m_grid;
-  Uplo m_stored;
+  MatrixPart m_part;
   Layout m_layout;
   std::uint64_t m_leading;
-  std::vector<DataId> m_tiles;  // of the lower form, row by row
+  std::uint64_t m_row_stride;
+  std::uint64_t m_col_stride = 1;
+  std::vector<DataId> m_tiles;  // invalid outside the part
 };
 
 /// `A(3, 2)`, for messages.
@@ -62,9 +91,9 @@ class TiledMatrix {
 
 /// Tiles without origin and home: row-major, tile x tile elements also at the edges.
 template <class T>
-[[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, Uplo stored,
+[[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
-  return {grid, stored, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, part, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.add_data(
                 {.name = tile_name(name, i, j), .bytes = grid.tile * grid.tile * sizeof(T), .origin = {}, .home = {}});
           }};

@@ -39,4 +39,9 @@ CodeletId add_codelet(Submitter& submitter, std::string name, std::string varian
        .variant = std::move(variant)});
 }
 
+CodeletId AnyWorkerSubmitter::add_codelet(Codelet codelet) {
+  codelet.kernels.fill(no_body);
+  return m_submitter.add_codelet(std::move(codelet));
+}
+
 }  // namespace granary::detail

@@ -7,20 +7,20 @@ namespace granary {
 namespace {
 
 template <class T>
-void emit(Submitter& submitter, DataHome home, Tiling const& tiling, CholeskyOrder order) {
-  auto const codelet = [&](char const* name) { return detail::add_codelet(submitter, name, tiling.variant()); };
-  CholeskyCodelets const codelets{codelet("potrf"), codelet("trsm"), codelet("syrk"), codelet("gemm")};
-  TiledMatrix<T> const a({tiling.order(), tiling.tile}, Uplo::Lower, Layout::RowMajor, tiling.tile,
+void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
+  TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::Lower, Layout::RowMajor, tiling.tile,
                          [&](std::uint64_t i, std::uint64_t j) {
                            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes());
                          });
-  potrf(submitter, codelets, a, {.order = order, .priorities = false});
+  detail::AnyWorkerSubmitter anywhere(submitter);
+  TaskEmitter tasks(anywhere);
+  potrf(tasks, a, {.order = order, .priorities = false});
 }
 
 }  // namespace
 
 void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
-  auto const order = m_left_looking ? CholeskyOrder::LeftLooking : CholeskyOrder::RightLooking;
+  auto const order = m_left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   if (m_tiling.single_precision) {
     emit<float>(submitter, home, m_tiling, order);
   } else {

@@ -51,7 +51,7 @@ std::shared_ptr<MatrixSink> make_sink(Plan const& plan, Runtime& runtime) {
   auto const& output = *plan.options.output;
   try {
     return std::make_shared<MatrixSink>(runtime.io(), output,
-                                        MatrixSinkOptions{.order = plan.grid.n,
+                                        MatrixSinkOptions{.order = plan.grid.rows,
                                                           .tile = plan.grid.tile,
                                                           .scalar_type = plan.input.type,
                                                           .part = MatrixPart::Lower,
@@ -71,7 +71,7 @@ class Run {
         m_runtime(runtime),
         m_sink(make_sink(plan, runtime)),
         m_source(plan.input.open(plan.grid.tile, runtime.io())),
-        m_l(add_file_matrix<T>(runtime, plan.grid, Uplo::Lower, "L", m_source, m_sink)) {}
+        m_l(add_file_matrix<T>(runtime, plan.grid, MatrixPart::Lower, "L", m_source, m_sink)) {}
 
   Report perform() {
     auto report = factor();
@@ -86,13 +86,13 @@ class Run {
  private:
   Report factor() {
     auto const start = std::chrono::steady_clock::now();
-    auto const count = m_plan.grid.count();
-    auto& submitter = m_runtime.submitter();
-    CholeskyOptions const options{.order = m_plan.options.left_looking ? CholeskyOrder::LeftLooking
-                                                                       : CholeskyOrder::RightLooking};
+    auto const count = m_plan.grid.tile_rows();
+    CholeskyOptions const options{.order = m_plan.options.left_looking ? FactorOrder::LeftLooking
+                                                                       : FactorOrder::RightLooking};
     {
-      auto const progress = show("factoring", count * (count + 1) * (count + 2) / 6, cholesky_flops(m_plan.grid.n));
-      potrf(submitter, add_cholesky_codelets<T>(submitter), m_l, options);
+      auto const progress = show("factoring", count * (count + 1) * (count + 2) / 6, cholesky_flops(m_plan.grid.rows));
+      TaskEmitter tasks(m_runtime.submitter());
+      potrf(tasks, m_l, options);
       wait();
     }
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
@@ -101,15 +101,15 @@ class Run {
 
   // With an output, what is checked is what the file holds.
   double check() {
-    auto const n = static_cast<double>(m_plan.grid.n);
-    auto a = add_file_matrix<T>(m_runtime, m_plan.grid, Uplo::Lower, "A", m_source, nullptr);
+    auto const n = static_cast<double>(m_plan.grid.rows);
+    auto a = add_file_matrix<T>(m_runtime, m_plan.grid, MatrixPart::Lower, "A", m_source, nullptr);
     if (m_sink) {
       m_l.release(m_runtime.submitter());
-      m_l = add_file_matrix<T>(m_runtime, m_plan.grid, Uplo::Lower, "L", m_sink, nullptr);
+      m_l = add_file_matrix<T>(m_runtime, m_plan.grid, MatrixPart::Lower, "L", m_sink, nullptr);
     }
-    auto const count = m_plan.grid.count();
+    auto const count = m_plan.grid.tile_rows();
     auto const progress =
-        show("checking", count * (count + 1) * (count + 2) / 6 + m_plan.grid.triangle(), n * n * n / 3);
+        show("checking", count * (count + 1) * (count + 2) / 6 + count_tiles(m_plan.grid, MatrixPart::Lower), n * n * n / 3);
     double const result = residual<T>(m_runtime, a, m_l);
     a.release(m_runtime.submitter());
     if (!(result < 1)) {
@@ -132,7 +132,7 @@ class Run {
   Report report(double elapsed) {
     auto const statistics = m_runtime.statistics();
     auto const& options = m_runtime.options();
-    return {.n = m_plan.grid.n,
+    return {.n = m_plan.grid.rows,
             .tile = m_plan.grid.tile,
             .type = m_plan.input.type,
             .workers = statistics.workers.size(),

@@ -31,12 +31,12 @@ std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
 
 Bytes minimum_memory(TileGrid const& grid, ScalarType type, bool check) {
   // GEMM has three tiles, TRSM and SYRK have two; the check's products have a tile of the residual and one or two of L.
-  auto const tiles = std::min<std::uint64_t>(3, grid.count() + (check ? 1 : 0));
+  auto const tiles = std::min<std::uint64_t>(3, grid.tile_rows() + (check ? 1 : 0));
   return tiles * tile_bytes(grid.tile, type);
 }
 
 TileGrid choose_grid(MatrixInput const& input, std::optional<std::uint64_t> tile, Bytes memory, bool check) {
-  TileGrid const grid{input.n, std::min(input.n, tile.value_or(default_tile(input, memory)))};
+  auto const grid = square_grid(input.n, std::min(input.n, tile.value_or(default_tile(input, memory))));
   Bytes const least = minimum_memory(grid, input.type, check);
   if (memory < least) {
     throw MemoryLimitError(fmt::format(

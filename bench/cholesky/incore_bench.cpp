@@ -40,8 +40,8 @@ double seconds_of(Function&& function) {
 template <class T>
 double residual_of(std::string const& scheduler, Matrix<T> const& a, Matrix<T> const& l, std::uint64_t tile) {
   Runtime runtime(RuntimeOptions{.scheduler = scheduler});
-  auto tiles_a = add_view_matrix(runtime, a, tile, Uplo::Lower);
-  auto tiles_l = add_view_matrix(runtime, l, tile, Uplo::Lower);
+  auto tiles_a = add_view_matrix(runtime, a, tile, MatrixPart::Lower);
+  auto tiles_l = add_view_matrix(runtime, l, tile, MatrixPart::Lower);
   return residual(runtime, tiles_a, tiles_l);
 }
 

@@ -37,7 +37,7 @@ Columns columns_of(MatrixPart part, std::uint64_t i, std::uint64_t j, std::uint6
 }
 
 template <class T>
-std::exception_ptr check(FileTiling const& tiling, std::uint64_t slot, T const* values, MatrixPart part,
+std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* values, MatrixPart part,
                          std::string const& name) {
   auto const i = tiling.row_of(slot);
   auto const j = tiling.col_of(slot);
@@ -56,7 +56,7 @@ std::exception_ptr check(FileTiling const& tiling, std::uint64_t slot, T const* 
 
 }  // namespace
 
-std::exception_ptr check_finite(FileTiling const& tiling, std::uint64_t slot, std::byte const* values, ScalarType type,
+std::exception_ptr check_finite(TileGrid const& tiling, std::uint64_t slot, std::byte const* values, ScalarType type,
                                 MatrixPart part, std::string const& name) {
   if (type == ScalarType::Float32) return check(tiling, slot, reinterpret_cast<float const*>(values), part, name);
   return check(tiling, slot, reinterpret_cast<double const*>(values), part, name);

@@ -4,40 +4,38 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include <granary/core/base/units.hpp>
+#include <granary/linalg/tile_grid.hpp>
 
 namespace granary {
 
-enum class ScalarType { Float32, Float64 };
+/// The elements that matrices in files have; complex ones are stored as pairs, the real part first.
+enum class ScalarType { Float32, Float64, Complex64, Complex128 };
 
-[[nodiscard]] constexpr Bytes size_of(ScalarType type) { return type == ScalarType::Float32 ? 4 : 8; }
+[[nodiscard]] constexpr bool is_complex_type(ScalarType type) {
+  return type == ScalarType::Complex64 || type == ScalarType::Complex128;
+}
+/// Bytes of one element.
+[[nodiscard]] constexpr Bytes size_of(ScalarType type) {
+  return type == ScalarType::Float32 ? 4 : type == ScalarType::Complex128 ? 16 : 8;
+}
 [[nodiscard]] constexpr char const* name_of(ScalarType type) {
-  return type == ScalarType::Float32 ? "float" : "double";
+  switch (type) {
+    case ScalarType::Float32: return "float";
+    case ScalarType::Float64: return "double";
+    case ScalarType::Complex64: return "complex float";
+    case ScalarType::Complex128: return "complex double";
+  }
+  return "unknown";
 }
 
+/// The ScalarType of float, double, Kokkos::complex<float>, Kokkos::complex<double>.
 template <class T>
-inline constexpr ScalarType scalar_type_of = sizeof(T) == 4 ? ScalarType::Float32 : ScalarType::Float64;
-
-/// Which elements of a matrix count: all, or those of one triangle with its diagonal.
-enum class MatrixPart { All, Lower, Upper };
-
-/// The tiles of a matrix in a file, numbered by slots in row-major order. In memory every tile, also one at the edge,
-/// is tile x tile elements, row-major with leading dimension `tile`; beyond the matrix they are undefined.
-struct FileTiling {
-  std::uint64_t rows;
-  std::uint64_t cols;
-  std::uint64_t tile;
-
-  [[nodiscard]] constexpr std::uint64_t tile_rows() const { return (rows + tile - 1) / tile; }
-  [[nodiscard]] constexpr std::uint64_t tile_cols() const { return (cols + tile - 1) / tile; }
-  [[nodiscard]] constexpr std::uint64_t slot(std::uint64_t i, std::uint64_t j) const { return i * tile_cols() + j; }
-  [[nodiscard]] constexpr std::uint64_t row_of(std::uint64_t slot) const { return slot / tile_cols(); }
-  [[nodiscard]] constexpr std::uint64_t col_of(std::uint64_t slot) const { return slot % tile_cols(); }
-  /// Rows of the matrix in the tiles of tile row i.
-  [[nodiscard]] constexpr std::uint64_t rows_in(std::uint64_t i) const { return std::min(tile, rows - i * tile); }
-  [[nodiscard]] constexpr std::uint64_t cols_in(std::uint64_t j) const { return std::min(tile, cols - j * tile); }
-};
+inline constexpr ScalarType scalar_type_of = std::is_floating_point_v<T>
+                                                 ? (sizeof(T) == 4 ? ScalarType::Float32 : ScalarType::Float64)
+                                                 : (sizeof(T) == 8 ? ScalarType::Complex64 : ScalarType::Complex128);
 
 /// A matrix in a file, and how its elements lie there.
 struct MatrixFileInfo {

@@ -21,7 +21,7 @@ struct MatrixSinkOptions {
 };
 
 /// A square matrix that is written tile by tile into a new HDF5 file, in chunks that are tiles: the home of tiled data.
-/// Slots and the form of tiles are FileTiling's; h5py shows at [i, j] what is at row i and column j.
+/// Slots and the form of tiles are TileGrid's; h5py shows at [i, j] what is at row i and column j.
 ///
 /// The file is written beside `path`, as `<path>.partial-<process id>`, with room reserved for the part that is
 /// written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after that
@@ -34,7 +34,7 @@ class MatrixSink final : public Storage {
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
   ~MatrixSink() override;
 
-  [[nodiscard]] FileTiling const& tiling() const { return m_tiling; }
+  [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_options.scalar_type; }
   [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_options.scalar_type); }
 
@@ -66,7 +66,7 @@ class MatrixSink final : public Storage {
   std::string m_path;
   std::string m_partial_path;
   MatrixSinkOptions m_options;
-  FileTiling m_tiling;
+  TileGrid m_tiling;
   std::uint64_t m_chunk;  // order of a chunk: the tile, or the matrix if that is smaller
   std::uint64_t m_first_byte = 0;
   std::shared_ptr<File const> m_file;

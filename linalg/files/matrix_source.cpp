@@ -9,7 +9,7 @@
 
 namespace granary {
 
-MatrixSource::MatrixSource(FileTiling const& tiling, ScalarType type, MatrixPart part, std::string name)
+MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name)
     : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)) {
   if (tiling.tile == 0) throw InvalidArgument("the tile size must be at least 1");
 }

@@ -11,12 +11,12 @@
 namespace granary {
 
 /// The tiles of a matrix that is read and never written: the origin of tiled data. Slots and the form of tiles are
-/// FileTiling's.
+/// TileGrid's.
 ///
 /// A tile that holds NaN or infinity, in the part of the matrix that counts, arrives as DataError.
 class MatrixSource : public Storage {
  public:
-  [[nodiscard]] FileTiling const& tiling() const { return m_tiling; }
+  [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_type; }
   /// Bytes of every tile in memory: tile² elements.
   [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_type); }
@@ -28,7 +28,7 @@ class MatrixSource : public Storage {
   [[nodiscard]] std::string describe(std::uint64_t slot) const final;
 
  protected:
-  MatrixSource(FileTiling const& tiling, ScalarType type, MatrixPart part, std::string name);
+  MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name);
 
   /// Starts to fill the tile; `done` as in Storage.
   virtual void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) = 0;
@@ -36,7 +36,7 @@ class MatrixSource : public Storage {
   [[nodiscard]] std::string const& name() const { return m_name; }
 
  private:
-  FileTiling m_tiling;
+  TileGrid m_tiling;
   ScalarType m_type;
   MatrixPart m_part;
   std::string m_name;

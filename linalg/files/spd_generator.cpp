@@ -16,7 +16,7 @@
 namespace granary {
 namespace {
 
-void fill(FileTiling const& tiling, std::uint64_t seed, std::uint64_t slot, ScalarType type, std::byte* tile) {
+void fill(TileGrid const& tiling, std::uint64_t seed, std::uint64_t slot, ScalarType type, std::byte* tile) {
   if (type == ScalarType::Float32) {
     fill_spd_tile(tiling, seed, slot, reinterpret_cast<float*>(tile));
   } else {
@@ -48,7 +48,7 @@ class RandomSpdSource final : public MatrixSource {
 }  // namespace
 
 template <class T>
-void fill_spd_tile(FileTiling const& tiling, std::uint64_t seed, std::uint64_t slot, T* tile) {
+void fill_spd_tile(TileGrid const& tiling, std::uint64_t seed, std::uint64_t slot, T* tile) {
   auto const i = tiling.row_of(slot);
   auto const j = tiling.col_of(slot);
   auto const rows = tiling.rows_in(i);
@@ -63,8 +63,8 @@ void fill_spd_tile(FileTiling const& tiling, std::uint64_t seed, std::uint64_t s
   }
 }
 
-template void fill_spd_tile(FileTiling const&, std::uint64_t, std::uint64_t, float*);
-template void fill_spd_tile(FileTiling const&, std::uint64_t, std::uint64_t, double*);
+template void fill_spd_tile(TileGrid const&, std::uint64_t, std::uint64_t, float*);
+template void fill_spd_tile(TileGrid const&, std::uint64_t, std::uint64_t, double*);
 
 std::unique_ptr<MatrixSource> make_random_spd_source(std::uint64_t n, std::uint64_t tile, std::uint64_t seed,
                                                      ScalarType type) {

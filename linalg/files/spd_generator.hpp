@@ -26,9 +26,9 @@ namespace granary {
 
 /// Fills a row-major tile of leading dimension tiling.tile; what lies beyond the matrix becomes zero.
 template <class T>
-void fill_spd_tile(FileTiling const& tiling, std::uint64_t seed, std::uint64_t slot, T* tile);
-extern template void fill_spd_tile(FileTiling const&, std::uint64_t, std::uint64_t, float*);
-extern template void fill_spd_tile(FileTiling const&, std::uint64_t, std::uint64_t, double*);
+void fill_spd_tile(TileGrid const& tiling, std::uint64_t seed, std::uint64_t slot, T* tile);
+extern template void fill_spd_tile(TileGrid const&, std::uint64_t, std::uint64_t, float*);
+extern template void fill_spd_tile(TileGrid const&, std::uint64_t, std::uint64_t, double*);
 
 /// A source without a file, which computes the tiles of spd_entry's matrix on a thread of its own. Throws
 /// InvalidArgument for an order or a tile size of 0.

@@ -9,8 +9,8 @@ enum class Uplo : char { Lower = 'L', Upper = 'U' };
 /// On which side of the unknown, or of the other factor, a matrix stands.
 enum class Side : char { Left = 'L', Right = 'R' };
 
-/// op(A): A itself or its transpose.
-enum class Op : char { NoTrans = 'N', Trans = 'T' };
+/// op(A): A itself, its transpose, or its conjugate transpose (the transpose where A is real).
+enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
 /// Whether the diagonal of a triangle is stored or taken as ones.
 enum class Diag : char { NonUnit = 'N', Unit = 'U' };
@@ -23,6 +23,5 @@ enum class Layout : char { ColumnMajor, RowMajor };
 
 [[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
 [[nodiscard]] constexpr Side flip(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
-[[nodiscard]] constexpr Op flip(Op op) { return op == Op::NoTrans ? Op::Trans : Op::NoTrans; }
 
 }  // namespace granary

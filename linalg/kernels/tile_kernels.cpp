@@ -5,11 +5,13 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #if defined(GRANARY_HAVE_KOKKOSKERNELS)
 #include <KokkosBlas3_gemm.hpp>
@@ -85,6 +87,67 @@ template <class Flag>
 }
 #endif
 
+/// What has to be done to the memory of a tile, seen as a column-major matrix, to have op(tile): a BLAS flag, and
+/// conjugation before it, which no flag of BLAS expresses without a transposition.
+struct StoredOp {
+  Op op = Op::NoTrans;
+  bool conjugated = false;
+};
+
+/// The transpose of op(X), as an operation on X.
+[[nodiscard]] constexpr StoredOp transposed(StoredOp op, bool complex) {
+  if (op.op == Op::NoTrans) return op.conjugated ? StoredOp{Op::ConjTrans} : StoredOp{Op::Trans};
+  return {Op::NoTrans, op.op == Op::ConjTrans && complex};
+}
+
+/// The conjugate of op(X), as an operation on X.
+[[nodiscard]] constexpr StoredOp conjugated(StoredOp op) {
+  if (op.op == Op::NoTrans) return {Op::NoTrans, !op.conjugated};
+  return {op.op == Op::Trans ? Op::ConjTrans : Op::Trans};
+}
+
+/// The same matrix in the other layout, copied into `memory`.
+template <class T>
+[[nodiscard]] TileView<T const> in_layout(TileView<T const> tile, Layout layout, std::vector<T>& memory) {
+  memory.resize(static_cast<std::size_t>(tile.rows) * static_cast<std::size_t>(tile.cols));
+  TileView<T> const copy{memory.data(), tile.rows, tile.cols, layout == Layout::RowMajor ? tile.cols : tile.rows, layout};
+  for (int i = 0; i < tile.rows; ++i) {
+    for (int j = 0; j < tile.cols; ++j) copy(i, j) = tile(i, j);
+  }
+  return copy;
+}
+
+/// op(tile) in terms of the column-major matrix that the tile's memory is.
+template <class T>
+[[nodiscard]] StoredOp stored_op(Op op, TileView<T> const& tile) {
+  if (!row_major(tile)) return {op};
+  // The memory holds X^T: X is its transpose, X^T itself, X^H its conjugate.
+  if (op == Op::NoTrans) return {Op::Trans};
+  return {Op::NoTrans, op == Op::ConjTrans && is_complex<std::remove_const_t<T>>};
+}
+
+/// The operand of a call of BLAS: the tile's memory, or a conjugated copy where the flags need one.
+template <class T>
+class Operand {
+ public:
+  Operand(Block<T const> block, StoredOp op) : m_block(block), m_op(op.op) {
+    if (!op.conjugated) return;
+    m_copy.reserve(static_cast<std::size_t>(block.rows) * static_cast<std::size_t>(block.cols));
+    for (int j = 0; j < block.cols; ++j) {
+      T const* const column = block.sub(0, j, block.rows, 1).data;
+      for (int i = 0; i < block.rows; ++i) m_copy.push_back(conjugate(column[i]));
+    }
+    m_block = {m_copy.data(), block.rows, block.cols, std::max(1, block.rows)};
+  }
+  [[nodiscard]] Block<T const> const& block() const { return m_block; }
+  [[nodiscard]] Op op() const { return m_op; }
+
+ private:
+  std::vector<T> m_copy;
+  Block<T const> m_block;
+  Op m_op;
+};
+
 /// C := alpha op(A) op(B) + beta C.
 template <class T>
 void update(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) {
@@ -134,10 +197,10 @@ template <class T>
   if (blas::trtri(uplo, diag, n, inverse.data(), n) != 0) {
     return false;
   }
-  T sum = 0;  // divided by the number of entries, it is finite if and only if all of them are
+  RealOf<T> sum = 0;  // divided by the number of entries, it is finite if and only if all of them are
   for (int j = 0; j < n; ++j) {
     for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
-      sum += std::abs(inverse[entry(i, j, n)]) / static_cast<T>(square(n));
+      sum += modulus(inverse[entry(i, j, n)]) / static_cast<RealOf<T>>(square(n));
     }
   }
   if (!std::isfinite(sum)) {
@@ -199,9 +262,27 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type a
   if (b.rows == 0 || b.cols == 0) {
     return;
   }
-  // A row-major B stores X^T, for which op(A) X = B reads X^T op(A)^T = B^T; a row-major A stores A^T.
-  solve<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo,
-           row_major(a) == row_major(b) ? op : flip(op), diag, alpha, triangle, rhs);
+  // A row-major B stores X^T, for which op(A) X = B reads X^T op(A)^T = B^T.
+  auto const by_rows = row_major(b);
+  auto const op_stored = stored_op(op, a);
+  Operand<T> const factor(triangle, by_rows ? transposed(op_stored, is_complex<T>) : op_stored);
+  solve<T>(by_rows ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, factor.op(), diag, alpha, factor.block(),
+           rhs);
+}
+
+template <class T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          TileView<T> b) {
+  auto const triangle = stored("trmm", a);
+  auto const product = stored("trmm", b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trmm",
+          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
+  if (b.rows == 0 || b.cols == 0) return;
+  auto const by_rows = row_major(b);
+  auto const op_stored = stored_op(op, a);
+  Operand<T> const factor(triangle, by_rows ? transposed(op_stored, is_complex<T>) : op_stored);
+  blas::trmm<T>(by_rows ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, factor.op(), diag, product.rows,
+                product.cols, alpha, factor.block().data, factor.block().ld, product.data, product.ld);
 }
 
 template <class T>
@@ -210,10 +291,51 @@ void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T>
   auto const factor = stored("syrk", a);
   auto const sum = stored("syrk", c);
   int const k = op == Op::NoTrans ? a.cols : a.rows;
-  require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols), "syrk",
-          "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
-  blas::syrk<T>(row_major(c) ? flip(uplo) : uplo, row_major(a) ? flip(op) : op, sum.rows, k, alpha, factor.data,
-                factor.ld, beta, sum.data, sum.ld);
+  require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::ConjTrans || !is_complex<T>),
+          "syrk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0) return;
+  // op(A) op(A)^T is symmetric: a row-major C differs in its triangle alone.
+  Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::Trans;
+  blas::syrk<T>(row_major(c) ? flip(uplo) : uplo, memory_op, sum.rows, k, alpha, factor.data, factor.ld, beta, sum.data,
+                sum.ld);
+}
+
+template <class T>
+void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
+          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c) {
+  auto const sum = stored("herk", c);
+  int const k = op == Op::NoTrans ? a.cols : a.rows;
+  require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::Trans || !is_complex<T>),
+          "herk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0) return;
+  // The memory of a row-major C is its conjugate: conj(op(A)) conj(op(A))^H.
+  auto wanted = stored_op(op == Op::NoTrans ? Op::NoTrans : Op::ConjTrans, a);
+  if (row_major(c) && is_complex<T>) wanted = conjugated(wanted);
+  if (wanted.op == Op::Trans) wanted = {Op::ConjTrans, is_complex<T>};
+  Operand<T> const factor(stored("herk", a), wanted);
+  blas::herk<T>(row_major(c) ? flip(uplo) : uplo, factor.op(), sum.rows, k, alpha, factor.block().data,
+                factor.block().ld, beta, sum.data, sum.ld);
+}
+
+template <class T>
+void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
+          typename NotDeduced<T>::type beta, TileView<T> c) {
+  auto const sum = stored("hemm", c);
+  require(a.rows == a.cols && b.rows == c.rows && b.cols == c.cols && a.rows == (side == Side::Left ? c.rows : c.cols),
+          "hemm",
+          "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0 || c.cols == 0) return;
+  if (row_major(b) != row_major(c)) {
+    std::vector<T> copy;
+    hemm<T>(side, uplo, alpha, a, in_layout(b, c.layout, copy), beta, c);
+    return;
+  }
+  // With B and C by rows, C^T = B^T A^T, and A^T is conj(A). The memory of a row-major A is conj(A) too.
+  bool const by_rows = row_major(c);
+  Operand<T> const factor(stored("hemm", a), {Op::NoTrans, is_complex<T> && by_rows != row_major(a)});
+  auto const right = stored("hemm", b);
+  blas::hemm<T>(by_rows ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, sum.rows, sum.cols, alpha,
+                factor.block().data, factor.block().ld, right.data, right.ld, beta, sum.data, sum.ld);
 }
 
 template <class T>
@@ -230,22 +352,31 @@ void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T>
   if (c.rows == 0 || c.cols == 0) {
     return;
   }
-  Op const stored_a = row_major(a) ? flip(op_a) : op_a, stored_b = row_major(b) ? flip(op_b) : op_b;
+  auto const stored_a = stored_op(op_a, a), stored_b = stored_op(op_b, b);
   if (row_major(c)) {
-    update<T>(flip(stored_b), flip(stored_a), alpha, right, left, beta, sum);
+    Operand<T> const first(right, transposed(stored_b, is_complex<T>));
+    Operand<T> const second(left, transposed(stored_a, is_complex<T>));
+    update<T>(first.op(), second.op(), alpha, first.block(), second.block(), beta, sum);
   } else {
-    update<T>(stored_a, stored_b, alpha, left, right, beta, sum);
+    Operand<T> const first(left, stored_a);
+    Operand<T> const second(right, stored_b);
+    update<T>(first.op(), second.op(), alpha, first.block(), second.block(), beta, sum);
   }
 }
 
-template int potrf(Uplo, TileView<double>);
-template int potrf(Uplo, TileView<float>);
-template void trsm(Side, Uplo, Op, Diag, double, TileView<double const>, TileView<double>);
-template void trsm(Side, Uplo, Op, Diag, float, TileView<float const>, TileView<float>);
-template void syrk(Uplo, Op, double, TileView<double const>, double, TileView<double>);
-template void syrk(Uplo, Op, float, TileView<float const>, float, TileView<float>);
-template void gemm(Op, Op, double, TileView<double const>, TileView<double const>, double, TileView<double>);
-template void gemm(Op, Op, float, TileView<float const>, TileView<float const>, float, TileView<float>);
+#define GRANARY_INSTANTIATE(T)                                                                                     \
+  template int potrf(Uplo, TileView<T>);                                                                           \
+  template void trsm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);                                     \
+  template void trmm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);                                     \
+  template void syrk(Uplo, Op, T, TileView<T const>, T, TileView<T>);                                              \
+  template void herk(Uplo, Op, RealOf<T>, TileView<T const>, RealOf<T>, TileView<T>);                              \
+  template void hemm(Side, Uplo, T, TileView<T const>, TileView<T const>, T, TileView<T>);                         \
+  template void gemm(Op, Op, T, TileView<T const>, TileView<T const>, T, TileView<T>);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
 
 }  // namespace kernels
 }  // namespace granary

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/linalg/kernels/blas_enums.hpp>
+#include <granary/linalg/scalar.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -37,13 +38,14 @@ struct NotDeduced {
 template <class T>
 using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 
-/// The kernels of a tiled Cholesky factorization, T double or float. The operands of one call may differ in layout:
-/// BLAS flags serve every combination and nothing is ever transposed in memory. Sizes of zero are fine. Operands whose
+/// Kernels on tiles; T is float, double, Kokkos::complex<float> or Kokkos::complex<double>. The operands of one call may
+/// differ in layout: BLAS flags serve every combination and nothing is transposed in memory, except where a complex
+/// operand would have to be conjugated and not transposed, which takes a copy of it. Sizes of zero are fine. Operands whose
 /// sizes do not match, or an ld shorter than a column (row), throw InvalidArgument. Safe to call from several threads
 /// on different tiles; no kernel fences, and none launches Kokkos kernels of its own.
 namespace kernels {
 
-/// Cholesky factorization in place: A = L L^T (lower) or A = U^T U (upper); the other triangle is not referenced.
+/// Cholesky factorization in place: A = L L^H (lower) or A = U^H U (upper); the other triangle is not referenced.
 /// Returns 0, or k > 0 when the leading minor of order k is not positive definite (A is then partly overwritten).
 /// n^3/3 flops.
 template <class T>
@@ -63,7 +65,25 @@ template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b);
 
-/// C := alpha op(A) op(A)^T + beta C on one triangle of C; the other is not referenced. n^2 k flops.
+/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; the other is not referenced. Where T is
+/// real, SYRK. n^2 k flops.
+template <class T>
+void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
+          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
+
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, of which only the triangle `uplo` is
+/// referenced. 2 m n k flops, k the order of A.
+template <class T>
+void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
+          typename NotDeduced<T>::type beta, TileView<T> c);
+
+/// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular. m n k flops, k the order of A.
+template <class T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          TileView<T> b);
+
+/// C := alpha op(A) op(A)^T + beta C on one triangle of C, op(A) being A or A^T; the other is not referenced. n^2 k
+/// flops.
 template <class T>
 void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
           TileView<T> c);
@@ -72,15 +92,6 @@ void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T>
 template <class T>
 void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
           typename NotDeduced<T>::type beta, TileView<T> c);
-
-extern template int potrf(Uplo, TileView<double>);
-extern template int potrf(Uplo, TileView<float>);
-extern template void trsm(Side, Uplo, Op, Diag, double, TileView<double const>, TileView<double>);
-extern template void trsm(Side, Uplo, Op, Diag, float, TileView<float const>, TileView<float>);
-extern template void syrk(Uplo, Op, double, TileView<double const>, double, TileView<double>);
-extern template void syrk(Uplo, Op, float, TileView<float const>, float, TileView<float>);
-extern template void gemm(Op, Op, double, TileView<double const>, TileView<double const>, double, TileView<double>);
-extern template void gemm(Op, Op, float, TileView<float const>, TileView<float const>, float, TileView<float>);
 
 }  // namespace kernels
 }  // namespace granary

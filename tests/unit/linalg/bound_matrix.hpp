@@ -11,8 +11,8 @@ namespace granary::testing {
 /// The stored triangle of a dense matrix as tiles in place.
 template <class T>
 TiledMatrix<T> bind_dense(ImmediateSubmitter& submitter, Dense<T>& a, std::uint64_t tile, Uplo stored) {
-  TileGrid const grid{a.n, tile};
-  return {grid, stored, Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+  auto const grid = square_grid(a.n, tile);
+  return {grid, part_of(stored), Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.bind(tile_name("A", i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
           }};
 }

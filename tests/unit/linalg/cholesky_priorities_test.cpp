@@ -13,31 +13,33 @@ namespace {
 // Believes the four times, whatever the sizes.
 class FixedTimes final : public Estimator {
  public:
-  FixedTimes(CholeskyCodelets const& codelets, CholeskyTimes const& times) : m_codelets(codelets), m_times(times) {}
+  FixedTimes(testing::ImmediateSubmitter const& submitter, CholeskyTimes const& times)
+      : m_submitter(submitter), m_times(times) {}
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double, WorkerKind) const override {
-    if (codelet == m_codelets.potrf) return Duration(m_times.potrf);
-    if (codelet == m_codelets.trsm) return Duration(m_times.trsm);
-    return Duration(codelet == m_codelets.syrk ? m_times.syrk : m_times.gemm);
+    auto const& name = m_submitter.codelets[codelet.index()].name;
+    if (name == "potrf") return Duration(m_times.potrf);
+    if (name == "trsm") return Duration(m_times.trsm);
+    return Duration(name == "syrk" ? m_times.syrk : m_times.gemm);
   }
   void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
 
  private:
-  CholeskyCodelets m_codelets;
+  testing::ImmediateSubmitter const& m_submitter;
   CholeskyTimes m_times;
 };
 
-void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const& times, CholeskyOrder order) {
+void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const& times, FactorOrder order) {
   testing::ImmediateSubmitter closed(false);
   testing::ImmediateSubmitter recorded(false);
-  TileGrid const grid{tiles * 4, 4};
-  auto const codelets = add_cholesky_codelets<double>(closed);
-  potrf(closed, codelets, make_temporary_matrix<double>(closed, grid, Uplo::Lower, "A"),
+  auto const grid = square_grid(tiles * 4, 4);
+  TaskEmitter emit_closed(closed);
+  potrf(emit_closed, make_temporary_matrix<double>(closed, grid, MatrixPart::Lower, "A"),
         {.order = order, .times = times});
 
-  ASSERT_EQ(add_cholesky_codelets<double>(recorded).gemm, codelets.gemm);
-  FixedTimes const estimator(codelets, times);
+  FixedTimes const estimator(recorded, times);
   BottomLevelScope scope(recorded, estimator);
-  potrf(scope, codelets, make_temporary_matrix<double>(recorded, grid, Uplo::Lower, "A"),
+  TaskEmitter emit_recorded(scope);
+  potrf(emit_recorded, make_temporary_matrix<double>(recorded, grid, MatrixPart::Lower, "A"),
         {.order = order, .priorities = false});
   scope.close();
 
@@ -51,14 +53,14 @@ void expect_closed_form_is_bottom_level(std::uint64_t tiles, CholeskyTimes const
 
 TEST(CholeskyPriorities, AreTheBottomLevelsOfTheGraph) {
   for (std::uint64_t tiles : {1, 2, 3, 4, 5, 9, 16}) {
-    expect_closed_form_is_bottom_level(tiles, {}, CholeskyOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {}, CholeskyOrder::LeftLooking);
+    expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::LeftLooking);
     expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1},
-                                       CholeskyOrder::RightLooking);
+                                       FactorOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {.potrf = 50, .trsm = 17, .syrk = 15, .gemm = 29},
-                                       CholeskyOrder::RightLooking);
+                                       FactorOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6},
-                                       CholeskyOrder::RightLooking);
+                                       FactorOrder::RightLooking);
   }
 }
 
@@ -68,7 +70,7 @@ TEST(CholeskyPriorities, AreTheBottomLevelsForRandomTimes) {
     CholeskyTimes times{random.between(1, 50), random.between(1, 50), random.between(1, 50), random.between(1, 50)};
     times.syrk = std::min(times.syrk, times.trsm + times.gemm);
     expect_closed_form_is_bottom_level(static_cast<std::uint64_t>(random.between(1, 8)), times,
-                                       CholeskyOrder::RightLooking);
+                                       FactorOrder::RightLooking);
   }
 }
 

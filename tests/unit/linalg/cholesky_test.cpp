@@ -24,11 +24,12 @@ std::size_t count(ImmediateSubmitter const& submitter, std::string const& codele
 }
 
 TEST(CholeskyGraph, HasTheTasksOfItsFormula) {
-  for (auto const order : {CholeskyOrder::RightLooking, CholeskyOrder::LeftLooking}) {
+  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
     for (std::size_t tiles = 1; tiles <= 7; ++tiles) {
       ImmediateSubmitter submitter(false);
-      auto const a = make_temporary_matrix<double>(submitter, {tiles * 8, 8}, Uplo::Lower, "A");
-      potrf(submitter, add_cholesky_codelets<double>(submitter), a, {.order = order});
+      auto const a = make_temporary_matrix<double>(submitter, square_grid(tiles * 8, 8), MatrixPart::Lower, "A");
+      TaskEmitter emitter(submitter);
+      potrf(emitter, a, {.order = order});
       EXPECT_EQ(count(submitter, "potrf"), tiles);
       EXPECT_EQ(count(submitter, "trsm"), tiles * (tiles - 1) / 2);
       EXPECT_EQ(count(submitter, "syrk"), tiles * (tiles - 1) / 2);
@@ -41,8 +42,8 @@ TEST(CholeskyGraph, HasTheTasksOfItsFormula) {
 TEST(CholeskyGraph, CountsTheFlopsOfTheWholeFactorization) {
   ImmediateSubmitter submitter(false);
   std::uint64_t const n = 1000;
-  potrf(submitter, add_cholesky_codelets<double>(submitter),
-        make_temporary_matrix<double>(submitter, {n, 64}, Uplo::Lower, "A"));
+  TaskEmitter emitter(submitter);
+  potrf(emitter, make_temporary_matrix<double>(submitter, square_grid(n, 64), MatrixPart::Lower, "A"));
   double const flops = std::accumulate(submitter.tasks.begin(), submitter.tasks.end(), 0.0,
                                        [](double sum, auto const& task) { return sum + task.flops; });
   EXPECT_NEAR(flops, 1e9 / 3, 1e9 / 3 * 0.002);
@@ -50,8 +51,9 @@ TEST(CholeskyGraph, CountsTheFlopsOfTheWholeFactorization) {
 
 TEST(CholeskyGraph, WritesEachTileLastAndReadsOnlyFinishedOnes) {
   ImmediateSubmitter submitter(false);
-  auto const a = make_temporary_matrix<double>(submitter, {24, 8}, Uplo::Lower, "A");
-  potrf(submitter, add_cholesky_codelets<double>(submitter), a);
+  auto const a = make_temporary_matrix<double>(submitter, square_grid(24, 8), MatrixPart::Lower, "A");
+  TaskEmitter emitter(submitter);
+  potrf(emitter, a);
   std::vector<std::string> seen;
   for (auto const& task : submitter.tasks) {
     std::string line = task.codelet;
@@ -71,22 +73,23 @@ TEST(CholeskyGraph, WritesEachTileLastAndReadsOnlyFinishedOnes) {
 
 TEST(CholeskyGraph, OnlyTheStoredTriangleIsRegistered) {
   ImmediateSubmitter submitter(false);
-  auto const upper = make_temporary_matrix<double>(submitter, {24, 8}, Uplo::Upper, "A");
+  auto const upper = make_temporary_matrix<double>(submitter, square_grid(24, 8), MatrixPart::Upper, "A");
   ASSERT_EQ(submitter.data.size(), 6U);
-  EXPECT_EQ(submitter.data[upper.lower(2, 0).index()].name, "A(0, 2)");
-  EXPECT_EQ(upper.lower_layout(), Layout::ColumnMajor);
+  EXPECT_EQ(submitter.data[upper(0, 2).data.index()].name, "A(0, 2)");
+  EXPECT_EQ(upper.transposed()(2, 0).layout, Layout::ColumnMajor);
 }
 
 TYPED_TEST(Cholesky, AgreesWithLapackInPlaceForEverySizeAndTriangle) {
   using T = TypeParam;
-  for (auto const order : {CholeskyOrder::RightLooking, CholeskyOrder::LeftLooking}) {
+  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
     for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
       for (std::uint64_t n : {1, 15, 16, 17, 31, 64, 100}) {
         for (std::uint64_t padding : {0, 3}) {
           auto const a = testing::random_spd<T>(n, n + padding);
           auto factor = a;
           ImmediateSubmitter submitter;
-          potrf(submitter, add_cholesky_codelets<T>(submitter), testing::bind_dense(submitter, factor, 16, uplo),
+          TaskEmitter emitter(submitter);
+          potrf(emitter, testing::bind_dense(submitter, factor, 16, uplo),
                 {.order = order});
           auto const expected = testing::lapack_factor(a, uplo);
           EXPECT_LT(testing::dense_residual(a, factor, uplo), 1) << n;
@@ -107,7 +110,8 @@ TYPED_TEST(Cholesky, LeavesTheOtherTriangleAndThePaddingAlone) {
     auto const a = testing::random_spd<T>(50, 53);
     auto factor = a;
     ImmediateSubmitter submitter;
-    potrf(submitter, add_cholesky_codelets<T>(submitter), testing::bind_dense(submitter, factor, 16, uplo));
+    TaskEmitter emitter(submitter);
+    potrf(emitter, testing::bind_dense(submitter, factor, 16, uplo));
     for (std::uint64_t j = 0; j < 50; ++j) {
       for (std::uint64_t i = 0; i < 53; ++i) {
         bool const stored = i < 50 && (uplo == Uplo::Lower ? i >= j : i <= j);
@@ -131,7 +135,8 @@ TYPED_TEST(Cholesky, NamesTheOrderThatLapackNames) {
       ASSERT_EQ(info, static_cast<int>(bad) + 1);
       ImmediateSubmitter submitter;
       try {
-        potrf(submitter, add_cholesky_codelets<T>(submitter), testing::bind_dense(submitter, a, 16, uplo));
+        TaskEmitter emitter(submitter);
+        potrf(emitter, testing::bind_dense(submitter, a, 16, uplo));
         FAIL() << "accepted";
       } catch (NotPositiveDefinite const& error) {
         EXPECT_EQ(error.order(), bad + 1);
@@ -164,7 +169,8 @@ TEST(CholeskyQuality, IsLapacksForAnIllConditionedMatrix) {
   for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
     auto factor = a;
     ImmediateSubmitter submitter;
-    potrf(submitter, add_cholesky_codelets<double>(submitter), testing::bind_dense(submitter, factor, 48, uplo));
+    TaskEmitter emitter(submitter);
+    potrf(emitter, testing::bind_dense(submitter, factor, 48, uplo));
     auto const tiled = testing::dense_residual(a, factor, uplo);
     auto const lapack = testing::dense_residual(a, testing::lapack_factor(a, uplo), uplo);
     EXPECT_LT(tiled, 1);

@@ -77,8 +77,8 @@ TYPED_TEST(Linalg, TheResidualOfViewsIsTheDirectOne) {
   auto a = testing::random_spd<T>(100, 103);
   auto factor = testing::lapack_factor(a, Uplo::Lower);
   factor(70, 20) += T(0.5);
-  auto const tiles_a = add_view_matrix(runtime, view_of(a), 32, Uplo::Lower);
-  auto const tiles_l = add_view_matrix(runtime, view_of(factor), 32, Uplo::Lower);
+  auto const tiles_a = add_view_matrix(runtime, view_of(a), 32, MatrixPart::Lower);
+  auto const tiles_l = add_view_matrix(runtime, view_of(factor), 32, MatrixPart::Lower);
   EXPECT_NEAR(residual(runtime, tiles_a, tiles_l) / testing::dense_residual(a, factor, Uplo::Lower), 1, 0.01);
   EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
 }

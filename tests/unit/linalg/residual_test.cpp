@@ -84,8 +84,8 @@ TEST(ResidualBlock, GrowsWithTheMemoryAndFitsInIt) {
 
 TEST(ResidualGraph, RefusesMatricesThatDoNotMatch) {
   ImmediateSubmitter submitter(false);
-  auto const a = make_temporary_matrix<double>(submitter, {24, 8}, Uplo::Lower, "A");
-  auto const l = make_temporary_matrix<double>(submitter, {24, 12}, Uplo::Lower, "L");
+  auto const a = make_temporary_matrix<double>(submitter, square_grid(24, 8), MatrixPart::Lower, "A");
+  auto const l = make_temporary_matrix<double>(submitter, square_grid(24, 12), MatrixPart::Lower, "L");
   auto const codelets = add_residual_codelets<double>(submitter);
   std::vector<DataId> const sums{submitter.add_data({.name = "sum", .bytes = 16, .origin = {}, .home = {}})};
   EXPECT_THROW(submit_residual(submitter, codelets, a, l, sums), InvalidArgument);

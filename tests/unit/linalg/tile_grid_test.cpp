@@ -8,29 +8,42 @@ namespace {
 
 TEST(TileGrid, CoversEveryRowOnce) {
   for (std::uint64_t n : {1, 7, 8, 9, 16, 100}) {
-    TileGrid const grid{n, 8};
+    auto const grid = square_grid(n, 8);
     std::uint64_t rows = 0;
-    for (std::uint64_t i = 0; i < grid.count(); ++i) {
+    for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
       EXPECT_EQ(grid.first(i), rows);
-      EXPECT_GE(grid.size(i), 1U);
-      rows += grid.size(i);
+      EXPECT_GE(grid.rows_in(i), 1U);
+      rows += grid.rows_in(i);
     }
     EXPECT_EQ(rows, n);
   }
 }
 
 TEST(TileGrid, OnlyTheLastTileIsSmaller) {
-  TileGrid const grid{20, 8};
-  EXPECT_EQ(grid.count(), 3U);
-  EXPECT_EQ(grid.size(0), 8U);
-  EXPECT_EQ(grid.size(2), 4U);
-  EXPECT_EQ(grid.triangle(), 6U);
+  auto const grid = square_grid(20, 8);
+  EXPECT_EQ(grid.tile_rows(), 3U);
+  EXPECT_EQ(grid.rows_in(0), 8U);
+  EXPECT_EQ(grid.rows_in(2), 4U);
+  EXPECT_EQ(count_tiles(grid, MatrixPart::Lower), 6U);
 }
 
 TEST(TileGrid, ATileLargerThanTheMatrixIsCutToIt) {
-  TileGrid const grid{5, 8};
-  EXPECT_EQ(grid.count(), 1U);
-  EXPECT_EQ(grid.size(0), 5U);
+  auto const grid = square_grid(5, 8);
+  EXPECT_EQ(grid.tile_rows(), 1U);
+  EXPECT_EQ(grid.rows_in(0), 5U);
+}
+
+TEST(TileGrid, CountsTheTilesOfEveryPartOfARectangle) {
+  for (std::uint64_t rows = 1; rows <= 5; ++rows) {
+    for (std::uint64_t cols = 1; cols <= 5; ++cols) {
+      TileGrid const grid{rows * 8 - 3, cols * 8, 8};
+      for (auto const part : {MatrixPart::All, MatrixPart::Lower, MatrixPart::Upper}) {
+        std::uint64_t tiles = 0;
+        for (std::uint64_t slot = 0; slot < rows * cols; ++slot) tiles += holds(part, grid.row_of(slot), grid.col_of(slot));
+        EXPECT_EQ(count_tiles(grid, part), tiles);
+      }
+    }
+  }
 }
 
 }  // namespace

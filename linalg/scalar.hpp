@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+
+/// The four scalars of linear algebra: float, double, Kokkos::complex<float>, Kokkos::complex<double>.
+namespace granary {
+
+template <class T>
+struct ScalarTraits {
+  using Real = T;
+  static constexpr bool is_complex = false;
+};
+template <class R>
+struct ScalarTraits<Kokkos::complex<R>> {
+  using Real = R;
+  static constexpr bool is_complex = true;
+};
+
+/// float or double: the type of |x|.
+template <class T>
+using RealOf = typename ScalarTraits<T>::Real;
+template <class T>
+inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
+
+/// LAPACK's letter: "s", "d", "c", "z". Tells the codelets of one operation apart.
+template <class T>
+inline constexpr char const* precision_letter = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? "c" : "z")
+                                                              : (sizeof(T) == 4 ? "s" : "d");
+
+/// Floating-point operations of a multiplication and an addition, in units of real ones: 8 in complex arithmetic, 2 in
+/// real.
+template <class T>
+inline constexpr double flops_per_fma = is_complex<T> ? 8 : 2;
+
+/// The conjugate; x itself where it is real.
+template <class T>
+[[nodiscard]] T conjugate(T const& x) {
+  if constexpr (is_complex<T>) {
+    return Kokkos::conj(x);
+  } else {
+    return x;
+  }
+}
+/// |x|, without overflow.
+template <class T>
+[[nodiscard]] RealOf<T> modulus(T const& x) {
+  if constexpr (is_complex<T>) {
+    return std::hypot(x.real(), x.imag());
+  } else {
+    return std::abs(x);
+  }
+}
+template <class T>
+[[nodiscard]] RealOf<T> real_part(T const& x) {
+  if constexpr (is_complex<T>) {
+    return x.real();
+  } else {
+    return x;
+  }
+}
+template <class T>
+[[nodiscard]] bool is_finite(T const& x) {
+  if constexpr (is_complex<T>) {
+    return std::isfinite(x.real()) && std::isfinite(x.imag());
+  } else {
+    return std::isfinite(x);
+  }
+}
+
+}  // namespace granary

@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/submitter.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Where algorithms emit their tasks: a submitter, its ids of the codelets that they use, and what all their tasks have
+/// in common. One emitter serves any number of algorithms on its submitter.
+class TaskEmitter {
+ public:
+  explicit TaskEmitter(Submitter& submitter) : m_submitter(&submitter) {}
+
+  [[nodiscard]] Submitter& submitter() const { return *m_submitter; }
+
+  /// Order of the sub-tiles of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: none may.
+  [[nodiscard]] std::int32_t inner_tile() const { return m_inner_tile; }
+  void set_inner_tile(std::int32_t inner_tile) { m_inner_tile = inner_tile; }
+
+  /// Submits one task. `codelet` outlives the emitter: it is added to the submitter when it is first used.
+  template <class P>
+  TaskId emit(Codelet const& codelet, std::initializer_list<Access> accesses, std::int64_t priority, double flops,
+              P&& parameters) {
+    return emit(codelet, std::span<Access const>(accesses.begin(), accesses.size()), priority, flops,
+                std::forward<P>(parameters));
+  }
+  template <class P>
+  TaskId emit(Codelet const& codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
+              P&& parameters) {
+    return m_submitter->submit({id_of(codelet), accesses, priority, flops}, Parameters(std::forward<P>(parameters)));
+  }
+
+ private:
+  CodeletId id_of(Codelet const& codelet) {
+    for (auto const& [known, id] : m_codelets) {
+      if (known == &codelet) return id;
+    }
+    return m_codelets.emplace_back(&codelet, m_submitter->add_codelet(codelet)).second;
+  }
+
+  Submitter* m_submitter;
+  std::int32_t m_inner_tile = 0;
+  std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
+};
+
+}  // namespace granary

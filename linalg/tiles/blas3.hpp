@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <cstdint>
+
+/// Each function emits one task on tiles; T is one of the four scalars. Sizes must match; nothing is checked here, the
+/// kernels throw InvalidArgument. `priority` as in TaskSubmission.
+namespace granary::tiles {
+
+/// C := alpha op(A) op(B) + beta C. C is written, not read, when beta is 0. 2 m n k flops (8 m n k where T is complex).
+template <class T>
+void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileRef const& b, T beta, TileRef const& c,
+          std::int64_t priority = 0);
+
+/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; where T is real, SYRK.
+/// n (n+1) k flops (4 n (n+1) k).
+template <class T>
+void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TileRef const& a, RealOf<T> beta, TileRef const& c,
+          std::int64_t priority = 0);
+
+/// C := alpha op(A) op(A)^T + beta C on one triangle of C, op(A) being A or A^T, without conjugation.
+template <class T>
+void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TileRef const& a, T beta, TileRef const& c,
+          std::int64_t priority = 0);
+
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian (symmetric where T is real), of which
+/// the triangle `uplo` is read. 2 m n k flops (8 m n k), k the order of A.
+template <class T>
+void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, TileRef const& b, T beta,
+          TileRef const& c, std::int64_t priority = 0);
+
+/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular. m n k flops (4 m n k), k the order of A.
+template <class T>
+void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
+          std::int64_t priority = 0);
+
+/// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular. m n k flops (4 m n k), k the order of A.
+template <class T>
+void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
+          std::int64_t priority = 0);
+
+/// A := L with A = L L^H (lower), or A := U with A = U^H U (upper). The task throws NotPositiveDefinite; `first` is the
+/// tile's first row in the matrix, for its message. n³/3 flops (4 n³/3).
+template <class T>
+void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority = 0);
+
+}  // namespace granary::tiles
