@@ -24,6 +24,7 @@ struct SimulationReport {
     Duration busy{0};
     Duration idle{0};  ///< the rest, up to `end`
     std::uint64_t tasks = 0;
+    std::uint64_t inner_tasks = 0;  ///< of inner graphs, its own tasks' and others'
   };
   Instant end{};  ///< virtual time when the run came to rest
   std::vector<WorkerReport> workers;

@@ -20,6 +20,7 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
       m_options(std::move(options)),
       m_links(m_planner.topology().machine()),
       m_lanes(m_planner.topology().machine().workers.size()),
+      m_runs(m_planner.topology().groups().size()),
       m_reloads(m_planner.topology().machine().nodes.size()),
       m_random(m_options.faults.seed) {
   if (m_options.charge_decisions.per_task < Duration{0}) {
@@ -50,9 +51,10 @@ DataId Simulator::add_data(DataDescription description) {
 
 void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 
-TaskId Simulator::submit(TaskSubmission const& submission, Parameters) {
+TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
   TaskId const id = m_planner.submit(submission);
+  if (m_planner.codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
   accepted(SubmitTask{submission.codelet,
                       {submission.accesses.begin(), submission.accesses.end()},
                       submission.priority,
@@ -86,7 +88,9 @@ SimulationReport Simulator::run() {
   SimulationReport report;
   report.end = m_now;
   report.statistics = m_planner.statistics();
-  for (auto const& lane : m_lanes) report.workers.push_back({lane.busy, m_now - Instant{} - lane.busy, lane.tasks});
+  for (auto const& lane : m_lanes) {
+    report.workers.push_back({lane.busy, m_now - Instant{} - lane.busy, lane.tasks, lane.inner_tasks});
+  }
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
     auto& kind = report.traffic[static_cast<std::size_t>(transfer_kind(machine, machine.links[l]))];
     kind.transfers += report.statistics.links[l].transfers;
@@ -110,18 +114,25 @@ void Simulator::run_until_idle() {
 }
 
 void Simulator::happens(TaskEnds const& end) {
-  auto& lane = m_lanes[end.worker.index()];
+  m_lanes[end.worker.index()].busy += end.duration;
+  end_front(end.worker, end.duration, end.start, end.start + end.duration);
+  share_inner_tasks();
+}
+
+// The worker's first task ended: `work` is the time of its kernels, on all workers if it ran as a graph.
+void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant end) {
+  auto& lane = m_lanes[worker.index()];
   TaskId const task = lane.queue.front();
   lane.queue.pop_front();
-  lane.busy += end.duration;
+  lane.started = false;
   ++lane.tasks;
-  if (!lane.queue.empty()) start_front(end.worker);
-  if (m_options.on_task_end) m_options.on_task_end(task, end.worker, end.start, end.start + end.duration);
+  start_front(worker);
+  if (m_options.on_task_end) m_options.on_task_end(task, worker, start, end);
   if (m_options.faults.tasks.contains(task)) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
     answer(TaskFailed{task, std::move(error)});
   } else {
-    answer(TaskDone{task, end.duration});
+    answer(TaskDone{task, work});
   }
 }
 
@@ -203,6 +214,9 @@ void Simulator::perform_taken() {
     std::visit([&](auto const& order) { perform(order); }, command);
   }
   m_performed.clear();
+  for (auto const worker : m_given) start_front(worker);
+  m_given.clear();
+  share_inner_tasks();
 }
 
 void Simulator::perform(CopyCommand const& command) {
@@ -212,17 +226,21 @@ void Simulator::perform(CopyCommand const& command) {
 }
 
 void Simulator::perform(RunCommand const& command) {
-  auto& queue = m_lanes[command.worker.index()].queue;
-  queue.push_back(command.task);
+  m_lanes[command.worker.index()].queue.push_back(command.task);
+  m_given.push_back(command.worker);
   NodeId const node = m_planner.topology().machine()[command.worker].node;
   for (auto const& access : m_planner.task(command.task).accesses) {
     if (writes(access.mode)) m_reloads.written(access.data, node);
   }
-  if (queue.size() == 1) start_front(command.worker);
 }
 
+// Starts the worker's next task, if it has one and runs nothing.
 void Simulator::start_front(WorkerId worker) {
-  Task const& task = m_planner.task(m_lanes[worker.index()].queue.front());
+  auto& lane = m_lanes[worker.index()];
+  if (lane.started || lane.helps || lane.queue.empty()) return;
+  lane.started = true;
+  if (start_as_graph(worker)) return;
+  Task const& task = m_planner.task(lane.queue.front());
   auto const& machine = m_planner.topology().machine();
   Duration const duration = m_truth.kernel_time(task, m_planner.codelet(task.codelet), machine[worker]);
   m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});

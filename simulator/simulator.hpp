@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/random.hpp>
+#include <granary/core/model/inner_graph.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/planner/event.hpp>
 #include <granary/core/planner/options.hpp>
@@ -15,6 +16,8 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <variant>
 #include <vector>
@@ -48,8 +51,8 @@ struct SimulatorOptions {
 };
 
 /// Drives the planner in virtual time: copies take their links' time (see LinkModel), kernels the ground truth's,
-/// submission none, decisions none unless they are charged. Same machine, policies, submissions and options: same
-/// commands.
+/// submission none, decisions none unless they are charged. Tasks run as inner graphs when the engine would run them
+/// so, and their emission costs nothing. Same machine, policies, submissions and options: same commands.
 class Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
@@ -60,7 +63,7 @@ class Simulator final : public Submitter {
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
   void release_data(DataId data) override;
-  /// Parameters are dropped: nothing is computed.
+  /// Parameters are dropped, but for those that an expansion reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Cancels what no worker has; see Planner::cancel_all.
   void cancel_all(std::exception_ptr error);
@@ -76,23 +79,41 @@ class Simulator final : public Submitter {
 
  private:
   struct Lane {
-    std::deque<TaskId> queue;  // the front one runs
+    std::deque<TaskId> queue;
+    bool started = false;  // the front one runs
+    bool helps = false;    // runs an inner task
     Duration busy{0};
     std::uint64_t tasks = 0;
+    std::uint64_t inner_tasks = 0;
+  };
+  // A task that runs as an inner graph.
+  struct InnerRun {
+    InnerRun(AccessList const& accesses, WorkerId worker, Instant now) : graph(accesses), parent(worker), start(now) {}
+    InnerGraph graph;
+    WorkerId parent;
+    Instant start;
+    Duration busy{0};
   };
   struct TaskEnds {
     WorkerId worker;
     Duration duration;
     Instant start;
   };
+  struct InnerEnds {
+    WorkerId worker;
+    Duration duration;
+    InnerRun* run;
+    TaskId task;  // of the run's graph
+  };
   struct CopyAnswers {
     TransferId transfer;
   };
   struct DecisionEnds {};
-  using Happening = std::variant<TaskEnds, CopyAnswers, DecisionEnds>;
+  using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, DecisionEnds>;
 
   void run_until_idle();
   void happens(TaskEnds const& end);
+  void happens(InnerEnds const& end);
   void happens(CopyAnswers const& answer);
   void happens(DecisionEnds const&);
   void answer(Event event);
@@ -105,21 +126,32 @@ class Simulator final : public Submitter {
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
   void perform(ForgetCommand const& command) { m_reloads.forgotten(command.data); }
+  void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
   template <class Command>
   void perform(Command const&) {}
   void start_front(WorkerId worker);
+  void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   [[nodiscard]] Duration delay(Duration most);
+
+  // inner_runs.cpp
+  [[nodiscard]] bool start_as_graph(WorkerId worker);
+  [[nodiscard]] bool scarce(WorkerGroup const& group, GroupId id) const;
+  void share_inner_tasks();
+  bool help(WorkerId worker, InnerRun* preferred);
 
   Planner m_planner;
   GroundTruth const& m_truth;
   SimulatorOptions m_options;
   LinkModel m_links;
   EventHeap<Happening> m_heap;
-  std::vector<Lane> m_lanes;          // by worker
-  std::set<TransferId> m_bad_copies;  // in flight, and will fail
-  std::vector<Command> m_commands;    // taken from the planner, not performed yet
-  std::vector<Command> m_performed;   // being performed
-  std::deque<Event> m_inbox;          // wait for the decision under way
+  std::vector<Lane> m_lanes;                                   // by worker
+  std::set<TransferId> m_bad_copies;                           // in flight, and will fail
+  std::vector<Command> m_commands;                             // taken from the planner, not performed yet
+  std::vector<Command> m_performed;                            // being performed
+  std::vector<WorkerId> m_given;                               // workers that these gave a task
+  std::deque<Event> m_inbox;                                   // wait for the decision under way
+  std::map<TaskId, Parameters> m_parameters;                   // of tasks with an expansion
+  std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group
   ReloadCounter m_reloads;
   Random m_random;
   Instant m_now{};

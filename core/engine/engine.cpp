@@ -67,6 +67,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
     m_lanes.push_back(
         std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), options.planner.issue_depth + 1));
   }
+  make_inner_pools();
   m_touched.reserve(workers);
   try {
     for (auto& lane : m_lanes) lane->thread = std::thread([this, &lane = *lane] { work(lane); });
@@ -135,6 +136,7 @@ void Engine::record(Event event) {
 CodeletId Engine::add_codelet(Codelet codelet) {
   auto const id = apply([&](Section& section) {
     auto const added = m_planner.add_codelet(codelet);
+    m_expands = m_expands || codelet.expand != nullptr;
     record(AddCodelet{std::move(codelet)});
     perform(section);
     return added;
@@ -262,6 +264,8 @@ void Engine::hand_over(RunCommand const& run) {
   entry.task = run.task;
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
   entry.launches_kokkos_kernels = codelet.launches_kokkos_kernels;
+  entry.expand = codelet.expand;
+  entry.accesses = &task.accesses;
   entry.parameters = &m_parameters[run.task];
   auto const addresses = entry.addresses(task.accesses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -285,6 +289,7 @@ void Engine::queue_copy(CopyCommand const& copy, Section& section) {
 void Engine::wake_lanes(Section& section) {
   for (auto* lane : m_touched) {
     lane->touched = false;
+    if (m_expands && lane->inner != nullptr) count_tasks_of(*lane->inner);
     lane->incoming.publish();
     if (lane->sleeping.load() != 0 && lane->sleeping.exchange(0) != 0) section.to_wake.push_back(lane);
   }
@@ -314,7 +319,9 @@ EngineStatistics Engine::statistics() const {
   auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);
   for (auto const& lane : m_lanes) {
     Duration const busy(lane->busy_nanoseconds.load(std::memory_order_relaxed));
-    statistics.workers.push_back({lane->tasks.load(std::memory_order_relaxed), busy, elapsed - busy});
+    statistics.workers.push_back({lane->tasks.load(std::memory_order_relaxed), busy, elapsed - busy,
+                                  lane->expanded.load(std::memory_order_relaxed),
+                                  lane->inner_tasks.load(std::memory_order_relaxed)});
   }
   std::lock_guard const lock(m_lock);
   statistics.planner = m_planner.statistics();

@@ -6,6 +6,7 @@
 #include <granary/core/engine/addresses.hpp>
 #include <granary/core/engine/backend.hpp>
 #include <granary/core/engine/event_queue.hpp>
+#include <granary/core/engine/inner_pool.hpp>
 #include <granary/core/engine/journal.hpp>
 #include <granary/core/engine/planner_lock.hpp>
 #include <granary/core/engine/pool.hpp>
@@ -111,9 +112,18 @@ class Engine final : public Submitter {
   void copy_ended(TransferId transfer, std::exception_ptr error);
   void work(WorkerLane& lane);
   void run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now);
+  void run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now);
   bool find_work(WorkerLane& lane);
+  template <class Condition>
+  void wait_for(WorkerLane& lane, Condition&& met);
   void wait_until_idle();
   void stop_threads();
+
+  // engine_inner.cpp
+  void make_inner_pools();
+  void count_tasks_of(InnerPool& pool);
+  bool run_as_graph(WorkerLane& lane, LaneEntry& entry, TaskEnd& end);
+  bool help(WorkerLane& lane, InnerRun* preferred);
 
   [[nodiscard]] Instant since_start(Clock::time_point when) const { return Instant(when - m_start); }
 
@@ -135,6 +145,8 @@ class Engine final : public Submitter {
   Addresses m_addresses;
   PagedArray<TaskId, Parameters> m_parameters;
   std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
+  std::vector<std::unique_ptr<InnerPool>> m_inner;   // by group; null where tasks run as they are
+  bool m_expands = false;                            // some codelet has an expansion
   std::vector<WorkerLane*> m_touched;
   std::vector<Event> m_taken;
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more

@@ -38,4 +38,21 @@ auto Engine::apply(Function&& function) {
   return function(section);
 }
 
+/// Spins, then sleeps, until `met`; whoever makes it so wakes the lane. A spinning worker drains what others post.
+template <class Condition>
+void Engine::wait_for(WorkerLane& lane, Condition&& met) {
+  auto const give_up = Clock::now() + m_options.spin;
+  for (;;) {
+    for (int polls = 0; polls < 32; ++polls) {
+      if (met()) return;
+      spin_pause();
+    }
+    if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
+    if (Clock::now() < give_up) continue;
+    lane.sleeping.store(1);
+    if (!met()) lane.sleeping.wait(1);
+    lane.sleeping.store(0);
+  }
+}
+
 }  // namespace granary

@@ -72,7 +72,9 @@ void Engine::work(WorkerLane& lane) {
       announce(static_cast<std::uint32_t>(std::exchange(lane.unannounced, 0)));
       try_drain();
     }
-    if (!find_work(lane)) break;
+    if (lane.inner == nullptr || lane.unusable || !help(lane, nullptr)) {
+      if (!find_work(lane)) break;
+    }
     now = Clock::now();
   }
   if (!lane.unusable) m_backends.workers->leave(lane.id);
@@ -80,54 +82,50 @@ void Engine::work(WorkerLane& lane) {
 
 // `now` is when the task before it ended, or when the lane found work.
 void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now) {
-  auto const start = now;
-  std::exception_ptr error = lane.unusable;
-  if (!error) {
-    try {
-      m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
-                              {entry.addresses(), entry.parameters->get(), lane.instance, lane.id});
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }
-  now = Clock::now();
-  auto const duration = std::chrono::duration_cast<Duration>(now - start);
-  entry.parameters->reset();
   auto& end = lane.finished.next();
   end.task = entry.task;
-  end.duration = duration;
-  end.error = std::move(error);
+  run_kernel(lane, entry, end, now);
+  entry.parameters->reset();
+  bool const was_long = end.duration > long_kernel;
   lane.incoming.pop();
   lane.finished.stage();
   lane.finished.publish();
-  lane.busy_nanoseconds.store(lane.busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
-                              std::memory_order_relaxed);
   lane.tasks.store(lane.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (++lane.unannounced >= batch || duration > long_kernel) {
+  if (++lane.unannounced >= batch || was_long) {
     announce(static_cast<std::uint32_t>(std::exchange(lane.unannounced, 0)));
     try_drain();
     now = Clock::now();
   }
 }
 
-// Spins, then sleeps, until the lane has a task; false when the engine stops. A spinning worker drains what others
-// post.
-bool Engine::find_work(WorkerLane& lane) {
-  auto const give_up = Clock::now() + m_options.spin;
-  for (;;) {
-    for (int polls = 0; polls < 32; ++polls) {
-      if (lane.incoming.front() != nullptr) return true;
-      spin_pause();
+// The duration of an inner graph is that of its kernels on all workers: what its work costs, as an estimator
+// understands it.
+void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now) {
+  auto const start = now;
+  end.error = lane.unusable;
+  if (!end.error) {
+    try {
+      if (run_as_graph(lane, entry, end)) {
+        now = Clock::now();
+        return;
+      }
+      m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
+                              {entry.addresses(), entry.parameters->get(), lane.instance, lane.id});
+    } catch (...) {
+      end.error = std::current_exception();
     }
-    if (m_stop.load()) return lane.incoming.front() != nullptr;
-    if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
-    if (Clock::now() < give_up) continue;
-    lane.sleeping.store(1);
-    if (lane.incoming.front() == nullptr && !m_stop.load()) {
-      lane.sleeping.wait(1);
-    }
-    lane.sleeping.store(0);
   }
+  now = Clock::now();
+  end.duration = std::chrono::duration_cast<Duration>(now - start);
+  lane.count_busy(end.duration);
+}
+
+// Waits until the lane has a task, or others' inner tasks to help with; false when the engine stops.
+bool Engine::find_work(WorkerLane& lane) {
+  bool const helps = lane.inner != nullptr && !lane.unusable;
+  wait_for(lane,
+           [&] { return lane.incoming.front() != nullptr || (helps && lane.inner->has_ready()) || m_stop.load(); });
+  return lane.incoming.front() != nullptr || !m_stop.load();
 }
 
 void Engine::wait_until_idle() {

@@ -4,6 +4,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/spsc_ring.hpp>
+#include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/parameters.hpp>
 
@@ -17,12 +18,16 @@
 
 namespace granary {
 
+class InnerPool;
+
 /// A task as it is handed to a worker: everything that its kernel needs.
 class LaneEntry {
  public:
   TaskId task;
   Kernel kernel = nullptr;
   bool launches_kokkos_kernels = false;
+  Expansion expand = nullptr;
+  AccessList const* accesses = nullptr;  ///< where it may expand; lives as long as the task
   Parameters* parameters = nullptr;
 
   /// Room for the addresses of `count` accesses.
@@ -63,12 +68,28 @@ struct WorkerLane {
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;
   std::atomic<std::uint64_t> tasks = 0;
+  std::atomic<std::uint64_t> inner_tasks = 0;
+  std::atomic<std::uint64_t> expanded = 0;
+  std::vector<std::byte*> inner_addresses;  // of the inner task that it runs
+  InnerPool* inner = nullptr;               // of its group; null where tasks run as they are
 
   // Under the planner's lock.
   alignas(64) bool touched = false;
   std::size_t outstanding = 0;  // handed over and not answered
 
   std::thread thread;
+
+  /// Wakes the worker if it sleeps, and says whether it did.
+  bool wake() {
+    if (sleeping.load() == 0 || sleeping.exchange(0) == 0) return false;
+    sleeping.notify_one();
+    return true;
+  }
+  /// Worker: it was in a kernel for that long.
+  void count_busy(Duration duration) {
+    busy_nanoseconds.store(busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
+                           std::memory_order_relaxed);
+  }
 };
 
 }  // namespace granary

@@ -23,6 +23,12 @@ struct KernelCall {
 /// An operation's implementation for one kind of worker. What it throws fails the task.
 using Kernel = void (*)(KernelCall const&);
 
+class InnerGraph;
+
+/// Emits to the graph what the task of these parameters runs as, on parts of its data: the same result as its kernel's.
+/// Where it emits nothing, the kernel runs.
+using Expansion = void (*)(void const* parameters, InnerGraph& graph);
+
 /// An operation with a name and its kernels; a null kernel means that this kind of worker cannot run it.
 struct Codelet {
   std::string name;
@@ -32,6 +38,8 @@ struct Codelet {
   /// Tells apart what has the same name but other times: "s" or "d" for the precision. Performance models keep one
   /// record per name and variant.
   std::string variant = {};
+  /// Whether and how a task may run as a finer graph, on several workers of a group of CPU workers; null: never.
+  Expansion expand = nullptr;
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };

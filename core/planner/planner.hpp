@@ -66,6 +66,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   /// No live task, no transfer asked for or in flight, no home left to bring up to date.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const { return m_graph.size(); }
+  /// Ready tasks of the group that it was committed to, and that no worker was handed yet.
+  [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
   [[nodiscard]] bool failed() const { return !m_failures.empty(); }
   [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
   [[nodiscard]] DataDescription const& description(DataId data) const { return record(data).description; }

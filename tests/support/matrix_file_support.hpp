@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <granary/linalg/files/hdf5_support.hpp>
@@ -39,7 +40,26 @@ inline std::vector<double> entries(std::uint64_t rows, std::uint64_t cols) {
   return values;
 }
 
-/// Writes a dataset with the HDF5 library alone; the file is created unless `add` is set.
+/// The matrix of complex numbers entry(i, j) - i (entry(i, j) + 0.5): pairs, the real part first.
+inline std::vector<double> complex_entries(std::uint64_t rows, std::uint64_t cols) {
+  std::vector<double> values;
+  for (auto const value : entries(rows, cols)) values.insert(values.end(), {value, -value - 0.5});
+  return values;
+}
+
+/// Element (i, j) of entries or complex_entries as a T.
+template <class T>
+T element(std::uint64_t i, std::uint64_t j) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(entry(i, j));
+  } else {
+    using Real = typename T::value_type;
+    return {static_cast<Real>(entry(i, j)), static_cast<Real>(-entry(i, j) - 0.5)};
+  }
+}
+
+/// Writes a dataset with the HDF5 library alone, of pairs where its type is a record; the file is created unless `add`
+/// is set.
 inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& extents, std::vector<double> const& values,
                        Hdf5Layout const& layout = {}, bool add = false) {
   detail::Hdf5Lock const lock;
@@ -56,16 +76,20 @@ inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& exte
   detail::Hdf5Id const dataset(H5Dcreate2(file.get(), layout.dataset.c_str(), layout.file_type, space.get(),
                                           H5P_DEFAULT, properties.get(), H5P_DEFAULT),
                                H5Dclose);
-  if (!layout.skip_writing) H5Dwrite(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  bool const pairs = H5Tget_class(layout.file_type) == H5T_COMPOUND;
+  auto const memory = detail::memory_type(pairs ? ScalarType::Complex128 : ScalarType::Float64);
+  if (!layout.skip_writing) H5Dwrite(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
 }
 
-/// Reads a whole dataset with the HDF5 library alone, as another program would.
-inline std::vector<double> read_hdf5(std::string const& path, std::string const& name, std::uint64_t elements) {
+/// Reads a whole dataset with the HDF5 library alone, as another program would: numbers, or pairs of them.
+inline std::vector<double> read_hdf5(std::string const& path, std::string const& name, std::uint64_t numbers,
+                                     ScalarType type = ScalarType::Float64) {
   detail::Hdf5Lock const lock;
-  std::vector<double> values(elements);
+  std::vector<double> values(numbers);
   detail::Hdf5Id const file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   detail::Hdf5Id const dataset(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (H5Dread(dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) values.clear();
+  auto const memory = detail::memory_type(is_complex_type(type) ? ScalarType::Complex128 : ScalarType::Float64);
+  if (H5Dread(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) values.clear();
   return values;
 }
 
@@ -75,7 +99,7 @@ struct NpyLayout {
   std::string descriptor = "<f8";
 };
 
-/// Writes a .npy file of `rows` x `cols` elements given in row-major order.
+/// Writes a .npy file of `rows` x `cols` elements given in row-major order, as pairs where they are complex.
 inline void write_npy(std::string const& path, std::uint64_t rows, std::uint64_t cols,
                       std::vector<double> const& values, NpyLayout const& layout = {}) {
   auto text = "{'descr': '" + layout.descriptor + "', 'fortran_order': " + (layout.fortran ? "True" : "False") +
@@ -88,9 +112,11 @@ inline void write_npy(std::string const& path, std::uint64_t rows, std::uint64_t
   file.put(static_cast<char>(layout.version)).put(0);
   for (std::size_t byte = 0; byte < start - 8; ++byte) file.put(static_cast<char>(text.size() >> (8 * byte) & 0xff));
   file << text;
+  std::uint64_t const width = layout.descriptor[1] == 'c' ? 2 : 1;
+  bool const single = layout.descriptor.substr(1) == "f4" || layout.descriptor.substr(1) == "c8";
   auto const put = [&](double value) {
     char bytes[8];
-    std::size_t const size = layout.descriptor[2] == '4' ? 4 : 8;
+    std::size_t const size = single ? 4 : 8;
     auto const narrow = static_cast<float>(value);
     std::memcpy(bytes, size == 4 ? static_cast<void const*>(&narrow) : &value, size);
     if (layout.descriptor[0] == '>') std::reverse(bytes, bytes + size);
@@ -98,7 +124,9 @@ inline void write_npy(std::string const& path, std::uint64_t rows, std::uint64_t
   };
   if (layout.fortran) {
     for (std::uint64_t j = 0; j < cols; ++j) {
-      for (std::uint64_t i = 0; i < rows; ++i) put(values[i * cols + j]);
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        for (std::uint64_t k = 0; k < width; ++k) put(values[(i * cols + j) * width + k]);
+      }
     }
   } else {
     for (auto const value : values) put(value);

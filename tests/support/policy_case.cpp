@@ -6,6 +6,7 @@
 #include "support/random_machine.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/inner_graph.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/simulator.hpp>
 
@@ -26,6 +27,12 @@ std::string text_of(std::exception_ptr const& error) {
   } catch (std::exception const& caught) {
     return caught.what();
   }
+}
+
+// A task as three inner ones, on nothing.
+void expand_in_three(void const*, InnerGraph& graph) {
+  auto const inner = graph.add_codelet({.name = "inner"});
+  for (int t = 0; t < 3; ++t) graph.submit({inner, {}, t, 1e4});
 }
 
 ConstantSpeeds::Options jittering(std::uint64_t seed) {
@@ -51,7 +58,10 @@ class Player {
   }
 
   CaseResult play() {
-    for (auto const& codelet : m_case.graph.codelets) m_codelets.push_back(m_simulator.add_codelet(codelet));
+    for (auto codelet : m_case.graph.codelets) {
+      if (m_case.expands) codelet.expand = expand_in_three;
+      m_codelets.push_back(m_simulator.add_codelet(codelet));
+    }
     for (auto const& operation : m_case.graph.operations) {
       std::visit([&](auto const& what) { perform(what); }, operation);
       m_oracle.after_event();
@@ -220,6 +230,7 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
     drawn.faults.task_delay = std::chrono::microseconds(50);
   }
   drawn.faults.seed = seed;
+  drawn.expands = seed % 3 == 0;
   return drawn;
 }
 

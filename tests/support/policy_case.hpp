@@ -24,6 +24,7 @@ struct PolicyCase {
   PlannerOptions planner;
   FaultPlan faults;
   std::uint32_t check_every = 1;
+  bool expands = false;  ///< its tasks may run as inner graphs
 
   [[nodiscard]] std::string describe() const;
 };

@@ -8,12 +8,14 @@
 #include <granary/core/backends/host_copies.hpp>
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/engine/engine.hpp>
+#include <granary/core/model/inner_graph.hpp>
 #include <granary/outofcore/disk_node.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -69,6 +71,48 @@ void run_stamp_task(KernelCall const& call) {
     std::memcpy(call.data[i], value.data(), value.size());
   }
   ++*task.ran;
+}
+
+// The same as an inner graph: a check for each access that reads, a write for each that writes, and a last task.
+struct InnerStamp {
+  StampTask const* task;
+  ExpectedAccess access;
+};
+
+void check_stamp(KernelCall const& call) {
+  auto const& [task, access] = *static_cast<InnerStamp const*>(call.parameters);
+  auto const expected = stamped(access.stamp, access.bytes);
+  if (std::memcmp(call.data[0], expected.data(), expected.size()) != 0) ++*task->wrong;
+}
+void write_stamp(KernelCall const& call) {
+  auto const& [task, access] = *static_cast<InnerStamp const*>(call.parameters);
+  auto const value = stamped(task->stamp, access.bytes);
+  std::memcpy(call.data[0], value.data(), value.size());
+}
+void end_stamp(KernelCall const& call) {
+  auto const& task = *static_cast<InnerStamp const*>(call.parameters)->task;
+  if (task.fails) throw Injected();
+  ++*task.ran;
+}
+
+void expand_stamp_task(void const* parameters, InnerGraph& graph) {
+  auto const& task = *static_cast<StampTask const*>(parameters);
+  auto const add = [&](Kernel kernel) {
+    return graph.add_codelet({.name = "inner", .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false});
+  };
+  auto const check = add(check_stamp), write = add(write_stamp), end = add(end_stamp);
+  std::vector<Access> all;
+  auto const submit_where = [&](AccessMode mode, CodeletId codelet) {
+    for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+      auto const& access = task.accesses[i];
+      if ((access.mode | mode) != access.mode) continue;
+      all.push_back({graph.part(i, 0), AccessMode::Read});
+      graph.submit({codelet, std::array{Access{all.back().data, mode}}, 0, 0}, Parameters(InnerStamp{&task, access}));
+    }
+  };
+  submit_where(AccessMode::Read, check);
+  submit_where(AccessMode::Write, write);
+  graph.submit({end, all, 0, 0}, Parameters(InnerStamp{&task, {}}));
 }
 
 // From one disk to another by way of memory.
@@ -137,6 +181,7 @@ class EnginePlayer {
     for (auto codelet : m_case.graph.codelets) {
       for (auto& kernel : codelet.kernels) kernel = kernel != nullptr ? run_stamp_task : nullptr;
       codelet.launches_kokkos_kernels = false;
+      if (m_case.expands) codelet.expand = expand_stamp_task;
       m_codelets.push_back(m_engine->add_codelet(codelet));
     }
     for (auto const& operation : m_case.graph.operations) {
@@ -148,12 +193,14 @@ class EnginePlayer {
       EXPECT_NO_THROW(m_engine->wait()) << "a failure is reported once";
     }
     EXPECT_EQ(m_wrong.load(), 0U) << "reads that found something else than the last write before them";
+    for (auto const& worker : m_engine->statistics().workers) m_inner_tasks += worker.inner_tasks;
     if (m_failed) return;
     EXPECT_EQ(m_ran.load(), m_submitted) << "every task runs once";
     check_homes();
   }
 
   [[nodiscard]] bool failed() const { return m_failed; }
+  [[nodiscard]] std::uint64_t inner_tasks() const { return m_inner_tasks; }
 
  private:
   struct Datum {
@@ -300,6 +347,7 @@ class EnginePlayer {
   std::vector<CodeletId> m_codelets;
   std::deque<Datum> m_data;
   std::uint64_t m_submitted = 0;
+  std::uint64_t m_inner_tasks = 0;
   std::atomic<std::uint64_t> m_wrong = 0;
   std::atomic<std::uint64_t> m_ran = 0;
   bool m_may_fail;
@@ -309,12 +357,16 @@ class EnginePlayer {
 };
 
 void play_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
+  std::uint64_t inner_tasks = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     auto const drawn = draw_case(seed, with_faults);
     SCOPED_TRACE(drawn.describe());
-    ASSERT_NO_THROW(EnginePlayer(drawn).play());
+    EnginePlayer player(drawn);
+    ASSERT_NO_THROW(player.play());
+    inner_tasks += player.inner_tasks();
     if (testing::Test::HasFailure()) return;
   }
+  EXPECT_GT(inner_tasks, 0U) << "tasks of every third case may run as inner graphs";
 }
 
 TEST(DriverContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) { play_cases(1, 1000, false); }

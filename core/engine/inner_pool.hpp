@@ -1,0 +1,69 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/worker_lane.hpp>
+#include <granary/core/model/inner_graph.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace granary {
+
+/// A task that runs as an inner graph: on its worker, and on those that help.
+struct InnerRun {
+  InnerRun(AccessList const& accesses, std::span<std::byte* const> addresses, WorkerLane& worker)
+      : graph(accesses, addresses), parent(worker) {}
+
+  InnerGraph graph;    // once published, under the pool's mutex
+  WorkerLane& parent;  // waits for `finished`
+  Duration busy{0};    // in its kernels, summed over workers; likewise
+  std::atomic<bool> finished = false;
+};
+
+/// The inner graphs under way in one group of workers, for those of them that have nothing else to do. The planner
+/// knows nothing of it. All member functions may be called from any of the group's threads.
+class InnerPool {
+ public:
+  /// A task of an inner graph; `run` is null where there is none.
+  struct Taken {
+    InnerRun* run = nullptr;
+    Task const* task = nullptr;
+  };
+
+  explicit InnerPool(std::vector<WorkerLane*> lanes) : m_lanes(std::move(lanes)) {}
+
+  /// Whether the group has too few tasks for its workers, so that one that starts had better be shared.
+  [[nodiscard]] bool scarce() const { return m_scarce.load(std::memory_order_relaxed); }
+  void set_scarce(bool scarce) { m_scarce.store(scarce, std::memory_order_relaxed); }
+  /// The workers whose group this is.
+  [[nodiscard]] std::vector<WorkerLane*> const& lanes() const { return m_lanes; }
+
+  /// Whether some inner task is ready. Sequentially consistent: a worker's announcement that it sleeps is ordered
+  /// against it.
+  [[nodiscard]] bool has_ready() const { return m_ready.load() != 0; }
+  /// Lets others take from the graph, to which everything was submitted; wakes those who sleep.
+  void publish(InnerRun& run);
+  /// A ready task: of `preferred` if it has one, or else of the graph published first.
+  Taken take(InnerRun* preferred);
+  /// The task, run by `by`, ended; `error` is null when it ran. Nobody must touch `run` after its last task, but its
+  /// parent's worker.
+  void ended(Taken const& taken, Duration duration, std::exception_ptr error, WorkerLane const& by);
+  /// Forgets the graph, which is finished; afterwards no other thread touches it.
+  void withdraw(InnerRun& run);
+
+ private:
+  void count_ready();
+  void wake(std::size_t most, WorkerLane const& but);
+
+  std::vector<WorkerLane*> const m_lanes;
+  std::atomic<bool> m_scarce = false;
+  alignas(64) std::atomic<std::size_t> m_ready = 0;  // of all graphs
+  std::mutex m_mutex;
+  std::vector<InnerRun*> m_runs;
+};
+
+}  // namespace granary

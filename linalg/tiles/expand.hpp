@@ -1,0 +1,54 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/inner_graph.hpp>
+#include <granary/linalg/tile_call.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+/// What the expansions of tile tasks are made with: an inner graph runs the tiled algorithm of the same name on the
+/// sub-tiles of the task's tiles (Hierarchical paper, section 5C: views into the tile, in LAPACK's layout). Products
+/// cut only their result, which has sub-tiles enough: the longer the inner dimension, the faster they are.
+namespace granary::detail {
+
+/// Whether a task with that result runs as a finer graph on sub-tiles of order `inner`; 0: never.
+[[nodiscard]] inline bool splits(TileShape const& result, std::int32_t inner) {
+  return inner > 0 && (result.rows > inner || result.cols > inner);
+}
+
+/// The tile of the parent's access of that number as a matrix of sub-tiles of order `inner`, or one part of it.
+template <class T>
+[[nodiscard]] TiledMatrix<T> sub_tiles(InnerGraph& graph, std::size_t access, TileShape const& tile, std::int32_t inner,
+                                       MatrixPart part = MatrixPart::All) {
+  TileGrid const grid{static_cast<std::uint64_t>(tile.rows), static_cast<std::uint64_t>(tile.cols),
+                      static_cast<std::uint64_t>(inner)};
+  auto const leading = static_cast<std::uint64_t>(tile.ld);
+  return {grid, part, tile.layout, leading, [&](std::uint64_t i, std::uint64_t j) {
+            auto const major = grid.first(tile.layout == Layout::ColumnMajor ? j : i);
+            auto const minor = grid.first(tile.layout == Layout::ColumnMajor ? i : j);
+            return graph.part(access, (major * leading + minor) * sizeof(T));
+          }};
+}
+
+/// What `count` rows of op(A) from `first` on are made of, A the parent's tile of the access of that number: so many of
+/// its rows or columns, in their full length.
+template <class T>
+[[nodiscard]] TileRef rows_of_op(InnerGraph& graph, std::size_t access, TileShape const& tile, Op op,
+                                 std::uint64_t first, std::int32_t count) {
+  bool const rows = op == Op::NoTrans;
+  auto const step = rows == (tile.layout == Layout::ColumnMajor) ? 1 : static_cast<std::uint64_t>(tile.ld);
+  return {graph.part(access, first * step * sizeof(T)), rows ? count : tile.rows, rows ? tile.cols : count, tile.ld,
+          tile.layout};
+}
+
+/// The codelet of a tile operation that may run as a finer graph.
+template <class T>
+[[nodiscard]] Codelet expandable_codelet(char const* name, Kernel kernel, Expansion expand) {
+  auto codelet = tile_codelet<T>(name, kernel);
+  codelet.expand = expand;
+  return codelet;
+}
+
+}  // namespace granary::detail
