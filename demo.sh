@@ -13,14 +13,12 @@ set_up "${build_packages[@]}"
 if [[ ! -f $build/build.ninja && ! -f $build/Makefile ]]; then
   configure -DCMAKE_BUILD_TYPE=Release -DGRANARY_BUILD_TESTS=OFF -DGRANARY_BUILD_BENCHMARKS=OFF
 fi
-build_targets "the demo's programs" granary-cholesky granary-spd
+build_targets "the demo's programs" granary-cholesky granary-matrix
 
 mkdir -p $build/demo
 if [[ ! -f $input ]]; then
   step "Making a symmetric positive definite matrix, $n x $n, in $input"
-  rm -f $build/demo/unfinished.h5
-  $build/bin/granary-spd $n $build/demo/unfinished.h5 --tile $tile
-  mv $build/demo/unfinished.h5 $input
+  $build/bin/granary-matrix generate spd $n $input --tile $tile
 fi
 rm -f $factor
 command=("$build/bin/granary-cholesky" "$input" "$factor" --memory "$memory" --tile "$tile" --scheduler darts --check)

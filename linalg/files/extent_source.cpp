@@ -4,13 +4,20 @@
 #include <utility>
 #include <vector>
 
+#include <granary/linalg/files/read_chunk.hpp>
 #include <granary/linalg/files/source_kinds.hpp>
 
 namespace granary::detail {
 namespace {
 
-template <class T>
-void transpose_in_place(T* tile, std::uint64_t n) {
+template <std::size_t Size>
+struct Element {
+  std::byte bytes[Size];
+};
+
+template <std::size_t Size>
+void transpose_in_place(std::byte* values, std::uint64_t n) {
+  auto* tile = reinterpret_cast<Element<Size>*>(values);
   constexpr std::uint64_t block = 32;
   for (std::uint64_t i0 = 0; i0 < n; i0 += block) {
     for (std::uint64_t j0 = 0; j0 <= i0; j0 += block) {
@@ -21,6 +28,13 @@ void transpose_in_place(T* tile, std::uint64_t n) {
   }
 }
 
+void transpose_in_place(std::byte* values, std::uint64_t n, Bytes size) {
+  if (size == 4) return transpose_in_place<4>(values, n);
+  if (size == 8) return transpose_in_place<8>(values, n);
+  transpose_in_place<16>(values, n);
+}
+
+// Turns round the bytes of each number.
 template <std::size_t Size>
 void swap_bytes(std::byte* values, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) std::reverse(values + i * Size, values + (i + 1) * Size);
@@ -68,13 +82,10 @@ class ContiguousSource final : public MatrixSource {
 
   void rearrange(std::byte* tile) const {
     auto const n = tiling().tile;
-    if (scalar_type() == ScalarType::Float32) {
-      if (m_swapped) swap_bytes<4>(tile, n * n);
-      if (m_column_major) transpose_in_place(reinterpret_cast<float*>(tile), n);
-    } else {
-      if (m_swapped) swap_bytes<8>(tile, n * n);
-      if (m_column_major) transpose_in_place(reinterpret_cast<double*>(tile), n);
-    }
+    bool const single = scalar_type() == ScalarType::Float32 || scalar_type() == ScalarType::Complex64;
+    if (m_swapped && single) swap_bytes<4>(tile, tile_bytes() / 4);
+    if (m_swapped && !single) swap_bytes<8>(tile, tile_bytes() / 8);
+    if (m_column_major) transpose_in_place(tile, n, size_of(scalar_type()));
   }
 
   std::shared_ptr<AsyncFileIo> m_io;
@@ -84,6 +95,7 @@ class ContiguousSource final : public MatrixSource {
   bool m_swapped;
 };
 
+// Chunks are tiles, cut to the matrix where it is smaller than a tile.
 class ChunkSource final : public MatrixSource {
  public:
   ChunkSource(MatrixFileInfo const& info, ChunkMap chunks, std::uint64_t tile, MatrixPart part,
@@ -91,16 +103,18 @@ class ChunkSource final : public MatrixSource {
       : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name()),
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
-        m_chunks(std::move(chunks)) {}
+        m_chunks(std::move(chunks)),
+        m_rows{info.chunk_rows, info.chunk_cols * size_of(info.scalar_type), tile * size_of(info.scalar_type)} {}
 
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
-    m_io->read(m_file, m_chunks.at(slot), destination, tile_bytes(), std::move(done));
+    read_chunk(*m_io, m_file, m_chunks.at(slot), destination, m_rows, std::move(done));
   }
 
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
   ChunkMap m_chunks;
+  ChunkRows m_rows;
 };
 
 }  // namespace

@@ -36,20 +36,21 @@ Columns columns_of(MatrixPart part, std::uint64_t i, std::uint64_t j, std::uint6
   return (part == MatrixPart::Lower) == (i > j) ? Columns{0, cols} : Columns{0, 0};
 }
 
+// A complex element is two numbers, `width` of them.
 template <class T>
-std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* values, MatrixPart part,
-                         std::string const& name) {
+std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* values, std::uint64_t width,
+                         MatrixPart part, std::string const& name) {
   auto const i = tiling.row_of(slot);
   auto const j = tiling.col_of(slot);
   for (std::uint64_t r = 0; r < tiling.rows_in(i); ++r) {
     auto const [first, end] = columns_of(part, i, j, r, tiling.cols_in(j));
-    T const* row = values + r * tiling.tile;
-    if (all_finite(row + first, end - first)) continue;
-    auto column = first;
-    while (std::isfinite(row[column])) ++column;
-    return std::make_exception_ptr(DataError(name + " holds " + (std::isnan(row[column]) ? "NaN" : "infinity") +
-                                             " at (" + std::to_string(i * tiling.tile + r) + ", " +
-                                             std::to_string(j * tiling.tile + column) + ")"));
+    T const* row = values + r * tiling.tile * width;
+    if (all_finite(row + first * width, (end - first) * width)) continue;
+    auto k = first * width;
+    while (std::isfinite(row[k])) ++k;
+    return std::make_exception_ptr(DataError(name + " holds " + (std::isnan(row[k]) ? "NaN" : "infinity") + " at (" +
+                                             std::to_string(i * tiling.tile + r) + ", " +
+                                             std::to_string(j * tiling.tile + k / width) + ")"));
   }
   return nullptr;
 }
@@ -58,8 +59,10 @@ std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* va
 
 std::exception_ptr check_finite(TileGrid const& tiling, std::uint64_t slot, std::byte const* values, ScalarType type,
                                 MatrixPart part, std::string const& name) {
-  if (type == ScalarType::Float32) return check(tiling, slot, reinterpret_cast<float const*>(values), part, name);
-  return check(tiling, slot, reinterpret_cast<double const*>(values), part, name);
+  std::uint64_t const width = is_complex_type(type) ? 2 : 1;
+  if (size_of(type) / width == sizeof(float))
+    return check(tiling, slot, reinterpret_cast<float const*>(values), width, part, name);
+  return check(tiling, slot, reinterpret_cast<double const*>(values), width, part, name);
 }
 
 }  // namespace granary::detail

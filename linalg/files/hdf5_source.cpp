@@ -71,10 +71,10 @@ class Hdf5Source final : public MatrixSource {
     Hdf5Lock const lock;
     auto const file_space = require({H5Dget_space(m_dataset.get()), H5Sclose}, "read", describe(slot));
     auto const memory_space = require({H5Screate_simple(2, memory_extent, nullptr), H5Sclose}, "read", describe(slot));
-    auto const type = scalar_type() == ScalarType::Float32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+    auto const type = memory_type(scalar_type());
     if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
         H5Sselect_hyperslab(memory_space.get(), H5S_SELECT_SET, memory_start, nullptr, count, nullptr) < 0 ||
-        H5Dread(m_dataset.get(), type, memory_space.get(), file_space.get(), H5P_DEFAULT, destination) < 0) {
+        H5Dread(m_dataset.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, destination) < 0) {
       throw DataError("cannot read " + describe(slot) + ": " + hdf5_reason());
     }
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include <granary/linalg/files/matrix_file.hpp>
+
 namespace granary::detail {
 
 /// Held around every call of HDF5: the library may be built for one thread only. Its own printing of errors is off
@@ -50,6 +52,10 @@ class Hdf5Id {
   hid_t m_id = -1;
   Close m_close = nullptr;
 };
+
+/// The HDF5 type of such elements in memory; complex ones are the record {r, i} that h5py knows. Make it under an
+/// Hdf5Lock.
+[[nodiscard]] Hdf5Id memory_type(ScalarType type);
 
 /// The innermost message of the last HDF5 error of this thread.
 [[nodiscard]] std::string hdf5_reason();

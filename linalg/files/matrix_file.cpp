@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/matrix_file.hpp>
 
+#include <granary/linalg/files/columns_file.hpp>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,28 +120,51 @@ Hdf5Id open_dataset(hid_t file, Spec& spec) {
   return require({H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", spec.path + ":" + spec.dataset);
 }
 
+std::optional<ScalarType> real_type(hid_t type) {
+  if (H5Tget_class(type) != H5T_FLOAT) return std::nullopt;
+  if (H5Tget_size(type) == 4) return ScalarType::Float32;
+  if (H5Tget_size(type) == 8) return ScalarType::Float64;
+  return std::nullopt;
+}
+
+// A complex number is a record of two equal real ones, r and i: h5py writes numpy's so.
+std::optional<ScalarType> complex_type(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return std::nullopt;
+  int const r = H5Tget_member_index(type, "r");
+  int const i = H5Tget_member_index(type, "i");
+  if (r < 0 || i < 0) return std::nullopt;
+  Hdf5Id const real(H5Tget_member_type(type, static_cast<unsigned>(r)), H5Tclose);
+  Hdf5Id const imaginary(H5Tget_member_type(type, static_cast<unsigned>(i)), H5Tclose);
+  auto const part = real_type(real.get());
+  if (!part || part != real_type(imaginary.get())) return std::nullopt;
+  return *part == ScalarType::Float32 ? ScalarType::Complex64 : ScalarType::Complex128;
+}
+
 // Fills in the element type; returns whether the file holds it in the form that memory does.
 bool read_type(hid_t dataset, MatrixFileInfo& info) {
   auto const type = require({H5Dget_type(dataset), H5Tclose}, "read the type of", info.name());
-  auto const bytes = H5Tget_size(type.get());
-  if (H5Tget_class(type.get()) != H5T_FLOAT || (bytes != 4 && bytes != 8)) {
+  auto const found = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_type(type.get()) : real_type(type.get());
+  if (!found) {
     auto const* kind = H5Tget_class(type.get()) == H5T_FLOAT      ? "floating-point numbers"
                        : H5Tget_class(type.get()) == H5T_INTEGER  ? "integers"
-                       : H5Tget_class(type.get()) == H5T_COMPOUND ? "records (complex numbers are stored so)"
+                       : H5Tget_class(type.get()) == H5T_COMPOUND ? "records other than {r, i}"
                                                                   : "elements that are no numbers";
-    throw DataError(info.name() + " holds " + kind + " of " + std::to_string(bytes) +
-                    " bytes; float and double can be read");
+    throw DataError(info.name() + " holds " + kind + " of " + std::to_string(H5Tget_size(type.get())) +
+                    " bytes; float and double can be read, real and complex");
   }
-  info.scalar_type = bytes == 4 ? ScalarType::Float32 : ScalarType::Float64;
-  return H5Tequal(type.get(), bytes == 4 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE) > 0;
+  info.scalar_type = *found;
+  return H5Tequal(type.get(), detail::memory_type(*found).get()) > 0;
 }
 
-void read_shape(hid_t dataset, MatrixFileInfo& info) {
+// Whether one dimension, as of a matrix with one column, will do.
+enum class Vectors { Refused, Accepted };
+
+void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
   auto const space = require({H5Dget_space(dataset), H5Sclose}, "read the shape of", info.name());
   int const dimensions = H5Sget_simple_extent_ndims(space.get());
-  if (dimensions != 2)
+  if (dimensions != 2 && !(dimensions == 1 && vectors == Vectors::Accepted))
     throw DataError(info.name() + " has " + std::to_string(dimensions) + " dimensions; a matrix has 2");
-  hsize_t extents[2] = {};
+  hsize_t extents[2] = {1, 1};
   H5Sget_simple_extent_dims(space.get(), extents, nullptr);
   info.rows = extents[0];
   info.cols = extents[1];
@@ -158,7 +183,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
     info.first_byte = offset;
     info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
   } else if (layout == H5D_CHUNKED) {
-    hsize_t chunk[2] = {};
+    hsize_t chunk[2] = {1, 1};
     H5Pget_chunk(properties.get(), 2, chunk);
     info.chunk_rows = chunk[0];
     info.chunk_cols = chunk[1];
@@ -170,7 +195,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   }
 }
 
-MatrixFileInfo open_hdf5(Spec spec) {
+MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(spec.path.c_str()) <= 0) throw DataError(spec.path + " is neither an HDF5 nor a .npy file");
   auto const file = require({H5Fopen(spec.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", spec.path);
@@ -178,21 +203,55 @@ MatrixFileInfo open_hdf5(Spec spec) {
   MatrixFileInfo info;
   info.path = spec.path;
   info.dataset = spec.dataset;
-  read_shape(dataset.get(), info);
+  read_shape(dataset.get(), vectors, info);
   bool const native = read_type(dataset.get(), info);
   read_arrangement(file.get(), dataset.get(), native, info);
+  auto const space = require({H5Dget_space(dataset.get()), H5Sclose}, "read the shape of", info.name());
+  if (H5Sget_simple_extent_ndims(space.get()) == 1 && info.arrangement != MatrixFileInfo::Arrangement::Contiguous) {
+    throw DataError(info.name() + " is a vector in chunks or of foreign type; store it contiguously, or as a matrix");
+  }
   return info;
+}
+
+std::vector<std::string> dataset_names(std::string const& path) {
+  detail::Hdf5Lock const lock;
+  if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file");
+  auto const file = require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", path);
+  return list_datasets(file.get()).all;
 }
 
 }  // namespace
 
-MatrixFileInfo open_matrix_file(std::string const& text) {
+namespace {
+
+MatrixFileInfo open_file(std::string const& text, Vectors vectors) {
   auto const spec = split(text);
   require_readable(spec.path);
-  if (!starts_as_npy(spec.path)) return open_hdf5(spec);
+  if (!starts_as_npy(spec.path)) return open_hdf5(spec, vectors);
   if (!spec.dataset.empty())
     throw InvalidArgument(spec.path + " is a .npy file: it has no datasets such as " + spec.dataset);
-  return detail::read_npy_header(spec.path);
+  return detail::read_npy_header(spec.path, vectors == Vectors::Accepted);
+}
+
+}  // namespace
+
+MatrixFileInfo open_matrix_file(std::string const& text) { return open_file(text, Vectors::Refused); }
+
+MatrixFileInfo open_columns_file(std::string const& text) { return open_file(text, Vectors::Accepted); }
+
+MatrixListing list_matrices(std::string const& text) {
+  auto const spec = split(text);
+  require_readable(spec.path);
+  if (!spec.dataset.empty() || starts_as_npy(spec.path)) return {.matrices = {open_matrix_file(text)}, .others = {}};
+  MatrixListing listing;
+  for (auto const& name : dataset_names(spec.path)) {
+    try {
+      listing.matrices.push_back(open_hdf5({spec.path, name}));
+    } catch (DataError const& error) {
+      listing.others.emplace_back(error.what());
+    }
+  }
+  return listing;
 }
 
 }  // namespace granary

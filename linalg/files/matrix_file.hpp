@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <granary/core/base/units.hpp>
 #include <granary/linalg/tile_grid.hpp>
@@ -23,10 +24,14 @@ enum class ScalarType { Float32, Float64, Complex64, Complex128 };
 }
 [[nodiscard]] constexpr char const* name_of(ScalarType type) {
   switch (type) {
-    case ScalarType::Float32: return "float";
-    case ScalarType::Float64: return "double";
-    case ScalarType::Complex64: return "complex float";
-    case ScalarType::Complex128: return "complex double";
+    case ScalarType::Float32:
+      return "float";
+    case ScalarType::Float64:
+      return "double";
+    case ScalarType::Complex64:
+      return "complex float";
+    case ScalarType::Complex128:
+      return "complex double";
   }
   return "unknown";
 }
@@ -66,7 +71,15 @@ struct MatrixFileInfo {
 /// Looks at the matrix `file.h5[:/dataset]` or `file.npy`; the content decides which of the two it is. Where no dataset
 /// is named, the file must hold exactly one of two dimensions. Throws InvalidArgument when the file cannot be opened,
 /// or the dataset is not there (the message lists those there are), or is ambiguous; DataError when the file is neither
-/// format, is truncated, or the dataset is not two-dimensional or not of a real floating type of 4 or 8 bytes.
+/// format, is truncated, or the dataset is not two-dimensional or not of a ScalarType.
 [[nodiscard]] MatrixFileInfo open_matrix_file(std::string const& spec);
+
+struct MatrixListing {
+  std::vector<MatrixFileInfo> matrices;
+  std::vector<std::string> others;  ///< why each of the other datasets cannot be read as a matrix
+};
+/// All that is in an HDF5 or .npy file, or the one dataset that `spec` names. Throws as open_matrix_file does, but not
+/// when there is no matrix, or when there are several.
+[[nodiscard]] MatrixListing list_matrices(std::string const& spec);
 
 }  // namespace granary

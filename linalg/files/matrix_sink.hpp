@@ -3,40 +3,38 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/linalg/files/matrix_output.hpp>
+#include <granary/linalg/files/partial_file.hpp>
+#include <granary/linalg/files/tile_memory.hpp>
 #include <granary/outofcore/async_file_io.hpp>
-#include <granary/outofcore/storage.hpp>
 
 namespace granary {
 
 struct MatrixSinkOptions {
-  std::uint64_t order = 0;  ///< the matrix has order x order elements
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
   std::uint64_t tile = 0;
   ScalarType scalar_type = ScalarType::Float64;
-  MatrixPart part = MatrixPart::Lower;  ///< what is written; the rest reads as zeros
+  MatrixPart part = MatrixPart::Lower;  ///< what is written, a trapezoid unless it is square; the rest reads as zeros
   std::string dataset = "L";
 };
 
-/// A square matrix that is written tile by tile into a new HDF5 file, in chunks that are tiles: the home of tiled data.
+/// A matrix that is written tile by tile into a new HDF5 file, in chunks that are tiles: the home of tiled data.
 /// Slots and the form of tiles are TileGrid's; h5py shows at [i, j] what is at row i and column j.
 ///
 /// The file is written beside `path`, as `<path>.partial-<process id>`, with room reserved for the part that is
 /// written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after that
 /// tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache. HDF5 1.10 or newer
 /// reads the file.
-class MatrixSink final : public Storage {
+class MatrixSink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument when the output cannot be created there, or the order or the tile size is 0; IoError when
-  /// the disk is full.
+  /// Throws InvalidArgument when the output cannot be created there, an extent or the tile size is 0, or a
+  /// tile has 4 GiB; IoError when the disk is full, Error when HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
-  ~MatrixSink() override;
-
-  [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
-  [[nodiscard]] ScalarType scalar_type() const { return m_options.scalar_type; }
-  [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_options.scalar_type); }
 
   /// Reads back a tile that was written. `bytes` is tile_bytes(); throws InternalError otherwise, for a tile outside
   /// the part, and after commit.
@@ -46,36 +44,30 @@ class MatrixSink final : public Storage {
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;
   [[nodiscard]] std::string describe(std::uint64_t slot) const override;
 
-  /// Makes the file durable and renames it to its path, over what was there. Call it once, when nothing is under way.
-  /// Throws IoError; then the destructor removes the file.
-  void commit();
+  /// Adds a dataset of one dimension to the file, before commit: the pivots of a factor, say. Throws InvalidArgument
+  /// for a name that is taken, Error when HDF5 cannot write it.
+  void add_vector(std::string const& dataset, std::span<std::int64_t const> values);
+
+  void commit() override;
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  using Tile = std::unique_ptr<std::byte, Free>;
-
   void create_file();
   void reserve_space();
   void check(std::uint64_t slot, Bytes bytes) const;
-  [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory) const;
-  [[nodiscard]] Tile copy_with_zeros(std::byte const* source);
+  [[nodiscard]] Bytes chunk_bytes() const { return m_chunk_rows * m_chunk_cols * size_of(m_options.scalar_type); }
+  [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_byte + slot * chunk_bytes(); }
+  [[nodiscard]] detail::TileMemory copy_as_chunk(std::uint64_t slot, std::byte const* source);
 
   std::shared_ptr<AsyncFileIo> m_io;
-  std::string m_path;
-  std::string m_partial_path;
+  detail::PartialFile m_output;
   MatrixSinkOptions m_options;
-  TileGrid m_tiling;
-  std::uint64_t m_chunk;  // order of a chunk: the tile, or the matrix if that is smaller
+  // A chunk is a tile, cut to the matrix where that is smaller.
+  std::uint64_t m_chunk_rows;
+  std::uint64_t m_chunk_cols;
   std::uint64_t m_first_byte = 0;
   std::shared_ptr<File const> m_file;
   std::mutex m_mutex;
-  std::vector<Tile> m_spare_tiles;
+  std::vector<detail::TileMemory> m_spare_tiles;
 };
-
-/// Throws InvalidArgument when `output` cannot be created in its directory, is a directory, or is the same file as one
-/// of `inputs`, by whatever name. Files among `inputs` that do not exist are ignored.
-void check_output(std::string const& output, std::vector<std::string> const& inputs);
 
 }  // namespace granary

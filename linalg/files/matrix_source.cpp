@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/matrix_source.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <granary/core/base/error.hpp>
@@ -39,7 +40,8 @@ std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std
   using Arrangement = MatrixFileInfo::Arrangement;
   if (info.arrangement == Arrangement::Contiguous)
     return detail::make_contiguous_source(info, tile, part, std::move(io));
-  bool const chunk_is_tile = info.chunk_rows == tile && info.chunk_cols == tile;
+  bool const chunk_is_tile =
+      info.chunk_rows == std::min(tile, info.rows) && info.chunk_cols == std::min(tile, info.cols);
   bool const one_chunk = info.chunk_rows == info.rows && info.chunk_cols == info.cols;
   if (info.arrangement == Arrangement::Chunked && (chunk_is_tile || one_chunk)) {
     if (auto chunks = detail::map_chunks(info)) {

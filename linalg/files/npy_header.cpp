@@ -77,7 +77,7 @@ std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& pa
 
 }  // namespace
 
-MatrixFileInfo read_npy_header(std::string const& path) {
+MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
   MatrixFileInfo info;
   info.path = path;
   info.format = MatrixFileInfo::Format::Npy;
@@ -86,19 +86,31 @@ MatrixFileInfo read_npy_header(std::string const& path) {
 
   auto const type = value_of(text, "descr", path);
   if (type.size() < 5 || type[0] != '\'' || type.find('\'', 1) == std::string_view::npos) {
-    throw DataError(path + " does not hold a real floating type: its elements are records");
+    throw DataError(path + " does not hold numbers: its elements are records");
   }
   auto const descriptor = type.substr(1, type.find('\'', 1) - 1);
   auto const kind = descriptor.substr(1);
-  if (kind != "f4" && kind != "f8") {
-    throw DataError(path + " holds elements of type " + std::string(descriptor) + "; float and double can be read");
+  if (kind == "f4") {
+    info.scalar_type = ScalarType::Float32;
+  } else if (kind == "f8") {
+    info.scalar_type = ScalarType::Float64;
+  } else if (kind == "c8") {
+    info.scalar_type = ScalarType::Complex64;
+  } else if (kind == "c16") {
+    info.scalar_type = ScalarType::Complex128;
+  } else {
+    throw DataError(path + " holds elements of type " + std::string(descriptor) +
+                    "; float and double can be read, real and complex");
   }
-  info.scalar_type = kind == "f4" ? ScalarType::Float32 : ScalarType::Float64;
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
   info.swapped = (descriptor[0] == '<' || descriptor[0] == '>') && descriptor[0] != native;
 
   info.column_major = value_of(text, "fortran_order", path).starts_with("True");
-  auto const shape = shape_of(value_of(text, "shape", path), path);
+  auto shape = shape_of(value_of(text, "shape", path), path);
+  if (vectors && shape.size() == 1) {
+    shape.push_back(1);
+    info.column_major = false;
+  }
   if (shape.size() != 2) {
     throw DataError(path + " has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
   }

@@ -6,6 +6,7 @@
 namespace granary::detail {
 
 /// Reads the header of a .npy file, format versions 1 to 3 (NumPy Enhancement Proposal 1); throws DataError.
-[[nodiscard]] MatrixFileInfo read_npy_header(std::string const& path);
+/// With `vectors` an array of one dimension is a matrix of one column.
+[[nodiscard]] MatrixFileInfo read_npy_header(std::string const& path, bool vectors = false);
 
 }  // namespace granary::detail

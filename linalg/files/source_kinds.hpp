@@ -12,7 +12,7 @@ namespace granary::detail {
 [[nodiscard]] std::unique_ptr<MatrixSource> make_contiguous_source(MatrixFileInfo const& info, std::uint64_t tile,
                                                                    MatrixPart part, std::shared_ptr<AsyncFileIo> io);
 
-/// Reads chunks that are tiles at their offsets in the file.
+/// Reads chunks that are tiles, cut to the matrix where that is smaller, at their offsets in the file.
 [[nodiscard]] std::unique_ptr<MatrixSource> make_chunk_source(MatrixFileInfo const& info, ChunkMap chunks,
                                                               std::uint64_t tile, MatrixPart part,
                                                               std::shared_ptr<AsyncFileIo> io);

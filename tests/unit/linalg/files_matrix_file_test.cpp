@@ -78,15 +78,22 @@ TEST_F(MatrixFile, TruncatedHdf5) {
 TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
   test::write_hdf5(directory / "i.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_INT});
   EXPECT_EQ(message<DataError>("i.h5"),
-            (directory / "i.h5") + ":/A holds integers of 4 bytes; float and double can be read");
+            (directory / "i.h5") + ":/A holds integers of 4 bytes; float and double can be read, real and complex");
   test::write_hdf5(directory / "l.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_LDOUBLE});
   EXPECT_NE(message<DataError>("l.h5").find("holds floating-point numbers of 16 bytes"), std::string::npos);
-  hid_t const complex = H5Tcreate(H5T_COMPOUND, 16);
-  H5Tinsert(complex, "r", 0, H5T_NATIVE_DOUBLE);
-  H5Tinsert(complex, "i", 8, H5T_NATIVE_DOUBLE);
-  test::write_hdf5(directory / "c.h5", {4, 4}, {}, {.file_type = complex, .skip_writing = true});
-  H5Tclose(complex);
-  EXPECT_NE(message<DataError>("c.h5").find("complex"), std::string::npos);
+  auto const record = [&](char const* first, char const* second, hid_t member) {
+    auto const size = H5Tget_size(member);
+    detail::Hdf5Id const type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
+    H5Tinsert(type.get(), first, 0, member);
+    H5Tinsert(type.get(), second, size, member);
+    test::write_hdf5(directory / "c.h5", {4, 4}, {}, {.file_type = type.get(), .skip_writing = true});
+  };
+  record("r", "i", H5T_NATIVE_DOUBLE);
+  EXPECT_EQ(open_matrix_file(directory / "c.h5").scalar_type, ScalarType::Complex128);
+  record("r", "i", H5T_NATIVE_INT);
+  EXPECT_NE(message<DataError>("c.h5").find("holds records other than {r, i} of 8 bytes"), std::string::npos);
+  record("x", "y", H5T_NATIVE_DOUBLE);
+  EXPECT_NE(message<DataError>("c.h5").find("holds records other than {r, i} of 16 bytes"), std::string::npos);
 }
 
 TEST_F(MatrixFile, NotAMatrix) {
@@ -107,8 +114,9 @@ TEST_F(MatrixFile, NpyErrors) {
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
   std::filesystem::resize_file(path, 8);
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
-  test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<c8"});
-  EXPECT_EQ(message<DataError>("A.npy"), path + " holds elements of type <c8; float and double can be read");
+  test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<i8"});
+  EXPECT_EQ(message<DataError>("A.npy"),
+            path + " holds elements of type <i8; float and double can be read, real and complex");
   test::write_npy(path, 10, 10, entries(10, 10), {.version = 9});
   EXPECT_EQ(message<DataError>("A.npy"), path + " has .npy version 9; 1 to 3 can be read");
   auto const header = [](std::string const& dictionary) {

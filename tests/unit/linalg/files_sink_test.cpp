@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <complex>
+
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
@@ -34,28 +36,32 @@ class MatrixSinkTest : public ::testing::Test {
       test::AlignedMemory tile(sink.tile_bytes());
       for (std::uint64_t r = 0; r < t.tile; ++r) {
         for (std::uint64_t c = 0; c < t.tile; ++c)
-          tile.as<T>()[r * t.tile + c] = static_cast<T>(entry(i * t.tile + r, j * t.tile + c));
+          tile.as<T>()[r * t.tile + c] = test::element<T>(i * t.tile + r, j * t.tile + c);
       }
       test::write(sink, slot, tile);
     }
   }
 
   template <class T>
-  void round_trip(std::uint64_t n, std::uint64_t tile, MatrixPart part) {
+  void round_trip(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile, MatrixPart part) {
     auto const path = directory / "L.h5";
     {
-      MatrixSink sink(io, path, {.order = n, .tile = tile, .scalar_type = scalar_type_of<T>, .part = part});
+      MatrixSink sink(io, path,
+                      {.rows = rows, .cols = cols, .tile = tile, .scalar_type = scalar_type_of<T>, .part = part});
       write_tiles<T>(sink, part);
       EXPECT_FALSE(std::filesystem::exists(path)) << "before commit";
       sink.commit();
     }
-    auto const values = test::read_hdf5(path, "/L", n * n);
-    ASSERT_EQ(values.size(), n * n);
-    for (std::uint64_t i = 0; i < n; ++i) {
-      for (std::uint64_t j = 0; j < n; ++j) {
+    constexpr std::uint64_t width = std::is_floating_point_v<T> ? 1 : 2;
+    auto const values = test::read_hdf5(path, "/L", rows * cols * width, scalar_type_of<T>);
+    ASSERT_EQ(values.size(), rows * cols * width);
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      for (std::uint64_t j = 0; j < cols; ++j) {
         bool const zero = (part == MatrixPart::Lower && j > i) || (part == MatrixPart::Upper && j < i);
-        ASSERT_EQ(values[i * n + j], zero ? 0.0 : static_cast<double>(static_cast<T>(entry(i, j))))
-            << n << ", " << tile << ": " << i << ", " << j;
+        auto const expected = zero ? std::complex<double>{} : std::complex<double>(test::element<T>(i, j));
+        auto const* found = values.data() + (i * cols + j) * width;
+        ASSERT_EQ(std::complex<double>(found[0], width == 2 ? found[1] : 0), expected)
+            << rows << " x " << cols << ", " << tile << ": " << i << ", " << j;
       }
     }
     std::filesystem::remove(path);
@@ -68,17 +74,66 @@ class MatrixSinkTest : public ::testing::Test {
 
 TEST_F(MatrixSinkTest, OtherProgramsReadTheMatrix) {
   for (auto const part : {MatrixPart::Lower, MatrixPart::Upper, MatrixPart::All}) {
-    round_trip<double>(128, 32, part);
-    round_trip<double>(150, 64, part);
-    round_trip<float>(100, 64, part);
-    round_trip<double>(50, 7, part);
-    round_trip<float>(20, 64, part);
-    round_trip<double>(1, 1, part);
+    round_trip<double>(128, 128, 32, part);
+    round_trip<double>(150, 150, 64, part);
+    round_trip<float>(100, 100, 64, part);
+    round_trip<double>(50, 50, 7, part);
+    round_trip<float>(20, 20, 64, part);
+    round_trip<double>(1, 1, 1, part);
   }
 }
 
+TEST_F(MatrixSinkTest, RectangularMatricesHaveTrapezoids) {
+  for (auto const part : {MatrixPart::Lower, MatrixPart::Upper, MatrixPart::All}) {
+    round_trip<double>(150, 70, 32, part);
+    round_trip<float>(70, 150, 32, part);
+    round_trip<double>(100, 3, 16, part);
+    round_trip<double>(3, 100, 16, part);
+    round_trip<float>(5, 3, 64, part);
+  }
+}
+
+TEST_F(MatrixSinkTest, ComplexMatrices) {
+  for (auto const part : {MatrixPart::Lower, MatrixPart::Upper, MatrixPart::All}) {
+    round_trip<std::complex<float>>(70, 70, 32, part);
+    round_trip<std::complex<double>>(70, 40, 32, part);
+    round_trip<std::complex<double>>(40, 3, 16, part);
+  }
+}
+
+TEST_F(MatrixSinkTest, ATileOfANarrowMatrixIsReadBack) {
+  MatrixSink sink(io, directory / "B.h5", {.rows = 40, .cols = 3, .tile = 16, .part = MatrixPart::All});
+  write_tiles<double>(sink, MatrixPart::All);
+  test::AlignedMemory tile(sink.tile_bytes());
+  test::read(sink, 1, tile);
+  for (std::uint64_t r = 0; r < 16; ++r) {
+    for (std::uint64_t c = 0; c < 3; ++c) EXPECT_EQ(tile.as<double>()[r * 16 + c], entry(16 + r, c));
+  }
+}
+
+TEST_F(MatrixSinkTest, VectorsStandBesideTheMatrix) {
+  std::vector<std::int64_t> const pivots{3, 1, 2, std::int64_t{1} << 40};
+  {
+    MatrixSink sink(io, directory / "LU.h5",
+                    {.rows = 100, .cols = 60, .tile = 32, .part = MatrixPart::All, .dataset = "LU"});
+    sink.add_vector("pivots", pivots);
+    write_tiles<double>(sink, MatrixPart::All);
+    sink.add_vector("group/empty", {});
+    EXPECT_THROW(sink.add_vector("pivots", pivots), InvalidArgument);
+    EXPECT_THROW(sink.add_vector("LU", pivots), InvalidArgument);
+    EXPECT_THROW(sink.add_vector("", pivots), InvalidArgument);
+    sink.commit();
+    EXPECT_THROW(sink.add_vector("more", pivots), InternalError);
+  }
+  auto const found = test::read_hdf5(directory / "LU.h5", "/pivots", 4);
+  EXPECT_EQ(found, std::vector<double>(pivots.begin(), pivots.end()));
+  auto const matrix = test::read_hdf5(directory / "LU.h5", "/LU", 6000);
+  EXPECT_EQ(matrix[99 * 60 + 59], entry(99, 59));
+  EXPECT_EQ(open_matrix_file(directory / "LU.h5").name(), (directory / "LU.h5") + ":/LU") << "the only matrix";
+}
+
 TEST_F(MatrixSinkTest, TilesAreReadBackAndReplaced) {
-  MatrixSink sink(io, directory / "L.h5", {.order = 100, .tile = 32});
+  MatrixSink sink(io, directory / "L.h5", {.rows = 100, .cols = 100, .tile = 32});
   test::AlignedMemory tile(sink.tile_bytes());
   test::AlignedMemory back(sink.tile_bytes());
   for (double const value : {1.0, 2.0}) {
@@ -92,7 +147,7 @@ TEST_F(MatrixSinkTest, TilesAreReadBackAndReplaced) {
 
 TEST_F(MatrixSinkTest, IsRemovedUnlessCommitted) {
   {
-    MatrixSink sink(io, directory / "L.h5", {.order = 100, .tile = 32});
+    MatrixSink sink(io, directory / "L.h5", {.rows = 100, .cols = 100, .tile = 32});
     EXPECT_FALSE(directory.empty());
   }
   EXPECT_TRUE(directory.empty());
@@ -102,11 +157,11 @@ TEST_F(MatrixSinkTest, ReplacesAFileOnlyAtCommit) {
   auto const path = directory / "L.h5";
   std::ofstream(path) << "old";
   {
-    MatrixSink sink(io, path, {.order = 10, .tile = 4});
+    MatrixSink sink(io, path, {.rows = 10, .cols = 10, .tile = 4});
     EXPECT_EQ(std::filesystem::file_size(path), 3U);
   }
   EXPECT_EQ(std::filesystem::file_size(path), 3U);
-  MatrixSink sink(io, path, {.order = 10, .tile = 4});
+  MatrixSink sink(io, path, {.rows = 10, .cols = 10, .tile = 4});
   sink.commit();
   EXPECT_EQ(open_matrix_file(path).rows, 10U);
 }
@@ -115,7 +170,7 @@ TEST_F(MatrixSinkTest, WritesTheFileThatALinkNames) {
   auto const target = directory / "target.h5";
   std::ofstream(target) << "old";
   std::filesystem::create_symlink(target, directory / "link.h5");
-  MatrixSink sink(io, directory / "link.h5", {.order = 10, .tile = 4});
+  MatrixSink sink(io, directory / "link.h5", {.rows = 10, .cols = 10, .tile = 4});
   sink.commit();
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link.h5"));
   EXPECT_EQ(open_matrix_file(target).rows, 10U);
@@ -131,7 +186,7 @@ TEST_F(MatrixSinkTest, ChunksAreTilesAtComputedAlignedOffsets) {
 
 TEST_F(MatrixSinkTest, WhatIsNotWrittenTakesNoSpace) {
   constexpr std::uint64_t n = 4096;
-  MatrixSink sink(io, directory / "L.h5", {.order = n, .tile = 256});
+  MatrixSink sink(io, directory / "L.h5", {.rows = n, .cols = n, .tile = 256});
   sink.commit();
   struct stat status {};
   ASSERT_EQ(::stat((directory / "L.h5").c_str(), &status), 0);
@@ -139,7 +194,7 @@ TEST_F(MatrixSinkTest, WhatIsNotWrittenTakesNoSpace) {
 }
 
 TEST_F(MatrixSinkTest, RefusesWrongSlotsSizesAndUses) {
-  MatrixSink sink(io, directory / "L.h5", {.order = 100, .tile = 32});
+  MatrixSink sink(io, directory / "L.h5", {.rows = 100, .cols = 100, .tile = 32});
   test::AlignedMemory tile(sink.tile_bytes());
   EXPECT_THROW(test::write(sink, 1, tile), InternalError) << "above the diagonal";
   EXPECT_THROW(test::write(sink, 16, tile), InternalError);
@@ -147,8 +202,14 @@ TEST_F(MatrixSinkTest, RefusesWrongSlotsSizesAndUses) {
   sink.commit();
   EXPECT_THROW(sink.commit(), InternalError);
   EXPECT_THROW(test::write(sink, 0, tile), InternalError);
-  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.order = 0, .tile = 32}), InvalidArgument);
-  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.order = 10, .tile = 0}), InvalidArgument);
+  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.rows = 0, .cols = 0, .tile = 32}), InvalidArgument);
+  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.rows = 10, .cols = 0, .tile = 4}), InvalidArgument);
+  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.rows = 10, .cols = 10, .tile = 0}), InvalidArgument);
+  EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.rows = 50000, .cols = 50000, .tile = 32768}), InvalidArgument)
+      << "chunks of 8 GiB";
+  for (std::string const name : {"", "/", "group/", "."})
+    EXPECT_THROW(MatrixSink(io, directory / "M.h5", {.rows = 10, .cols = 10, .tile = 4, .dataset = name}),
+                 InvalidArgument);
 }
 
 TEST_F(MatrixSinkTest, OutputsThatCannotBe) {
@@ -165,7 +226,7 @@ TEST_F(MatrixSinkTest, OutputsThatCannotBe) {
   EXPECT_EQ(message(directory / "new.h5"), "");
   EXPECT_EQ(message(directory.path()), "the output " + directory.path() + " is a directory");
   EXPECT_EQ(message("/nowhere/L.h5"), "cannot write the output /nowhere/L.h5: /nowhere: No such file or directory");
-  EXPECT_THROW(MatrixSink(io, "/nowhere/L.h5", {.order = 10, .tile = 4}), InvalidArgument);
+  EXPECT_THROW(MatrixSink(io, "/nowhere/L.h5", {.rows = 10, .cols = 10, .tile = 4}), InvalidArgument);
 }
 
 TEST(RandomSpd, FileAndSourceHoldTheSameMatrix) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <limits>
 
 #include <granary/core/base/error.hpp>
@@ -15,7 +16,6 @@ namespace {
 
 using Arrangement = MatrixFileInfo::Arrangement;
 using test::entries;
-using test::entry;
 using test::Hdf5Layout;
 using test::message_of;
 
@@ -42,7 +42,7 @@ void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t
     auto const j = t.col_of(slot);
     for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
       for (std::uint64_t c = 0; c < t.cols_in(j); ++c) {
-        ASSERT_EQ(memory[slot].as<T>()[r * tile + c], static_cast<T>(entry(i * tile + r, j * tile + c)))
+        ASSERT_EQ(memory[slot].as<T>()[r * tile + c], test::element<T>(i * tile + r, j * tile + c))
             << spec << ", " << source->describe(slot) << ", " << r << ", " << c;
       }
     }
@@ -115,6 +115,69 @@ TEST_F(MatrixSourceTest, Npy) {
       }
     }
   }
+}
+
+TEST_F(MatrixSourceTest, ComplexNpy) {
+  for (bool const fortran : {false, true}) {
+    for (std::string const descriptor : {"<c8", ">c8", "<c16", ">c16"}) {
+      auto const path = directory / "A.npy";
+      test::write_npy(path, 70, 45, test::complex_entries(70, 45), {1, fortran, descriptor});
+      if (descriptor.ends_with("16")) {
+        expect_all_tiles<std::complex<double>>(path, 32, 70, 45);
+      } else {
+        expect_all_tiles<std::complex<float>>(path, 32, 70, 45);
+      }
+    }
+  }
+}
+
+TEST_F(MatrixSourceTest, ComplexHdf5) {
+  auto const record = [](hid_t real, char const* first, char const* second) {
+    auto const size = H5Tget_size(real);
+    detail::Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
+    H5Tinsert(type.get(), first, 0, real);
+    H5Tinsert(type.get(), second, size, real);
+    return type;
+  };
+  auto const values = test::complex_entries(70, 45);
+  auto const path = directory / "A.h5";
+  auto const expect = [&](detail::Hdf5Id const& type, Hdf5Layout layout, Arrangement arrangement) {
+    layout.file_type = type.get();
+    test::write_hdf5(path, {70, 45}, values, layout);
+    EXPECT_EQ(open_matrix_file(path).arrangement, arrangement);
+    if (H5Tget_size(type.get()) == 16) {
+      expect_all_tiles<std::complex<double>>(path, 16, 70, 45);
+    } else {
+      expect_all_tiles<std::complex<float>>(path, 16, 70, 45);
+    }
+  };
+  for (hid_t const real : {H5T_NATIVE_DOUBLE, H5T_NATIVE_FLOAT}) {
+    expect(record(real, "r", "i"), {}, Arrangement::Contiguous);
+    expect(record(real, "r", "i"), {.chunk = {16, 16}}, Arrangement::Chunked);
+    expect(record(real, "r", "i"), {.chunk = {16, 16}, .gzip = true}, Arrangement::ThroughHdf5);
+    expect(record(real, "i", "r"), {}, Arrangement::ThroughHdf5);
+  }
+  expect(record(H5T_IEEE_F64BE, "r", "i"), {}, Arrangement::ThroughHdf5);
+}
+
+TEST_F(MatrixSourceTest, ChunksOfAMatrixSmallerThanATile) {
+  auto const path = directory / "A.h5";
+  test::write_hdf5(path, {90, 5}, entries(90, 5), {.chunk = {16, 5}});
+  expect_all_tiles<double>(path, 16, 90, 5);
+  test::write_hdf5(path, {5, 90}, entries(5, 90), {.chunk = {5, 16}});
+  expect_all_tiles<double>(path, 16, 5, 90);
+}
+
+TEST_F(MatrixSourceTest, NonFinitePartsOfComplexElements) {
+  auto values = test::complex_entries(20, 30);
+  values[(7 * 30 + 21) * 2 + 1] = std::numeric_limits<double>::infinity();
+  test::write_npy(directory / "A.npy", 20, 30, values, {.descriptor = "<c16"});
+  auto const source =
+      open_matrix_source(open_matrix_file(directory / "A.npy"), 16, MatrixPart::All, make_async_file_io());
+  test::AlignedMemory memory(source->tile_bytes());
+  EXPECT_NO_THROW(test::read(*source, 0, memory));
+  EXPECT_EQ(message_of<DataError>([&] { test::read(*source, 1, memory); }),
+            (directory / "A.npy") + " holds infinity at (7, 21)");
 }
 
 TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {

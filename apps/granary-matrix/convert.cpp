@@ -1,0 +1,152 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "convert.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/matrix_market.hpp>
+#include <granary/linalg/files/matrix_sink.hpp>
+#include <granary/linalg/files/npy_sink.hpp>
+
+#include <filesystem>
+
+namespace granary::app {
+namespace {
+
+enum class Format { Hdf5, Npy, Market };
+
+Format format_of(std::string const& output) {
+  auto const extension = std::filesystem::path(output).extension().string();
+  if (extension == ".h5" || extension == ".hdf5") return Format::Hdf5;
+  if (extension == ".npy") return Format::Npy;
+  if (extension == ".mtx") return Format::Market;
+  throw InvalidArgument("the name of the output " + output + " does not end in .h5, .hdf5, .npy or .mtx");
+}
+
+ScalarType with_precision(ScalarType type, std::optional<bool> single) {
+  if (!single) return type;
+  if (is_complex_type(type)) return *single ? ScalarType::Complex64 : ScalarType::Complex128;
+  return *single ? ScalarType::Float32 : ScalarType::Float64;
+}
+
+/// A matrix that is to be written.
+class Input {
+ public:
+  static Input of_generated(GeneratedMatrix const& matrix, ScalarType type) {
+    Input input(matrix.rows, matrix.cols, type);
+    input.m_generated = matrix;
+    return input;
+  }
+  static Input of_market(MatrixMarketInfo const& info) {
+    Input input(info.rows, info.cols, info.scalar_type);
+    input.m_market = info;
+    return input;
+  }
+  static Input of_file(MatrixFileInfo const& info) {
+    Input input(info.rows, info.cols, info.scalar_type);
+    input.m_file = info;
+    return input;
+  }
+  // The matrix that an argument names.
+  static Input find(std::string const& name, std::optional<bool> single) {
+    std::error_code ignored;
+    if (is_generated(name) && !std::filesystem::exists(name, ignored))
+      return of_generated(parse_generated(name), with_precision(ScalarType::Float64, single));
+    return is_matrix_market(name) ? of_market(open_matrix_market(name)) : of_file(open_matrix_file(name));
+  }
+
+  std::uint64_t rows;
+  std::uint64_t cols;
+  ScalarType type;
+
+  [[nodiscard]] bool is_market() const { return m_market.has_value(); }
+  [[nodiscard]] std::vector<std::string> paths() const {
+    if (m_market) return {m_market->path};
+    return m_file ? std::vector{m_file->path} : std::vector<std::string>{};
+  }
+  // The order of tiles that suits it best.
+  [[nodiscard]] std::uint64_t natural_tile() const {
+    constexpr std::uint64_t usual = 512;
+    constexpr std::uint64_t least = 32;
+    bool const chunked = m_file && m_file->chunk_rows == m_file->chunk_cols && m_file->chunk_rows >= least;
+    return std::min(chunked ? m_file->chunk_rows : usual, std::max(rows, cols));
+  }
+  [[nodiscard]] std::unique_ptr<MatrixSource> open(std::uint64_t tile, std::shared_ptr<AsyncFileIo> io) const {
+    return m_generated ? open_generated(*m_generated, tile, type)
+                       : open_matrix_source(*m_file, tile, MatrixPart::All, std::move(io));
+  }
+  void write_into(MatrixOutput& output, Bytes memory, std::shared_ptr<AsyncFileIo> const& io,
+                  Between const& between) const {
+    if (m_market) return read_matrix_market(*m_market, output, memory, between);
+    copy_matrix(*open(output.tiling().tile, io), output, memory, between);
+  }
+
+ private:
+  Input(std::uint64_t r, std::uint64_t c, ScalarType t) : rows(r), cols(c), type(t) {}
+
+  std::optional<GeneratedMatrix> m_generated;
+  std::optional<MatrixMarketInfo> m_market;
+  std::optional<MatrixFileInfo> m_file;
+};
+
+// What the user wants; or the largest of the natural one and its halves with which the memory suffices, and for .npy,
+// of which a tile's rows lie apart, its doubles, too.
+std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Format format, ScalarType type) {
+  if (options.tile) return *options.tile;
+  auto const wider = std::max(size_of(input.type), size_of(type));
+  auto const needed = [&](std::uint64_t tile) {
+    return format == Format::Market ? market_memory({input.rows, input.cols, tile}, input.type)
+                                    : 2 * round_up(tile * tile * wider, io_alignment);
+  };
+  auto tile = input.natural_tile();
+  while (tile > 1 && needed(tile) > options.memory) tile = (tile + 1) / 2;
+  constexpr std::uint64_t wide_enough = 4096;
+  while (format == Format::Npy && tile < std::min(wide_enough, input.cols) && needed(2 * tile) <= options.memory)
+    tile *= 2;
+  return tile;
+}
+
+void write(Input const& input, WriteOptions const& options, Between const& between) {
+  auto const format = format_of(options.output);
+  check_output(options.output, input.paths());
+  if (options.dataset && format != Format::Hdf5)
+    throw InvalidArgument("--dataset names a matrix in an HDF5 file; " + options.output + " is none");
+  auto const type = with_precision(input.type, options.single_precision);
+  auto const tile = choose_tile(input, options, format, type);
+  auto const io = make_async_file_io();
+  if (format == Format::Market) {
+    if (input.is_market()) throw InvalidArgument("the input and the output are both Matrix Market files");
+    if (type != input.type)
+      throw InvalidArgument("numbers in text have no precision: convert to a .npy file to round them");
+    return write_matrix_market(*input.open(tile, io), options.output, options.memory, between);
+  }
+  check_copy_memory(tile, input.type, type, options.memory);
+  TileGrid const grid{input.rows, input.cols, tile};
+  std::unique_ptr<MatrixOutput> output;
+  if (format == Format::Npy) {
+    output = std::make_unique<NpySink>(io, options.output, grid, type);
+  } else {
+    output = std::make_unique<MatrixSink>(io, options.output,
+                                          MatrixSinkOptions{.rows = grid.rows,
+                                                            .cols = grid.cols,
+                                                            .tile = tile,
+                                                            .scalar_type = type,
+                                                            .part = MatrixPart::All,
+                                                            .dataset = options.dataset.value_or("A")});
+  }
+  input.write_into(*output, options.memory, io, between);
+  between();
+  output->commit();
+}
+
+}  // namespace
+
+void convert(ConvertOptions const& options, Between const& between) {
+  write(Input::find(options.input, options.write.single_precision), options.write, between);
+}
+
+void generate(GenerateOptions const& options, Between const& between) {
+  auto const type = options.complex ? ScalarType::Complex128 : ScalarType::Float64;
+  write(Input::of_generated(options.matrix, with_precision(type, options.write.single_precision)), options.write,
+        between);
+}
+
+}  // namespace granary::app

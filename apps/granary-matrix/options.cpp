@@ -1,0 +1,125 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "options.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace granary::app {
+namespace {
+
+// The options of a program that writes; texts are turned into numbers after CLI11 has accepted the command line.
+struct WriteArguments {
+  WriteOptions options;
+  std::string memory = "1GiB";
+  bool single = false;
+  bool two_words = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("OUT", options.output, "the file to write: .h5 or .hdf5, .npy, .mtx")->required();
+    app.add_option("--tile", options.tile,
+                   "order of the tiles, which are an HDF5 file's chunks (default: the input's or 512)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
+    app.add_option("--dataset", options.dataset, "name of the matrix in an HDF5 file (default: A)");
+    auto* const narrow = app.add_flag("--float", single, "write numbers of 32 bits");
+    app.add_flag("--double", two_words, "write numbers of 64 bits")->excludes(narrow);
+    app.add_option("--memory", memory, "limit for elements in memory, e.g. 512MiB or 150MB")->capture_default_str();
+  }
+  WriteOptions finish() {
+    options.memory = parse_bytes(memory);
+    if (options.memory == 0)
+      throw InvalidArgument("malformed size '" + memory + "': the memory limit must be above zero");
+    if (single || two_words) options.single_precision = single;
+    return options;
+  }
+};
+
+struct GenerateArguments {
+  std::string kind;
+  std::string size;
+  std::uint64_t seed = 1;
+  double condition = 0;
+  double length = 10;
+  double nugget = 0;
+  bool complex = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("KIND", kind,
+                   "general: random; spd: random, symmetric positive definite; hilbert: 1/(i+j+1); laplacian: "
+                   "covariances exp(-|x_i-x_j|/length) of points")
+        ->required()
+        ->check(CLI::IsMember({"general", "spd", "hilbert", "laplacian"}));
+    app.add_option("SIZE", size,
+                   "order N; general: or ROWSxCOLS; laplacian: N points on a line or a grid of ROWSxCOLS points")
+        ->required();
+    app.add_option("--seed", seed, "general, spd: which matrix")->capture_default_str();
+    app.add_option("--condition", condition, "spd: condition number in the 2-norm (default: diagonally dominant)");
+    app.add_option("--length", length, "laplacian: in spacings of the points")->capture_default_str();
+    app.add_option("--nugget", nugget, "hilbert, laplacian: is added to the diagonal")->capture_default_str();
+    app.add_flag("--complex", complex, "complex elements; spd is Hermitian then");
+  }
+
+  GeneratedMatrix matrix(CLI::App const& app) const {
+    auto const refuse_unless = [&](std::string const& option, bool applies) {
+      if (app.count(option) > 0 && !applies) throw InvalidArgument(option + " does not apply to " + kind);
+    };
+    bool const random = kind == "general" || kind == "spd";
+    refuse_unless("--seed", random);
+    refuse_unless("--condition", kind == "spd");
+    refuse_unless("--length", kind == "laplacian");
+    refuse_unless("--nugget", !random);
+    if (kind == "general") return parse_generated(fmt::format("general:{}:{}", size, seed));
+    if (kind == "hilbert") return parse_generated(fmt::format("hilbert:{}:{}", size, nugget));
+    if (kind == "laplacian") return parse_generated(fmt::format("laplacian:{}:{}:{}", size, length, nugget));
+    return app.count("--condition") == 0 ? parse_generated(fmt::format("random:{}:{}", size, seed))
+                                         : parse_generated(fmt::format("spd:{}:{}:{}", size, condition, seed));
+  }
+};
+
+}  // namespace
+
+std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* argv) {
+  CLI::App app("Shows, converts and generates matrix files, in bounded memory.", "granary-matrix");
+  app.set_version_flag("--version", "granary-matrix " GRANARY_VERSION);
+  app.require_subcommand(1);
+
+  InfoOptions info_options;
+  auto* const info = app.add_subcommand("info", "lists the matrices in a file");
+  info->add_option("FILE", info_options.input, "file.h5[:/dataset], file.npy or file.mtx")->required();
+  info->add_flag("--json", info_options.json, "as JSON");
+
+  ConvertOptions convert_options;
+  WriteArguments convert_arguments;
+  auto* const convert = app.add_subcommand("convert", "copies a matrix into a file of another format");
+  convert
+      ->add_option("IN", convert_options.input,
+                   "file.h5[:/dataset], file.npy, file.mtx, or a matrix that is computed, such as spd:1000:1e6")
+      ->required();
+  convert_arguments.add_to(*convert);
+
+  GenerateArguments generate_arguments;
+  WriteArguments write_arguments;
+  auto* const generate = app.add_subcommand("generate", "writes a matrix that is computed");
+  generate_arguments.add_to(*generate);
+  write_arguments.add_to(*generate);
+
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (CLI::ParseError const& error) {
+    throw InvalidArgument(error.what());
+  }
+  if (info->parsed()) return info_options;
+  if (convert->parsed()) {
+    convert_options.write = convert_arguments.finish();
+    return convert_options;
+  }
+  return GenerateOptions{.matrix = generate_arguments.matrix(*generate),
+                         .complex = generate_arguments.complex,
+                         .write = write_arguments.finish()};
+}
+
+}  // namespace granary::app

@@ -1,0 +1,44 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/linalg/files/generators.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace granary::app {
+
+struct InfoOptions {
+  std::string input;
+  bool json = false;
+};
+
+/// What both programs that write a matrix are told about it.
+struct WriteOptions {
+  std::string output;
+  std::optional<std::uint64_t> tile = {};
+  std::optional<std::string> dataset = {};
+  std::optional<bool> single_precision = {};  ///< absent: as the input is, or double
+  Bytes memory = 0;
+};
+
+struct ConvertOptions {
+  std::string input;  ///< a file, or the name of a generated matrix
+  WriteOptions write;
+};
+
+struct GenerateOptions {
+  GeneratedMatrix matrix;
+  bool complex = false;
+  WriteOptions write;
+};
+
+using MatrixOptions = std::variant<InfoOptions, ConvertOptions, GenerateOptions>;
+
+/// Reads the command line. Nothing when it asks for help or the version, which is printed. Throws InvalidArgument.
+[[nodiscard]] std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* argv);
+
+}  // namespace granary::app

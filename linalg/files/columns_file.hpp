@@ -1,0 +1,14 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <string>
+
+#include <granary/linalg/files/matrix_file.hpp>
+
+namespace granary {
+
+/// As open_matrix_file, and an array of one dimension is a matrix of one column: right-hand sides. In HDF5 such a
+/// dataset is to be named, and contiguous; throws DataError otherwise.
+[[nodiscard]] MatrixFileInfo open_columns_file(std::string const& spec);
+
+}  // namespace granary

@@ -1,0 +1,104 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/copy_matrix.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/scalar_dispatch.hpp>
+#include <granary/linalg/files/tile_memory.hpp>
+
+namespace granary {
+namespace {
+
+using detail::TileMemory;
+
+// Elements become narrower from the first on, wider from the last on: what is still to be read is never written over.
+template <class From, class To>
+void convert_in_place(std::byte* values, std::uint64_t count) {
+  auto const convert = [values](std::uint64_t k) {
+    From from;
+    std::memcpy(&from, values + k * sizeof(From), sizeof(From));
+    To const to = detail::convert_scalar<To>(from);
+    std::memcpy(values + k * sizeof(To), &to, sizeof(To));
+  };
+  if constexpr (sizeof(To) <= sizeof(From)) {
+    for (std::uint64_t k = 0; k < count; ++k) convert(k);
+  } else {
+    for (auto k = count; k-- > 0;) convert(k);
+  }
+}
+
+void convert_in_place(std::byte* values, std::uint64_t count, ScalarType from, ScalarType to) {
+  if (from == to) return;
+  detail::with_scalar(from, [&](auto from_zero) {
+    detail::with_scalar(to,
+                        [&](auto to_zero) { convert_in_place<decltype(from_zero), decltype(to_zero)>(values, count); });
+  });
+}
+
+// More does not make it faster.
+constexpr std::uint64_t most_tiles_under_way = 8;
+
+Bytes bytes_of_tile(std::uint64_t tile, ScalarType from, ScalarType to) {
+  return round_up(tile * tile * std::max(size_of(from), size_of(to)), io_alignment);
+}
+
+void check(MatrixSource const& source, MatrixOutput const& output) {
+  if (source.tiling() != output.tiling())
+    throw InvalidArgument("a matrix can only be copied tile by tile into one of the same extents and tile size");
+  if (is_complex_type(source.scalar_type()) && !is_complex_type(output.scalar_type()))
+    throw InvalidArgument("a complex matrix cannot be written as a real one");
+}
+
+}  // namespace
+
+void check_copy_memory(std::uint64_t tile, ScalarType from, ScalarType to, Bytes memory) {
+  auto const needed = bytes_of_tile(tile, from, to);
+  if (needed <= memory) return;
+  throw InvalidArgument("a tile of " + std::to_string(tile) + " x " + std::to_string(tile) + " elements needs " +
+                        format_bytes(needed) + ", more than the " + format_bytes(memory) + " of memory allowed");
+}
+
+void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between) {
+  check(source, output);
+  check_copy_memory(source.tiling().tile, source.scalar_type(), output.scalar_type(), memory);
+  auto const bytes = bytes_of_tile(source.tiling().tile, source.scalar_type(), output.scalar_type());
+  auto const slots = source.tiling().tile_rows() * source.tiling().tile_cols();
+  auto const count = std::min({memory / bytes, most_tiles_under_way, slots});
+  std::mutex mutex;
+  std::vector<TileMemory> idle;
+  for (std::uint64_t k = 0; k < count; ++k) idle.push_back(detail::allocate_tiles(bytes));
+
+  detail::PendingIo pending;
+  for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    pending.require(count - 1);
+    if (between) between();
+    std::shared_ptr<TileMemory> tile;  // a std::function must be copyable
+    {
+      std::lock_guard lock(mutex);
+      tile = std::make_shared<TileMemory>(std::move(idle.back()));
+      idle.pop_back();
+    }
+    auto const finish = [&, tile](std::exception_ptr error) {
+      {
+        std::lock_guard lock(mutex);
+        idle.push_back(std::move(*tile));
+      }
+      pending.end(std::move(error));
+    };
+    pending.begin();
+    source.read_async(slot, tile->get(), source.tile_bytes(), [&, slot, tile, finish](std::exception_ptr error) {
+      if (error) return finish(std::move(error));
+      auto const& t = source.tiling();
+      convert_in_place(tile->get(), t.tile * t.tile, source.scalar_type(), output.scalar_type());
+      output.write_async(slot, tile->get(), output.tile_bytes(), finish);
+    });
+  }
+  pending.require(0);
+}
+
+}  // namespace granary

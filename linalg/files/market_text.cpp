@@ -1,0 +1,226 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/market_text.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary {
+namespace {
+
+using Symmetry = MatrixMarketInfo::Symmetry;
+constexpr std::string_view banner = "%%matrixmarket";
+constexpr std::uint64_t order_limit = std::uint64_t{1} << 31;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+std::string_view take_word(std::string_view& text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  auto const end = std::find_if(text.begin(), text.end(), is_blank);
+  auto const word = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+bool has_nothing(std::string_view text) { return take_word(text).empty(); }
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
+  std::string line;
+  if (!reader.next(line)) reader.fail("a Matrix Market file starts with a line %%MatrixMarket");
+  line = lower_case(line);
+  std::string_view rest = line;
+  if (take_word(rest) != banner) reader.fail("a Matrix Market file starts with a line %%MatrixMarket");
+  auto const holds = take_word(rest);
+  auto const format = take_word(rest);
+  auto const field = take_word(rest);
+  auto const symmetry = take_word(rest);
+  if (holds != "matrix") reader.fail("the file holds a '" + std::string(holds) + "', not a matrix");
+  if (format != "array" && format != "coordinate")
+    reader.fail("the format is '" + std::string(format) + "', neither array nor coordinate");
+  info.coordinate = format == "coordinate";
+  if (field == "complex") {
+    info.scalar_type = ScalarType::Complex128;
+  } else if (field != "real" && field != "double" && field != "integer") {
+    reader.fail("the elements are '" + std::string(field) + "'; real, integer and complex ones can be read");
+  }
+  info.integer = field == "integer";
+  for (auto const known : {Symmetry::General, Symmetry::Symmetric, Symmetry::Hermitian, Symmetry::Skew}) {
+    if (symmetry != name_of(known)) continue;
+    info.symmetry = known;
+    return;
+  }
+  reader.fail("the symmetry is '" + std::string(symmetry) + "', not general, symmetric, skew-symmetric or hermitian");
+}
+
+std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std::uint64_t limit) {
+  auto const word = take_word(text);
+  std::uint64_t size = 0;
+  auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), size);
+  if (word.empty() || code != std::errc{} || end != word.data() + word.size() || size >= limit)
+    reader.fail("the line of sizes is malformed");
+  return size;
+}
+
+void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
+  std::string line;
+  do {
+    if (!reader.next(line)) reader.fail("the file ends before its line of sizes");
+  } while (line.starts_with('%') || has_nothing(line));
+  std::string_view rest = line;
+  info.rows = take_size(reader, rest, order_limit);
+  info.cols = take_size(reader, rest, order_limit);
+  if (info.rows == 0 || info.cols == 0) reader.fail("the matrix is empty");
+  if (info.symmetry != Symmetry::General && info.rows != info.cols) {
+    reader.fail(std::string("a matrix that is ") + name_of(info.symmetry) + " is square, not " +
+                std::to_string(info.rows) + " x " + std::to_string(info.cols));
+  }
+  auto const n = info.rows;
+  info.entries = info.coordinate ? take_size(reader, rest, std::numeric_limits<std::uint64_t>::max())
+                 : info.symmetry == Symmetry::General ? info.rows * info.cols
+                 : info.symmetry == Symmetry::Skew    ? n * (n - 1) / 2
+                                                      : n * (n + 1) / 2;
+  if (!has_nothing(rest)) reader.fail("the line of sizes is malformed");
+}
+
+}  // namespace
+
+bool is_matrix_market(std::string const& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string start(banner.size(), '\0');
+  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && lower_case(start) == banner;
+}
+
+MatrixMarketInfo open_matrix_market(std::string const& path) {
+  MatrixMarketInfo info;
+  info.path = path;
+  detail::LineReader reader(path);
+  read_banner(reader, info);
+  read_sizes(reader, info);
+  info.header_bytes = reader.byte();
+  info.header_lines = reader.line();
+  return info;
+}
+
+namespace detail {
+
+LineReader::LineReader(std::string const& path) : m_path(path) {
+  errno = 0;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw InvalidArgument("cannot open " + path + ": it is a directory");
+  m_file.open(path, std::ios::binary);
+  if (!m_file) throw InvalidArgument("cannot open " + path + ": " + std::generic_category().message(errno));
+}
+
+bool LineReader::next(std::string& line) {
+  constexpr std::size_t longest = 4096;
+  line.clear();
+  auto* source = m_file.rdbuf();
+  ++m_line;
+  for (;;) {
+    auto const c = source->sbumpc();
+    if (c == std::char_traits<char>::eof()) return !line.empty();
+    ++m_byte;
+    if (c == '\n') return true;
+    if (line.size() == longest) fail("the line is longer than " + std::to_string(longest) + " characters");
+    line.push_back(static_cast<char>(c));
+  }
+}
+
+void LineReader::skip_to(std::uint64_t byte, std::uint64_t line) {
+  m_file.seekg(static_cast<std::streamoff>(byte));
+  m_byte = byte;
+  m_line = line;
+}
+
+void LineReader::fail(std::string const& what) const {
+  throw DataError(m_path + ", line " + std::to_string(m_line) + ": " + what);
+}
+
+MarketEntries::MarketEntries(MatrixMarketInfo const& info) : m_info(info), m_reader(info.path) {
+  m_reader.skip_to(info.header_bytes, info.header_lines);
+  if (info.symmetry == Symmetry::Skew) m_row = 1;
+}
+
+bool MarketEntries::next_values() {
+  while (m_reader.next(m_line)) {
+    if (!has_nothing(m_line) && m_line.front() != '%') return true;
+  }
+  return false;
+}
+
+double MarketEntries::number(std::string_view& text) {
+  auto word = take_word(text);
+  if (word.starts_with('+')) word.remove_prefix(1);
+  double value = 0;
+  auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  bool const out_of_range = code == std::errc::result_out_of_range;
+  if (word.empty() || end != word.data() + word.size() || (code != std::errc{} && !out_of_range))
+    m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+  // Says which end of the range: 0 or infinity.
+  if (out_of_range) value = std::strtod(std::string(word).c_str(), nullptr);
+  if (!std::isfinite(value)) m_reader.fail(std::string("the matrix holds ") + (std::isnan(value) ? "NaN" : "infinity"));
+  return value;
+}
+
+std::uint64_t MarketEntries::index(std::string_view& text, std::uint64_t extent) {
+  auto const word = take_word(text);
+  std::uint64_t value = 0;
+  auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (word.empty() || code != std::errc{} || end != word.data() + word.size())
+    m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+  if (value == 0 || value > extent)
+    m_reader.fail("index " + std::to_string(value) + " is not from 1 to " + std::to_string(extent));
+  return value - 1;
+}
+
+void MarketEntries::step() {
+  if (++m_row < m_info.rows) return;
+  ++m_col;
+  m_row = m_info.symmetry == Symmetry::General ? 0 : m_info.symmetry == Symmetry::Skew ? m_col + 1 : m_col;
+}
+
+MarketEntries::Entry MarketEntries::next() {
+  if (!next_values()) {
+    m_reader.fail("the file ends after " + std::to_string(m_read) + " of " + std::to_string(m_info.entries) +
+                  " entries");
+  }
+  std::string_view rest = m_line;
+  Entry entry{m_row, m_col, {}};
+  if (m_info.coordinate) {
+    entry.row = index(rest, m_info.rows);
+    entry.col = index(rest, m_info.cols);
+    if (m_info.symmetry != Symmetry::General && entry.row < entry.col)
+      m_reader.fail("an entry above the diagonal, where the file holds the lower triangle");
+    if (m_info.symmetry == Symmetry::Skew && entry.row == entry.col)
+      m_reader.fail("an entry on the diagonal of a skew-symmetric matrix");
+  } else {
+    step();
+  }
+  double const real = number(rest);
+  entry.value = {real, is_complex_type(m_info.scalar_type) ? number(rest) : 0};
+  if (!has_nothing(rest)) m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+  ++m_read;
+  return entry;
+}
+
+void MarketEntries::require_end() {
+  if (next_values()) m_reader.fail("there is text after the last of " + std::to_string(m_info.entries) + " entries");
+}
+
+}  // namespace detail
+}  // namespace granary

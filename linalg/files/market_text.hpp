@@ -1,0 +1,68 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <complex>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include <granary/linalg/files/matrix_market.hpp>
+
+namespace granary::detail {
+
+/// Reads a text line by line, with lines of bounded length.
+class LineReader {
+ public:
+  /// Throws InvalidArgument when the file cannot be opened.
+  explicit LineReader(std::string const& path);
+
+  /// The next line; false at the end. Throws DataError for a line of more than 4096 characters, IoError.
+  [[nodiscard]] bool next(std::string& line);
+  void skip_to(std::uint64_t byte, std::uint64_t line);
+  [[nodiscard]] std::uint64_t line() const { return m_line; }
+  [[nodiscard]] std::uint64_t byte() const { return m_byte; }
+  /// DataError `<path>, line 7: <what>`.
+  [[noreturn]] void fail(std::string const& what) const;
+
+ private:
+  std::string m_path;
+  std::ifstream m_file;
+  std::uint64_t m_line = 0;
+  std::uint64_t m_byte = 0;
+};
+
+/// The entries of a Matrix Market file, in the order of the text.
+class MarketEntries {
+ public:
+  struct Entry {
+    std::uint64_t row;
+    std::uint64_t col;
+    std::complex<double> value;
+  };
+
+  explicit MarketEntries(MatrixMarketInfo const& info);
+
+  [[nodiscard]] bool more() const { return m_read < m_info.entries; }
+  /// Arrays: the column of the next entry.
+  [[nodiscard]] std::uint64_t column() const { return m_col; }
+  /// Throws DataError when the entry is malformed, not finite, out of range, above the diagonal of a file that holds a
+  /// triangle, or not there.
+  [[nodiscard]] Entry next();
+  /// Throws DataError when there is text after the last entry.
+  void require_end();
+
+ private:
+  [[nodiscard]] bool next_values();
+  double number(std::string_view& text);
+  std::uint64_t index(std::string_view& text, std::uint64_t extent);
+  void step();
+
+  MatrixMarketInfo m_info;
+  LineReader m_reader;
+  std::string m_line;
+  std::uint64_t m_read = 0;
+  std::uint64_t m_row = 0;
+  std::uint64_t m_col = 0;
+};
+
+}  // namespace granary::detail

@@ -1,0 +1,215 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/matrix_market.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/market_text.hpp>
+#include <granary/linalg/files/partial_file.hpp>
+#include <granary/linalg/files/scalar_dispatch.hpp>
+#include <granary/linalg/files/tile_memory.hpp>
+
+namespace granary {
+namespace {
+
+using detail::MarketEntries;
+using Symmetry = MatrixMarketInfo::Symmetry;
+constexpr std::uint64_t entries_between = 65536;
+
+/// Some tiles of a matrix in memory, successive ones when they are numbered down the tile columns, with room for
+/// entries from anywhere.
+template <class T>
+class Window {
+ public:
+  Window(MatrixOutput& output, std::uint64_t capacity)
+      : m_output(output),
+        m_grid(output.tiling()),
+        m_stride(round_up(output.tile_bytes(), io_alignment)),
+        m_memory(detail::allocate_tiles(capacity * m_stride)) {}
+
+  // Starts over with zeros for tiles [first, first + count).
+  void begin(std::uint64_t first, std::uint64_t count) {
+    m_first = first;
+    m_count = count;
+    std::memset(m_memory.get(), 0, count * m_stride);
+  }
+  void add(std::uint64_t row, std::uint64_t col, std::complex<double> value) {
+    auto const t = m_grid.tile;
+    auto const tile = col / t * m_grid.tile_rows() + row / t;
+    if (tile < m_first || tile - m_first >= m_count) return;
+    auto* values = reinterpret_cast<T*>(m_memory.get() + (tile - m_first) * m_stride);
+    values[row % t * t + col % t] += detail::convert_scalar<T>(value);
+  }
+  void write() {
+    detail::PendingIo pending;
+    for (std::uint64_t k = 0; k < m_count; ++k) {
+      auto const slot = m_grid.slot((m_first + k) % m_grid.tile_rows(), (m_first + k) / m_grid.tile_rows());
+      m_output.write_async(slot, m_memory.get() + k * m_stride, m_output.tile_bytes(), pending.one());
+    }
+    pending.require(0);
+  }
+
+ private:
+  MatrixOutput& m_output;
+  TileGrid m_grid;
+  Bytes m_stride;
+  detail::TileMemory m_memory;
+  std::uint64_t m_first = 0;
+  std::uint64_t m_count = 0;
+};
+
+template <class T>
+void add_with_mirror(Window<T>& window, MarketEntries::Entry const& entry, Symmetry symmetry) {
+  auto const [row, col, value] = entry;
+  window.add(row, col, value);
+  if (symmetry == Symmetry::General || row == col) return;
+  window.add(col, row,
+             symmetry == Symmetry::Hermitian ? std::conj(value)
+             : symmetry == Symmetry::Skew    ? -value
+                                             : value);
+}
+
+// Reads the entries of an array up to column `end`, or all that are left of a list.
+template <class T>
+void fill(Window<T>& window, MatrixMarketInfo const& info, MarketEntries& entries, std::uint64_t end,
+          Between const& between) {
+  for (std::uint64_t k = 0; entries.more() && (info.coordinate || entries.column() < end); ++k) {
+    if (between && k % entries_between == 0) between();
+    add_with_mirror(window, entries.next(), info.symmetry);
+  }
+}
+
+template <class T>
+void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+  auto const& grid = output.tiling();
+  auto const bytes = round_up(output.tile_bytes(), io_alignment);
+  check_copy_memory(grid.tile, output.scalar_type(), output.scalar_type(), memory);
+  auto const tiles = grid.tile_rows() * grid.tile_cols();
+  auto capacity = std::min(memory / bytes, tiles);
+  // Whole tile columns where one fits: of a general array, the next ones follow in the text.
+  bool const columns = capacity >= grid.tile_rows();
+  if (columns) capacity -= capacity % grid.tile_rows();
+  bool const in_order = columns && !info.coordinate && info.symmetry == Symmetry::General;
+
+  Window<T> window(output, capacity);
+  std::optional<MarketEntries> entries;
+  for (std::uint64_t first = 0; first < tiles; first += capacity) {
+    auto const count = std::min(capacity, tiles - first);
+    if (!entries || !in_order) entries.emplace(info);
+    window.begin(first, count);
+    auto const last_tile_column = (first + count - 1) / grid.tile_rows();
+    fill(window, info, *entries, std::min(grid.cols, (last_tile_column + 1) * grid.tile), between);
+    if (!entries->more()) entries->require_end();
+    window.write();
+  }
+}
+
+// A text file that is written beside its path.
+class TextOutput {
+ public:
+  explicit TextOutput(std::string const& path)
+      : m_output(path), m_file(std::fopen(m_output.partial_path().c_str(), "wb")) {
+    if (m_file == nullptr) fail();
+  }
+  TextOutput(TextOutput const&) = delete;
+  TextOutput& operator=(TextOutput const&) = delete;
+  ~TextOutput() {
+    if (m_file != nullptr) std::fclose(m_file);
+  }
+
+  void write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), m_file) != text.size()) fail();
+  }
+  void commit() {
+    if (std::fflush(m_file) != 0 || ::fsync(::fileno(m_file)) != 0) fail();
+    m_output.commit();
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw IoError("cannot write", m_output.path(), 0, errno); }
+
+  detail::PartialFile m_output;
+  std::FILE* m_file;
+};
+
+template <class T>
+void append(std::string& text, T const& value) {
+  if constexpr (detail::is_std_complex<T>) {
+    append(text, value.real());
+    text.back() = ' ';
+    append(text, value.imag());
+  } else {
+    std::array<char, 32> digits{};
+    auto const result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    text.append(digits.data(), result.ptr).push_back('\n');
+  }
+}
+
+template <class T>
+void write_columns(MatrixSource& source, TextOutput& output, Between const& between) {
+  auto const& grid = source.tiling();
+  auto const stride = round_up(source.tile_bytes(), io_alignment);
+  auto const memory = detail::allocate_tiles(grid.tile_rows() * stride);
+  std::string text;
+  for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
+    {
+      detail::PendingIo pending;
+      for (std::uint64_t i = 0; i < grid.tile_rows(); ++i)
+        source.read_async(grid.slot(i, j), memory.get() + i * stride, source.tile_bytes(), pending.one());
+      pending.require(0);
+    }
+    for (std::uint64_t c = 0; c < grid.cols_in(j); ++c) {
+      for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+        if (between) between();
+        auto const* tile = reinterpret_cast<T const*>(memory.get() + i * stride);
+        text.clear();
+        for (std::uint64_t r = 0; r < grid.rows_in(i); ++r) append(text, tile[r * grid.tile + c]);
+        output.write(text);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Bytes market_memory(TileGrid const& grid, ScalarType type) {
+  return grid.tile_rows() * round_up(grid.tile * grid.tile * size_of(type), io_alignment);
+}
+
+void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
+  if (is_complex_type(info.scalar_type) && !is_complex_type(output.scalar_type()))
+    throw InvalidArgument("a complex matrix cannot be written as a real one");
+  if (info.rows != output.tiling().rows || info.cols != output.tiling().cols)
+    throw InvalidArgument(info.path + " has other extents than the output");
+  detail::with_scalar(output.scalar_type(),
+                      [&](auto zero) { read_into<decltype(zero)>(info, output, memory, between); });
+}
+
+void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory, Between const& between) {
+  auto const& grid = source.tiling();
+  auto const needed = market_memory(grid, source.scalar_type());
+  if (needed > memory) {
+    throw InvalidArgument("a tile column of " + std::to_string(grid.rows) + " x " + std::to_string(grid.tile) +
+                          " elements needs " + format_bytes(needed) + ", more than the " + format_bytes(memory) +
+                          " of memory allowed");
+  }
+  TextOutput output(path);
+  output.write(std::string("%%MatrixMarket matrix array ") +
+               (is_complex_type(source.scalar_type()) ? "complex" : "real") + " general\n" + std::to_string(grid.rows) +
+               " " + std::to_string(grid.cols) + "\n");
+  detail::with_scalar(source.scalar_type(), [&](auto zero) { write_columns<decltype(zero)>(source, output, between); });
+  output.commit();
+}
+
+}  // namespace granary

@@ -1,0 +1,31 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/outofcore/storage.hpp>
+
+namespace granary {
+
+/// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and the form of tiles are
+/// TileGrid's. The file gets its name with `commit`; without it the destructor removes what was written.
+class MatrixOutput : public Storage {
+ public:
+  [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
+  [[nodiscard]] ScalarType scalar_type() const { return m_type; }
+  /// Bytes of every tile in memory: tile² elements.
+  [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_type); }
+
+  /// Makes the file durable and renames it to its path, over what was there. Call it once, when nothing is under way.
+  /// Throws IoError; then the destructor removes the file.
+  virtual void commit() = 0;
+
+ protected:
+  /// Throws InvalidArgument when an extent or the tile size is 0.
+  MatrixOutput(TileGrid const& tiling, ScalarType type);
+
+ private:
+  TileGrid m_tiling;
+  ScalarType m_type;
+};
+
+}  // namespace granary

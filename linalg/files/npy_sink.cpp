@@ -1,0 +1,98 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/npy_sink.hpp>
+
+#include <bit>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary {
+namespace {
+
+// As numpy has it. Rows of tiles are short and better gathered by the page cache than written past it, so there is no
+// use in an aligned start.
+constexpr std::uint64_t first_byte = 128;
+
+char const* kind_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::Float32:
+      return "f4";
+    case ScalarType::Float64:
+      return "f8";
+    case ScalarType::Complex64:
+      return "c8";
+    case ScalarType::Complex128:
+      return "c16";
+  }
+  return "";
+}
+
+}  // namespace
+
+NpySink::NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type)
+    : MatrixOutput(tiling, type), m_io(std::move(io)), m_output(path) {
+  write_header();
+  m_file = File::open_for_update(m_output.partial_path());
+  m_file->reserve(first_byte, tiling.rows * tiling.cols * size_of(type));
+}
+
+void NpySink::write_header() const {
+  auto const& t = tiling();
+  std::string text = std::string("{'descr': '") + (std::endian::native == std::endian::little ? '<' : '>') +
+                     kind_of(scalar_type()) + "', 'fortran_order': False, 'shape': (" + std::to_string(t.rows) + ", " +
+                     std::to_string(t.cols) + "), }";
+  constexpr std::size_t length = first_byte - 10;
+  text.resize(length - 1, ' ');
+  text += '\n';
+  std::ofstream file(m_output.partial_path(), std::ios::binary);
+  file.write("\x93NUMPY\x01", 7).put(0);
+  file.put(static_cast<char>(length & 0xff)).put(static_cast<char>(length >> 8));
+  file << text;
+  file.close();
+  if (!file) throw IoError("cannot write", m_output.partial_path(), 0, errno);
+  std::error_code error;
+  std::filesystem::resize_file(m_output.partial_path(), first_byte + t.rows * t.cols * size_of(scalar_type()), error);
+  if (error) throw IoError("cannot write", m_output.partial_path(), first_byte, error.value());
+}
+
+std::vector<IoExtent> NpySink::extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const {
+  auto const& t = tiling();
+  auto const i = t.row_of(slot);
+  auto const j = t.col_of(slot);
+  if (bytes != tile_bytes() || i >= t.tile_rows() || !m_file)
+    throw InternalError(describe(slot) + " cannot be read or written as " + std::to_string(bytes) + " bytes");
+  auto const size = size_of(scalar_type());
+  std::vector<IoExtent> rows;
+  for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
+    rows.push_back({first_byte + ((t.first(i) + r) * t.cols + t.first(j)) * size, memory + r * t.tile * size,
+                    t.cols_in(j) * size});
+  }
+  return rows;
+}
+
+void NpySink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {
+  m_io->submit(IoDirection::Read, m_file, extents_of(slot, destination, bytes), std::move(done));
+}
+
+void NpySink::write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) {
+  // An extent serves both directions; nothing is written through it here.
+  m_io->submit(IoDirection::Write, m_file, extents_of(slot, const_cast<std::byte*>(source), bytes), std::move(done));
+}
+
+std::string NpySink::describe(std::uint64_t slot) const {
+  return "tile (" + std::to_string(tiling().row_of(slot)) + ", " + std::to_string(tiling().col_of(slot)) + ") of " +
+         m_output.path();
+}
+
+void NpySink::commit() {
+  if (!m_file) throw InternalError(m_output.path() + " was committed already");
+  m_file->sync();
+  m_output.commit();
+  m_file->drop_cache(0, 0);
+  m_file.reset();
+}
+
+}  // namespace granary

@@ -1,0 +1,38 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <granary/linalg/files/matrix_output.hpp>
+#include <granary/linalg/files/partial_file.hpp>
+#include <granary/outofcore/async_file_io.hpp>
+
+namespace granary {
+
+/// A matrix that is written tile by tile into a new .npy file, row by row: numpy.load shows at [i, j] what is at row i
+/// and column j. Elements that are never written are zeros.
+class NpySink final : public MatrixOutput {
+ public:
+  /// Throws InvalidArgument when the output cannot be created there, or an extent or the tile size is 0; IoError when
+  /// the disk is full.
+  NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type);
+
+  /// `bytes` is tile_bytes(); throws InternalError otherwise, and after commit.
+  void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
+  /// As read_async.
+  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;
+  [[nodiscard]] std::string describe(std::uint64_t slot) const override;
+  void commit() override;
+
+ private:
+  void write_header() const;
+  [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const;
+
+  std::shared_ptr<AsyncFileIo> m_io;
+  detail::PartialFile m_output;
+  std::shared_ptr<File const> m_file;
+};
+
+}  // namespace granary

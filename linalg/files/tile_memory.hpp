@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include <granary/outofcore/storage.hpp>
+
+namespace granary::detail {
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+/// Memory as Storage asks for it.
+using TileMemory = std::unique_ptr<std::byte, FreeMemory>;
+
+[[nodiscard]] inline TileMemory allocate_tiles(Bytes bytes) {
+  TileMemory memory(static_cast<std::byte*>(std::aligned_alloc(io_alignment, round_up(bytes, io_alignment))));
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+/// Operations under way whose end is waited for. It lives until they have all ended.
+class PendingIo {
+ public:
+  PendingIo() = default;
+  PendingIo(PendingIo const&) = delete;
+  PendingIo& operator=(PendingIo const&) = delete;
+  ~PendingIo() { wait_until(0); }
+
+  /// Counts one more operation.
+  void begin() {
+    std::lock_guard lock(m_mutex);
+    ++m_under_way;
+  }
+  /// One has ended.
+  void end(std::exception_ptr error) {
+    std::lock_guard lock(m_mutex);
+    if (error && !m_failure) m_failure = std::move(error);
+    --m_under_way;
+    m_changed.notify_one();
+  }
+  /// Counts one more operation; what is returned ends it.
+  [[nodiscard]] IoCompletion one() {
+    begin();
+    return [this](std::exception_ptr error) { end(std::move(error)); };
+  }
+  /// Waits until at most `most` are under way.
+  void wait_until(std::size_t most) {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return m_under_way <= most; });
+  }
+  /// Waits until at most `most` are under way; throws the first error that there was.
+  void require(std::size_t most) {
+    wait_until(most);
+    std::lock_guard lock(m_mutex);
+    if (m_failure) std::rethrow_exception(std::exchange(m_failure, nullptr));
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  std::size_t m_under_way = 0;
+  std::exception_ptr m_failure;
+};
+
+}  // namespace granary::detail

@@ -1,0 +1,27 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/files/vector_file.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/hdf5_support.hpp>
+
+namespace granary {
+
+std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset) {
+  using detail::Hdf5Id;
+  auto const name = path + ":" + dataset;
+  detail::Hdf5Lock const lock;
+  auto const file = detail::require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "open", path);
+  auto const vector = detail::require({H5Dopen2(file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", name);
+  auto const space = detail::require({H5Dget_space(vector.get()), H5Sclose}, "read", name);
+  Hdf5Id const type(H5Dget_type(vector.get()), H5Tclose);
+  if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Tget_class(type.get()) != H5T_INTEGER)
+    throw DataError(name + " is not a dataset of integers with one dimension");
+  hsize_t extent = 0;
+  H5Sget_simple_extent_dims(space.get(), &extent, nullptr);
+  std::vector<std::int64_t> values(extent);
+  if (H5Dread(vector.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+    throw DataError("cannot read " + name + ": " + detail::hdf5_reason());
+  return values;
+}
+
+}  // namespace granary

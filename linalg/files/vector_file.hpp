@@ -1,0 +1,14 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// A dataset of integers with one dimension, as MatrixSink::add_vector writes it. Throws DataError when the file or the
+/// dataset cannot be read as that.
+[[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset);
+
+}  // namespace granary
