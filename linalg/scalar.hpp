@@ -37,7 +37,7 @@ inline constexpr double flops_per_fma = is_complex<T> ? 8 : 2;
 
 /// The conjugate; x itself where it is real.
 template <class T>
-[[nodiscard]] T conjugate(T const& x) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION T conjugate(T const& x) {
   if constexpr (is_complex<T>) {
     return Kokkos::conj(x);
   } else {
@@ -54,7 +54,7 @@ template <class T>
   }
 }
 template <class T>
-[[nodiscard]] RealOf<T> real_part(T const& x) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION RealOf<T> real_part(T const& x) {
   if constexpr (is_complex<T>) {
     return x.real();
   } else {

@@ -14,28 +14,28 @@ using Complex128 = Kokkos::complex<double>;
 
 // Fortran passes the length of every character argument at the end of the argument list.
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and prefixes of names.
-#define GRANARY_DECLARE_BLAS(T, R, p) \
-  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*, \
-                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t); \
+#define GRANARY_DECLARE_BLAS(T, R, p)                                                                           \
+  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,   \
+                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                      \
   void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*, \
-                int const*, std::size_t, std::size_t); \
-  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, \
-                int const*, T const*, T*, int const*, std::size_t, std::size_t); \
+                int const*, std::size_t, std::size_t);                                                          \
+  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,     \
+                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                \
   void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t); \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
   void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t); \
-  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t); \
-  void p##getrf_(int const*, int const*, T*, int const*, int*, int*); \
-  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t); \
-  R p##lange_(char const*, int const*, int const*, T const*, int const*, R*, std::size_t); \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
+  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                   \
+  void p##getrf_(int const*, int const*, T*, int const*, int*, int*);                                           \
+  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);         \
+  R p##lange_(char const*, int const*, int const*, T const*, int const*, R*, std::size_t);                      \
   R p##lansy_(char const*, char const*, int const*, T const*, int const*, R*, std::size_t, std::size_t);
 
-#define GRANARY_DECLARE_HERMITIAN(T, R, p) \
+#define GRANARY_DECLARE_HERMITIAN(T, R, p)                                                                      \
   void p##herk_(char const*, char const*, int const*, int const*, R const*, T const*, int const*, R const*, T*, \
-                int const*, std::size_t, std::size_t); \
-  void p##hemm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, \
-                int const*, T const*, T*, int const*, std::size_t, std::size_t); \
+                int const*, std::size_t, std::size_t);                                                          \
+  void p##hemm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,     \
+                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                \
   R p##lanhe_(char const*, char const*, int const*, T const*, int const*, R*, std::size_t, std::size_t);
 
 extern "C" {
@@ -58,81 +58,81 @@ template <class Flag>
 
 }  // namespace
 
-#define GRANARY_DEFINE_BLAS(T, p) \
-  template <> \
+#define GRANARY_DEFINE_BLAS(T, p)                                                                                      \
+  template <>                                                                                                          \
   void gemm<T>(Op op_a, Op op_b, int m, int n, int k, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, \
-               int ldc) { \
-    char const ta = letter(op_a), tb = letter(op_b); \
-    p##gemm_(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1); \
-  } \
-  template <> \
-  void syrk<T>(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc) { \
-    char const u = letter(uplo), t = letter(op); \
-    p##syrk_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1); \
-  } \
-  template <> \
-  void symm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, \
-               int ldc) { \
-    char const s = letter(side), u = letter(uplo); \
-    p##symm_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1); \
-  } \
-  template <> \
-  void trmm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) { \
-    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag); \
-    p##trmm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1); \
-  } \
-  template <> \
-  void trsm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) { \
-    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag); \
-    p##trsm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1); \
-  } \
-  template <> \
-  int potrf<T>(Uplo uplo, int n, T* a, int lda) { \
-    char const u = letter(uplo); \
-    int info = 0; \
-    p##potrf_(&u, &n, a, &lda, &info, 1); \
-    return info; \
-  } \
-  template <> \
-  int getrf<T>(int m, int n, T* a, int lda, int* pivots) { \
-    int info = 0; \
-    p##getrf_(&m, &n, a, &lda, pivots, &info); \
-    return info; \
-  } \
-  template <> \
-  int trtri<T>(Uplo uplo, Diag diag, int n, T* a, int lda) { \
-    char const u = letter(uplo), d = letter(diag); \
-    int info = 0; \
-    p##trtri_(&u, &d, &n, a, &lda, &info, 1, 1); \
-    return info; \
-  } \
-  template <> \
-  RealOf<T> lange<T>(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work) { \
-    char const which = letter(norm); \
-    return p##lange_(&which, &m, &n, a, &lda, work, 1); \
-  } \
-  template <> \
-  RealOf<T> lansy<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) { \
-    char const which = letter(norm), u = letter(uplo); \
-    return p##lansy_(&which, &u, &n, a, &lda, work, 1, 1); \
+               int ldc) {                                                                                              \
+    char const ta = letter(op_a), tb = letter(op_b);                                                                   \
+    p##gemm_(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                    \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void syrk<T>(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc) {                  \
+    char const u = letter(uplo), t = letter(op);                                                                       \
+    p##syrk_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1);                                                   \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void symm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,    \
+               int ldc) {                                                                                              \
+    char const s = letter(side), u = letter(uplo);                                                                     \
+    p##symm_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                          \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void trmm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) {    \
+    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag);                                   \
+    p##trmm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1);                                            \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  void trsm<T>(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb) {    \
+    char const s = letter(side), u = letter(uplo), t = letter(op), d = letter(diag);                                   \
+    p##trsm_(&s, &u, &t, &d, &m, &n, &alpha, a, &lda, b, &ldb, 1, 1, 1, 1);                                            \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  int potrf<T>(Uplo uplo, int n, T* a, int lda) {                                                                      \
+    char const u = letter(uplo);                                                                                       \
+    int info = 0;                                                                                                      \
+    p##potrf_(&u, &n, a, &lda, &info, 1);                                                                              \
+    return info;                                                                                                       \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  int getrf<T>(int m, int n, T* a, int lda, int* pivots) {                                                             \
+    int info = 0;                                                                                                      \
+    p##getrf_(&m, &n, a, &lda, pivots, &info);                                                                         \
+    return info;                                                                                                       \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  int trtri<T>(Uplo uplo, Diag diag, int n, T* a, int lda) {                                                           \
+    char const u = letter(uplo), d = letter(diag);                                                                     \
+    int info = 0;                                                                                                      \
+    p##trtri_(&u, &d, &n, a, &lda, &info, 1, 1);                                                                       \
+    return info;                                                                                                       \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  RealOf<T> lange<T>(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work) {                                  \
+    char const which = letter(norm);                                                                                   \
+    return p##lange_(&which, &m, &n, a, &lda, work, 1);                                                                \
+  }                                                                                                                    \
+  template <>                                                                                                          \
+  RealOf<T> lansy<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) {                              \
+    char const which = letter(norm), u = letter(uplo);                                                                 \
+    return p##lansy_(&which, &u, &n, a, &lda, work, 1, 1);                                                             \
   }
 
-#define GRANARY_DEFINE_HERMITIAN(T, p, rk, mm, lan) \
-  template <> \
+#define GRANARY_DEFINE_HERMITIAN(T, p, rk, mm, lan)                                                                   \
+  template <>                                                                                                         \
   void herk<T>(Uplo uplo, Op op, int n, int k, RealOf<T> alpha, T const* a, int lda, RealOf<T> beta, T* c, int ldc) { \
-    char const u = letter(uplo), t = letter(op); \
-    p##rk##_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1); \
-  } \
-  template <> \
-  void hemm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, \
-               int ldc) { \
-    char const s = letter(side), u = letter(uplo); \
-    p##mm##_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1); \
-  } \
-  template <> \
-  RealOf<T> lanhe<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) { \
-    char const which = letter(norm), u = letter(uplo); \
-    return p##lan##_(&which, &u, &n, a, &lda, work, 1, 1); \
+    char const u = letter(uplo), t = letter(op);                                                                      \
+    p##rk##_(&u, &t, &n, &k, &alpha, a, &lda, &beta, c, &ldc, 1, 1);                                                  \
+  }                                                                                                                   \
+  template <>                                                                                                         \
+  void hemm<T>(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,   \
+               int ldc) {                                                                                             \
+    char const s = letter(side), u = letter(uplo);                                                                    \
+    p##mm##_(&s, &u, &m, &n, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                                         \
+  }                                                                                                                   \
+  template <>                                                                                                         \
+  RealOf<T> lanhe<T>(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work) {                             \
+    char const which = letter(norm), u = letter(uplo);                                                                \
+    return p##lan##_(&which, &u, &n, a, &lda, work, 1, 1);                                                            \
   }
 
 GRANARY_DEFINE_BLAS(double, d)

@@ -38,11 +38,14 @@ struct NotDeduced {
 template <class T>
 using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 
-/// Kernels on tiles; T is float, double, Kokkos::complex<float> or Kokkos::complex<double>. The operands of one call may
-/// differ in layout: BLAS flags serve every combination and nothing is transposed in memory, except where a complex
-/// operand would have to be conjugated and not transposed, which takes a copy of it. Sizes of zero are fine. Operands whose
-/// sizes do not match, or an ld shorter than a column (row), throw InvalidArgument. Safe to call from several threads
-/// on different tiles; no kernel fences, and none launches Kokkos kernels of its own.
+/// Kernels on tiles; T is float, double, Kokkos::complex<float> or Kokkos::complex<double>. kernel_choice.hpp says what
+/// serves which. The operands of one call may differ in layout: BLAS flags serve nearly every combination and nothing
+/// is transposed in memory. Where a complex operand would have to be conjugated and not transposed, the output is,
+/// before and after (trsm, trmm, herk), or the operand is copied in panels of 64 columns or rows (gemm, hemm).
+///
+/// Outputs are overwritten where beta is 0, whatever they held. Sizes of zero are fine. Operands whose sizes do not
+/// match, or an ld shorter than a column (row), throw InvalidArgument. Safe to call from several threads on different
+/// tiles; no kernel fences, and none launches Kokkos kernels of its own.
 namespace kernels {
 
 /// Cholesky factorization in place: A = L L^H (lower) or A = U^H U (upper); the other triangle is not referenced.
@@ -55,7 +58,8 @@ template <class T>
 ///
 /// Recursive: the triangle is halved, GEMM updates what is between, and diagonal blocks of order 32 are inverted and
 /// applied with TRMM, because the TRSM of a BLAS library is often far slower than its GEMM (see bench/kernels). A block
-/// that is singular, or whose inverse overflows, goes to the library's TRSM.
+/// that is singular, whose pivots differ by a factor above 1/(128 eps), or whose inverse overflows goes to the
+/// library's TRSM.
 ///
 /// Error, measured at order 512 beside OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12
 /// (float: 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. Where a diagonal block is itself
@@ -65,8 +69,8 @@ template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b);
 
-/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; the other is not referenced. Where T is
-/// real, SYRK. n^2 k flops.
+/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; the other is not referenced. Where T
+/// is real, SYRK. n^2 k flops.
 template <class T>
 void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
           RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
@@ -94,4 +98,5 @@ void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T>
           typename NotDeduced<T>::type beta, TileView<T> c);
 
 }  // namespace kernels
+
 }  // namespace granary

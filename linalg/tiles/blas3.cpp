@@ -1,24 +1,33 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/blas3.hpp>
+#include <granary/linalg/cholesky.hpp>
 #include <granary/linalg/not_positive_definite.hpp>
 #include <granary/linalg/tile_call.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
+#include <granary/linalg/tiles/expand.hpp>
 
 namespace granary::tiles {
 namespace {
 
+using detail::expandable_codelet;
 using detail::flops_of;
 using detail::input_tile;
 using detail::output_tile;
 using detail::parameters_of;
 using detail::read;
 using detail::read_write;
+using detail::rows_of_op;
+using detail::splits;
+using detail::sub_tiles;
 using detail::tile_codelet;
 using detail::TileShape;
 
-// The operands of a task, in the order of its accesses; each operation uses the flags that it has.
+// The operands of a task, in the order of its accesses; each operation uses the flags that it has. `inner` is the order
+// of sub-tiles: see TaskEmitter::inner_tile.
 template <class Scalar>
 struct Call {
   TileShape a, b;
+  std::int32_t inner = 0;
   Scalar alpha, beta;
   Side side = Side::Left;
   Uplo uplo = Uplo::Lower;
@@ -72,6 +81,7 @@ void run_trmm(KernelCall const& call) {
 
 struct PotrfCall {
   TileShape a;
+  std::int32_t inner = 0;
   Uplo uplo = Uplo::Lower;
   std::uint64_t first = 0;
 };
@@ -83,25 +93,90 @@ void run_potrf(KernelCall const& call) {
   if (minor > 0) throw NotPositiveDefinite(p.first + static_cast<std::uint64_t>(minor));
 }
 
+// The tasks as finer graphs.
 template <class T>
-Codelet const gemm_codelet = tile_codelet<T>("gemm", run_gemm<T>);
+void expand_gemm(void const* parameters, InnerGraph& graph) {
+  auto const& p = *static_cast<Call3<T> const*>(parameters);
+  if (!splits(p.c, p.inner)) return;
+  TaskEmitter tasks(graph);
+  auto const c = sub_tiles<T>(graph, 2, p.c, p.inner);
+  Op const op_b_transposed = p.op_b == Op::NoTrans ? Op::Trans : Op::NoTrans;
+  for (std::uint64_t j = 0; j < c.grid().tile_cols(); ++j) {
+    for (std::uint64_t i = 0; i < c.grid().tile_rows(); ++i) {
+      gemm(tasks, p.op_a, p.op_b, p.alpha, rows_of_op<T>(graph, 0, p.a, p.op_a, c.grid().first(i), c(i, j).rows),
+           rows_of_op<T>(graph, 1, p.b, op_b_transposed, c.grid().first(j), c(i, j).cols), p.beta, c(i, j));
+    }
+  }
+}
+
 template <class T>
-Codelet const herk_codelet = tile_codelet<T>(is_complex<T> ? "herk" : "syrk", run_herk<T>);
+void expand_herk(void const* parameters, InnerGraph& graph) {
+  auto const& p = *static_cast<Call<RealOf<T>> const*>(parameters);
+  if (!splits(p.b, p.inner)) return;
+  TaskEmitter tasks(graph);
+  auto const c = sub_tiles<T>(graph, 1, p.b, p.inner, part_of(p.uplo));
+  Op const op_right = p.op_a == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
+  for (std::uint64_t j = 0; j < c.grid().tile_cols(); ++j) {
+    auto const right = rows_of_op<T>(graph, 0, p.a, p.op_a, c.grid().first(j), c(j, j).cols);
+    for (std::uint64_t i = 0; i < c.grid().tile_rows(); ++i) {
+      if (!holds(c.part(), i, j)) continue;
+      auto const left = rows_of_op<T>(graph, 0, p.a, p.op_a, c.grid().first(i), c(i, j).rows);
+      if (i == j) {
+        herk<T>(tasks, p.uplo, p.op_a, p.alpha, left, p.beta, c(i, i));
+      } else {
+        gemm(tasks, p.op_a, op_right, T(p.alpha), left, right, T(p.beta), c(i, j));
+      }
+    }
+  }
+}
+
+template <class T>
+void expand_trsm(void const* parameters, InnerGraph& graph) {
+  auto const& p = *static_cast<Call<T> const*>(parameters);
+  if (!splits(p.b, p.inner)) return;
+  TaskEmitter tasks(graph);
+  auto const b = sub_tiles<T>(graph, 1, p.b, p.inner);
+  bool const left = p.side == Side::Left;
+  auto const count = left ? b.grid().tile_cols() : b.grid().tile_rows();
+  if (count == 1) {
+    auto const a = sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo));
+    return granary::trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, b);
+  }
+  TileRef const a{graph.part(0, 0), p.a.rows, p.a.cols, p.a.ld, p.a.layout};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto const panel = left ? rows_of_op<T>(graph, 1, p.b, Op::Trans, b.grid().first(i), b(0, i).cols)
+                            : rows_of_op<T>(graph, 1, p.b, Op::NoTrans, b.grid().first(i), b(i, 0).rows);
+    trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, panel);
+  }
+}
+
+template <class T>
+void expand_potrf(void const* parameters, InnerGraph& graph) {
+  auto const& p = *static_cast<PotrfCall const*>(parameters);
+  if (!splits(p.a, p.inner)) return;
+  TaskEmitter tasks(graph);
+  granary::potrf(tasks, sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo)), {.first = p.first});
+}
+
+template <class T>
+Codelet const gemm_codelet = expandable_codelet<T>("gemm", run_gemm<T>, expand_gemm<T>);
+template <class T>
+Codelet const herk_codelet = expandable_codelet<T>(is_complex<T> ? "herk" : "syrk", run_herk<T>, expand_herk<T>);
 template <class T>
 Codelet const syrk_codelet = tile_codelet<T>("syrk", run_syrk<T>);
 template <class T>
 Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>);
 template <class T>
-Codelet const trsm_codelet = tile_codelet<T>("trsm", run_trsm<T>);
+Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>);
 // The two of an LU factorization have names of their own, as in the DARTS paper: their speeds differ on devices.
 template <class T>
-Codelet const trsm_ll_codelet = tile_codelet<T>("trsm_ll", run_trsm<T>);
+Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>);
 template <class T>
-Codelet const trsm_ru_codelet = tile_codelet<T>("trsm_ru", run_trsm<T>);
+Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>);
 template <class T>
 Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>);
 template <class T>
-Codelet const potrf_codelet = tile_codelet<T>("potrf", run_potrf<T>);
+Codelet const potrf_codelet = expandable_codelet<T>("potrf", run_potrf<T>, expand_potrf<T>);
 
 // Entries of C that its task updates, times the inner dimension.
 double volume(TileRef const& c, std::int32_t inner) {
@@ -117,7 +192,7 @@ double triangle_volume(TileRef const& a, Op op, TileRef const& c) {
 template <class T>
 void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileRef const& b, T beta, TileRef const& c,
           std::int64_t priority) {
-  Call3<T> call{{a, b, alpha, beta, {}, {}, op_a, op_b}, c};
+  Call3<T> call{{a, b, tasks.inner_tile(), alpha, beta, {}, {}, op_a, op_b}, c};
   tasks.emit(gemm_codelet<T>, {read(a), read(b), beta == T(0) ? detail::write(c) : read_write(c)}, priority,
              flops_of<T>(volume(c, op_a == Op::NoTrans ? a.cols : a.rows)), call);
 }
@@ -125,21 +200,21 @@ void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileR
 template <class T>
 void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TileRef const& a, RealOf<T> beta, TileRef const& c,
           std::int64_t priority) {
-  Call<RealOf<T>> call{a, c, alpha, beta, {}, uplo, op};
+  Call<RealOf<T>> call{a, c, tasks.inner_tile(), alpha, beta, {}, uplo, op};
   tasks.emit(herk_codelet<T>, {read(a), read_write(c)}, priority, flops_of<T>(triangle_volume(a, op, c)), call);
 }
 
 template <class T>
 void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TileRef const& a, T beta, TileRef const& c,
           std::int64_t priority) {
-  Call<T> call{a, c, alpha, beta, {}, uplo, op};
+  Call<T> call{a, c, 0, alpha, beta, {}, uplo, op};
   tasks.emit(syrk_codelet<T>, {read(a), read_write(c)}, priority, flops_of<T>(triangle_volume(a, op, c)), call);
 }
 
 template <class T>
 void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, TileRef const& b, T beta,
           TileRef const& c, std::int64_t priority) {
-  Call3<T> call{{a, b, alpha, beta, side, uplo}, c};
+  Call3<T> call{{a, b, 0, alpha, beta, side, uplo}, c};
   tasks.emit(hemm_codelet<T>, {read(a), read(b), beta == T(0) ? detail::write(c) : read_write(c)}, priority,
              flops_of<T>(volume(c, a.rows)), call);
 }
@@ -147,34 +222,35 @@ void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, T
 template <class T>
 void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority) {
-  Call<T> call{a, b, alpha, T(0), side, uplo, op, {}, diag};
-  auto const& codelet = op != Op::NoTrans                                    ? trsm_codelet<T>
-                        : side == Side::Left && uplo == Uplo::Lower          ? trsm_ll_codelet<T>
-                        : side == Side::Right && uplo == Uplo::Upper         ? trsm_ru_codelet<T>
-                                                                             : trsm_codelet<T>;
+  Call<T> call{a, b, tasks.inner_tile(), alpha, T(0), side, uplo, op, {}, diag};
+  auto const& codelet = op != Op::NoTrans                            ? trsm_codelet<T>
+                        : side == Side::Left && uplo == Uplo::Lower  ? trsm_ll_codelet<T>
+                        : side == Side::Right && uplo == Uplo::Upper ? trsm_ru_codelet<T>
+                                                                     : trsm_codelet<T>;
   tasks.emit(codelet, {read(a), read_write(b)}, priority, flops_of<T>(volume(b, a.rows) / 2), call);
 }
 
 template <class T>
 void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority) {
-  Call<T> call{a, b, alpha, T(0), side, uplo, op, {}, diag};
+  Call<T> call{a, b, 0, alpha, T(0), side, uplo, op, {}, diag};
   tasks.emit(trmm_codelet<T>, {read(a), read_write(b)}, priority, flops_of<T>(volume(b, a.rows) / 2), call);
 }
 
 template <class T>
 void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority) {
   double const n = a.rows;
-  tasks.emit(potrf_codelet<T>, {read_write(a)}, priority, flops_of<T>(n * n * n / 6), PotrfCall{a, uplo, first});
+  tasks.emit(potrf_codelet<T>, {read_write(a)}, priority, flops_of<T>(n * n * n / 6),
+             PotrfCall{a, tasks.inner_tile(), uplo, first});
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                                        \
-  template void gemm(TaskEmitter&, Op, Op, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);       \
-  template void herk<T>(TaskEmitter&, Uplo, Op, RealOf<T>, TileRef const&, RealOf<T>, TileRef const&, std::int64_t);  \
-  template void syrk(TaskEmitter&, Uplo, Op, T, TileRef const&, T, TileRef const&, std::int64_t);                     \
-  template void hemm(TaskEmitter&, Side, Uplo, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);   \
-  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);            \
-  template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);            \
+#define GRANARY_INSTANTIATE(T)                                                                                       \
+  template void gemm(TaskEmitter&, Op, Op, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);      \
+  template void herk<T>(TaskEmitter&, Uplo, Op, RealOf<T>, TileRef const&, RealOf<T>, TileRef const&, std::int64_t); \
+  template void syrk(TaskEmitter&, Uplo, Op, T, TileRef const&, T, TileRef const&, std::int64_t);                    \
+  template void hemm(TaskEmitter&, Side, Uplo, T, TileRef const&, TileRef const&, T, TileRef const&, std::int64_t);  \
+  template void trsm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);           \
+  template void trmm(TaskEmitter&, Side, Uplo, Op, Diag, T, TileRef const&, TileRef const&, std::int64_t);           \
   template void potrf<T>(TaskEmitter&, Uplo, TileRef const&, std::uint64_t, std::int64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -1,0 +1,284 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/elementwise_kernels.hpp>
+
+#include <granary/core/base/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace granary::kernels {
+namespace {
+
+// Entries that are contiguous in a tile: `count` of line `line`, a column or a row, from number `first` on.
+template <class T>
+struct Run {
+  T* data;
+  int line;
+  int first;
+  int count;
+};
+
+template <class T>
+[[nodiscard]] bool row_major(TileView<T> const& tile) {
+  return tile.layout == Layout::RowMajor;
+}
+template <class T>
+[[nodiscard]] int lines(TileView<T> const& tile) {
+  return row_major(tile) ? tile.rows : tile.cols;
+}
+template <class T>
+[[nodiscard]] int line_length(TileView<T> const& tile) {
+  return row_major(tile) ? tile.cols : tile.rows;
+}
+
+// The part of a line: from its diagonal entry on, or up to it; without that entry if strict.
+template <class T>
+[[nodiscard]] Run<T> run_of(TileView<T> const& tile, MatrixPart part, bool strict, int line) {
+  int const length = line_length(tile);
+  int first = 0, last = length;
+  if (part != MatrixPart::All) {
+    if ((part == MatrixPart::Lower) != row_major(tile)) {
+      first = std::min(length, line + (strict ? 1 : 0));
+    } else {
+      last = std::min(length, line + (strict ? 0 : 1));
+    }
+  }
+  return {tile.data + static_cast<std::ptrdiff_t>(line) * tile.ld + first, line, first, last - first};
+}
+
+template <class T, class Function>
+void for_each_run(TileView<T> const& tile, MatrixPart part, bool strict, Function const& function) {
+  for (int line = 0; line < lines(tile); ++line) {
+    if (auto const run = run_of(tile, part, strict, line); run.count > 0) function(run);
+  }
+}
+
+template <class A, class B>
+void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> const& b) {
+  if (a.rows == b.rows && a.cols == b.cols) return;
+  throw InvalidArgument(std::string(kernel) + ": the sizes of A " + std::to_string(a.rows) + "x" +
+                        std::to_string(a.cols) + " and B " + std::to_string(b.rows) + "x" + std::to_string(b.cols) +
+                        " do not match");
+}
+
+// Calls operation(a_ij, b_ij) on one part. Where the layouts differ, block by block, so that both stay in cache.
+template <class A, class B, class Operation>
+void for_each_pair(MatrixPart part, TileView<A> const& a, TileView<B> const& b, Operation const& operation) {
+  if (a.layout == b.layout) {
+    for_each_run(b, part, false, [&](Run<B> const& run) {
+      A* const from = a.data + static_cast<std::ptrdiff_t>(run.line) * a.ld + run.first;
+      for (int i = 0; i < run.count; ++i) operation(from[i], run.data[i]);
+    });
+    return;
+  }
+  constexpr int width = 32;
+  for (int line0 = 0; line0 < lines(b); line0 += width) {
+    for (int block = 0; block < line_length(b); block += width) {
+      for (int line = line0; line < std::min(lines(b), line0 + width); ++line) {
+        auto const run = run_of(b, part, false, line);
+        int const first = std::max(run.first, block), last = std::min(run.first + run.count, block + width);
+        for (int i = first; i < last; ++i) {
+          operation(a.data[static_cast<std::ptrdiff_t>(i) * a.ld + line], run.data[i - run.first]);
+        }
+      }
+    }
+  }
+}
+
+template <class To, class From>
+[[nodiscard]] To converted(From const& value) {
+  if constexpr (is_complex<From>) {
+    return To(static_cast<RealOf<To>>(value.real()), static_cast<RealOf<To>>(value.imag()));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Sums of squares in this range have lost nothing that counts to underflow, nor overflown.
+constexpr double smallest_safe = 1e-280;
+constexpr double largest_safe = 1e290;
+
+template <class T>
+[[nodiscard]] double square(T const& value) {
+  double const re = real_part(value);
+  if constexpr (is_complex<T>) {
+    double const im = value.imag();
+    return re * re + im * im;
+  } else {
+    return re * re;
+  }
+}
+
+template <class T>
+[[nodiscard]] double modulus_of(T const& value) {
+  if constexpr (is_complex<T>) {
+    double const sum = square(value);
+    if (sum > smallest_safe && sum < largest_safe) return std::sqrt(sum);
+    return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag()));
+  } else {
+    return std::abs(value);
+  }
+}
+
+// |a_ii|, of the real part alone in a Hermitian tile.
+template <class T>
+[[nodiscard]] double diagonal_modulus(TileView<T const> const& a, int i) {
+  return std::abs(static_cast<double>(real_part(a(i, i))));
+}
+
+// The largest modulus, NaN left out; complex moduli are only computed where they can be larger.
+template <class T>
+[[nodiscard]] double largest_of(Run<T const> const& run, double largest) {
+  for (int i = 0; i < run.count; ++i) {
+    T const value = run.data[i];
+    if constexpr (is_complex<T>) {
+      double const bound = std::abs(static_cast<double>(value.real())) + std::abs(static_cast<double>(value.imag()));
+      if (bound > largest) largest = std::max(largest, modulus_of(value));
+    } else {
+      double const size = std::abs(value);
+      largest = size > largest ? size : largest;
+    }
+  }
+  return largest;
+}
+
+template <class T>
+[[nodiscard]] bool has_nan(Run<T const> const& run) {
+  bool found = false;
+  for (int i = 0; i < run.count; ++i) found |= run.data[i] != run.data[i];
+  return found;
+}
+
+// Σ |a|² with scaling by the largest modulus: the second pass, for tiles that need it.
+template <class T>
+[[nodiscard]] ScaledSquares scaled_squares(NormPart part, TileView<T const> a) {
+  double const scale = max_modulus(part, a);
+  if (scale == 0) return {1, 0};
+  if (!std::isfinite(scale)) return {std::numeric_limits<double>::max(), scale};
+  double sum = 0;
+  double const weight = part.hermitian ? 2 : 1;
+  for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
+    for (int i = 0; i < run.count; ++i) {
+      double const size = modulus_of(run.data[i]) / scale;
+      sum += weight * size * size;
+    }
+  });
+  for (int i = 0; part.hermitian && i < a.rows; ++i) {
+    double const size = diagonal_modulus(a, i) / scale;
+    sum += size * size;
+  }
+  return {scale, sum};
+}
+
+}  // namespace
+
+template <class From, class To>
+void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b) {
+  require_same_size("copy", a, b);
+  if (conjugated && is_complex<From>) {
+    for_each_pair(part, a, b, [](From const& from, To& to) { to = converted<To>(conjugate(from)); });
+  } else {
+    for_each_pair(part, a, b, [](From const& from, To& to) { to = converted<To>(from); });
+  }
+}
+
+template <class T>
+void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a) {
+  for_each_run(a, part, false, [&](Run<T> const& run) { std::fill_n(run.data, run.count, off_diagonal); });
+  for (int i = 0; i < std::min(a.rows, a.cols); ++i) a(i, i) = diagonal;
+}
+
+template <class T>
+void clear_outside(MatrixPart part, TileView<T> a) {
+  if (part == MatrixPart::All) return;
+  auto const other = part == MatrixPart::Lower ? MatrixPart::Upper : MatrixPart::Lower;
+  for_each_run(a, other, true, [&](Run<T> const& run) { std::fill_n(run.data, run.count, T(0)); });
+}
+
+template <class T>
+void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
+         TileView<T> b) {
+  require_same_size("add", a, b);
+  if (beta == T(0)) {
+    for_each_pair(part, a, b, [=](T const& from, T& to) { to = alpha * from; });
+  } else {
+    for_each_pair(part, a, b, [=](T const& from, T& to) { to = alpha * from + beta * to; });
+  }
+}
+
+void ScaledSquares::add(ScaledSquares const& other) {
+  if (other.sum == 0) return;
+  if (other.scale > scale || sum == 0) {
+    double const ratio = sum == 0 ? 0 : scale / other.scale;
+    *this = {other.scale, sum * ratio * ratio + other.sum};
+  } else {
+    double const ratio = other.scale / scale;
+    sum += other.sum * ratio * ratio;
+  }
+}
+
+double ScaledSquares::root() const { return scale * std::sqrt(sum); }
+
+template <class T>
+double max_modulus(NormPart part, TileView<T const> a) {
+  double largest = 0;
+  bool nan = false;
+  for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
+    largest = largest_of(run, largest);
+    nan |= has_nan(run);
+  });
+  for (int i = 0; part.hermitian && i < a.rows; ++i) largest = max_or_nan(largest, diagonal_modulus(a, i));
+  return nan ? std::numeric_limits<double>::quiet_NaN() : largest;
+}
+
+template <class T>
+ScaledSquares sum_of_squares(NormPart part, TileView<T const> a) {
+  double sum = 0;
+  for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
+    double partial[8] = {};  // independent sums, which the compiler may take side by side
+    for (int i = 0; i < run.count; ++i) partial[i % 8] += square(run.data[i]);
+    for (double const value : partial) sum += value;
+  });
+  if (part.hermitian) sum *= 2;
+  for (int i = 0; part.hermitian && i < a.rows; ++i) sum += square(real_part(a(i, i)));
+  bool const safe = sum > smallest_safe && sum < largest_safe;
+  return safe ? ScaledSquares{1, sum} : scaled_squares(part, a);
+}
+
+template <class T>
+void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows) {
+  if (part.hermitian) rows = columns;
+  std::fill_n(columns, a.cols, 0.0);
+  if (rows != nullptr && rows != columns) std::fill_n(rows, a.rows, 0.0);
+  double* const of_lines = row_major(a) ? rows : columns;
+  double* const across = row_major(a) ? columns : rows;
+  for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
+    double sum = 0;
+    for (int i = 0; i < run.count; ++i) {
+      double const size = modulus_of(run.data[i]);
+      sum += size;
+      if (across != nullptr) across[run.first + i] += size;
+    }
+    if (of_lines != nullptr) of_lines[run.line] += sum;
+  });
+  for (int i = 0; part.hermitian && i < a.rows; ++i) columns[i] += diagonal_modulus(a, i);
+}
+
+#define GRANARY_INSTANTIATE(T, Other)                                       \
+  template void copy(MatrixPart, bool, TileView<T const>, TileView<T>);     \
+  template void copy(MatrixPart, bool, TileView<T const>, TileView<Other>); \
+  template void set(MatrixPart, T, T, TileView<T>);                         \
+  template void clear_outside(MatrixPart, TileView<T>);                     \
+  template void add(MatrixPart, T, TileView<T const>, T, TileView<T>);      \
+  template double max_modulus(NormPart, TileView<T const>);                 \
+  template ScaledSquares sum_of_squares(NormPart, TileView<T const>);       \
+  template void sums_of_moduli(NormPart, TileView<T const>, double*, double*);
+GRANARY_INSTANTIATE(float, double)
+GRANARY_INSTANTIATE(double, float)
+GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::kernels

@@ -1,0 +1,53 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/blas_enums.hpp>
+#include <granary/linalg/scalar.hpp>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+/// Which implementation serves which tile operation:
+///
+///   operation                 host workers                           backends without a vendor library
+///   gemm, trsm                Kokkos Kernels on the BLAS; the BLAS   Kokkos Kernels' own
+///                             itself where Kokkos Kernels is
+///                             missing or was built without one
+///   herk, syrk, hemm, trmm    BLAS
+///   potrf                     LAPACK                                 portable/potrf.hpp
+///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       portable/getrf.hpp
+///   copy, set, add, norms     elementwise_kernels.hpp
+///
+/// GEMM and TRSM are chosen here, for all kernels on host tiles. The codelets of tile tasks have kernels for host
+/// workers alone; the portable ones run on any Kokkos execution space.
+namespace granary::kernels {
+
+/// A column-major matrix as BLAS sees it.
+template <class T>
+struct Block {
+  T* data;
+  int rows, cols, ld;
+
+  [[nodiscard]] Block sub(int row, int col, int row_count, int col_count) const {
+    return {data + row + static_cast<std::ptrdiff_t>(col) * ld, row_count, col_count, ld};
+  }
+  operator Block<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld}; }
+};
+
+/// C := alpha op(A) op(B) + beta C; what C holds counts for nothing where beta is 0, also where A has no columns.
+template <class T>
+void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c);
+
+/// B := alpha op(A)^-1 B or alpha B op(A)^-1, A triangular.
+template <class T>
+void chosen_trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b);
+
+}  // namespace granary::kernels
+
+namespace granary {
+
+/// What computes tiles on host workers: Kokkos Kernels or BLAS and LAPACK. For versions and logs.
+[[nodiscard]] std::string host_kernels_description();
+
+}  // namespace granary

@@ -1,0 +1,170 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/linalg/kernels/lu_kernels.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace granary::kernels {
+namespace {
+
+// Order of the diagonal blocks that loops factor: the order of those that trsm inverts.
+constexpr int block_order = 32;
+
+template <class T>
+[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
+  auto const offset = a.layout == Layout::ColumnMajor ? row + static_cast<std::ptrdiff_t>(col) * a.ld
+                                                      : static_cast<std::ptrdiff_t>(row) * a.ld + col;
+  return {a.data + offset, rows, cols, a.ld, a.layout};
+}
+
+template <class T>
+[[nodiscard]] bool divides(T const& pivot) {
+  return modulus(pivot) >= std::numeric_limits<RealOf<T>>::min();
+}
+
+template <class T>
+[[nodiscard]] bool divides_everywhere(TileView<T const> const& upper) {
+  for (int j = 0; j < upper.cols; ++j) {
+    if (!divides(upper(j, j))) return false;
+  }
+  return true;
+}
+
+// Divides what follows a pivot; the reciprocal of a subnormal one would overflow.
+template <class T>
+void divide(T* entries, int count, T const& pivot) {
+  if (divides(pivot)) {
+    T const reciprocal = T(1) / pivot;
+    for (int i = 0; i < count; ++i) entries[i] *= reciprocal;
+  } else {
+    for (int i = 0; i < count; ++i) entries[i] /= pivot;
+  }
+}
+
+template <class T>
+[[nodiscard]] bool is_bad(BadPivot policy, RealOf<T> limit, T const& pivot) {
+  if (policy == BadPivot::Skip) return pivot == T(0);
+  auto const size = modulus(pivot);
+  return !(size >= limit) || !std::isfinite(size);
+}
+
+// A square block of order <= block_order, by columns in a copy.
+template <class T>
+[[nodiscard]] int factor_block(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
+  int const n = a.cols;
+  std::array<T, block_order * block_order> memory;
+  TileView<T> const block{memory.data(), n, n, block_order, Layout::ColumnMajor};
+  copy<T, T>(MatrixPart::All, false, a, block);
+  int bad = 0;
+  for (int k = 0; k < n; ++k) {
+    T const pivot = block(k, k);
+    T* const below = &block(k, k) + 1;
+    int const rest = n - 1 - k;
+    if (is_bad(policy, limit, pivot)) {
+      if (bad == 0) bad = k + 1;
+      if (policy == BadPivot::Stop) break;
+    } else {
+      divide(below, rest, pivot);
+    }
+    for (int j = k + 1; j < n; ++j) {
+      T const factor = block(k, j);
+      T* const column = &block(k, j) + 1;
+      for (int i = 0; i < rest; ++i) column[i] -= below[i] * factor;
+    }
+  }
+  copy<T, T>(MatrixPart::All, false, block, a);
+  return bad;
+}
+
+template <class T>
+[[nodiscard]] int factor(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
+  int const m = a.rows, n = a.cols;
+  if (n <= block_order && m >= n) {
+    int const bad = factor_block(policy, limit, sub(a, 0, 0, n, n));
+    if (bad > 0 && policy == BadPivot::Stop) return bad;
+    trsm_ru_skip<T>(sub(a, 0, 0, n, n), sub(a, n, 0, m - n, n));
+    return bad;
+  }
+  int const square = std::min(m, n);
+  int const h = n > m ? m : (square / 2 + block_order - 1) / block_order * block_order;
+  auto const left = sub(a, 0, 0, m, h);
+  int const bad = factor(policy, limit, left);
+  if (bad > 0 && policy == BadPivot::Stop) return bad;
+  auto const right = sub(a, 0, h, h, n - h);
+  trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), sub(left, 0, 0, h, h), right);
+  if (h == m) return bad;
+  auto const rest = sub(a, h, h, m - h, n - h);
+  gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), sub(left, h, 0, m - h, h), right, T(1), rest);
+  int const later = factor(policy, limit, rest);
+  return bad > 0 ? bad : later > 0 ? h + later : 0;
+}
+
+// As trsm_ru_skip, of which it is the slow path.
+template <class T>
+void solve_skipping(TileView<T const> const& a, TileView<T> const& b) {
+  int const n = a.cols;
+  if (n > block_order) {
+    int const h = n / 2;
+    auto const first = sub(b, 0, 0, b.rows, h), last = sub(b, 0, h, b.rows, n - h);
+    trsm_ru_skip<T>(sub(a, 0, 0, h, h), first);
+    gemm<T>(Op::NoTrans, Op::NoTrans, T(-1), first, sub(a, 0, h, h, n - h), T(1), last);
+    trsm_ru_skip<T>(sub(a, h, h, n - h, n - h), last);
+    return;
+  }
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < b.rows; ++i) {
+      for (int k = 0; k < j; ++k) b(i, j) -= b(i, k) * a(k, j);
+      if (!(a(j, j) == T(0))) b(i, j) /= a(j, j);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit, TileView<T> a) {
+  return factor<T>(policy, std::max(std::numeric_limits<RealOf<T>>::min(), limit), a);  // also where the limit is NaN
+}
+
+template <class T>
+void trsm_ru_skip(ConstTileView<T> a, TileView<T> b) {
+  if (divides_everywhere<T>(a)) {
+    trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), a, b);
+  } else {
+    solve_skipping<T>(a, b);
+  }
+}
+
+template <class T>
+void swap_rows(std::span<std::pair<int, int> const> pairs, TileView<T> a, TileView<T> b) {
+  if (a.cols != b.cols || a.layout != b.layout) {
+    throw InvalidArgument("swap_rows: rows of " + std::to_string(a.cols) + " and " + std::to_string(b.cols) +
+                          " columns cannot be exchanged");
+  }
+  if (a.layout == Layout::RowMajor) {
+    for (auto const& [i, j] : pairs) std::swap_ranges(&a(i, 0), &a(i, 0) + a.cols, &b(j, 0));
+    return;
+  }
+  for (int col = 0; col < a.cols; ++col) {
+    T* const first = &a(0, col);
+    T* const second = &b(0, col);
+    for (auto const& [i, j] : pairs) std::swap(first[i], second[j]);
+  }
+}
+
+#define GRANARY_INSTANTIATE(T)                                \
+  template int getrf_nopiv(BadPivot, RealOf<T>, TileView<T>); \
+  template void trsm_ru_skip(TileView<T const>, TileView<T>); \
+  template void swap_rows(std::span<std::pair<int, int> const>, TileView<T>, TileView<T>);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::kernels

@@ -1,0 +1,91 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/linalg/kernels/tile_kernels.hpp>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// Tiles of any layout as BLAS sees their memory.
+namespace granary::kernels::detail {
+
+template <class T>
+[[nodiscard]] bool row_major(TileView<T> const& tile) {
+  return tile.layout == Layout::RowMajor;
+}
+
+[[nodiscard]] inline std::string extents(int rows, int cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
+
+/// The memory of a tile as a column-major matrix: the tile, or its transpose where the tile is row-major.
+template <class T>
+[[nodiscard]] Block<T> stored(char const* kernel, TileView<T> const& tile) {
+  bool const by_rows = row_major(tile);
+  Block<T> const block{tile.data, by_rows ? tile.cols : tile.rows, by_rows ? tile.rows : tile.cols, tile.ld};
+  if (tile.rows < 0 || tile.cols < 0 || tile.ld < block.rows || tile.ld < 1) {
+    throw InvalidArgument(std::string(kernel) + ": a " + extents(tile.rows, tile.cols) +
+                          (by_rows ? " row-major" : " column-major") + " tile cannot have leading dimension " +
+                          std::to_string(tile.ld));
+  }
+  return block;
+}
+
+inline void require(bool fits, char const* kernel, std::string const& operands) {
+  if (!fits) throw InvalidArgument(std::string(kernel) + ": the sizes of " + operands + " do not match");
+}
+
+/// What has to be done to the memory of a tile, seen as a column-major matrix, to have op(tile): a BLAS flag, and
+/// conjugation before it, which no flag of BLAS expresses without a transposition.
+struct StoredOp {
+  Op op = Op::NoTrans;
+  bool conjugated = false;
+};
+
+/// The transpose of op(X), as an operation on X.
+[[nodiscard]] constexpr StoredOp transposed(StoredOp op, bool complex) {
+  if (op.op == Op::NoTrans) return op.conjugated ? StoredOp{Op::ConjTrans} : StoredOp{Op::Trans};
+  return {Op::NoTrans, op.op == Op::ConjTrans && complex};
+}
+
+/// op(tile) in terms of the column-major matrix that the tile's memory is.
+template <class T>
+[[nodiscard]] StoredOp stored_op(Op op, TileView<T> const& tile) {
+  if (!row_major(tile)) return {op};
+  // The memory holds X^T: X is its transpose, X^T itself, X^H its conjugate.
+  if (op == Op::NoTrans) return {Op::Trans};
+  return {Op::NoTrans, op == Op::ConjTrans && is_complex<std::remove_const_t<T>>};
+}
+
+/// conj(X), column by column.
+template <class T>
+[[nodiscard]] std::vector<T> conjugated_copy(Block<T const> x) {
+  std::vector<T> copy;
+  copy.reserve(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.cols));
+  for (int j = 0; j < x.cols; ++j) {
+    T const* const column = x.sub(0, j, x.rows, 1).data;
+    for (int i = 0; i < x.rows; ++i) copy.push_back(conjugate(column[i]));
+  }
+  return copy;
+}
+
+/// X := conj(X), all of it or one triangle with the diagonal.
+template <class T>
+void conjugate_in_place(Block<T> x) {
+  for (int j = 0; j < x.cols; ++j) {
+    T* const column = x.sub(0, j, x.rows, 1).data;
+    for (int i = 0; i < x.rows; ++i) column[i] = conjugate(column[i]);
+  }
+}
+template <class T>
+void conjugate_in_place(Uplo uplo, Block<T> x) {
+  for (int j = 0; j < x.cols; ++j) {
+    conjugate_in_place(uplo == Uplo::Lower ? x.sub(j, j, x.rows - j, 1) : x.sub(0, j, j + 1, 1));
+  }
+}
+
+}  // namespace granary::kernels::detail

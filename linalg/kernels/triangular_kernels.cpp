@@ -1,0 +1,170 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/stored_tile.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace granary::kernels {
+namespace {
+
+using detail::extents;
+using detail::require;
+using detail::row_major;
+using detail::stored;
+
+/// Order of the diagonal blocks that trsm inverts.
+constexpr int inverted_order = 32;
+
+[[nodiscard]] constexpr std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+
+/// Index of entry (i, j) of a column-major matrix of n rows.
+[[nodiscard]] constexpr std::size_t entry(int i, int j, int n) {
+  return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n);
+}
+
+/// Whether the entries on the diagonal differ by more than the precision: the inverse then costs backward error.
+template <class T>
+[[nodiscard]] bool is_graded(Block<T const> a) {
+  using R = RealOf<T>;
+  R least = std::numeric_limits<R>::infinity();
+  R largest = 0;
+  for (int k = 0; k < a.rows; ++k) {
+    auto const size = modulus(*a.sub(k, k, 1, 1).data);
+    least = std::min(least, size);
+    largest = std::max(largest, size);
+  }
+  return least < 128 * std::numeric_limits<R>::epsilon() * largest;
+}
+
+/// Multiplies B by the inverse of a triangle of order <= inverted_order; false, B untouched, if that is singular or
+/// graded or its inverse overflows.
+template <class T>
+[[nodiscard]] bool solve_by_inverse(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
+  int const n = a.rows;
+  if (diag == Diag::NonUnit && is_graded(a)) return false;
+  std::array<T, square(inverted_order)> inverse;
+  for (int j = 0; j < n; ++j) {
+    for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
+      inverse[entry(i, j, n)] = *a.sub(i, j, 1, 1).data;
+    }
+  }
+  if (blas::trtri(uplo, diag, n, inverse.data(), n) != 0) {
+    return false;
+  }
+  RealOf<T> sum = 0;  // divided by the number of entries, it is finite if and only if all of them are
+  for (int j = 0; j < n; ++j) {
+    for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
+      sum += modulus(inverse[entry(i, j, n)]) / static_cast<RealOf<T>>(square(n));
+    }
+  }
+  if (!std::isfinite(sum)) {
+    return false;
+  }
+  blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, inverse.data(), n, b.data, b.ld);
+  return true;
+}
+
+template <class T>
+void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
+  int const n = a.rows;
+  if (n <= inverted_order) {
+    if (!solve_by_inverse(side, uplo, op, diag, alpha, a, b)) {
+      chosen_trsm(side, uplo, op, diag, alpha, a, b);
+    }
+    return;
+  }
+  int const h = (n / 2 + inverted_order - 1) / inverted_order * inverted_order;
+  int const rest = n - h;
+  auto const a_first = a.sub(0, 0, h, h), a_last = a.sub(h, h, rest, rest);
+  auto const a_between = uplo == Uplo::Lower ? a.sub(h, 0, rest, h) : a.sub(0, h, h, rest);
+  bool const left = side == Side::Left;
+  auto const b_first = left ? b.sub(0, 0, h, b.cols) : b.sub(0, 0, b.rows, h);
+  auto const b_last = left ? b.sub(h, 0, rest, b.cols) : b.sub(0, h, b.rows, rest);
+
+  // From the left a lower op(A) is solved forwards, an upper one backwards; from the right the other way round.
+  bool const op_is_lower = (uplo == Uplo::Lower) == (op == Op::NoTrans);
+  bool const forwards = left == op_is_lower;
+  auto const& known = forwards ? b_first : b_last;
+  auto const& unknown = forwards ? b_last : b_first;
+  solve(side, uplo, op, diag, alpha, forwards ? a_first : a_last, known);
+  if (left) {
+    chosen_gemm<T>(op, Op::NoTrans, T(-1), a_between, known, alpha, unknown);
+  } else {
+    chosen_gemm<T>(Op::NoTrans, op, T(-1), known, a_between, alpha, unknown);
+  }
+  solve(side, uplo, op, diag, T(1), forwards ? a_last : a_first, unknown);
+}
+
+/// op(A) in terms of A's memory for the memory of B, which holds B^T if B is row-major: op(A) X = B reads X^T op(A)^T =
+/// B^T then.
+template <class T>
+[[nodiscard]] detail::StoredOp op_beside(Op op, ConstTileView<T> a, TileView<T> b) {
+  auto const op_stored = detail::stored_op(op, a);
+  return row_major(b) ? detail::transposed(op_stored, is_complex<T>) : op_stored;
+}
+
+/// Calls kernel(alpha); with A conjugated, for conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.
+template <class T, class Kernel>
+void beside_conjugate(bool conjugated, T alpha, Block<T> b, Kernel const& kernel) {
+  if (!conjugated) return kernel(alpha);
+  detail::conjugate_in_place(b);
+  kernel(conjugate(alpha));
+  detail::conjugate_in_place(b);
+}
+
+}  // namespace
+
+template <class T>
+int potrf(Uplo uplo, TileView<T> a) {
+  auto const block = stored("potrf", a);
+  require(a.rows == a.cols, "potrf", "A " + extents(a.rows, a.cols) + ", which must be square,");
+  return block.rows == 0 ? 0 : blas::potrf(row_major(a) ? flip(uplo) : uplo, block.rows, block.data, block.ld);
+}
+
+template <class T>
+void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          TileView<T> b) {
+  auto const triangle = stored("trsm", a);
+  auto const rhs = stored("trsm", b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trsm",
+          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
+  if (b.rows == 0 || b.cols == 0) {
+    return;
+  }
+  auto const wanted = op_beside<T>(op, a, b);
+  beside_conjugate<T>(wanted.conjugated, alpha, rhs, [&](T factor) {
+    solve<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor, triangle,
+             rhs);
+  });
+}
+
+template <class T>
+void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          TileView<T> b) {
+  auto const triangle = stored("trmm", a);
+  auto const product = stored("trmm", b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trmm",
+          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
+  if (b.rows == 0 || b.cols == 0) return;
+  auto const wanted = op_beside<T>(op, a, b);
+  beside_conjugate<T>(wanted.conjugated, alpha, product, [&](T factor) {
+    blas::trmm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, product.rows,
+                  product.cols, factor, triangle.data, triangle.ld, product.data, product.ld);
+  });
+}
+
+#define GRANARY_INSTANTIATE(T)                                                 \
+  template int potrf(Uplo, TileView<T>);                                       \
+  template void trsm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>); \
+  template void trmm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::kernels

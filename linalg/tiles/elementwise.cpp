@@ -1,0 +1,109 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/linalg/tile_call.hpp>
+#include <granary/linalg/tiles/elementwise.hpp>
+
+#include <type_traits>
+
+namespace granary::tiles {
+namespace {
+
+using detail::input_tile;
+using detail::output_tile;
+using detail::parameters_of;
+using detail::read;
+using detail::tile_codelet;
+using detail::TileShape;
+
+// The operands of a task, in the order of its accesses.
+struct Call {
+  MatrixPart part = MatrixPart::All;
+  OtherTriangle other = OtherTriangle::Kept;
+  bool conjugated = false;
+  TileShape a, b;
+};
+template <class T>
+struct ScalarCall : Call {
+  T alpha, beta;
+};
+
+template <class T>
+void finish(Call const& p, TileView<T> const& output) {
+  if (p.other == OtherTriangle::Zeroed) kernels::clear_outside(p.part, output);
+}
+
+template <class From, class To>
+void run_copy(KernelCall const& call) {
+  auto const& p = parameters_of<Call>(call);
+  auto const b = output_tile<To>(call, 1, p.b);
+  kernels::copy(p.part, p.conjugated, input_tile<From>(call, 0, p.a), b);
+  finish(p, b);
+}
+
+template <class T>
+void run_set(KernelCall const& call) {
+  auto const& p = parameters_of<ScalarCall<T>>(call);
+  auto const a = output_tile<T>(call, 0, p.a);
+  kernels::set(p.part, p.alpha, p.beta, a);
+  finish(p, a);
+}
+
+template <class T>
+void run_add(KernelCall const& call) {
+  auto const& p = parameters_of<ScalarCall<T>>(call);
+  auto const b = output_tile<T>(call, 1, p.b);
+  kernels::add(p.part, p.alpha, input_tile<T>(call, 0, p.a), p.beta, b);
+  finish(p, b);
+}
+
+template <class From, class To>
+Codelet const copy_codelet = tile_codelet<From>(std::is_same_v<From, To> ? "copy" : "convert", run_copy<From, To>);
+template <class T>
+Codelet const set_codelet = tile_codelet<T>("set", run_set<T>);
+template <class T>
+Codelet const add_codelet = tile_codelet<T>("add", run_add<T>);
+
+// Written without being read, unless something of it stays or counts.
+Access output(TileRef const& tile, MatrixPart part, OtherTriangle other, bool counts = false) {
+  bool const stays = part != MatrixPart::All && other == OtherTriangle::Kept;
+  return {tile.data, stays || counts ? AccessMode::ReadWrite : AccessMode::Write};
+}
+
+}  // namespace
+
+template <class From, class To>
+void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b, OtherTriangle other,
+          std::int64_t priority) {
+  tasks.emit(copy_codelet<From, To>, {read(a), output(b, part, other)}, priority, 0,
+             Call{part, other, conjugated, a, b});
+}
+
+template <class T>
+void set(TaskEmitter& tasks, MatrixPart part, T off_diagonal, T diagonal, TileRef const& a, OtherTriangle other,
+         std::int64_t priority) {
+  tasks.emit(set_codelet<T>, {output(a, part, other)}, priority, 0,
+             ScalarCall<T>{{part, other, false, a, {}}, off_diagonal, diagonal});
+}
+
+template <class T>
+void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta, TileRef const& b, OtherTriangle other,
+         std::int64_t priority) {
+  double const flops = (is_complex<T> ? 14.0 : 3.0) * a.rows * a.cols;
+  tasks.emit(add_codelet<T>, {read(a), output(b, part, other, beta != T(0))}, priority, flops,
+             ScalarCall<T>{{part, other, false, a, b}, alpha, beta});
+}
+
+#define GRANARY_INSTANTIATE(T, Other)                                                                         \
+  template void copy<T, T>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle,     \
+                           std::int64_t);                                                                     \
+  template void copy<T, Other>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle, \
+                               std::int64_t);                                                                 \
+  template void set(TaskEmitter&, MatrixPart, T, T, TileRef const&, OtherTriangle, std::int64_t);             \
+  template void add(TaskEmitter&, MatrixPart, T, TileRef const&, T, TileRef const&, OtherTriangle, std::int64_t);
+GRANARY_INSTANTIATE(float, double)
+GRANARY_INSTANTIATE(double, float)
+GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::tiles

@@ -1,0 +1,39 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <cstdint>
+
+namespace granary {
+
+/// What becomes of the elements outside a part that share a tile with it: those of the other triangle in the diagonal
+/// tiles. Zeroed writes such a tile without reading it, as a temporary matrix needs that has no values yet.
+enum class OtherTriangle { Kept, Zeroed };
+
+}  // namespace granary
+
+/// Each function emits one task on tiles, which passes once over their elements; T is one of the four scalars. The part
+/// is that of the tile itself (All off the diagonal of a matrix); what lies outside it is kept or zeroed. Tiles are
+/// read only if a value of theirs stays or counts. Sizes must match; nothing is checked here, the kernels throw
+/// InvalidArgument. `priority` as in TaskSubmission.
+namespace granary::tiles {
+
+/// B := A, or its conjugate. From and To may differ in precision.
+template <class From, class To>
+void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b,
+          OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+
+/// One value on the tile's diagonal and one elsewhere.
+template <class T>
+void set(TaskEmitter& tasks, MatrixPart part, T off_diagonal, T diagonal, TileRef const& a,
+         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+
+/// B := alpha A + beta B; B is written, not read, when beta is 0 and nothing is kept. 3 m n flops (14 m n).
+template <class T>
+void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta, TileRef const& b,
+         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+
+}  // namespace granary::tiles

@@ -1,0 +1,237 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/lu_kernels.hpp>
+#include <granary/linalg/lu.hpp>
+#include <granary/linalg/pivots.hpp>
+#include <granary/linalg/singular.hpp>
+#include <granary/linalg/tiles/expand.hpp>
+#include <granary/linalg/tiles/lu.hpp>
+#include <granary/linalg/tiles/panel_call.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace granary::tiles {
+namespace {
+
+using detail::flops_of;
+using detail::input_tile;
+using detail::output_tile;
+using detail::PanelExchanges;
+using detail::parameters_of;
+using detail::read;
+using detail::read_write;
+using detail::tile_codelet;
+using detail::TileShape;
+using detail::TileStack;
+
+struct GetrfCall {
+  TileShape a;
+  std::uint64_t first = 0;
+  std::uint64_t tile = 0;
+  double tiny = 0;
+  std::int32_t inner = 0;  // see TaskEmitter::inner_tile
+};
+
+template <class T>
+void run_getrf_nopiv(KernelCall const& call) {
+  auto const& p = parameters_of<GetrfCall>(call);
+  auto const a = output_tile<T>(call, 0, p.a);
+  double const limit = p.tiny > 0 ? p.tiny * static_cast<double>(kernels::max_modulus<T>({}, TileView<T const>(a))) : 0;
+  int const bad = kernels::getrf_nopiv<T>(kernels::BadPivot::Stop, static_cast<RealOf<T>>(limit), a);
+  if (bad > 0) {
+    throw Singular(p.first + static_cast<std::uint64_t>(bad), static_cast<double>(modulus(a(bad - 1, bad - 1))));
+  }
+}
+
+template <class T>
+void expand_getrf_nopiv(void const* parameters, InnerGraph& graph) {
+  auto const& p = *static_cast<GetrfCall const*>(parameters);
+  if (!detail::splits(p.a, p.inner)) return;
+  TaskEmitter tasks(graph);
+  granary::getrf_nopiv(tasks, detail::sub_tiles<T>(graph, 0, p.a, p.inner), {.tiny = p.tiny, .first = p.first});
+}
+
+template <class T>
+void run_getrf_ordered(KernelCall const& call) {
+  auto const& p = parameters_of<GetrfCall>(call);
+  int const zero = kernels::getrf_bounded<T>(output_tile<T>(call, 0, p.a), reinterpret_cast<T*>(call.data[1]));
+  PanelExchanges::at(call.data[2], p.tile).zero_pivot = zero > 0 ? static_cast<std::int64_t>(p.first) + zero : 0;
+}
+
+struct TrsmCall {
+  TileShape a, b;
+};
+
+template <class T>
+void run_trsm_ru_ordered(KernelCall const& call) {
+  auto const& p = parameters_of<TrsmCall>(call);
+  kernels::trsm_ru_bounded<T>(input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
+}
+
+// The tiles of a panel as one column-major matrix, if that is what they are in memory.
+template <class T>
+[[nodiscard]] bool adjacent(KernelCall const& call, TileStack const& stack) {
+  if (stack.shape.layout != Layout::ColumnMajor || stack.shape.ld < stack.rows) return false;
+  for (std::size_t i = 0; i + 1 < stack.count; ++i) {
+    if (stack.view<T>(call, 0, i).data + stack.tile != stack.view<T>(call, 0, i + 1).data) return false;
+  }
+  return true;
+}
+
+template <class T>
+void run_getrf_panel(KernelCall const& call) {
+  auto const& p = parameters_of<TileStack>(call);
+  bool const in_place = adjacent<T>(call, p);
+  TileView<T> const all{reinterpret_cast<T*>(call.data[in_place ? 0 : p.count]), p.rows, p.shape.cols,
+                        in_place ? p.shape.ld : p.rows};
+  auto const each_tile = [&](auto&& copy) {
+    for (std::size_t i = 0; !in_place && i < p.count; ++i) {
+      auto const tile = p.view<T>(call, 0, i);
+      copy(tile, detail::rows_of(all, static_cast<int>(i) * p.tile, tile.rows));
+    }
+  };
+  each_tile([](auto const& tile, auto const& rows) { detail::copy_rows(tile, rows); });
+  auto const result = detail::factor_panel(all);
+  each_tile([](auto const& tile, auto const& rows) { detail::copy_rows(rows, tile); });
+
+  auto const exchanges = PanelExchanges::at(call.data[p.count + 1], static_cast<std::uint64_t>(p.tile));
+  auto const first = static_cast<std::int64_t>(p.first);
+  exchanges.zero_pivot = result.zero > 0 ? first + result.zero : 0;
+  std::ranges::transform(result.pivots, exchanges.pivots.begin(), [first](int pivot) { return first + pivot; });
+  exchanges.derive(first, std::min(p.tile, p.rows), static_cast<std::int64_t>(result.pivots.size()));
+}
+
+struct SwapCall {
+  TileShape top;
+  TileStack lower;
+  Permute permute = Permute::None;
+};
+
+// Exchanges that bring to each slot the row of its source, cycle by cycle, or back.
+[[nodiscard]] std::vector<std::pair<int, int>> cycles(std::span<std::int64_t const> sources, bool back) {
+  std::vector<std::pair<int, int>> pairs;
+  std::vector<bool> done(sources.size());
+  for (std::size_t start = 0; start < sources.size(); ++start) {
+    for (auto slot = start; !done[slot]; slot = static_cast<std::size_t>(sources[slot])) {
+      done[slot] = true;
+      if (!done[static_cast<std::size_t>(sources[slot])]) {
+        pairs.emplace_back(static_cast<int>(slot), static_cast<int>(sources[slot]));
+      }
+    }
+  }
+  if (back) std::ranges::reverse(pairs);
+  return pairs;
+}
+
+template <class T>
+void run_swap_rows(KernelCall const& call) {
+  auto const& p = parameters_of<SwapCall>(call);
+  auto const exchanges = PanelExchanges::at(call.data[0], static_cast<std::uint64_t>(p.lower.tile));
+  auto const top = output_tile<T>(call, 1, p.top);
+  auto const permute = [&](bool back) {
+    kernels::swap_rows<T>(cycles(exchanges.sources.first(static_cast<std::size_t>(p.top.rows)), back), top, top);
+  };
+  if (p.permute == Permute::Before) permute(true);
+  std::vector<std::vector<std::pair<int, int>>> pairs(p.lower.count);
+  auto const first = static_cast<std::int64_t>(p.lower.first);
+  for (int slot = 0; slot < p.top.rows; ++slot) {
+    auto const row = exchanges.partners[static_cast<std::size_t>(slot)] - first;
+    if (row < 0 || row >= p.lower.rows) continue;
+    pairs[static_cast<std::size_t>(row / p.lower.tile)].emplace_back(slot, static_cast<int>(row % p.lower.tile));
+  }
+  for (std::size_t i = 0; i < p.lower.count; ++i) {
+    // The top tile's column stays in cache, the lower one's passes through it.
+    std::ranges::sort(pairs[i], {}, &std::pair<int, int>::second);
+    kernels::swap_rows<T>(pairs[i], top, p.lower.view<T>(call, 2, i));
+  }
+  if (p.permute == Permute::After) permute(false);
+}
+
+struct MaxCall {
+  TileShape a;
+  MatrixPart part = MatrixPart::All;
+  bool is_first = false;
+};
+
+template <class T>
+void run_max_modulus(KernelCall const& call) {
+  auto const& p = parameters_of<MaxCall>(call);
+  auto& largest = *reinterpret_cast<double*>(call.data[1]);
+  auto const here = kernels::max_modulus<T>({.part = p.part}, input_tile<T>(call, 0, p.a));
+  largest = p.is_first ? here : kernels::max_or_nan(largest, here);
+}
+
+template <class T>
+Codelet const getrf_codelet = detail::expandable_codelet<T>("getrf", run_getrf_nopiv<T>, expand_getrf_nopiv<T>);
+template <class T>
+Codelet const getrf_ordered_codelet = tile_codelet<T>("getrf", run_getrf_ordered<T>);
+template <class T>
+Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>);
+template <class T>
+Codelet const getrf_panel_codelet = tile_codelet<T>("getrf_panel", run_getrf_panel<T>);
+template <class T>
+Codelet const swap_rows_codelet = tile_codelet<T>("swap_rows", run_swap_rows<T>);
+template <class T>
+Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modulus<T>);
+
+}  // namespace
+
+template <class T>
+void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority) {
+  tasks.emit(getrf_codelet<T>, {read_write(a)}, priority, detail::lu_flops<T>(a.rows, a.cols),
+             GetrfCall{a, first, 0, tiny, tasks.inner_tile()});
+}
+
+template <class T>
+void getrf_ordered(TaskEmitter& tasks, TileRef const& a, std::uint64_t tile, DataId workspace, DataId pivots,
+                   std::uint64_t first, std::int64_t priority) {
+  tasks.emit(getrf_ordered_codelet<T>, {read_write(a), {workspace, AccessMode::Write}, {pivots, AccessMode::ReadWrite}},
+             priority, detail::lu_flops<T>(a.rows, a.cols), GetrfCall{a, first, tile});
+}
+
+template <class T>
+void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority) {
+  double const fmas = 0.5 * b.rows * b.cols * a.rows;
+  tasks.emit(trsm_ru_ordered_codelet<T>, {read(a), read_write(b)}, priority, flops_of<T>(fmas), TrsmCall{a, b});
+}
+
+template <class T>
+void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots, std::int64_t priority) {
+  TileStack const stack(panel.tiles, panel.first, panel.tile);
+  auto accesses = detail::accesses_to<AccessMode::ReadWrite>(panel.tiles);
+  accesses.push_back({workspace, AccessMode::Write});
+  accesses.push_back({pivots, AccessMode::Write});
+  tasks.emit(getrf_panel_codelet<T>, accesses, priority, detail::lu_flops<T>(stack.rows, stack.shape.cols), stack);
+}
+
+template <class T>
+void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority) {
+  std::vector<Access> accesses{{pivots, AccessMode::Read}, read_write(exchange.top)};
+  for (auto const& tile : exchange.lower) accesses.push_back(read_write(tile));
+  SwapCall const call{exchange.top, TileStack(exchange.lower, exchange.first_lower, exchange.tile), exchange.permute};
+  tasks.emit(swap_rows_codelet<T>, accesses, priority, 0, call);
+}
+
+template <class T>
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, bool is_first, DataId largest,
+                 std::int64_t priority) {
+  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, is_first ? AccessMode::Write : AccessMode::ReadWrite}},
+             priority, 0, MaxCall{a, part, is_first});
+}
+
+#define GRANARY_INSTANTIATE(T)                                                                               \
+  template void getrf_nopiv<T>(TaskEmitter&, TileRef const&, std::uint64_t, double, std::int64_t);           \
+  template void getrf_ordered<T>(TaskEmitter&, TileRef const&, std::uint64_t, DataId, DataId, std::uint64_t, \
+                                 std::int64_t);                                                              \
+  template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
+  template void getrf_panel<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);                \
+  template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
+  template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, bool, DataId, std::int64_t);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::tiles

@@ -1,0 +1,95 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <cstdint>
+#include <span>
+
+/// The tasks of LU factorizations beside those of blas3.hpp; each function emits one. `pivots` is a panel's datum, see
+/// pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
+namespace granary::tiles {
+
+/// A := L U without pivoting. The task throws Singular for a pivot whose modulus is below tiny * max |a_ij| or the
+/// smallest normal number, or not finite. `first` is the tile's first row in the matrix, for its message. m n² - n³/3
+/// flops for m >= n (four times that where T is complex).
+template <class T>
+void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority = 0);
+
+/// A := L U for a tile whose rows are in pivot order; a zero pivot stops nothing, `pivots` is told of the first. `tile`
+/// is the order of full tiles, `workspace` a temporary datum of workspace_bytes for one. See kernels::getrf_bounded.
+template <class T>
+void getrf_ordered(TaskEmitter& tasks, TileRef const& a, std::uint64_t tile, DataId workspace, DataId pivots,
+                   std::uint64_t first, std::int64_t priority = 0);
+
+/// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided. Nor are
+/// rounding errors divided by pivots of their size: see kernels::trsm_ru_bounded.
+template <class T>
+void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority = 0);
+
+/// Tile rows of a panel: its tiles from the top, the first row of the first of them in the matrix, and the order of
+/// full tiles.
+struct PanelPart {
+  std::span<TileRef const> tiles;
+  std::uint64_t first = 0;
+  std::uint64_t tile = 0;
+};
+
+/// Factors a whole panel with partial pivoting: L, U and `pivots`. Tiles that are adjacent columns in memory are
+/// factored in place, others are gathered in `workspace`, a temporary datum of workspace_bytes.
+template <class T>
+void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots,
+                 std::int64_t priority = 0);
+
+/// The first match of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel.
+template <class T>
+void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, DataId winners,
+                 std::int64_t priority = 0);
+
+/// A match among winners: those of them all that partial pivoting selects.
+struct Match {
+  std::span<DataId const> candidates;
+  std::uint64_t tile = 0;
+  std::uint64_t cols = 0;  ///< of the panel
+};
+template <class T>
+void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId winners, std::int64_t priority = 0);
+
+/// The last match: its winners, in order, become the first rows of the panel whose top tile is `top`; `pivots` := the
+/// exchanges that bring them there.
+template <class T>
+void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
+                DataId pivots, std::int64_t priority = 0);
+
+/// Bytes of a workspace for `count` tiles or candidates.
+template <class T>
+[[nodiscard]] Bytes workspace_bytes(std::uint64_t count, std::uint64_t tile);
+/// Bytes of a datum of winners.
+template <class T>
+[[nodiscard]] Bytes winners_bytes(std::uint64_t tile);
+
+/// Whether the rows of the top tile are permuted: before or after they are exchanged with lower ones.
+enum class Permute { None, Before, After };
+
+/// Exchanges rows of a tile column, the top tile's with those of some lower tiles, as `pivots` says; then (or before,
+/// undoing it) permutes those of the top tile. `first_lower` is the first row of the lower tiles, which follow each
+/// other.
+struct RowExchange {
+  TileRef top;
+  std::span<TileRef const> lower;
+  std::uint64_t first_lower = 0;
+  std::uint64_t tile = 0;
+  Permute permute = Permute::None;
+};
+template <class T>
+void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority = 0);
+
+/// largest := max |a_ij| of a part of A, or the maximum of that and `largest`, a datum of one double.
+template <class T>
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, bool is_first, DataId largest,
+                 std::int64_t priority = 0);
+
+}  // namespace granary::tiles

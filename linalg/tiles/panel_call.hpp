@@ -1,0 +1,85 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/elementwise_kernels.hpp>
+#include <granary/linalg/tile_call.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// What the kernels share that work on several tiles of a panel.
+namespace granary::detail {
+
+/// Tiles above each other, one access each from `first_access` on: full ones, and perhaps a smaller last one.
+struct TileStack {
+  std::size_t count = 0;
+  std::uint64_t first = 0;  ///< row in the matrix
+  std::int32_t tile = 0;
+  std::int32_t rows = 0;  ///< of all tiles
+  TileShape shape;        ///< of one
+
+  TileStack() = default;
+  TileStack(std::span<TileRef const> tiles, std::uint64_t first_row, std::uint64_t order)
+      : count(tiles.size()), first(first_row), tile(static_cast<std::int32_t>(order)) {
+    for (auto const& one : tiles) rows += one.rows;
+    if (!tiles.empty()) shape = tiles.front();
+  }
+
+  template <class T>
+  [[nodiscard]] TileView<T> view(KernelCall const& call, std::size_t first_access, std::size_t i) const {
+    auto const above = static_cast<std::int32_t>(i) * tile;
+    return {reinterpret_cast<T*>(call.data[first_access + i]), std::min(tile, rows - above), shape.cols, shape.ld,
+            shape.layout};
+  }
+};
+
+struct Pivoting {
+  int zero = 0;             ///< the first zero pivot, from 1
+  std::vector<int> pivots;  ///< LAPACK's, from 0
+};
+
+/// Factors A, column-major, with partial pivoting. NaNs may lead LAPACK to rows that do not exist: then none is
+/// exchanged.
+template <class T>
+[[nodiscard]] Pivoting factor_panel(TileView<T> const& a) {
+  Pivoting result{0, std::vector<int>(static_cast<std::size_t>(std::min(a.rows, a.cols)))};
+  result.zero = blas::getrf(a.rows, a.cols, a.data, a.ld, result.pivots.data());
+  for (int s = 0; auto& pivot : result.pivots) {
+    if (--pivot < s || pivot >= a.rows) pivot = s;
+    ++s;
+  }
+  return result;
+}
+
+/// `count` rows of A from row `first` on.
+template <class T>
+[[nodiscard]] TileView<T> rows_of(TileView<T> const& a, int first, int count) {
+  auto const step = a.layout == Layout::ColumnMajor ? 1 : static_cast<std::ptrdiff_t>(a.ld);
+  return {a.data + first * step, count, a.cols, a.ld, a.layout};
+}
+
+/// TO := FROM.
+template <class T>
+void copy_rows(TileView<T> const& from, TileView<T> const& to) {
+  kernels::copy<T, T>(MatrixPart::All, false, from, to);
+}
+
+template <AccessMode Mode>
+[[nodiscard]] std::vector<Access> accesses_to(std::span<TileRef const> tiles) {
+  std::vector<Access> accesses;
+  for (auto const& tile : tiles) accesses.push_back({tile.data, Mode});
+  return accesses;
+}
+
+/// Flops of the LU factorization of an m x n matrix: m n k - (m + n) k²/2 + k³/3 fused operations, k the smaller
+/// extent.
+template <class T>
+[[nodiscard]] double lu_flops(double m, double n) {
+  double const k = std::min(m, n);
+  return flops_of<T>(m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,199 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/pivots.hpp>
+#include <granary/linalg/tiles/lu.hpp>
+#include <granary/linalg/tiles/panel_call.hpp>
+
+#include <numeric>
+#include <utility>
+
+namespace granary::tiles {
+namespace {
+
+using detail::copy_rows;
+using detail::PanelExchanges;
+using detail::parameters_of;
+using detail::rows_of;
+using detail::tile_codelet;
+using detail::TileStack;
+
+// A datum of winners: how many, their rows in the matrix, and their values by columns as they are before the panel is
+// factored.
+template <class T>
+struct Winners {
+  std::int64_t& count;
+  std::int64_t* rows;
+  T* values;
+
+  static Bytes head_bytes(std::uint64_t tile) {
+    constexpr Bytes alignment = 64;
+    return ((1 + tile) * sizeof(std::int64_t) + alignment - 1) / alignment * alignment;
+  }
+  static Winners at(std::byte* bytes, std::uint64_t tile) {
+    auto* const words = reinterpret_cast<std::int64_t*>(bytes);
+    return {words[0], words + 1, reinterpret_cast<T*>(bytes + head_bytes(tile))};
+  }
+};
+
+// The rows that meet in a match: parts of a panel, and each row's part, place there and number in the matrix.
+template <class T>
+struct Competitors {
+  struct Row {
+    std::size_t part;
+    int place;
+    std::int64_t number;
+  };
+  std::vector<TileView<T>> parts;
+  std::vector<Row> rows;
+
+  // The rows of `values`; number_of(place) is a row's number in the matrix.
+  template <class NumberOf>
+  void add(TileView<T> const& values, NumberOf&& number_of) {
+    for (int s = 0; s < values.rows; ++s) rows.push_back({parts.size(), s, number_of(s)});
+    parts.push_back(values);
+  }
+  // Those that partial pivoting brings to the top, in order; `workspace` has room for all.
+  [[nodiscard]] std::vector<Row> best(std::byte* workspace) const {
+    auto const m = static_cast<int>(rows.size());
+    TileView<T> const all{reinterpret_cast<T*>(workspace), m, parts.front().cols, m};
+    int above = 0;
+    for (auto const& part : parts) {
+      copy_rows(part, rows_of(all, above, part.rows));
+      above += part.rows;
+    }
+    auto order = rows;
+    auto const pivots = detail::factor_panel(all).pivots;
+    for (std::size_t s = 0; s < pivots.size(); ++s) std::swap(order[s], order[static_cast<std::size_t>(pivots[s])]);
+    order.resize(pivots.size());
+    return order;
+  }
+  // Writes them to a datum of winners.
+  void write(std::vector<Row> const& winners, std::byte* bytes, std::uint64_t tile) const {
+    auto const out = Winners<T>::at(bytes, tile);
+    out.count = static_cast<std::int64_t>(winners.size());
+    TileView<T> const values{out.values, static_cast<int>(tile), parts.front().cols, static_cast<int>(tile)};
+    for (int s = 0; auto const& row : winners) {
+      out.rows[s] = row.number;
+      copy_rows(rows_of(parts[row.part], row.place, 1), rows_of(values, s++, 1));
+    }
+  }
+};
+
+template <class T>
+void run_select_rows(KernelCall const& call) {
+  auto const& p = parameters_of<TileStack>(call);
+  Competitors<T> competitors;
+  for (std::size_t i = 0; i < p.count; ++i) {
+    auto const first = static_cast<std::int64_t>(p.first) + static_cast<std::int64_t>(i) * p.tile;
+    competitors.add(p.view<T>(call, 0, i), [first](int place) { return first + place; });
+  }
+  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1], static_cast<std::uint64_t>(p.tile));
+}
+
+struct MatchCall {
+  std::size_t count = 0;
+  std::uint64_t tile = 0;
+  std::int32_t cols = 0;
+  std::int64_t first = 0;  // the panel's first row
+  std::int64_t slots = 0;  // rows of its top tile
+};
+
+template <class T>
+[[nodiscard]] Competitors<T> candidates_of(KernelCall const& call) {
+  auto const& p = parameters_of<MatchCall>(call);
+  Competitors<T> competitors;
+  for (std::size_t c = 0; c < p.count; ++c) {
+    auto const candidates = Winners<T>::at(call.data[c], p.tile);
+    competitors.add({candidates.values, static_cast<int>(candidates.count), p.cols, static_cast<int>(p.tile)},
+                    [&](int place) { return candidates.rows[place]; });
+  }
+  return competitors;
+}
+
+template <class T>
+void run_merge_rows(KernelCall const& call) {
+  auto const& p = parameters_of<MatchCall>(call);
+  auto const competitors = candidates_of<T>(call);
+  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1], p.tile);
+}
+
+template <class T>
+void run_final_rows(KernelCall const& call) {
+  auto const& p = parameters_of<MatchCall>(call);
+  std::vector<std::int64_t> order;
+  for (auto const& row : candidates_of<T>(call).best(call.data[p.count])) order.push_back(row.number);
+  auto const exchanges = PanelExchanges::at(call.data[p.count + 1], p.tile);
+  exchanges.zero_pivot = 0;
+  exchanges.set_order(p.first, order);
+  exchanges.derive(p.first, p.slots, static_cast<std::int64_t>(order.size()));
+}
+
+template <class T>
+Codelet const select_rows_codelet = tile_codelet<T>("select_rows", run_select_rows<T>);
+template <class T>
+Codelet const merge_rows_codelet = tile_codelet<T>("merge_rows", run_merge_rows<T>);
+template <class T>
+Codelet const final_rows_codelet = tile_codelet<T>("final_rows", run_final_rows<T>);
+
+template <class T>
+void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, MatchCall call, DataId workspace,
+                DataId result, std::int64_t priority) {
+  call.count = match.candidates.size();
+  call.tile = match.tile;
+  call.cols = static_cast<std::int32_t>(match.cols);
+  std::vector<Access> accesses;
+  for (auto const candidate : match.candidates) accesses.push_back({candidate, AccessMode::Read});
+  accesses.push_back({workspace, AccessMode::Write});
+  accesses.push_back({result, AccessMode::Write});
+  auto const rows = static_cast<double>(match.candidates.size() * match.tile);
+  tasks.emit(codelet, accesses, priority, detail::lu_flops<T>(rows, call.cols), call);
+}
+
+}  // namespace
+
+template <class T>
+void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, DataId winners, std::int64_t priority) {
+  TileStack const stack(part.tiles, part.first, part.tile);
+  auto accesses = detail::accesses_to<AccessMode::Read>(part.tiles);
+  accesses.push_back({workspace, AccessMode::Write});
+  accesses.push_back({winners, AccessMode::Write});
+  tasks.emit(select_rows_codelet<T>, accesses, priority, detail::lu_flops<T>(stack.rows, stack.shape.cols), stack);
+}
+
+template <class T>
+void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId winners, std::int64_t priority) {
+  emit_match<T>(tasks, merge_rows_codelet<T>, match, {}, workspace, winners, priority);
+}
+
+template <class T>
+void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
+                DataId pivots, std::int64_t priority) {
+  MatchCall call;
+  call.first = static_cast<std::int64_t>(first);
+  call.slots = top.rows;
+  emit_match<T>(tasks, final_rows_codelet<T>, match, call, workspace, pivots, priority);
+}
+
+template <class T>
+Bytes workspace_bytes(std::uint64_t count, std::uint64_t tile) {
+  return count * tile * tile * sizeof(T);
+}
+
+template <class T>
+Bytes winners_bytes(std::uint64_t tile) {
+  return Winners<T>::head_bytes(tile) + tile * tile * sizeof(T);
+}
+
+#define GRANARY_INSTANTIATE(T)                                                                           \
+  template void select_rows<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);            \
+  template void merge_rows<T>(TaskEmitter&, Match const&, DataId, DataId, std::int64_t);                 \
+  template void final_rows<T>(TaskEmitter&, Match const&, TileRef const&, std::uint64_t, DataId, DataId, \
+                              std::int64_t);                                                             \
+  template Bytes workspace_bytes<T>(std::uint64_t, std::uint64_t);                                       \
+  template Bytes winners_bytes<T>(std::uint64_t);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::tiles

@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/kernel_choice.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace granary {
+namespace {
+
+TEST(Blas, ThreadCountIsChecked) {
+  EXPECT_THROW(set_blas_threads(0), InvalidArgument);
+  EXPECT_NO_THROW(set_blas_threads(1));
+}
+
+TEST(Blas, DescribesItself) {
+  EXPECT_FALSE(blas_description().empty());
+  EXPECT_FALSE(host_kernels_description().empty());
+}
+
+TEST(Blas, NormsOfASymmetricMatrix) {
+  std::vector<double> const a{3, -4, 0, 1};
+  std::vector<double> work(2);
+  EXPECT_DOUBLE_EQ(blas::lansy(Norm::One, Uplo::Lower, 2, a.data(), 2, work.data()), 7);
+  EXPECT_DOUBLE_EQ(blas::lansy(Norm::Frobenius, Uplo::Lower, 2, a.data(), 2), std::sqrt(42.0));
+  EXPECT_DOUBLE_EQ(blas::lange(Norm::Max, 2, 2, a.data(), 2), 4);
+}
+
+// Of a Hermitian matrix the norms leave the imaginary part of the diagonal out, of a symmetric one not.
+TEST(Blas, NormsOfAComplexMatrix) {
+  using Z = Kokkos::complex<double>;
+  std::vector<Z> const a{Z(3, 9), Z(0, -4), Z(0, 0), Z(1, 0)};
+  std::vector<double> work(2);
+  EXPECT_DOUBLE_EQ(blas::lanhe(Norm::One, Uplo::Lower, 2, a.data(), 2, work.data()), 7);
+  EXPECT_DOUBLE_EQ(blas::lanhe(Norm::Max, Uplo::Lower, 2, a.data(), 2), 4);
+  EXPECT_DOUBLE_EQ(blas::lansy(Norm::Max, Uplo::Lower, 2, a.data(), 2), std::sqrt(90.0));
+}
+
+TEST(KokkosCompat, HostInstancesRunKernels) {
+  HostKernelLock const lock;
+  auto const exec = make_host_instance();
+  std::vector<int> values(10);
+  int* const data = values.data();
+  Kokkos::parallel_for("granary::test", Kokkos::RangePolicy<HostExecutionSpace>(exec, 0, 10),
+                       [data](int i) { data[i] = i; });
+  exec.fence();
+  EXPECT_EQ(values[9], 9);
+}
+
+}  // namespace
+}  // namespace granary

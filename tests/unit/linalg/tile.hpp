@@ -1,0 +1,161 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/linalg/scalar.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+/// Tiles that own their entries, and what the kernels are defined to do with them.
+namespace granary::testing {
+
+inline constexpr Uplo uplos[] = {Uplo::Lower, Uplo::Upper};
+inline constexpr Side sides[] = {Side::Left, Side::Right};
+inline constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
+inline constexpr Diag diags[] = {Diag::NonUnit, Diag::Unit};
+inline constexpr Layout layouts[] = {Layout::ColumnMajor, Layout::RowMajor};
+
+/// Double precision, real or complex as T is: what the definitions sum in.
+template <class T>
+using Exact = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+
+template <class T>
+[[nodiscard]] Exact<T> exact(T const& value) {
+  if constexpr (is_complex<T>) {
+    return {static_cast<double>(value.real()), static_cast<double>(value.imag())};
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+/// re + i im, or re where T is real.
+template <class T>
+[[nodiscard]] T scalar(double re, double im) {
+  using R = RealOf<T>;
+  if constexpr (is_complex<T>) {
+    return T(static_cast<R>(re), static_cast<R>(im));
+  } else {
+    return static_cast<T>(re);
+  }
+}
+
+/// The entries between the columns (rows) hold a sentinel that no kernel may touch.
+template <class T>
+class Tile {
+ public:
+  Tile(int rows, int cols, Layout layout, int padding = 3)
+      : m_rows(rows),
+        m_cols(cols),
+        m_ld(std::max(1, layout == Layout::ColumnMajor ? rows : cols) + padding),
+        m_layout(layout),
+        m_entries(static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(std::max(rows, cols) + 1), sentinel()) {}
+
+  [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_rows, m_cols, m_ld, m_layout}; }
+  T& operator()(int i, int j) { return view()(i, j); }
+
+  /// Real and imaginary parts uniform in [-1, 1).
+  Tile& fill_random(unsigned seed) {
+    std::mt19937 generator(seed);
+    std::uniform_real_distribution<double> entry(-1, 1);
+    for_each([&](int, int, T& a) {
+      double const re = entry(generator), im = entry(generator);
+      a = scalar<T>(re, im);
+    });
+    return *this;
+  }
+  Tile& fill(T const& value) {
+    for_each([&](int, int, T& a) { a = value; });
+    return *this;
+  }
+
+  /// Adds to the diagonal; with `scale` off the diagonal a triangle is well conditioned with either kind of diagonal.
+  Tile& dominate(double diagonal, double scale = 1) {
+    for_each([&](int i, int j, T& a) { a = scalar<T>(scale, 0) * a + scalar<T>(i == j ? diagonal : 0, 0); });
+    return *this;
+  }
+
+  template <class Function>
+  void for_each(Function const& f) {
+    for (int i = 0; i < m_rows; ++i) {
+      for (int j = 0; j < m_cols; ++j) f(i, j, (*this)(i, j));
+    }
+  }
+
+  /// Whether the padding still holds the sentinel.
+  [[nodiscard]] bool padding_untouched() {
+    std::vector<T> rest = m_entries;
+    for_each([&](int, int, T& a) { rest[static_cast<std::size_t>(&a - m_entries.data())] = sentinel(); });
+    return std::all_of(rest.begin(), rest.end(), [](T const& x) { return x == sentinel(); });
+  }
+
+ private:
+  static T sentinel() { return T(-777); }
+
+  int m_rows, m_cols, m_ld;
+  Layout m_layout;
+  std::vector<T> m_entries;
+};
+
+[[nodiscard]] constexpr bool in_triangle(Uplo uplo, int i, int j) { return uplo == Uplo::Lower ? i >= j : i <= j; }
+
+/// op(A)(i, j) of the whole matrix.
+template <class T>
+[[nodiscard]] Exact<T> entry(Op op, Tile<T>& a, int i, int j) {
+  if (op == Op::NoTrans) return exact(a(i, j));
+  return op == Op::Trans ? exact(a(j, i)) : conjugate(exact(a(j, i)));
+}
+
+/// op(A)(i, j) of a triangle.
+template <class T>
+[[nodiscard]] Exact<T> entry(Uplo uplo, Op op, Diag diag, Tile<T>& a, int i, int j) {
+  if (i == j && diag == Diag::Unit) return Exact<T>(1);
+  return in_triangle(uplo, op == Op::NoTrans ? i : j, op == Op::NoTrans ? j : i) ? entry(op, a, i, j) : Exact<T>(0);
+}
+
+/// A(i, j) of the Hermitian matrix (symmetric where T is real) of which that triangle is stored.
+template <class T>
+[[nodiscard]] Exact<T> hermitian_entry(Uplo uplo, Tile<T>& a, int i, int j) {
+  if (i == j) return Exact<T>(real_part(exact(a(i, i))));
+  return in_triangle(uplo, i, j) ? exact(a(i, j)) : conjugate(exact(a(j, i)));
+}
+
+/// |value - expected|; infinite if one is not a number.
+template <class T>
+[[nodiscard]] double error_of(T const& value, Exact<T> const& expected) {
+  double const error = modulus(Exact<T>(exact(value) - expected));
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+/// The largest error of all entries, where expected is given (i, j).
+template <class T, class Expected>
+[[nodiscard]] double largest_error(Tile<T>& actual, Expected const& expected) {
+  double largest = 0;
+  actual.for_each([&](int i, int j, T& value) { largest = std::max(largest, error_of(value, expected(i, j))); });
+  return largest;
+}
+
+/// The largest error in one triangle; infinite if an entry outside it has not stayed as it was.
+template <class T, class Expected>
+[[nodiscard]] double largest_error(Uplo uplo, Tile<T>& actual, Tile<T>& before, Expected const& expected) {
+  double largest = 0;
+  actual.for_each([&](int i, int j, T& value) {
+    if (in_triangle(uplo, i, j)) {
+      largest = std::max(largest, error_of(value, expected(i, j)));
+    } else if (value != before(i, j) && before(i, j) == before(i, j)) {
+      largest = std::numeric_limits<double>::infinity();
+    }
+  });
+  return largest;
+}
+
+template <class T>
+[[nodiscard]] double tolerance(int n) {
+  return 30 * (n + 1) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
+}
+
+}  // namespace granary::testing
