@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/blas3.hpp>
 #include <granary/linalg/cholesky.hpp>
+#include <granary/linalg/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 
 namespace granary {
@@ -15,11 +17,12 @@ class CholeskyTasks {
       : m_tasks(tasks),
         m_a(a.part() == MatrixPart::Lower ? a : a.transposed()),
         m_levels(a.grid().tile_rows(), options.times),
-        m_prioritised(options.priorities) {}
+        m_prioritised(options.priorities),
+        m_first(options.first) {}
 
   // A(k,k) := L(k,k)
   void potrf(std::uint64_t k) {
-    tiles::potrf<T>(m_tasks, Uplo::Lower, m_a(k, k), m_a.grid().first(k), priority(m_levels.potrf(k)));
+    tiles::potrf<T>(m_tasks, Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k), priority(m_levels.potrf(k)));
   }
   // A(i,k) := A(i,k) L(k,k)^-H
   void trsm(std::uint64_t i, std::uint64_t k) {
@@ -43,6 +46,7 @@ class CholeskyTasks {
   TiledMatrix<T> m_a;
   CholeskyPriorities m_levels;
   bool m_prioritised;
+  std::uint64_t m_first;
 };
 
 template <class T>
@@ -79,6 +83,7 @@ void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& o
                           std::string(a.part() == MatrixPart::All ? "all" : "a triangle") + " of a matrix of " +
                           std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
   }
+  InnerTileScope const scope(tasks, options.inner_tile);
   CholeskyTasks<T> emit(tasks, a, options);
   if (options.order == FactorOrder::RightLooking) {
     right_looking(emit, grid.tile_rows());
@@ -87,9 +92,28 @@ void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& o
   }
 }
 
-template void potrf(TaskEmitter&, TiledMatrix<float> const&, CholeskyOptions const&);
-template void potrf(TaskEmitter&, TiledMatrix<double> const&, CholeskyOptions const&);
-template void potrf(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, CholeskyOptions const&);
-template void potrf(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, CholeskyOptions const&);
+template <class T>
+void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b) {
+  auto const& grid = factor.grid();
+  detail::require_fit("potrs", grid.rows == grid.cols && grid.rows == b.grid().rows,
+                      {{"the factor", factor}, {"B", b}});
+  if (factor.part() == MatrixPart::All) {
+    throw InvalidArgument("potrs needs a factor of which one triangle is stored, as potrf leaves it, not all");
+  }
+  bool const lower = factor.part() == MatrixPart::Lower;
+  auto const uplo = lower ? Uplo::Lower : Uplo::Upper;
+  // A^-1 = L^-H L^-1 = U^-1 U^-H
+  trsm(tasks, Side::Left, uplo, lower ? Op::NoTrans : Op::ConjTrans, Diag::NonUnit, T(1), factor, b);
+  trsm(tasks, Side::Left, uplo, lower ? Op::ConjTrans : Op::NoTrans, Diag::NonUnit, T(1), factor, b);
+}
+
+#define GRANARY_INSTANTIATE(T)                                                      \
+  template void potrf(TaskEmitter&, TiledMatrix<T> const&, CholeskyOptions const&); \
+  template void potrs(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
 
 }  // namespace granary

@@ -15,15 +15,24 @@ struct CholeskyOptions {
   /// from a record.
   bool priorities = true;
   CholeskyTimes times{};
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
+  std::uint64_t first = 0;      ///< row of a larger matrix where A begins, for the message of NotPositiveDefinite
 };
 
 /// Emits the tasks that overwrite the stored triangle of A by its Cholesky factor: A = L L^H where A's part is Lower,
-/// A = U^H U where it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 where T is complex) in
-/// N(N+1)(N+2)/6 tasks, N tiles in a row. T is one of the four scalars.
+/// A = U^H U where it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 where T is complex)
+/// in N(N+1)(N+2)/6 tasks, N tiles in a row. T is one of the four scalars.
 ///
 /// A task that meets a pivot that is not positive throws NotPositiveDefinite. Throws InvalidArgument when A is not
 /// square or its part is All, and what Submitter documents.
 template <class T>
 void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
+
+/// B := A^-1 B from the factor that potrf left: L L^H X = B where its part is Lower, U^H U X = B where it is Upper. B
+/// has any number of columns, and tiles of the factor's size. 2 n² flops (8 n²) per column, by two calls of trsm.
+/// Throws InvalidArgument when the factor is not square, its part is All, or the shapes do not match, and what trsm
+/// documents.
+template <class T>
+void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
 
 }  // namespace granary

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <granary/linalg/matrices.hpp>
+#include <granary/linalg/pivots_file.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,22 +13,33 @@
 namespace granary {
 
 struct FileMatrixOptions {
-  Uplo uplo = Uplo::Lower;   ///< which triangle is read
-  std::uint64_t tile = 512;  ///< fastest where it is the order of the file's chunks
-  std::optional<std::string> output =
-      {};  ///< a new HDF5 file that gets the final values, as dataset L or U; without it they are temporary
+  MatrixPart part = MatrixPart::All;  ///< what is read and written; for Cholesky factors one triangle
+  std::uint64_t tile = 512;           ///< fastest where it is the order of the file's chunks
+  /// A new HDF5 file that gets the final values; without it they are temporary.
+  std::optional<std::string> output = {};
+  /// Its dataset; where empty "L" or "U" for a triangle, otherwise the input's name, or "A".
+  std::string output_dataset = {};
 };
 
-/// One triangle of a square matrix in a file, as tiled data of a runtime. The file is only read; what tasks write goes
-/// to the output.
+/// A matrix, or one triangle of it, in a file, as tiled data of a runtime: all calls with a Runtime take it. The file
+/// is only read; what tasks write goes to the output. Any of the four scalars.
 template <class T>
 class FileMatrix {
  public:
-  /// Throws InvalidArgument when the matrix is not square or not of T, and what open_matrix_file and MatrixSink throw.
+  /// First values from a file. Throws InvalidArgument when the matrix is not of T, or a triangle was asked for and it
+  /// is not square, and what open_matrix_source and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
       : m_runtime(runtime),
-        m_sink(make_sink(runtime, info, options)),
-        m_tiles(make_tiles(runtime, info, options, m_sink)) {}
+        m_name(info.name()),
+        m_sink(make_sink(checked(info, options), options)),
+        m_tiles(make_tiles(info, options)) {}
+  /// A new matrix without first values, which is written before it is read. Throws InvalidArgument when an extent
+  /// or the tile size is 0, and what MatrixSink throws.
+  FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
+      : m_runtime(runtime),
+        m_name(options.output.value_or("temporary")),
+        m_sink(make_sink(new_matrix(rows, cols, options.tile), options)),
+        m_tiles(add_file_matrix<T>(runtime, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
   FileMatrix(FileMatrix const&) = delete;
   FileMatrix& operator=(FileMatrix const&) = delete;
   /// Gives the tiles up; an output that was not committed is removed.
@@ -37,44 +50,88 @@ class FileMatrix {
     }
   }
 
-  [[nodiscard]] TiledMatrix<T> const& tiles() const { return m_tiles; }
-  /// Waits until the final values are in the output and gives it its name. Throws InvalidArgument without an output.
+  /// `A.h5:/A`
+  [[nodiscard]] std::string const& name() const { return m_name; }
+  /// Throws InvalidArgument after commit.
+  [[nodiscard]] TiledMatrix<T> const& tiles() const {
+    require_open();
+    return m_tiles;
+  }
+  [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
+
+  /// Adds the row exchanges of the LU factorization of this matrix to the output; see open_pivots. Throws
+  /// InvalidArgument without an output, and what MatrixSink::add_vector throws.
+  void add_pivots(Pivots const& pivots, std::string const& dataset = "pivots") {
+    output().add_vector(dataset, rows_of(pivots));
+  }
+  /// Waits until the final values are in the output and gives it its name; the matrix is of no use after that. Throws
+  /// InvalidArgument without an output, and what Runtime::wait and MatrixSink::commit throw.
   void commit() {
-    if (!m_sink) throw InvalidArgument("the matrix was opened without an output");
+    auto& sink = output();
     m_runtime.wait();
+    m_committed = true;
     m_tiles.release(m_runtime.submitter());
     m_runtime.wait();
-    m_sink->commit();
+    sink.commit();
   }
 
  private:
-  static std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, MatrixFileInfo const& info,
-                                               FileMatrixOptions const& options) {
-    if (info.rows != info.cols) {
-      throw InvalidArgument(info.name() + " is not square: it is " + std::to_string(info.rows) + " x " +
-                            std::to_string(info.cols));
+  void require_open() const {
+    if (m_committed) throw InvalidArgument(m_name + " was committed: open its output");
+  }
+  [[nodiscard]] MatrixSink& output() const {
+    require_open();
+    if (!m_sink) throw InvalidArgument(m_name + " was opened without an output");
+    return *m_sink;
+  }
+  static MatrixFileInfo const& checked(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    if (options.part != MatrixPart::All && info.rows != info.cols) {
+      throw InvalidArgument(info.name() + " is not square, and a triangle of it was asked for: it is " +
+                            std::to_string(info.rows) + " x " + std::to_string(info.cols));
     }
     if (info.scalar_type != scalar_type_of<T>) {
-      throw InvalidArgument(info.name() + " holds " + name_of(info.scalar_type) + ", not " +
-                            name_of(scalar_type_of<T>));
+      throw InvalidArgument(info.name() + " holds " + granary::name_of(info.scalar_type) + ", not " +
+                            granary::name_of(scalar_type_of<T>));
     }
-    if (!options.output) return nullptr;
-    check_output(*options.output, {info.path});
-    return std::make_shared<MatrixSink>(runtime.io(), *options.output,
-                                        MatrixSinkOptions{.order = info.rows,
-                                                          .tile = options.tile,
-                                                          .scalar_type = info.scalar_type,
-                                                          .part = part_of(options.uplo),
-                                                          .dataset = options.uplo == Uplo::Lower ? "L" : "U"});
+    return info;
   }
-  static TiledMatrix<T> make_tiles(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options,
-                                   std::shared_ptr<Storage> const& sink) {
-    std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, part_of(options.uplo), runtime.io());
-    return add_file_matrix<T>(runtime, {info.rows, info.cols, options.tile}, part_of(options.uplo),
-                              info.dataset.empty() ? "A" : info.dataset, source, sink);
+  static MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
+    if (rows == 0 || cols == 0 || tile == 0) {
+      throw InvalidArgument("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
+                            " in tiles of order " + std::to_string(tile) + " was asked for; all three are at least 1");
+    }
+    MatrixFileInfo info;
+    info.rows = rows;
+    info.cols = cols;
+    return info;
+  }
+  std::shared_ptr<MatrixSink> make_sink(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    if (!options.output) return nullptr;
+    if (info.path.empty()) {
+      check_output(*options.output, {});
+    } else {
+      check_output(*options.output, {info.path});
+    }
+    auto dataset = options.output_dataset;
+    if (dataset.empty() && options.part != MatrixPart::All) dataset = options.part == MatrixPart::Lower ? "L" : "U";
+    if (dataset.empty()) dataset = info.dataset.empty() ? "A" : info.dataset;
+    return std::make_shared<MatrixSink>(m_runtime.io(), *options.output,
+                                        MatrixSinkOptions{.rows = info.rows,
+                                                          .cols = info.cols,
+                                                          .tile = options.tile,
+                                                          .scalar_type = scalar_type_of<T>,
+                                                          .part = options.part,
+                                                          .dataset = dataset});
+  }
+  TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
+    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part,
+                              info.dataset.empty() ? "A" : info.dataset, source, m_sink);
   }
 
   Runtime& m_runtime;
+  std::string m_name;
+  bool m_committed = false;
   std::shared_ptr<MatrixSink> m_sink;
   TiledMatrix<T> m_tiles;
 };
@@ -84,6 +141,13 @@ template <class T>
 [[nodiscard]] FileMatrix<T> open_matrix(Runtime& runtime, std::string const& path, std::string const& dataset = {},
                                         FileMatrixOptions const& options = {}) {
   return FileMatrix<T>(runtime, open_matrix_file(dataset.empty() ? path : path + ":" + dataset), options);
+}
+
+/// A new matrix of rows x cols elements for results, in options.output or temporary.
+template <class T>
+[[nodiscard]] FileMatrix<T> create_matrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols,
+                                          FileMatrixOptions const& options = {}) {
+  return FileMatrix<T>(runtime, rows, cols, options);
 }
 
 }  // namespace granary

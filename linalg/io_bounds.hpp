@@ -56,6 +56,14 @@ namespace detail {
   return detail::over_root_of_memory(2 * detail::cube(n) / 3, memory, element);
 }
 
+/// The same of an m x n matrix: 2 / sqrt(M) elements for each of its min(m, n)^2 (3 max(m, n) - min(m, n)) / 6 updates
+/// of an element, in proportion; see IoBoundOfMemories.
+[[nodiscard]] inline Bytes lu_io_bound(std::uint64_t m, std::uint64_t n, Bytes memory, Bytes element) {
+  auto const less = static_cast<double>(m < n ? m : n);
+  auto const more = static_cast<double>(m < n ? n : m);
+  return detail::over_root_of_memory(less * less * (3 * more - less) / 3, memory, element);
+}
+
 /// C += A B with C m x n and A m x k: 2 m n k / sqrt(M) elements (Smith, Lowery, Langou, van de Geijn 2019,
 /// arXiv:1702.02017).
 [[nodiscard]] inline Bytes gemm_io_bound(std::uint64_t m, std::uint64_t n, std::uint64_t k, Bytes memory,
@@ -105,6 +113,13 @@ template <class Bound>
 [[nodiscard]] constexpr double cholesky_flops(std::uint64_t n) {
   auto const order = static_cast<double>(n);
   return order * (order * (order / 3 + 0.5) + 1.0 / 6);
+}
+
+/// The same of the LU factorization of an m x n matrix.
+[[nodiscard]] constexpr double lu_flops(std::uint64_t m, std::uint64_t n) {
+  auto const less = static_cast<double>(m < n ? m : n);
+  auto const more = static_cast<double>(m < n ? n : m);
+  return less * (less * (more - less / 3 - 0.5) + 5.0 / 6);
 }
 
 }  // namespace granary

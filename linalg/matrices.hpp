@@ -28,29 +28,58 @@ template <class T>
           }};
 }
 
-/// A View on the host, or the part of it that `part` names, as tiled data of the runtime, in place: host workers use the
-/// View itself, which does not count against the memory limit. Any of LayoutLeft, LayoutRight and LayoutStride with one
-/// stride of 1, as LAPACK has it. The View must outlive the data. Throws InvalidArgument when the View is empty, has no
-/// stride of 1, or elements that overlap.
+namespace detail {
+
+/// Where the elements of a host View of rank 1 or 2 lie; of rank 1, it is a column.
+template <class T>
+struct ViewElements {
+  T* first;
+  std::uint64_t rows;
+  std::uint64_t cols;
+  std::int64_t row_stride;
+  std::int64_t col_stride;
+};
+
+template <class ViewType>
+[[nodiscard]] auto elements_of(ViewType const& view) {
+  static_assert(ViewType::rank == 1 || ViewType::rank == 2, "a matrix is a View of rank 2, or 1 for a column");
+  static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ViewType::memory_space>::accessible,
+                "the View must be on the host");
+  ViewElements<typename ViewType::value_type> elements{view.data(), view.extent(0), 1,
+                                                       static_cast<std::int64_t>(view.stride(0)), 1};
+  if constexpr (ViewType::rank == 2) {
+    elements.cols = view.extent(1);
+    elements.col_stride = static_cast<std::int64_t>(view.stride(1));
+  }
+  return elements;
+}
+
+}  // namespace detail
+
+/// A View on the host, or the part of it that `part` names, as tiled data of the runtime, in place: host workers use
+/// the View itself, which does not count against the memory limit. Of rank 2 any of LayoutLeft, LayoutRight and
+/// LayoutStride with one stride of 1, as LAPACK has it; of rank 1 it is a column, with any stride. Tasks may only read
+/// a View of const elements. The View must outlive the data. Throws InvalidArgument when the View is empty, has no
+/// stride of 1, a negative one, or elements that overlap.
 template <class ViewType>
 [[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
   using T = typename ViewType::non_const_value_type;
-  static_assert(ViewType::rank == 2 && std::is_same_v<T, typename ViewType::value_type>,
-                "a matrix that tasks may change is a View of rank 2 of elements that are not const");
-  static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ViewType::memory_space>::accessible,
-                "the View must be on the host");
-  auto const form = detail::view_form(view.label(), {view.extent(0), view.extent(1), tile},
-                                      static_cast<std::int64_t>(view.stride(0)), static_cast<std::int64_t>(view.stride(1)));
-  TileGrid const grid{view.extent(0), view.extent(1), tile};
+  auto const elements = detail::elements_of(view);
+  TileGrid const grid{elements.rows, elements.cols, tile};
+  auto const form = detail::view_form(view.label(), grid, elements.row_stride, elements.col_stride);
+  bool const column_major = form.layout == Layout::ColumnMajor;
   auto const bytes_of = [&](std::uint64_t i, std::uint64_t j) {
-    bool const column_major = form.layout == Layout::ColumnMajor;
-    auto const major = column_major ? grid.cols_in(j) : grid.rows_in(i);
-    auto const minor = column_major ? grid.rows_in(i) : grid.cols_in(j);
-    return ((major - 1) * form.leading + minor) * sizeof(T);
+    auto const lines = column_major ? grid.cols_in(j) : grid.rows_in(i);
+    auto const line = column_major ? grid.rows_in(i) : grid.cols_in(j);
+    return ((lines - 1) * form.leading + line) * sizeof(T);
   };
+  auto* const first = const_cast<T*>(elements.first);
   return TiledMatrix<T>(grid, part, form.layout, form.leading, [&](std::uint64_t i, std::uint64_t j) {
-    auto* const first = reinterpret_cast<std::byte*>(&view(grid.first(i), grid.first(j)));
-    return runtime.add_data(tile_name(view.label(), i, j), bytes_of(i, j), {.host = first});
+    auto const row = grid.first(i);
+    auto const col = grid.first(j);
+    auto* const corner = first + (column_major ? row + col * form.leading : row * form.leading + col);
+    return runtime.add_data(tile_name(view.label(), i, j), bytes_of(i, j),
+                            {.host = reinterpret_cast<std::byte*>(corner)});
   });
 }
 

@@ -18,7 +18,8 @@ class TaskEmitter {
 
   [[nodiscard]] Submitter& submitter() const { return *m_submitter; }
 
-  /// Order of the sub-tiles of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: none may.
+  /// Order of the sub-tiles of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: none may. Tasks
+  /// whose tiles are not larger run as they are: see docs/hierarchical.md.
   [[nodiscard]] std::int32_t inner_tile() const { return m_inner_tile; }
   void set_inner_tile(std::int32_t inner_tile) { m_inner_tile = inner_tile; }
 
@@ -46,6 +47,21 @@ class TaskEmitter {
   Submitter* m_submitter;
   std::int32_t m_inner_tile = 0;
   std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
+};
+
+/// Gives an emitter another inner tile as long as it lives; 0 leaves it the one that it has.
+class InnerTileScope {
+ public:
+  InnerTileScope(TaskEmitter& tasks, std::int32_t inner_tile) : m_tasks(tasks), m_before(tasks.inner_tile()) {
+    if (inner_tile != 0) tasks.set_inner_tile(inner_tile);
+  }
+  ~InnerTileScope() { m_tasks.set_inner_tile(m_before); }
+  InnerTileScope(InnerTileScope const&) = delete;
+  InnerTileScope& operator=(InnerTileScope const&) = delete;
+
+ private:
+  TaskEmitter& m_tasks;
+  std::int32_t m_before;
 };
 
 }  // namespace granary

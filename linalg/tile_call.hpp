@@ -43,8 +43,7 @@ template <class T>
 /// The codelet of a tile operation for host workers, on scalars T; its kernel launches no Kokkos kernels.
 template <class T>
 [[nodiscard]] Codelet tile_codelet(char const* name, Kernel kernel) {
-  return {
-      .name = name, .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false, .variant = precision_letter<T>};
+  return {.name = name, .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false, .variant = precision_letter<T>};
 }
 
 [[nodiscard]] inline Access read(TileRef const& tile) { return {tile.data, AccessMode::Read}; }

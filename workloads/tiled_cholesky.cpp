@@ -14,6 +14,7 @@ void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder
                          });
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
+  tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
   potrf(tasks, a, {.order = order, .priorities = false});
 }
 

@@ -14,6 +14,7 @@ struct Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
   bool single_precision = false;
+  std::uint64_t inner_tile = 0;  ///< of tasks that may run as finer graphs: see TaskEmitter::inner_tile
 
   [[nodiscard]] Bytes element() const { return single_precision ? 4 : 8; }
   [[nodiscard]] Bytes tile_bytes() const { return tile * tile * element(); }
@@ -25,8 +26,12 @@ struct Tiling {
     return b * b * b;
   }
   /// Throws InvalidArgument for a matrix without tiles, or with more of them or larger ones than ids and sizes can
-  /// count.
+  /// count, and for inner tiles that are larger than tiles.
   void check() const {
+    if (inner_tile > tile) {
+      throw InvalidArgument("tiles of order " + std::to_string(tile) + " cannot have inner tiles of order " +
+                            std::to_string(inner_tile));
+    }
     if (tiles < 1 || tiles > 4096 || tile < 1 || tile > 1048576) {
       throw InvalidArgument("a matrix of " + std::to_string(tiles) + " x " + std::to_string(tiles) +
                             " tiles of order " + std::to_string(tile) +

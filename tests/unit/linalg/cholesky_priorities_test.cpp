@@ -55,12 +55,10 @@ TEST(CholeskyPriorities, AreTheBottomLevelsOfTheGraph) {
   for (std::uint64_t tiles : {1, 2, 3, 4, 5, 9, 16}) {
     expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {}, FactorOrder::LeftLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1},
-                                       FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 1, .syrk = 1, .gemm = 1}, FactorOrder::RightLooking);
     expect_closed_form_is_bottom_level(tiles, {.potrf = 50, .trsm = 17, .syrk = 15, .gemm = 29},
                                        FactorOrder::RightLooking);
-    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6},
-                                       FactorOrder::RightLooking);
+    expect_closed_form_is_bottom_level(tiles, {.potrf = 1, .trsm = 3, .syrk = 3, .gemm = 6}, FactorOrder::RightLooking);
   }
 }
 

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/inner_graph.hpp>
 #include <granary/core/model/submitter.hpp>
 
 #include <cstring>
@@ -61,6 +62,8 @@ class ImmediateSubmitter final : public Submitter {
   std::vector<DataDescription> data;
   std::vector<DataId> released;
   std::vector<Recorded> tasks;
+  bool expands = false;           ///< tasks run as inner graphs where they may
+  std::uint64_t inner_tasks = 0;  ///< that ran
 
  private:
   void run(TaskSubmission const& submission, Parameters const& parameters) {
@@ -70,11 +73,31 @@ class ImmediateSubmitter final : public Submitter {
         throw std::logic_error(data[access.data.index()].name + " is read before it has a value");
       addresses.push_back(m_address[access.data.index()]);
     }
-    auto const kernel = codelets[submission.codelet.index()].kernels[0];
-    kernel({.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = WorkerId(0)});
+    auto const& codelet = codelets[submission.codelet.index()];
+    if (!run_as_graph(codelet, submission, addresses, parameters)) {
+      codelet.kernels[0](
+          {.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = WorkerId(0)});
+    }
     for (auto const& access : submission.accesses) {
       if (writes(access.mode)) m_has_value[access.data.index()] = true;
     }
+  }
+
+  bool run_as_graph(Codelet const& codelet, TaskSubmission const& submission, std::span<std::byte* const> addresses,
+                    Parameters const& parameters) {
+    if (!expands || codelet.expand == nullptr) return false;
+    AccessList const accesses(submission.accesses);
+    InnerGraph graph(accesses, addresses);
+    codelet.expand(parameters.get(), graph);
+    while (auto const* task = graph.take()) {
+      std::vector<std::byte*> inner;
+      for (auto const& access : task->accesses) inner.push_back(graph.address(access.data));
+      graph.codelet(*task).kernels[0](
+          {.data = inner, .parameters = graph.parameters(task->id).get(), .instance = nullptr, .worker = WorkerId(0)});
+      graph.done(task->id);
+      ++inner_tasks;
+    }
+    return graph.submitted() > 0;
   }
 
   bool m_runs;

@@ -39,7 +39,8 @@ TEST(TileGrid, CountsTheTilesOfEveryPartOfARectangle) {
       TileGrid const grid{rows * 8 - 3, cols * 8, 8};
       for (auto const part : {MatrixPart::All, MatrixPart::Lower, MatrixPart::Upper}) {
         std::uint64_t tiles = 0;
-        for (std::uint64_t slot = 0; slot < rows * cols; ++slot) tiles += holds(part, grid.row_of(slot), grid.col_of(slot));
+        for (std::uint64_t slot = 0; slot < rows * cols; ++slot)
+          tiles += holds(part, grid.row_of(slot), grid.col_of(slot));
         EXPECT_EQ(count_tiles(grid, part), tiles);
       }
     }

@@ -1,0 +1,18 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <span>
+
+namespace granary {
+
+/// Emits one task per tile of B, part All, which overwrite maxima[j], a datum of a double for each column in tile
+/// column j, by the infinity norms of these columns: max_i |b_ic|, NaN if an element is NaN. Throws InvalidArgument
+/// unless there is a datum for each tile column, and what Submitter documents.
+template <class T>
+void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
+
+}  // namespace granary

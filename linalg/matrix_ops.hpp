@@ -1,0 +1,43 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/tiles/elementwise.hpp>
+
+#include <type_traits>
+
+/// Operations on the elements of matrices, in any layouts, rectangular too; T is one of the four scalars. Each emits
+/// one task per tile of the part, which reads and writes every element once. Throws InvalidArgument when sizes or parts
+/// do not match, and what Submitter documents.
+///
+/// `other` matters where the part is a triangle or trapezoid: Kept reads the diagonal tiles of the output, which must
+/// have values then; Zeroed does not.
+namespace granary {
+
+/// B := A on A's part; B's part is All or the same. LAPACK's xLACPY; with another precision xLAG2y, without its check
+/// for overflow: what To cannot hold becomes infinite. From and To are both real or both complex.
+template <class From, class To>
+void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
+          OtherTriangle other = OtherTriangle::Kept);
+
+/// B := A^T or A^H (NoTrans: A). B's part is All or A's part, transposed. Where a tile of A is a tile of B too, throws
+/// InvalidArgument.
+template <class T>
+void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
+               OtherTriangle other = OtherTriangle::Kept);
+
+/// `diagonal` on the diagonal and `off_diagonal` elsewhere, on A's part. LAPACK's xLASET, which leaves the diagonal
+/// tiles' other triangle alone.
+template <class T>
+void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
+         TiledMatrix<T> const& a, OtherTriangle other = OtherTriangle::Kept);
+
+/// B := alpha A + beta B on A's part; B's part is All or the same. B's old values count for nothing where beta is 0,
+/// and a part All is then not read.
+template <class T>
+void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a, std::type_identity_t<T> beta,
+         TiledMatrix<T> const& b, OtherTriangle other = OtherTriangle::Kept);
+
+}  // namespace granary

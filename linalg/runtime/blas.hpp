@@ -1,0 +1,105 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/blas3.hpp>
+#include <granary/linalg/runtime/matrix_call.hpp>
+
+/// The level 3 BLAS on a runtime. Each call waits for its result. Operands as MatrixOperand says; what is written
+/// shares no element with another operand, and of a triangular or Hermitian one only the triangle `uplo` is read or
+/// written. All throw InvalidArgument, with names and sizes and before anything is changed, when the operands do not
+/// fit, and what Runtime::wait throws.
+namespace granary {
+
+/// C := alpha op(A) op(B) + beta C; xGEMM. Where beta is 0, C need not have values.
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "gemm");
+  auto const& x = call.reads("A", a, op_a);
+  auto const& y = call.reads("B", b, op_b);
+  auto const& z = call.writes("C", c);
+  call.require_match(x.op_rows() == z.rows && x.op_cols() == y.op_rows() && y.op_cols() == z.cols);
+  call.prepare(tile);
+  gemm(call.tasks(), op_a, op_b, alpha, call.tiles(0, a), call.tiles(1, b), beta, call.tiles(2, c));
+  call.finish();
+}
+
+/// C := alpha op(A) op(A)^H + beta C on the triangle `uplo` of C, op being NoTrans or ConjTrans; xHERK, where the
+/// scalars are real xSYRK.
+template <MatrixOperand A, MutableMatrix C>
+requires SameScalars<A, C>
+void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
+          C const& c, TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "herk");
+  auto const& x = call.reads("A", a, op);
+  auto const& z = call.writes("C", c);
+  call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
+  call.prepare(tile);
+  herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+  call.finish();
+}
+
+/// C := alpha op(A) op(A)^T + beta C on the triangle `uplo` of C, op being NoTrans or Trans; xSYRK.
+template <MatrixOperand A, MutableMatrix C>
+requires SameScalars<A, C>
+void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "syrk");
+  auto const& x = call.reads("A", a, op);
+  auto const& z = call.writes("C", c);
+  call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
+  call.prepare(tile);
+  syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+  call.finish();
+}
+
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, symmetric where it is real; xHEMM or
+/// xSYMM. Where beta is 0, C need not have values.
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "hemm");
+  auto const& x = call.reads("A", a);
+  auto const& y = call.reads("B", b);
+  auto const& z = call.writes("C", c);
+  call.require_square(0);
+  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
+  call.prepare(tile);
+  hemm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta, call.tiles(2, c));
+  call.finish();
+}
+
+/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal gives
+/// infinities, as in the BLAS.
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "trsm");
+  auto const& x = call.reads("A", a);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
+  call.prepare(tile);
+  trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+  call.finish();
+}
+
+/// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "trmm");
+  auto const& x = call.reads("A", a);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
+  call.prepare(tile);
+  trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+  call.finish();
+}
+
+}  // namespace granary

@@ -1,0 +1,116 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/runtime/call_operand.hpp>
+
+#include <algorithm>
+
+namespace granary {
+
+std::uint64_t default_tile(std::uint64_t largest_extent) {
+  auto const eighth = (largest_extent + 7) / 8;
+  return std::clamp<std::uint64_t>((eighth + 31) / 32 * 32, 64, 512);
+}
+
+namespace detail {
+namespace {
+
+char const* name_of(MatrixPart part) {
+  return part == MatrixPart::All ? "all" : part == MatrixPart::Lower ? "the lower triangle" : "the upper triangle";
+}
+
+bool share_data(CallOperand const& a, CallOperand const& b) {
+  auto other = b.data.begin();
+  for (auto const id : a.data) {
+    other = std::lower_bound(other, b.data.end(), id);
+    if (other == b.data.end()) return false;
+    if (*other == id) return true;
+  }
+  return false;
+}
+
+bool overlap(CallOperand const& a, CallOperand const& b) {
+  return (a.memory && b.memory && overlap(*a.memory, *b.memory)) || share_data(a, b);
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+}  // namespace
+
+HostLines host_lines(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element) {
+  bool const by_columns = form.layout == Layout::ColumnMajor;
+  return {reinterpret_cast<std::uintptr_t>(first), (by_columns ? grid.rows : grid.cols) * element,
+          by_columns ? grid.cols : grid.rows, form.leading * element};
+}
+
+bool overlap(HostLines const& a, HostLines const& b) {
+  auto const end = [](HostLines const& x) { return x.first + (x.lines - 1) * x.leading + x.line; };
+  if (end(a) <= b.first || end(b) <= a.first) return false;
+  if (a.leading != b.leading && a.lines > 1 && b.lines > 1) return true;
+  // Byte x of line i of a is byte y of line j of b when x - y + (i - j) leading = distance. As x - y takes all values
+  // from 1 - b.line to a.line - 1, and i - j those from 1 - b.lines to a.lines - 1, some i - j must be in both ranges.
+  auto const leading = static_cast<std::int64_t>(a.lines > 1 ? a.leading : b.leading);
+  auto const distance = static_cast<std::int64_t>(b.first - a.first);
+  auto const least = -floor_div(static_cast<std::int64_t>(a.line) - 1 - distance, leading);
+  auto const most = floor_div(distance + static_cast<std::int64_t>(b.line) - 1, leading);
+  return std::max(least, 1 - static_cast<std::int64_t>(b.lines)) <=
+         std::min(most, static_cast<std::int64_t>(a.lines) - 1);
+}
+
+std::string describe(CallOperand const& operand) {
+  return operand.role + (operand.name.empty() ? "" : " '" + operand.name + "'") + " (" + std::to_string(operand.rows) +
+         " x " + std::to_string(operand.cols) + (operand.op == Op::NoTrans ? ")" : ", transposed)");
+}
+
+void require_match(std::string const& call, bool match, std::span<CallOperand const> operands) {
+  if (match) return;
+  std::string list;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    list += (i == 0 ? "" : i + 1 == operands.size() ? " and " : ", ") + describe(operands[i]);
+  }
+  throw InvalidArgument(call + ": the sizes of " + list + " do not match");
+}
+
+void require_square(std::string const& call, CallOperand const& operand) {
+  if (operand.rows != operand.cols) throw InvalidArgument(call + ": " + describe(operand) + " is not square");
+}
+
+void require_part(std::string const& call, CallOperand const& operand, MatrixPart part) {
+  if (operand.part == MatrixPart::All || operand.part == part) return;
+  throw InvalidArgument(call + " needs " + name_of(part) + " of " + describe(operand) + ", which was opened with " +
+                        name_of(operand.part));
+}
+
+void require_distinct(std::string const& call, std::span<CallOperand const> operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if ((operands[i].written || operands[j].written) && overlap(operands[j], operands[i])) {
+        throw InvalidArgument(call + ": " + describe(operands[j]) + " and " + describe(operands[i]) +
+                              " share elements, and one of them is written");
+      }
+    }
+  }
+}
+
+std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<CallOperand const> operands) {
+  if (asked == std::uint64_t{0}) throw InvalidArgument(call + ": a tile size of 0 was asked for; the least is 1");
+  std::uint64_t extent = 0;
+  CallOperand const* tiled = nullptr;
+  for (auto const& operand : operands) {
+    extent = std::max({extent, operand.rows, operand.cols});
+    if (operand.tile == 0) continue;
+    if (tiled != nullptr && tiled->tile != operand.tile) {
+      throw InvalidArgument(call + ": " + describe(*tiled) + " has tiles of order " + std::to_string(tiled->tile) +
+                            ", " + describe(operand) + " of order " + std::to_string(operand.tile));
+    }
+    tiled = &operand;
+  }
+  if (tiled == nullptr) return asked.value_or(default_tile(extent));
+  if (asked && *asked != tiled->tile) {
+    throw InvalidArgument(call + ": tiles of order " + std::to_string(*asked) + " were asked for, and " +
+                          describe(*tiled) + " has tiles of order " + std::to_string(tiled->tile));
+  }
+  return tiled->tile;
+}
+
+}  // namespace detail
+}  // namespace granary

@@ -1,0 +1,75 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/linalg/kernels/blas_enums.hpp>
+#include <granary/linalg/tile_grid.hpp>
+#include <granary/linalg/view_form.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// The order of the tiles that a call cuts Views into. Nothing: that of the matrices in files among the operands; where
+/// all are Views, see default_tile.
+using TileSize = std::optional<std::uint64_t>;
+
+/// 512 where the larger extent of the operands is 4096 or more; below that an eighth of it, rounded up to a multiple of
+/// 32 and at least 64, so that there are tiles to work on at the same time.
+[[nodiscard]] std::uint64_t default_tile(std::uint64_t largest_extent);
+
+namespace detail {
+
+/// The bytes of a matrix in host memory: `lines` runs of `line` bytes, `leading` bytes from one to the next.
+struct HostLines {
+  std::uint64_t first = 0;  ///< address
+  std::uint64_t line = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t leading = 0;
+};
+
+[[nodiscard]] HostLines host_lines(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element);
+
+/// Whether the two have a byte in common. Exact where `leading` is the same or one of them is a single line; otherwise
+/// whether the ranges from the first byte to the last do.
+[[nodiscard]] bool overlap(HostLines const& a, HostLines const& b);
+
+/// A matrix that a call was given, for its checks.
+struct CallOperand {
+  std::string role;  ///< the letter that it has in the call's formula
+  std::string name;  ///< the View's label or the dataset, may be empty
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  std::uint64_t tile = 0;  ///< 0 for a View, which any tiles fit
+  MatrixPart part = MatrixPart::All;
+  bool written = false;
+  Op op = Op::NoTrans;
+  std::optional<HostLines> memory = {};  ///< of a View
+  std::vector<DataId> data = {};         ///< of tiles, sorted
+
+  /// Of op(A).
+  [[nodiscard]] std::uint64_t op_rows() const { return op == Op::NoTrans ? rows : cols; }
+  [[nodiscard]] std::uint64_t op_cols() const { return op == Op::NoTrans ? cols : rows; }
+};
+
+/// `B 'right-hand sides' (100 x 3)`, with `, transposed` where op says so.
+[[nodiscard]] std::string describe(CallOperand const& operand);
+
+/// Throws InvalidArgument, naming the call and all operands with their sizes, unless `match`.
+void require_match(std::string const& call, bool match, std::span<CallOperand const> operands);
+/// Throws InvalidArgument unless the operand is square.
+void require_square(std::string const& call, CallOperand const& operand);
+/// Throws InvalidArgument unless the operand stores `part`.
+void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
+/// Throws InvalidArgument when an operand that is written shares elements with another.
+void require_distinct(std::string const& call, std::span<CallOperand const> operands);
+/// The tile size of a call. Throws InvalidArgument when 0 was asked for, or two sizes that differ.
+[[nodiscard]] std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<CallOperand const> operands);
+
+}  // namespace detail
+}  // namespace granary

@@ -1,0 +1,136 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/cholesky.hpp>
+#include <granary/linalg/lu.hpp>
+#include <granary/linalg/runtime/matrix_call.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+/// Factorizations on a runtime, in place. Each call waits for its result, and throws InvalidArgument, with names and
+/// sizes and before anything is changed, when its operands do not fit, and what Runtime::wait throws.
+namespace granary {
+
+/// What an LU call with a Runtime takes by default: leaf_tiles 0 lets it choose. Of a View only the copy of a leaf
+/// counts against the memory limit: a whole panel is one leaf where its copy fits in a quarter of the limit, which is
+/// partial pivoting as LAPACK's. Of other matrices leaf and copy may take an eighth. Otherwise a leaf has as many tiles
+/// as fit, at least 2, which is tournament pivoting.
+[[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] LuOptions with_leaf(LuOptions options, TiledMatrix<T> const& a, bool in_place, Bytes memory) {
+  if (options.leaf_tiles != 0) return options;
+  auto const& grid = a.grid();
+  auto const tile_bytes = grid.tile * grid.tile * sizeof(T);
+  auto const fitting = in_place ? memory / 4 / tile_bytes : memory / 8 / (2 * tile_bytes);
+  options.leaf_tiles = std::max<std::uint64_t>(2, std::min(fitting, grid.tile_rows()));
+  return options;
+}
+
+/// The pivots' panels as data in place.
+[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots& pivots) {
+  PivotData data;
+  for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k)
+    data.panels.push_back(scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid())));
+  return data;
+}
+/// The same for tasks that only read them.
+[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots const& pivots) {
+  return bind_pivots(scope, const_cast<Pivots&>(pivots));
+}
+
+/// Throws InvalidArgument unless the operand has the rows of the matrix that the pivots are of.
+inline void require_pivots(std::string const& call, Pivots const& pivots, CallOperand const& operand) {
+  if (operand.rows == pivots.grid().rows) return;
+  throw InvalidArgument(call + ": the pivots of a matrix of " + std::to_string(pivots.grid().rows) + " x " +
+                        std::to_string(pivots.grid().cols) + " do not fit " + describe(operand));
+}
+
+/// Throws InvalidArgument when the triangle of a factor alone would not make the output that the matrix was opened
+/// with.
+template <MatrixOperand A>
+void require_whole_output(std::string const&, A const&, MatrixPart) {}
+template <class T>
+void require_whole_output(std::string const& call, FileMatrix<T> const& a, MatrixPart part) {
+  if (!a.has_output() || a.tiles().part() == part) return;
+  throw InvalidArgument(call + ": " + a.name() + " was opened with an output for all of it; for one triangle say " +
+                        (part == MatrixPart::Lower ? "MatrixPart::Lower" : "MatrixPart::Upper"));
+}
+
+}  // namespace detail
+
+/// Overwrites the triangle `uplo` of A by its Cholesky factor: A = L L^H (Lower) or A = U^H U (Upper); xPOTRF. The
+/// other triangle is neither read nor written. A FileMatrix with an output is opened with that triangle.
+///
+/// Throws NotPositiveDefinite, which says the order of the leading minor that is not positive; A is then partly
+/// overwritten.
+template <MutableMatrix A>
+void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+  detail::MatrixCall call(runtime, "potrf");
+  call.writes("A", a);
+  call.require_square(0);
+  detail::require_whole_output("potrf", a, part_of(uplo));
+  call.prepare(tile);
+  potrf(call.tasks(), call.tiles(0, a, part_of(uplo)), options);
+  call.finish();
+}
+
+/// Overwrites A, of any shape, by the factors of P A = L U, and `pivots` by the row exchanges; xGETRF. See chosen_leaf
+/// for how pivots are found.
+///
+/// Throws Singular when a pivot is exactly zero, which it names: as in LAPACK, A and `pivots` hold the whole
+/// factorization then.
+template <MutableMatrix A>
+void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+  detail::MatrixCall call(runtime, "getrf");
+  call.writes("A", a);
+  call.prepare(tile);
+  auto const tiles = call.tiles(0, a);
+  pivots = Pivots(tiles.grid());
+  getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots),
+        detail::with_leaf(options, tiles, detail::MatrixTraits<A>::is_view, call.memory()));
+  call.finish();
+  if (auto const order = pivots.zero_pivot()) throw Singular(*order);
+}
+
+/// The same, for matrices that are not singular: after Singular the row exchanges are lost.
+template <MutableMatrix A>
+[[nodiscard]] Pivots getrf(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+  Pivots pivots(TileGrid{});
+  getrf(runtime, a, pivots, tile, options);
+  return pivots;
+}
+
+/// Overwrites A, of any shape, by the factors of A = L U without pivoting, and returns how much it grew. Stable where A
+/// is diagonally dominant or Hermitian positive definite; a large ratio() says that it was not.
+///
+/// Throws Singular, which says the number and the modulus of the pivot, when one is refused (see LuOptions::tiny); A is
+/// then partly overwritten.
+template <MutableMatrix A>
+PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
+  PivotGrowth growth;
+  detail::MatrixCall call(runtime, "getrf_nopiv");
+  call.writes("A", a);
+  call.prepare(tile);
+  options.growth = {call.data().in_place("max |A|", growth.matrix), call.data().in_place("max |U|", growth.factor)};
+  getrf_nopiv(call.tasks(), call.tiles(0, a), options);
+  call.finish();
+  return growth;
+}
+
+/// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the rows of the matrix that
+/// was factored, and its tiles.
+template <MutableMatrix B>
+void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+  detail::MatrixCall call(runtime, "laswp");
+  auto const& y = call.writes("B", b);
+  detail::require_pivots("laswp", pivots, y);
+  call.prepare(pivots.grid().tile);
+  laswp(call.tasks(), call.tiles(0, b), detail::bind_pivots(call.data(), pivots), pivots.grid(), direction);
+  call.finish();
+}
+
+}  // namespace granary

@@ -1,0 +1,240 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/runtime.hpp>
+#include <granary/linalg/file_matrix.hpp>
+#include <granary/linalg/matrices.hpp>
+#include <granary/linalg/runtime/call_operand.hpp>
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace granary {
+namespace detail {
+
+template <class M>
+struct MatrixTraits {
+  static constexpr bool is_matrix = false;
+};
+template <class DataType, class... Properties>
+struct MatrixTraits<Kokkos::View<DataType, Properties...>> {
+  using View = Kokkos::View<DataType, Properties...>;
+  using Scalar = typename View::non_const_value_type;
+  static constexpr bool is_matrix = true;
+  static constexpr bool is_view = true;
+  static constexpr bool is_const = std::is_const_v<typename View::value_type>;
+};
+template <class T>
+struct MatrixTraits<FileMatrix<T>> {
+  using Scalar = T;
+  static constexpr bool is_matrix = true;
+  static constexpr bool is_view = false;
+  static constexpr bool is_const = false;
+};
+template <class T>
+struct MatrixTraits<TiledMatrix<T>> : MatrixTraits<FileMatrix<T>> {};
+
+}  // namespace detail
+
+/// What the calls with a Runtime take: a View on the host of rank 2, or 1 for a column, used in place; a FileMatrix; a
+/// TiledMatrix of the runtime's data.
+template <class M>
+concept MatrixOperand = detail::MatrixTraits<M>::is_matrix;
+/// One that the call changes: no View of const elements.
+template <class M>
+concept MutableMatrix = MatrixOperand<M> && !detail::MatrixTraits<M>::is_const;
+
+template <MatrixOperand M>
+using ScalarOf = typename detail::MatrixTraits<M>::Scalar;
+
+template <class First, class... Others>
+concept SameScalars = (std::same_as<ScalarOf<First>, ScalarOf<Others>> && ...);
+
+namespace detail {
+
+/// Tiles of a matrix as a call uses them: those that hold an element of `part`, of the matrix' own part All or `part`.
+template <class T>
+[[nodiscard]] TiledMatrix<T> restricted(TiledMatrix<T> const& a, MatrixPart part) {
+  if (a.part() == part) return a;
+  auto const first = a(0, 0);
+  return {a.grid(), part, first.layout, static_cast<std::uint64_t>(first.ld),
+          [&](std::uint64_t i, std::uint64_t j) { return a(i, j).data; }};
+}
+
+template <class T>
+[[nodiscard]] TiledMatrix<T> const& tiles_of(TiledMatrix<T> const& a) {
+  return a;
+}
+template <class T>
+[[nodiscard]] TiledMatrix<T> const& tiles_of(FileMatrix<T> const& a) {
+  return a.tiles();
+}
+
+/// Data that a call adds to the runtime, given up at its end.
+class DataScope {
+ public:
+  explicit DataScope(Runtime& runtime) : m_runtime(runtime) {}
+  DataScope(DataScope const&) = delete;
+  DataScope& operator=(DataScope const&) = delete;
+  ~DataScope() {
+    try {
+      release();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has said what is broken
+    }
+  }
+
+  template <class T>
+  TiledMatrix<T> keep(TiledMatrix<T> tiles) {
+    m_releases.push_back([tiles](Submitter& submitter) mutable { tiles.release(submitter); });
+    return tiles;
+  }
+  /// Temporary tiles, which count against the memory limit while they are in use.
+  template <class T>
+  [[nodiscard]] TiledMatrix<T> temporary(TileGrid const& grid, MatrixPart part, std::string const& name) {
+    return keep(make_temporary_matrix<T>(m_runtime.submitter(), grid, part, name));
+  }
+  /// A datum that is the bytes at `first`, which outlive the scope.
+  [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes) {
+    auto const id = m_runtime.add_data(name, bytes, {.host = first});
+    m_releases.push_back([id](Submitter& submitter) { submitter.release_data(id); });
+    return id;
+  }
+  [[nodiscard]] DataId in_place(std::string const& name, double& value) {
+    return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double));
+  }
+  /// Gives all data up once the tasks submitted so far have used them.
+  void release() {
+    for (auto const& give_up : std::exchange(m_releases, {})) give_up(m_runtime.submitter());
+  }
+
+ private:
+  Runtime& m_runtime;
+  std::vector<std::function<void(Submitter&)>> m_releases;
+};
+
+/// One call on matrices: checks its operands, cuts Views into tiles, and gives these up at its end.
+///
+/// The order is: reads and writes for each operand, the require functions, prepare, then tiles and tasks, at last
+/// finish. When it is left by an exception it waits for the tasks that were submitted, so that nobody uses the Views
+/// after it.
+class MatrixCall {
+ public:
+  MatrixCall(Runtime& runtime, std::string name)
+      : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime) {
+    m_operands.reserve(4);
+  }
+  MatrixCall(MatrixCall const&) = delete;
+  MatrixCall& operator=(MatrixCall const&) = delete;
+  ~MatrixCall() {
+    if (m_finished) return;
+    try {
+      m_data.release();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has said what is broken
+    }
+    settle();
+  }
+
+  /// Throws InvalidArgument for a View that view_form refuses.
+  template <MatrixOperand M>
+  CallOperand const& reads(std::string role, M const& matrix, Op op = Op::NoTrans) {
+    return add(std::move(role), matrix, false, op);
+  }
+  template <MutableMatrix M>
+  CallOperand const& writes(std::string role, M const& matrix) {
+    return add(std::move(role), matrix, true, Op::NoTrans);
+  }
+
+  void require_match(bool match) const { detail::require_match(m_name, match, m_operands); }
+  void require_square(std::size_t number) const { detail::require_square(m_name, m_operands[number]); }
+  /// Checks that no operand that is written shares elements with another, and chooses the tile size.
+  void prepare(TileSize asked) {
+    require_distinct(m_name, m_operands);
+    m_tile = choose_tile(m_name, asked, m_operands);
+  }
+
+  /// The tiles of the operand of that number, or of one part of it. Throws InvalidArgument when it stores another part.
+  template <MatrixOperand M>
+  [[nodiscard]] auto tiles(std::size_t number, M const& matrix, MatrixPart part = MatrixPart::All) {
+    require_part(m_name, m_operands[number], part);
+    if constexpr (MatrixTraits<M>::is_view) {
+      return m_data.keep(add_view_matrix(m_runtime, matrix, m_tile, part));
+    } else {
+      return restricted(tiles_of(matrix), part);
+    }
+  }
+
+  [[nodiscard]] TaskEmitter& tasks() { return m_tasks; }
+  [[nodiscard]] DataScope& data() { return m_data; }
+  [[nodiscard]] Runtime& runtime() { return m_runtime; }
+  [[nodiscard]] Bytes memory() const { return m_runtime.options().host_memory; }
+  /// Waits for the tasks that were submitted, while an exception is on its way.
+  void settle() noexcept {
+    try {
+      m_runtime.wait();
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+  /// Throws what Runtime::wait throws.
+  void finish() {
+    m_data.release();
+    m_finished = true;
+    m_runtime.wait();
+  }
+
+ private:
+  template <MatrixOperand M>
+  CallOperand const& add(std::string role, M const& matrix, bool written, Op op) {
+    CallOperand operand;
+    operand.role = std::move(role);
+    operand.written = written;
+    operand.op = op;
+    if constexpr (MatrixTraits<M>::is_view) {
+      auto const elements = elements_of(matrix);
+      TileGrid const grid{elements.rows, elements.cols, 1};
+      auto const form = view_form(matrix.label(), grid, elements.row_stride, elements.col_stride);
+      operand.name = matrix.label();
+      operand.memory = host_lines(elements.first, grid, form, sizeof(*elements.first));
+      operand.rows = elements.rows;
+      operand.cols = elements.cols;
+    } else {
+      if constexpr (!std::is_same_v<M, TiledMatrix<ScalarOf<M>>>) operand.name = matrix.name();
+      describe_tiles(tiles_of(matrix), operand);
+    }
+    return m_operands.emplace_back(std::move(operand));
+  }
+  template <class T>
+  static void describe_tiles(TiledMatrix<T> const& tiles, CallOperand& operand) {
+    auto const& grid = tiles.grid();
+    operand.rows = grid.rows;
+    operand.cols = grid.cols;
+    operand.tile = grid.tile;
+    operand.part = tiles.part();
+    for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+      for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
+        if (holds(operand.part, i, j)) operand.data.push_back(tiles(i, j).data);
+      }
+    }
+    std::sort(operand.data.begin(), operand.data.end());
+  }
+  Runtime& m_runtime;
+  std::string m_name;
+  TaskEmitter m_tasks;
+  DataScope m_data;
+  std::vector<CallOperand> m_operands;  // never more than its capacity: references to them are handed out
+  std::uint64_t m_tile = 1;
+  bool m_finished = false;
+};
+
+}  // namespace detail
+}  // namespace granary

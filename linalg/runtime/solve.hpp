@@ -1,0 +1,111 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/blas3.hpp>
+#include <granary/linalg/runtime/factor.hpp>
+
+/// Solves of linear systems on a runtime; B holds the right-hand sides, any number of columns, and then the solutions.
+/// Each call waits for its result, and throws InvalidArgument, with names and sizes and before anything is changed,
+/// when its operands do not fit, and what Runtime::wait throws.
+namespace granary {
+
+/// B := A^-1 B with the Cholesky factor that potrf left in the triangle `uplo`; xPOTRS.
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "potrs");
+  auto const& x = call.reads("A", factor);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == y.rows);
+  call.prepare(tile);
+  potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
+  call.finish();
+}
+
+/// Solves A X = B with A Hermitian positive definite, of which the triangle `uplo` is overwritten by its Cholesky
+/// factor, and B by X; xPOSV. The solve begins while the factorization runs.
+///
+/// Throws NotPositiveDefinite as potrf does; A and B are then partly overwritten.
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
+void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
+          CholeskyOptions const& options = {}) {
+  detail::MatrixCall call(runtime, "posv");
+  auto const& x = call.writes("A", a);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == y.rows);
+  detail::require_whole_output("posv", a, part_of(uplo));
+  call.prepare(tile);
+  auto const factor = call.tiles(0, a, part_of(uplo));
+  potrf(call.tasks(), factor, options);
+  potrs(call.tasks(), factor, call.tiles(1, b));
+  call.finish();
+}
+
+/// B := op(A)^-1 B with the factors and the row exchanges that getrf left; xGETRS. Views are cut into the tiles that
+/// they were factored in.
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
+  detail::MatrixCall call(runtime, "getrs");
+  auto const& x = call.reads("A", lu, op);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == y.rows);
+  detail::require_pivots("getrs", pivots, x);
+  call.prepare(pivots.grid().tile);
+  auto const data = detail::bind_pivots(call.data(), pivots);
+  getrs(call.tasks(), op, call.tiles(0, lu), &data, call.tiles(1, b));
+  call.finish();
+}
+
+/// B := op(A)^-1 B with the factors that getrf_nopiv left.
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
+  detail::MatrixCall call(runtime, "getrs_nopiv");
+  auto const& x = call.reads("A", lu, op);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == y.rows);
+  call.prepare(tile);
+  getrs(call.tasks(), op, call.tiles(0, lu), nullptr, call.tiles(1, b));
+  call.finish();
+}
+
+/// Solves A X = B, overwriting A by its factors, `pivots` by the row exchanges and B by X; xGESV. The solve begins
+/// while the factorization runs.
+///
+/// Throws Singular as getrf does: A and `pivots` hold the whole factorization then, B infinities and NaNs.
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
+void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+          LuOptions const& options = chosen_leaf()) {
+  detail::MatrixCall call(runtime, "gesv");
+  auto const& x = call.writes("A", a);
+  auto const& y = call.writes("B", b);
+  call.require_square(0);
+  call.require_match(x.rows == y.rows);
+  call.prepare(tile);
+  auto const lu = call.tiles(0, a);
+  pivots = Pivots(lu.grid());
+  auto const data = detail::bind_pivots(call.data(), pivots);
+  getrf(call.tasks(), lu, data, detail::with_leaf(options, lu, detail::MatrixTraits<A>::is_view, call.memory()));
+  getrs(call.tasks(), Op::NoTrans, lu, &data, call.tiles(1, b));
+  call.finish();
+  if (auto const order = pivots.zero_pivot()) throw Singular(*order);
+}
+
+/// The same, for matrices that are not singular: after Singular the row exchanges are lost.
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
+[[nodiscard]] Pivots gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},
+                          LuOptions const& options = chosen_leaf()) {
+  Pivots pivots(TileGrid{});
+  gesv(runtime, a, b, pivots, tile, options);
+  return pivots;
+}
+
+}  // namespace granary

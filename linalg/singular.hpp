@@ -1,0 +1,45 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+namespace granary {
+
+/// An LU factorization has a pivot that cannot be divided by: one that is exactly zero, or, without pivoting, one that
+/// is too small or not finite.
+class Singular : public Error {
+ public:
+  /// U(order, order) of a factorization with pivoting is exactly zero: the factorization is complete, no system can be
+  /// solved with it.
+  explicit Singular(std::uint64_t order)
+      : Error("the matrix is singular: pivot " + std::to_string(order) + " of its LU factorization is exactly zero"),
+        m_order(order) {}
+
+  /// A pivot of that modulus stopped a factorization without pivoting; the matrix is partly overwritten.
+  Singular(std::uint64_t order, double modulus)
+      : Error("the LU factorization without pivoting cannot go on: the modulus of pivot " + std::to_string(order) +
+              " is " + text(modulus) + "; factor the matrix with pivoting"),
+        m_order(order),
+        m_modulus(modulus) {}
+
+  /// The number of the pivot, as LAPACK's INFO counts it: from 1.
+  [[nodiscard]] std::uint64_t order() const { return m_order; }
+  /// Its modulus.
+  [[nodiscard]] double modulus() const { return m_modulus; }
+
+ private:
+  static std::string text(double modulus) {
+    std::ostringstream out;
+    out << modulus;
+    return out.str();
+  }
+
+  std::uint64_t m_order;
+  double m_modulus = 0;
+};
+
+}  // namespace granary

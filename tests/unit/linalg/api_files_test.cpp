@@ -1,0 +1,207 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrices in files larger than the memory, with a Runtime.
+#include <granary/linalg/files/spd_generator.hpp>
+
+#include "unit/linalg/api.hpp"
+
+namespace granary {
+namespace {
+
+using namespace testing;
+
+constexpr std::uint64_t tile = 32;
+
+template <class T>
+class ApiFiles : public Files {
+ protected:
+  // Room for that many tiles.
+  static RuntimeOptions limit(std::uint64_t tiles) {
+    return {.workers = 2, .host_memory = tiles * tile * tile * sizeof(T)};
+  }
+  [[nodiscard]] FileMatrix<T> open(Runtime& runtime, std::string const& name, MatrixPart part = MatrixPart::All) const {
+    return open_matrix<T>(runtime, this->file(name), "", {.part = part, .tile = tile});
+  }
+};
+TYPED_TEST_SUITE(ApiFiles, Scalars);
+
+TYPED_TEST(ApiFiles, ACholeskyFactorIsWrittenAndSolvesLater) {
+  using T = TypeParam;
+  auto const a = random_positive_definite<T>(200);
+  auto const x = random_rectangle<T>(200, 40, 3);
+  this->write("A.h5", a, tile);
+  this->write("B.h5", multiply(a, x), tile);
+  for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
+    Runtime runtime(this->limit(10));
+    {
+      auto matrix = open_matrix<T>(runtime, this->file("A.h5"), "/A",
+                                   {.part = part_of(uplo), .tile = tile, .output = this->file("F.h5")});
+      potrf(runtime, uplo, matrix);
+      matrix.commit();
+    }
+    auto const original = this->open(runtime, "A.h5");
+    auto const factor = open_matrix<T>(runtime, this->file("F.h5"), uplo == Uplo::Lower ? "L" : "U",
+                                       {.part = part_of(uplo), .tile = tile});
+    EXPECT_LT(potrf_residual(runtime, uplo, original, factor), 1);
+    auto b = open_matrix<T>(runtime, this->file("B.h5"), "A",
+                            {.tile = tile, .output = this->file("X.h5"), .output_dataset = "X"});
+    potrs(runtime, uplo, factor, b);
+    b.commit();
+    EXPECT_LT(largest_difference(this->template read<T>("X.h5", tile), x), rounding<T>(100));
+    EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+  }
+}
+
+TYPED_TEST(ApiFiles, LuFactorsOfAnyShapeAreWritten) {
+  using T = TypeParam;
+  for (auto const& [rows, cols] : {std::pair{200, 200}, {230, 100}, {100, 230}}) {
+    auto const a = random_rectangle<T>(static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols));
+    this->write("A.h5", a, tile);
+    Runtime runtime(this->limit(14));
+    auto matrix = open_matrix<T>(runtime, this->file("A.h5"), "", {.tile = tile, .output = this->file("LU.h5")});
+    auto const pivots = getrf(runtime, matrix);
+    matrix.commit();
+    EXPECT_LT(getrf_residual(runtime, this->open(runtime, "A.h5"), this->open(runtime, "LU.h5"), &pivots), 1);
+    EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+  }
+}
+
+TYPED_TEST(ApiFiles, SolvesOfGeneralSystems) {
+  using T = TypeParam;
+  auto a = random_rectangle<T>(200, 200);
+  for (std::uint64_t i = 0; i < 200; ++i) a((i + 3) % 200, i) += T(200);
+  auto const x = random_rectangle<T>(200, 40, 3);
+  this->write("A.h5", a, tile);
+  this->write("B.h5", multiply(a, x), tile);
+  Runtime runtime(this->limit(14));
+  auto const matrix = this->open(runtime, "A.h5");
+  auto const b = this->open(runtime, "B.h5");
+  static_cast<void>(gesv(runtime, matrix, b));
+  EXPECT_LT(solve_residual(runtime, Op::NoTrans, this->open(runtime, "A.h5"), b, this->open(runtime, "B.h5")), 2);
+  // A View of right-hand sides for a matrix in a file.
+  auto const view = make_view<T, Kokkos::LayoutLeft>(multiply(a, x), "B");
+  static_cast<void>(gesv(runtime, this->open(runtime, "A.h5"), view));
+  EXPECT_LT(largest_difference(values_of(view), x), rounding<T>(100));
+}
+
+TYPED_TEST(ApiFiles, LuFactorsWithTheirPivotsSolveLater) {
+  using T = TypeParam;
+  auto a = random_rectangle<T>(100, 100);
+  for (std::uint64_t i = 0; i < 100; ++i) a((i + 37) % 100, i) += T(100);
+  auto const x = random_rectangle<T>(100, 3, 3);
+  this->write("A.h5", a, tile);
+  Runtime runtime(this->limit(14));
+  {
+    auto matrix = open_matrix<T>(runtime, this->file("A.h5"), "",
+                                 {.tile = tile, .output = this->file("LU.h5"), .output_dataset = "LU"});
+    matrix.add_pivots(getrf(runtime, matrix));
+    matrix.commit();
+  }
+  auto const lu = open_matrix<T>(runtime, this->file("LU.h5"), "LU", {.tile = tile});
+  auto const pivots = open_pivots(this->file("LU.h5"), lu.tiles().grid());
+  auto const view = make_view<T, Kokkos::LayoutLeft>(multiply(op_of(Op::Trans, a), x), "B");
+  getrs(runtime, Op::Trans, lu, pivots, view);
+  EXPECT_LT(largest_difference(values_of(view), x), rounding<T>(100));
+  EXPECT_THROW(static_cast<void>(open_pivots(this->file("LU.h5"), {90, 90, tile})), DataError);
+  EXPECT_THROW(static_cast<void>(open_pivots(this->file("LU.h5"), lu.tiles().grid(), "LU")), DataError);
+  EXPECT_THROW(static_cast<void>(open_pivots(this->file("A.h5"), lu.tiles().grid())), DataError);
+}
+
+TYPED_TEST(ApiFiles, AMatrixOfAllServesForATriangle) {
+  using T = TypeParam;
+  auto const a = random_positive_definite<T>(100);
+  this->write("A.h5", a, tile);
+  Runtime runtime(this->limit(10));
+  auto const matrix = this->open(runtime, "A.h5");
+  potrf(runtime, Uplo::Upper, matrix);
+  EXPECT_LT(potrf_residual(runtime, Uplo::Upper, this->open(runtime, "A.h5"), matrix), 1);
+  // Its output would have the factor's triangle and nothing else.
+  auto const whole = open_matrix<T>(runtime, this->file("A.h5"), "", {.tile = tile, .output = this->file("F.h5")});
+  EXPECT_NE(refusal([&] { potrf(runtime, Uplo::Upper, whole); }).find("MatrixPart::Upper"), std::string::npos);
+}
+
+TYPED_TEST(ApiFiles, ProductsNormsAndTransposesOfFiles) {
+  using T = TypeParam;
+  auto const a = random_rectangle<T>(150, 100);
+  this->write("A.h5", a, tile);
+  Runtime runtime(this->limit(8));
+  auto const matrix = this->open(runtime, "A.h5");
+  auto turned =
+      create_matrix<T>(runtime, 100, 150, {.tile = tile, .output = this->file("T.h5"), .output_dataset = "T"});
+  transpose(runtime, Op::Trans, matrix, turned);
+  auto product =
+      create_matrix<T>(runtime, 100, 100, {.tile = tile, .output = this->file("C.h5"), .output_dataset = "C"});
+  gemm(runtime, Op::ConjTrans, Op::Trans, T(1), matrix, turned, T(0), product);
+  EXPECT_NEAR(lange(runtime, Norm::Frobenius, matrix) / lange(runtime, Norm::Frobenius, turned), 1, 1e-12);
+  turned.commit();
+  product.commit();
+  EXPECT_LT(largest_difference(this->template read<T>("C.h5", tile), multiply(op_of(Op::ConjTrans, a), a)),
+            rounding<T>(1000));
+  EXPECT_EQ(largest_difference(this->template read<T>("T.h5", tile), op_of(Op::Trans, a)), 0);
+  EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+}
+
+class ApiFilesOfDouble : public Files {};
+
+TEST_F(ApiFilesOfDouble, MixedPrecisionUnderAMemoryLimit) {
+  auto const a = random_positive_definite<double>(200);
+  auto const x = random_rectangle<double>(200, 40, 3);
+  write("A.h5", a, tile);
+  write("B.h5", multiply(a, x), tile);
+  Runtime runtime({.workers = 2, .host_memory = 12 * tile * tile * sizeof(double)});
+  auto const matrix = open_matrix<double>(runtime, file("A.h5"), "", {.tile = tile});
+  auto const b = open_matrix<double>(runtime, file("B.h5"), "", {.tile = tile});
+  for (bool const cholesky : {true, false}) {
+    auto result =
+        create_matrix<double>(runtime, 200, 40, {.tile = tile, .output = file("X.h5"), .output_dataset = "X"});
+    auto const report =
+        cholesky ? posv_mixed(runtime, Uplo::Lower, matrix, b, result) : gesv_mixed(runtime, matrix, b, result);
+    EXPECT_TRUE(report.used_float) << report.reason;
+    EXPECT_LT(solve_residual(runtime, Op::NoTrans, matrix, result, b), 30);
+    result.commit();
+    EXPECT_LT(largest_difference(read<double>("X.h5", tile), x), 1e-13);
+  }
+  EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
+}
+
+TEST_F(ApiFilesOfDouble, AnOutputThatIsNotCommittedIsRemoved) {
+  write_random_spd(file("A.h5"), 64, tile, 1, ScalarType::Float64);
+  {
+    Runtime runtime({.workers = 1});
+    auto const a = open_matrix<double>(runtime, file("A.h5"), "A",
+                                       {.part = MatrixPart::Lower, .tile = tile, .output = file("F.h5")});
+    potrf(runtime, Uplo::Lower, a);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory()), std::filesystem::directory_iterator()), 1);
+}
+
+TEST_F(ApiFilesOfDouble, IsOfNoUseOnceItIsCommitted) {
+  Runtime runtime({.workers = 1});
+  auto a = create_matrix<double>(runtime, 40, 40, {.tile = tile, .output = file("A.h5")});
+  set(runtime, 0.0, 1.0, a);
+  a.commit();
+  EXPECT_EQ(refusal([&] { set(runtime, 0.0, 1.0, a); }), file("A.h5") + " was committed: open its output");
+  EXPECT_THROW(a.commit(), InvalidArgument);
+  EXPECT_EQ(lange(runtime, Norm::Frobenius, open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile})),
+            std::sqrt(40.0));
+}
+
+TEST_F(ApiFilesOfDouble, RefusesTheWrongTypeShapeAndOutput) {
+  write_random_spd(file("A.h5"), 64, tile, 1, ScalarType::Float64);
+  write("wide.h5", random_rectangle<double>(40, 50), tile);
+  Runtime runtime({.workers = 1});
+  auto const open_as_float = [&] { static_cast<void>(open_matrix<float>(runtime, file("A.h5"))); };
+  EXPECT_EQ(refusal(open_as_float), file("A.h5") + ":/A holds double, not float");
+  EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "B")), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.output = file("A.h5")})),
+               InvalidArgument);
+  EXPECT_THROW(static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.tile = 0})), InvalidArgument);
+  EXPECT_NE(refusal([&] {
+              static_cast<void>(open_matrix<double>(runtime, file("wide.h5"), "A", {.part = MatrixPart::Lower}));
+            }).find("it is 40 x 50"),
+            std::string::npos);
+  auto a = open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile});
+  EXPECT_EQ(refusal([&] { a.commit(); }), file("A.h5") + ":/A was opened without an output");
+}
+
+}  // namespace
+}  // namespace granary

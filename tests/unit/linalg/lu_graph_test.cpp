@@ -1,0 +1,169 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What LU factorizations submit: tasks, accesses, flops, priorities.
+#include <granary/core/model/bottom_level_scope.hpp>
+
+#include "unit/linalg/lu.hpp"
+
+namespace granary {
+namespace {
+
+using testing::count_tasks;
+using testing::ImmediateSubmitter;
+
+std::vector<std::string> lines(ImmediateSubmitter const& submitter) {
+  std::vector<std::string> seen;
+  for (auto const& task : submitter.tasks) {
+    std::string line = task.codelet;
+    for (auto const& access : task.accesses) {
+      line += (writes(access.mode) ? " *" : " ") + submitter.data[access.data.index()].name;
+    }
+    seen.push_back(line);
+  }
+  return seen;
+}
+
+TEST(LuGraph, WithoutPivotingHasTheTasksOfItsFormula) {
+  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+    for (std::size_t n = 1; n <= 7; ++n) {
+      ImmediateSubmitter submitter(false);
+      TaskEmitter tasks(submitter);
+      getrf_nopiv(tasks, make_temporary_matrix<double>(submitter, square_grid(n * 8, 8), MatrixPart::All, "A"),
+                  {.order = order});
+      EXPECT_EQ(count_tasks(submitter, "getrf"), n);
+      EXPECT_EQ(count_tasks(submitter, "trsm_ll"), n * (n - 1) / 2);
+      EXPECT_EQ(count_tasks(submitter, "trsm_ru"), n * (n - 1) / 2);
+      EXPECT_EQ(submitter.tasks.size(), n * (n + 1) * (2 * n + 1) / 6);
+      double const size = static_cast<double>(n * 8);
+      EXPECT_NEAR(testing::total_flops(submitter), 2 * size * size * size / 3, 1e-9 * size * size * size);
+    }
+  }
+}
+
+TEST(LuGraph, WithoutPivotingSubmitsInTheStatedOrder) {
+  ImmediateSubmitter right(false), left(false);
+  TaskEmitter right_tasks(right), left_tasks(left);
+  auto const grid = square_grid(16, 8);
+  getrf_nopiv(right_tasks, make_temporary_matrix<double>(right, grid, MatrixPart::All, "A"));
+  getrf_nopiv(left_tasks, make_temporary_matrix<double>(left, grid, MatrixPart::All, "A"),
+              {.order = FactorOrder::LeftLooking});
+  EXPECT_EQ(lines(right),
+            (std::vector<std::string>{"getrf *A(0, 0)", "trsm_ll A(0, 0) *A(0, 1)", "trsm_ru A(0, 0) *A(1, 0)",
+                                      "gemm A(1, 0) A(0, 1) *A(1, 1)", "getrf *A(1, 1)"}));
+  EXPECT_EQ(lines(left),
+            (std::vector<std::string>{"getrf *A(0, 0)", "trsm_ru A(0, 0) *A(1, 0)", "trsm_ll A(0, 0) *A(0, 1)",
+                                      "gemm A(1, 0) A(0, 1) *A(1, 1)", "getrf *A(1, 1)"}));
+}
+
+TEST(LuGraph, WithPivotingPlaysATournamentInTallPanels) {
+  ImmediateSubmitter submitter(false);
+  TaskEmitter tasks(submitter);
+  TileGrid const grid{48, 8, 8};
+  getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
+        make_temporary_pivots(submitter, grid), {.leaf_tiles = 2});
+  EXPECT_EQ(lines(submitter), (std::vector<std::string>{
+                                  "select_rows A(0, 0) A(1, 0) *workspace *winners",
+                                  "select_rows A(2, 0) A(3, 0) *workspace *winners",
+                                  "select_rows A(4, 0) A(5, 0) *workspace *winners",
+                                  "merge_rows winners winners *workspace *winners",
+                                  "merge_rows winners *workspace *winners",
+                                  "final_rows winners winners *workspace *pivots(0)",
+                                  "swap_rows pivots(0) *A(0, 0) *A(1, 0) *A(2, 0)",
+                                  "swap_rows pivots(0) *A(0, 0) *A(3, 0) *A(4, 0)",
+                                  "swap_rows pivots(0) *A(0, 0) *A(5, 0)",
+                                  "getrf *A(0, 0) *panel *pivots(0)",
+                                  "trsm_ru A(0, 0) *A(1, 0)",
+                                  "trsm_ru A(0, 0) *A(2, 0)",
+                                  "trsm_ru A(0, 0) *A(3, 0)",
+                                  "trsm_ru A(0, 0) *A(4, 0)",
+                                  "trsm_ru A(0, 0) *A(5, 0)",
+                              }));
+  // All workspaces and winners are given back.
+  EXPECT_EQ(submitter.released.size(), 12U);
+}
+
+TEST(LuGraph, WithPivotingExchangesTheRowsOfLLast) {
+  ImmediateSubmitter submitter(false);
+  TaskEmitter tasks(submitter);
+  auto const grid = square_grid(16, 8);
+  getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
+        make_temporary_pivots(submitter, grid));
+  EXPECT_EQ(lines(submitter), (std::vector<std::string>{
+                                  "getrf_panel *A(0, 0) *A(1, 0) *panel *pivots(0)",
+                                  "swap_rows pivots(0) *A(0, 1) *A(1, 1)",
+                                  "trsm_ll A(0, 0) *A(0, 1)",
+                                  "gemm A(1, 0) A(0, 1) *A(1, 1)",
+                                  "getrf_panel *A(1, 1) *panel *pivots(1)",
+                                  "swap_rows pivots(1) *A(1, 0)",
+                              }));
+  EXPECT_EQ(submitter.tasks.back().priority, 0);
+  EXPECT_GT(submitter.tasks[4].priority, 0);
+}
+
+TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {
+  for (std::uint64_t leaf : {1, 2, 4}) {
+    ImmediateSubmitter submitter(false);
+    TaskEmitter tasks(submitter);
+    auto const grid = square_grid(20 * 64, 64);
+    Bytes const tile = 64 * 64 * sizeof(double);
+    getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
+          make_temporary_pivots(submitter, grid), {.leaf_tiles = leaf});
+    for (auto const& task : submitter.tasks) {
+      Bytes bytes = 0;
+      for (auto const& access : task.accesses) bytes += submitter.data[access.data.index()].bytes;
+      EXPECT_LE(bytes, (2 * std::max<Bytes>(leaf, 2) + 2) * tile) << task.codelet;
+    }
+  }
+}
+
+// Believes the four times, whatever the sizes.
+class FixedTimes final : public Estimator {
+ public:
+  FixedTimes(ImmediateSubmitter const& submitter, LuTimes const& times) : m_submitter(submitter), m_times(times) {}
+  [[nodiscard]] Duration kernel_time(CodeletId codelet, double, WorkerKind) const override {
+    auto const& name = m_submitter.codelets[codelet.index()].name;
+    return Duration(name == "getrf"     ? m_times.getrf
+                    : name == "trsm_ll" ? m_times.trsm_ll
+                    : name == "trsm_ru" ? m_times.trsm_ru
+                                        : m_times.gemm);
+  }
+  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+
+ private:
+  ImmediateSubmitter const& m_submitter;
+  LuTimes m_times;
+};
+
+void expect_closed_form_is_bottom_level(TileGrid const& grid, LuTimes const& times, FactorOrder order) {
+  ImmediateSubmitter closed(false), recorded(false);
+  TaskEmitter emit_closed(closed);
+  getrf_nopiv(emit_closed, make_temporary_matrix<double>(closed, grid, MatrixPart::All, "A"),
+              {.order = order, .times = times});
+  FixedTimes const estimator(recorded, times);
+  BottomLevelScope scope(recorded, estimator);
+  TaskEmitter emit_recorded(scope);
+  getrf_nopiv(emit_recorded, make_temporary_matrix<double>(recorded, grid, MatrixPart::All, "A"),
+              {.order = order, .priorities = false});
+  scope.close();
+  ASSERT_EQ(closed.tasks.size(), recorded.tasks.size());
+  for (std::size_t t = 0; t < closed.tasks.size(); ++t) {
+    ASSERT_EQ(closed.tasks[t].priority, recorded.tasks[t].priority)
+        << grid.tile_rows() << " x " << grid.tile_cols() << ", task " << t << ", " << closed.tasks[t].codelet;
+  }
+}
+
+TEST(LuPriorities, AreTheBottomLevelsOfTheGraphForAnyTimes) {
+  Random random(21);
+  for (int i = 0; i < 200; ++i) {
+    LuTimes const times =
+        i == 0 ? LuTimes{}
+               : LuTimes{random.between(1, 50), random.between(1, 50), random.between(1, 50), random.between(1, 50)};
+    auto const order = i % 2 == 0 ? FactorOrder::RightLooking : FactorOrder::LeftLooking;
+    auto const rows = static_cast<std::uint64_t>(random.between(1, 9)),
+               cols = static_cast<std::uint64_t>(random.between(1, 9));
+    expect_closed_form_is_bottom_level({4 * rows, 4 * cols, 4}, times, order);
+    expect_closed_form_is_bottom_level({4 * rows, 4 * rows, 4}, times, order);
+  }
+}
+
+}  // namespace
+}  // namespace granary

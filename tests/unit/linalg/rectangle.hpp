@@ -1,0 +1,197 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/random.hpp>
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "unit/linalg/immediate_submitter.hpp"
+
+/// Rectangular matrices of the four scalars, and the operations of linear algebra on them as their definitions say.
+namespace granary::testing {
+
+/// A column-major matrix with leading dimension ld, at least the rows.
+template <class T>
+struct Rectangle {
+  std::uint64_t rows;
+  std::uint64_t cols;
+  std::uint64_t ld;
+  std::vector<T> elements;
+
+  Rectangle(std::uint64_t row_count, std::uint64_t col_count, std::uint64_t padding = 0)
+      : rows(row_count), cols(col_count), ld(row_count + padding), elements(ld * col_count, T{}) {}
+  T& operator()(std::uint64_t i, std::uint64_t j) { return elements[i + j * ld]; }
+  T const& operator()(std::uint64_t i, std::uint64_t j) const { return elements[i + j * ld]; }
+};
+
+/// Double precision, real or complex as T is: what the definitions sum in.
+template <class T>
+using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
+
+template <class T>
+[[nodiscard]] T random_scalar(Random& random) {
+  using R = RealOf<T>;
+  auto const real = static_cast<R>(2 * random.uniform() - 1);
+  if constexpr (is_complex<T>) {
+    return T(real, static_cast<R>(2 * random.uniform() - 1));
+  } else {
+    return real;
+  }
+}
+
+/// Real and imaginary parts uniform in [-1, 1); what lies between the rows and ld is a mark that nobody may change.
+template <class T>
+[[nodiscard]] Rectangle<T> random_rectangle(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
+                                            std::uint64_t padding = 0) {
+  Random random(seed);
+  Rectangle<T> a(rows, cols, padding);
+  std::fill(a.elements.begin(), a.elements.end(), T(-7));
+  for (std::uint64_t j = 0; j < cols; ++j) {
+    for (std::uint64_t i = 0; i < rows; ++i) a(i, j) = random_scalar<T>(random);
+  }
+  return a;
+}
+
+/// Whether what lies between the rows and ld still is the mark of random_rectangle.
+template <class T>
+[[nodiscard]] bool padding_is_untouched(Rectangle<T> const& a) {
+  for (std::uint64_t j = 0; j < a.cols; ++j) {
+    for (auto i = a.rows; i < a.ld; ++i) {
+      if (a.elements[i + j * a.ld] != T(-7)) return false;
+    }
+  }
+  return true;
+}
+
+/// A matrix without padding whose elements are element(i, j).
+template <class T, class Element>
+[[nodiscard]] Rectangle<T> rectangle_of(std::uint64_t rows, std::uint64_t cols, Element&& element) {
+  Rectangle<T> a(rows, cols);
+  for (std::uint64_t j = 0; j < cols; ++j) {
+    for (std::uint64_t i = 0; i < rows; ++i) a(i, j) = static_cast<T>(element(i, j));
+  }
+  return a;
+}
+
+/// op(A).
+template <class T>
+[[nodiscard]] Rectangle<T> op_of(Op op, Rectangle<T> const& a) {
+  if (op == Op::NoTrans) return rectangle_of<T>(a.rows, a.cols, a);
+  return rectangle_of<T>(a.cols, a.rows, [&](std::uint64_t i, std::uint64_t j) {
+    return op == Op::ConjTrans ? conjugate(a(j, i)) : a(j, i);
+  });
+}
+
+/// Whether element (i, j) is in the triangle or on the diagonal.
+[[nodiscard]] constexpr bool in_triangle(Uplo uplo, std::uint64_t i, std::uint64_t j) {
+  return uplo == Uplo::Lower ? i >= j : i <= j;
+}
+
+/// The triangle, zeros elsewhere; ones on the diagonal where it is Unit.
+template <class T>
+[[nodiscard]] Rectangle<T> triangle_of(Uplo uplo, Diag diag, Rectangle<T> const& a) {
+  return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
+    if (i == j && diag == Diag::Unit) return T(1);
+    return in_triangle(uplo, i, j) ? a(i, j) : T(0);
+  });
+}
+
+/// The Hermitian matrix (symmetric where T is real) of which that triangle is stored; imaginary parts on the diagonal
+/// do not count.
+template <class T>
+[[nodiscard]] Rectangle<T> hermitian_of(Uplo uplo, Rectangle<T> const& a) {
+  return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
+    if (i == j) return T(real_part(a(i, i)));
+    return in_triangle(uplo, i, j) ? a(i, j) : conjugate(a(j, i));
+  });
+}
+
+/// alpha A B + beta C; C is not read where beta is 0.
+template <class T>
+[[nodiscard]] Rectangle<T> multiply_add(T alpha, Rectangle<T> const& a, Rectangle<T> const& b, T beta,
+                                        Rectangle<T> const& c) {
+  return rectangle_of<T>(a.rows, b.cols, [&](std::uint64_t i, std::uint64_t j) {
+    Wide<T> sum{};
+    for (std::uint64_t k = 0; k < a.cols; ++k) sum += Wide<T>(a(i, k)) * Wide<T>(b(k, j));
+    sum *= Wide<T>(alpha);
+    return beta == T(0) ? sum : sum + Wide<T>(beta) * Wide<T>(c(i, j));
+  });
+}
+/// A B.
+template <class T>
+[[nodiscard]] Rectangle<T> multiply(Rectangle<T> const& a, Rectangle<T> const& b) {
+  return multiply_add(T(1), a, b, T(0), Rectangle<T>(a.rows, b.cols));
+}
+
+/// A Hermitian positive definite matrix of condition below 4, symmetric where T is real.
+template <class T>
+[[nodiscard]] Rectangle<T> random_positive_definite(std::uint64_t n, std::uint64_t seed = 1) {
+  auto const a = hermitian_of(Uplo::Lower, random_rectangle<T>(n, n, seed));
+  return rectangle_of<T>(
+      n, n, [&](std::uint64_t i, std::uint64_t j) { return i == j ? T(static_cast<RealOf<T>>(3 * n)) : a(i, j); });
+}
+
+/// The largest |a_ij - b_ij|; infinite where one is not a number.
+template <class T>
+[[nodiscard]] double largest_difference(Rectangle<T> const& a, Rectangle<T> const& b) {
+  double largest = 0;
+  for (std::uint64_t j = 0; j < a.cols; ++j) {
+    for (std::uint64_t i = 0; i < a.rows; ++i) {
+      double const difference = static_cast<double>(modulus(T(a(i, j) - b(i, j))));
+      if (!(difference <= largest)) largest = difference;
+      if (difference != difference) return std::numeric_limits<double>::infinity();
+    }
+  }
+  return largest;
+}
+
+/// The tiles of A in place: column-major, with A's leading dimension.
+template <class T>
+[[nodiscard]] TiledMatrix<T> bind_rectangle(ImmediateSubmitter& submitter, Rectangle<T>& a, std::uint64_t tile,
+                                            MatrixPart part = MatrixPart::All, std::string const& name = "A") {
+  TileGrid const grid{a.rows, a.cols, tile};
+  return {grid, part, Layout::ColumnMajor, a.ld, [&](std::uint64_t i, std::uint64_t j) {
+            return submitter.bind(tile_name(name, i, j), sizeof(T), &a(grid.first(i), grid.first(j)));
+          }};
+}
+
+/// A copy of A in tiles of make_temporary_matrix's form (row-major, whole tiles also at the edges), bound to a
+/// submitter.
+template <class T>
+class RowMajorTiles {
+ public:
+  RowMajorTiles(Rectangle<T> const& a, std::uint64_t tile)
+      : m_grid{a.rows, a.cols, tile}, m_memory(m_grid.tile_rows() * m_grid.tile_cols() * tile * tile, T(-7)) {
+    for (std::uint64_t i = 0; i < a.rows; ++i) {
+      for (std::uint64_t j = 0; j < a.cols; ++j) m_memory[place(i, j)] = a(i, j);
+    }
+  }
+  [[nodiscard]] TiledMatrix<T> bind(ImmediateSubmitter& submitter, MatrixPart part = MatrixPart::All,
+                                    std::string const& name = "A") {
+    return {m_grid, part, Layout::RowMajor, m_grid.tile, [&](std::uint64_t i, std::uint64_t j) {
+              return submitter.bind(tile_name(name, i, j), m_grid.tile * m_grid.tile * sizeof(T),
+                                    &m_memory[place(m_grid.first(i), m_grid.first(j))]);
+            }};
+  }
+  [[nodiscard]] Rectangle<T> values() const {
+    return rectangle_of<T>(m_grid.rows, m_grid.cols,
+                           [&](std::uint64_t i, std::uint64_t j) { return m_memory[place(i, j)]; });
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(std::uint64_t i, std::uint64_t j) const {
+    auto const b = m_grid.tile;
+    return (m_grid.slot(i / b, j / b) * b + i % b) * b + j % b;
+  }
+  TileGrid m_grid;
+  std::vector<T> m_memory;
+};
+
+}  // namespace granary::testing
