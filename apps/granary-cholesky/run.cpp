@@ -2,83 +2,59 @@
 #include "run.hpp"
 
 #include <granary/linalg/linalg.hpp>
-#include <granary/policies/registry.hpp>
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 
-#include "matrix_input.hpp"
-#include "progress.hpp"
-#include "tiling.hpp"
+#include "apps/common/dry_run.hpp"
+#include "apps/common/scalars.hpp"
+#include "apps/common/session.hpp"
+#include "apps/common/tiling.hpp"
 
 namespace granary::app {
 namespace {
 
 // Everything that is known before any work.
 struct Plan {
-  Options const& options;
-  RuntimeOptions runtime;
+  CholeskyRunOptions const& options;
   MatrixInput input;
-  TileGrid grid;
+  RuntimeOptions runtime;
+  TileGrid grid = {};
+  std::uint64_t tasks = 0;
+  std::uint64_t check_tasks = 0;
+
+  [[nodiscard]] MatrixPart part() const { return options.upper ? MatrixPart::Upper : MatrixPart::Lower; }
+  [[nodiscard]] std::string factor_name() const { return options.upper ? "U" : "L"; }
 };
 
-void check_outputs(Options const& options, MatrixInput const& input) {
-  std::vector<std::string> inputs;
-  if (input.file) inputs.push_back(input.file->path);
-  if (options.output) check_output(*options.output, inputs);
-  if (!options.json) return;
-  check_output(*options.json, inputs);
-  if (options.output &&
-      std::filesystem::weakly_canonical(*options.json) == std::filesystem::weakly_canonical(*options.output)) {
-    throw InvalidArgument("the factor and the summary cannot both be written to " + *options.output);
-  }
-}
-
-Plan make_plan(Options const& options) {
-  auto input = find_matrix(options.input, options.single_precision);
-  check_outputs(options, input);
-  auto const runtime = configure(options.runtime);
-  static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
-  auto const grid = choose_grid(input, options.tile, runtime.host_memory, options.check);
-  return {options, runtime, std::move(input), grid};
-}
-
-std::shared_ptr<MatrixSink> make_sink(Plan const& plan, Runtime& runtime) {
-  if (!plan.options.output) return nullptr;
-  auto const& output = *plan.options.output;
-  try {
-    return std::make_shared<MatrixSink>(runtime.io(), output,
-                                        MatrixSinkOptions{.order = plan.grid.rows,
-                                                          .tile = plan.grid.tile,
-                                                          .scalar_type = plan.input.type,
-                                                          .part = MatrixPart::Lower,
-                                                          .dataset = "L"});
-  } catch (DataError const& error) {
-    // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
-    throw Error("cannot write " + output + ": " + error.what());
-  }
+template <class T>
+void emit_factorization(TaskEmitter& tasks, TiledMatrix<T> const& a, RunOptions const& options) {
+  tasks.set_inner_tile(options.inner_tile);
+  potrf(tasks, a, {.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking});
 }
 
 template <class T>
 class Run {
  public:
-  Run(Plan const& plan, SignalWatch& signals, Runtime& runtime)
+  Run(Plan const& plan, Session& session)
       : m_plan(plan),
-        m_signals(signals),
-        m_runtime(runtime),
-        m_sink(make_sink(plan, runtime)),
-        m_source(plan.input.open(plan.grid.tile, runtime.io())),
-        m_l(add_file_matrix<T>(runtime, plan.grid, MatrixPart::Lower, "L", m_source, m_sink)) {}
+        m_session(session),
+        m_sink(session.make_sink({.rows = plan.grid.rows,
+                                  .cols = plan.grid.cols,
+                                  .tile = plan.grid.tile,
+                                  .scalar_type = plan.input.type,
+                                  .part = plan.part(),
+                                  .dataset = plan.factor_name()})),
+        m_source(plan.input.open(plan.grid.tile, plan.part(), session.runtime().io())),
+        m_factor(add_file_matrix<T>(session.runtime(), plan.grid, plan.part(), plan.factor_name(), m_source, m_sink)) {}
 
   Report perform() {
     auto report = factor();
-    if (m_plan.options.check) report.residual = check();
-    m_l.release(m_runtime.submitter());
-    m_runtime.wait();
-    m_signals.check();
+    if (m_plan.options.check) check(report);
+    m_factor.release(m_session.submitter());
+    m_session.wait();
     if (m_sink) m_sink->commit();
     return report;
   }
@@ -86,107 +62,91 @@ class Run {
  private:
   Report factor() {
     auto const start = std::chrono::steady_clock::now();
-    auto const count = m_plan.grid.tile_rows();
-    CholeskyOptions const options{.order = m_plan.options.left_looking ? FactorOrder::LeftLooking
-                                                                       : FactorOrder::RightLooking};
+    auto const n = m_plan.grid.rows;
+    auto const type = m_plan.input.type;
+    double const flops = operations_on(type, cholesky_flops(n));
     {
-      auto const progress = show("factoring", count * (count + 1) * (count + 2) / 6, cholesky_flops(m_plan.grid.rows));
-      TaskEmitter tasks(m_runtime.submitter());
-      potrf(tasks, m_l, options);
-      wait();
+      auto const progress = m_session.show("factoring", m_plan.tasks, flops);
+      TaskEmitter tasks(m_session.submitter());
+      emit_factorization(tasks, m_factor, m_plan.options);
+      m_session.wait();
     }
-    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    return report(elapsed.count());
+    auto const figures = m_session.figures(start);
+    auto const element = size_of(type);
+    Report report;
+    report.line("matrix", fmt::format("n = {}, {}", n, name_of(type)));
+    report.value("n", n);
+    report.add_run(m_plan.grid.tile, type, figures, flops,
+                   {.bound = cholesky_io_bound(n, figures.memory_limit, element),
+                    .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.memory_limit, element),
+                    .compulsory = cholesky_compulsory(n, element)});
+    return report;
   }
 
   // With an output, what is checked is what the file holds.
-  double check() {
-    auto const n = static_cast<double>(m_plan.grid.rows);
-    auto a = add_file_matrix<T>(m_runtime, m_plan.grid, MatrixPart::Lower, "A", m_source, nullptr);
+  void check(Report& report) {
+    auto& runtime = m_session.runtime();
+    auto a = add_file_matrix<T>(runtime, m_plan.grid, m_plan.part(), "A", m_source, nullptr);
     if (m_sink) {
-      m_l.release(m_runtime.submitter());
-      m_l = add_file_matrix<T>(m_runtime, m_plan.grid, MatrixPart::Lower, "L", m_sink, nullptr);
+      m_factor.release(m_session.submitter());
+      m_factor = add_file_matrix<T>(runtime, m_plan.grid, m_plan.part(), m_plan.factor_name(), m_sink, nullptr);
     }
-    auto const count = m_plan.grid.tile_rows();
+    auto const n = m_plan.grid.rows;
     auto const progress =
-        show("checking", count * (count + 1) * (count + 2) / 6 + count_tiles(m_plan.grid, MatrixPart::Lower), n * n * n / 3);
-    double const result = residual<T>(m_runtime, a, m_l);
-    a.release(m_runtime.submitter());
-    if (!(result < 1)) {
-      throw Error(fmt::format("the check failed: |A - L L^T| / (n eps |A|) is {:.3g}, not below 1", result));
-    }
-    return result;
-  }
-
-  [[nodiscard]] std::unique_ptr<Progress> show(char const* what, std::uint64_t tasks, double flops) {
-    auto const before = m_runtime.statistics().planner.tasks_run;
-    return std::make_unique<Progress>(what, tasks, flops, m_plan.options.quiet,
-                                      [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
-  }
-
-  void wait() {
-    m_signals.check();
-    m_runtime.wait();
-  }
-
-  Report report(double elapsed) {
-    auto const statistics = m_runtime.statistics();
-    auto const& options = m_runtime.options();
-    return {.n = m_plan.grid.rows,
-            .tile = m_plan.grid.tile,
-            .type = m_plan.input.type,
-            .workers = statistics.workers.size(),
-            .scheduler = options.scheduler,
-            .eviction = options.eviction,
-            .depth = options.depth,
-            .memory_limit = options.host_memory,
-            .memory_peak = statistics.planner.nodes.at(Runtime::host_node().index()).peak,
-            .seconds = elapsed,
-            .bytes_read = m_runtime.io()->bytes_read(),
-            .bytes_written = m_runtime.io()->bytes_written(),
-            .tasks = statistics.planner.tasks_run,
-            .wait_seconds = seconds(statistics.waiting_for_data),
-            .decision_seconds = seconds(statistics.deciding)};
+        m_session.show("checking", m_plan.check_tasks, operations_on(m_plan.input.type, cholesky_flops(n)));
+    double const result = m_session.residual<T>(n, [&](TaskEmitter& tasks, ResidualData const& results) {
+      submit_potrf_residual(tasks, a, m_factor, m_plan.runtime.host_memory, results);
+    });
+    a.release(m_session.submitter());
+    report.residual(result, m_plan.options.upper ? "|A - U^H U| / (n eps |A|)"
+                            : is_complex<T>      ? "|A - L L^H| / (n eps |A|)"
+                                                 : "|A - L L^T| / (n eps |A|)");
   }
 
   Plan const& m_plan;
-  SignalWatch& m_signals;
-  Runtime& m_runtime;
+  Session& m_session;
   std::shared_ptr<MatrixSink> m_sink;
   std::shared_ptr<Storage> m_source;
-  TiledMatrix<T> m_l;
+  TiledMatrix<T> m_factor;
 };
 
-// While it lives, a signal cancels the runtime's tasks.
-class CancelOnSignal {
- public:
-  CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
-    signals.on_signal(
-        [&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
-  }
-  CancelOnSignal(CancelOnSignal const&) = delete;
-  CancelOnSignal& operator=(CancelOnSignal const&) = delete;
-  ~CancelOnSignal() { m_signals.on_signal(nullptr); }
+// Counts the tasks; gives the memory that the largest takes.
+template <class T>
+Bytes dry_run(Plan& plan) {
+  DryRun factor;
+  TaskEmitter tasks(factor);
+  auto const a = factor.matrix<T>(plan.grid, plan.part());
+  emit_factorization(tasks, a, plan.options);
+  plan.tasks = factor.tasks();
+  if (!plan.options.check) return factor.least_memory();
+  DryRun check;
+  TaskEmitter checks(check);
+  submit_potrf_residual(checks, check.matrix<T>(plan.grid, plan.part()), check.matrix<T>(plan.grid, plan.part()),
+                        plan.runtime.host_memory, {.residual = check.in_place(8), .norm = check.in_place(8)});
+  plan.check_tasks = check.tasks();
+  return std::max(factor.least_memory(), check.least_memory());
+}
 
- private:
-  SignalWatch& m_signals;
-};
+Plan make_plan(CholeskyRunOptions const& options) {
+  auto const input = find_matrix(options.input, options);
+  require_square(input);
+  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
+  auto const memory = plan.runtime.host_memory;
+  plan.grid = square_grid(input.rows, choose_tile(input, options.tile, memory));
+  auto const least = with_scalar(input.type, [&]<class T>(std::type_identity<T>) { return dry_run<T>(plan); });
+  require_memory(memory, least, plan.grid.tile, input.type);
+  return plan;
+}
 
 }  // namespace
 
-Report run(Options const& options, SignalWatch& signals) {
+Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
   auto const plan = make_plan(options);
-  Kokkos::ScopeGuard const kokkos;
-  Runtime runtime(plan.runtime);
-  CancelOnSignal const cancel(signals, runtime);
-  try {
-    return plan.input.type == ScalarType::Float32 ? Run<float>(plan, signals, runtime).perform()
-                                                  : Run<double>(plan, signals, runtime).perform();
-  } catch (Error const&) {
-    // What a cancelled run says on its way out is the signal's doing.
-    signals.check();
-    throw;
-  }
+  Report report;
+  run_session(options, plan.runtime, signals, [&](Session& session) {
+    with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
+  });
+  return report;
 }
 
 }  // namespace granary::app

@@ -1,14 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "options.hpp"
-#include "signals.hpp"
-#include "summary.hpp"
+#include <string>
+
+#include "apps/common/command_line.hpp"
+#include "apps/common/report.hpp"
+#include "apps/common/signals.hpp"
 
 namespace granary::app {
 
+struct CholeskyRunOptions : RunOptions {
+  std::string input;
+  bool upper = false;
+};
+
 /// Factors the matrix, checks the factor where that is asked for, and gives the output its name. Throws granary's
 /// errors and Interrupted; then no output file is left behind and one that was there before is untouched.
-[[nodiscard]] Report run(Options const& options, SignalWatch& signals);
+[[nodiscard]] Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals);
 
 }  // namespace granary::app

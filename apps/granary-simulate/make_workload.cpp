@@ -97,7 +97,7 @@ Problem read_graph(std::string const& path) {
 }
 
 Tiling tiling_of(Options const& options, std::uint64_t tiles, std::uint64_t tile) {
-  Tiling const tiling{tiles, tile, options.single_precision};
+  Tiling const tiling{tiles, tile, options.single_precision, options.inner_tile};
   tiling.check();
   return tiling;
 }

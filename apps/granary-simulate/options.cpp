@@ -40,6 +40,9 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--tiles", texts.lists["tiles"],
                  "tiles in a row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
   app.add_option("--tile", texts.lists["tile"], "order of the tiles, or a list (default: 960)");
+  app.add_option("--inner-tile", options.inner_tile,
+                 "cholesky, lu: order of the sub-tiles of tasks that may run as finer graphs on several cores, "
+                 "docs/hierarchical.md (default: none)");
   app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
   app.add_option("--iterations", options.iterations, "stencil: iterations")
       ->capture_default_str()
@@ -144,6 +147,12 @@ void check_names(Options& options) {
     throw InvalidArgument("--priorities " + options.priorities + " is for --algorithm cholesky, not " +
                           options.algorithm);
   }
+  bool const factorization = options.algorithm.starts_with("cholesky") || options.algorithm.starts_with("lu");
+  if (options.inner_tile != 0 && !factorization) {
+    throw InvalidArgument("--inner-tile is for Cholesky and LU factorizations, not " + options.algorithm);
+  }
+  // A task that is shared ends before the times of one worker allow.
+  if (options.inner_tile != 0) options.bounds = false;
   auto const check_share = [](char const* option, double value) {
     if (!(value >= 0 && value < 1))
       throw InvalidArgument(fmt::format("{} is {}, not from 0 to below 1", option, value));

@@ -19,6 +19,7 @@ struct Options {
   std::vector<std::uint64_t> tiles{20};
   std::vector<std::uint64_t> tile{960};
   bool single_precision = true;
+  std::uint64_t inner_tile = 0;   ///< of Cholesky and LU; 0: none
   std::uint64_t iterations = 16;  ///< of a stencil
   std::uint64_t dimensions = 2;   ///< of a stencil
   std::uint64_t levels = 6;       ///< of a tree

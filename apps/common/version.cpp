@@ -1,8 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "version.hpp"
+#include "apps/common/version.hpp"
 
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/kernel_choice.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
 #include <fmt/format.h>
@@ -16,10 +17,11 @@ std::string version_text() {
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format(
-      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels {}\nBLAS: {}\nHDF5 {}.{}.{}\nbackends: host ({}), disk ({})",
+      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels {}\nBLAS: {}\ntile kernels on the host: {}\nHDF5 {}.{}.{}\n"
+      "backends: host ({}), disk ({})",
       GRANARY_VERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
-      GRANARY_KOKKOSKERNELS_VERSION, blas_description(), major, minor, release, HostExecutionSpace::name(),
-      make_async_file_io()->engine_name());
+      GRANARY_KOKKOSKERNELS_VERSION, blas_description(), host_kernels_description(), major, minor, release,
+      HostExecutionSpace::name(), make_async_file_io()->engine_name());
 }
 
 }  // namespace granary::app

@@ -1,10 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "progress.hpp"
+#include "apps/common/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -15,7 +16,7 @@ constexpr std::chrono::milliseconds interval(200);
 
 std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops,
                             double seconds) {
-  double const share = tasks == 0 ? 0 : static_cast<double>(done) / static_cast<double>(tasks);
+  double const share = tasks == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(tasks));
   auto text = fmt::format("{}  {}/{} tasks", what, done, tasks);
   if (share > 0 && seconds > 0) {
     text +=

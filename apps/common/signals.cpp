@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "signals.hpp"
+#include "apps/common/signals.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

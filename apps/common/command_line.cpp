@@ -1,0 +1,82 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/command_line.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <filesystem>
+
+#include "apps/common/version.hpp"
+
+namespace granary::app {
+namespace {
+
+Bytes parse_rate(std::string text) {
+  auto const whole = text;
+  if (text.ends_with("/s")) text.resize(text.size() - 2);
+  Bytes const rate = parse_bytes(text);
+  if (rate == 0) throw InvalidArgument("malformed rate '" + whole + "': write bytes per second, for example 200MB/s");
+  return rate;
+}
+
+Bytes parse_memory(std::string const& text) {
+  Bytes const memory = parse_bytes(text);
+  if (memory == 0) throw InvalidArgument("malformed size '" + text + "': the memory limit must be above zero");
+  return memory;
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string const& name, std::string const& description, RunOptions& options)
+    : m_options(options), m_app(description, name) {}
+
+void CommandLine::add_run_options(std::string const& check) {
+  auto& runtime = m_options.runtime;
+  m_app.add_option("--memory", m_memory,
+                   "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of what the process may use)");
+  m_app
+      .add_option("--tile", m_options.tile,
+                  "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
+  m_app
+      .add_option("--inner-tile", m_options.inner_tile,
+                  "order of the sub-tiles of tasks that may run as a finer graph (default: none may)")
+      ->check(CLI::Range(1, 32768));
+  m_app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
+  m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the one that goes with the scheduler)");
+  m_app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")
+      ->check(CLI::Range(1U, 1024U));
+  m_app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, 100000U));
+  m_app.add_option("--scratch", runtime.scratch,
+                   "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
+  m_app.add_option("--disk-bandwidth", m_rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");
+  m_app.add_flag("--left-looking", m_options.left_looking, "submit the tasks in left-looking order");
+  m_app.add_flag("--float", m_options.single_precision, "generated matrices: 32-bit elements instead of 64-bit ones");
+  m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
+  m_app.add_flag("--check", m_options.check, check);
+  m_app.add_option("--json", m_options.json, "file that gets the summary as JSON");
+  m_app.add_flag("--quiet", m_options.quiet, "print nothing but errors");
+  m_app.set_version_flag("--version", [] { return version_text(); });
+}
+
+bool CommandLine::parse(int argc, char const* const* argv) {
+  try {
+    m_app.parse(argc, argv);
+  } catch (CLI::Success const& request) {
+    m_app.exit(request);
+    return false;
+  } catch (CLI::ParseError const& error) {
+    throw InvalidArgument(error.what());
+  }
+  auto& runtime = m_options.runtime;
+  if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
+  if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
+  if (runtime.scratch.empty() && m_options.output) {
+    auto const directory = std::filesystem::path(*m_options.output).parent_path().string();
+    runtime.scratch = directory.empty() ? "." : directory;
+  }
+  return true;
+}
+
+}  // namespace granary::app

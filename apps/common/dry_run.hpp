@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/submitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary::app {
+
+/// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit.
+class DryRun final : public Submitter {
+ public:
+  CodeletId add_codelet(Codelet) override { return CodeletId(m_codelets++); }
+  DataId add_data(DataDescription description) override;
+  void release_data(DataId) override {}
+  TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
+
+  /// A matrix whose tiles count against the limit.
+  template <class T>
+  [[nodiscard]] TiledMatrix<T> matrix(TileGrid grid, MatrixPart part) {
+    return make_temporary_matrix<T>(*this, grid, part, "");
+  }
+  /// A datum that lies in the program's own memory and does not count.
+  [[nodiscard]] DataId in_place(Bytes bytes) { return add_data({.bytes = bytes, .in_place = true}); }
+
+  [[nodiscard]] std::uint64_t tasks() const { return m_tasks; }
+  [[nodiscard]] double flops() const { return m_flops; }
+  /// The least memory limit under which each of the tasks fits.
+  [[nodiscard]] Bytes least_memory() const { return m_least_memory; }
+
+ private:
+  std::vector<Bytes> m_bytes;  // of every datum; 0 for those in place
+  std::uint32_t m_codelets = 0;
+  std::uint64_t m_tasks = 0;
+  double m_flops = 0;
+  Bytes m_least_memory = 0;
+};
+
+}  // namespace granary::app

@@ -1,0 +1,49 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/lu_tasks.hpp"
+
+#include <fmt/format.h>
+
+namespace granary::app {
+
+RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_submitter(runtime.submitter()) {
+  if (!pivoting) return;
+  m_pivots = std::make_shared<Pivots>(grid);
+  for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
+    m_data.panels.push_back(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid),
+                                             {.host = m_pivots->panel(k), .keep = m_pivots}));
+  }
+}
+
+RunPivots::~RunPivots() {
+  for (auto panel : m_data.panels) m_submitter.release_data(panel);
+}
+
+std::optional<std::uint64_t> RunPivots::zero_pivot() const { return m_pivots ? m_pivots->zero_pivot() : std::nullopt; }
+
+std::vector<std::int64_t> RunPivots::rows() const {
+  std::vector<std::int64_t> rows(m_pivots ? m_pivots->size() : 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>((*m_pivots)[i]);
+  return rows;
+}
+
+PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
+  PivotData pivots;
+  for (std::uint64_t k = 0; k < grid.diagonal(); ++k) pivots.panels.push_back(dry.in_place(pivot_bytes(grid)));
+  return pivots;
+}
+
+Bytes choose_leaf(LuOptions& options, Bytes memory, std::function<Bytes()> const& dry_run) {
+  for (;;) {
+    Bytes const largest = dry_run();
+    if (largest <= memory / 4 || options.leaf_tiles == 1) return largest;
+    options.leaf_tiles /= 2;
+  }
+}
+
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options) {
+  report.line("pivoting", pivoting ? fmt::format("tournament of {} tiles a match", options.leaf_tiles) : "none");
+  report.value("pivoting", pivoting ? "tournament" : "none");
+  if (pivoting) report.value("leaf_tiles", options.leaf_tiles);
+}
+
+}  // namespace granary::app

@@ -1,0 +1,69 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/runtime/runtime.hpp>
+#include <granary/linalg/lu.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "apps/common/dry_run.hpp"
+#include "apps/common/report.hpp"
+
+namespace granary::app {
+
+/// The row exchanges of a run's factorization, in the program's memory; none where it goes without pivoting. They
+/// outlive this if tasks still use them.
+class RunPivots {
+ public:
+  RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting);
+  RunPivots(RunPivots const&) = delete;
+  RunPivots& operator=(RunPivots const&) = delete;
+  ~RunPivots();
+
+  /// Null without pivoting.
+  [[nodiscard]] PivotData const* data() const { return m_pivots ? &m_data : nullptr; }
+  [[nodiscard]] std::optional<std::uint64_t> zero_pivot() const;
+  /// For each row the one that it was exchanged with, both from 0: scipy.linalg.lu_factor's piv.
+  [[nodiscard]] std::vector<std::int64_t> rows() const;
+
+ private:
+  Submitter& m_submitter;
+  std::shared_ptr<Pivots> m_pivots;
+  PivotData m_data;
+};
+
+/// Data of the row exchanges that do not count against the limit.
+[[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
+
+/// getrf, or where there are no pivots getrf_nopiv.
+template <class T>
+void emit_lu(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const* pivots, LuOptions const& options) {
+  if (pivots != nullptr) {
+    getrf(tasks, a, *pivots, options);
+  } else {
+    getrf_nopiv(tasks, a, options);
+  }
+}
+
+/// The same of a matrix of this grid, which it gives.
+template <class T>
+TiledMatrix<T> emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
+  TaskEmitter tasks(dry);
+  auto const a = dry.matrix<T>(grid, MatrixPart::All);
+  if (options.growth) options.growth = {.matrix = dry.in_place(8), .factor = dry.in_place(8)};
+  emit_lu(tasks, a, pivots, options);
+  return a;
+}
+
+/// Halves `options.leaf_tiles` while the largest task, of which there `dry_run` gives the bytes, takes more than a
+/// quarter of the memory. Gives what the largest task takes.
+[[nodiscard]] Bytes choose_leaf(LuOptions& options, Bytes memory, std::function<Bytes()> const& dry_run);
+
+/// How rows were chosen.
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options);
+
+}  // namespace granary::app

@@ -1,0 +1,84 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/report.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace granary::app {
+namespace {
+
+constexpr double residual_limit = 30;
+
+std::string megabytes(Bytes bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6); }
+
+}  // namespace
+
+void Report::line(std::string const& name, std::string const& value) {
+  m_text += fmt::format("{:<22}{}\n", name, value);
+}
+
+void Report::residual(double result, std::string const& formula) {
+  if (!(result < residual_limit)) {
+    throw Error(fmt::format("the check failed: {} is {:.3g}, not below {}", formula, result, residual_limit));
+  }
+  line("residual", fmt::format("{:.3g} = {}", result, formula));
+  value("residual", result);
+}
+
+void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops,
+                     LeastTraffic const& least) {
+  double const gflops = flops / std::max(run.seconds, 1e-9) * 1e-9;
+  double const floor = static_cast<double>(std::max(least.bound, least.compulsory));
+  auto const without_symmetry =
+      least.nonsymmetric ? fmt::format("; {} without using symmetry", megabytes(*least.nonsymmetric)) : "";
+  auto const to_write =
+      least.compulsory_written ? megabytes(*least.compulsory_written) + " to write" : std::string("as much to write");
+  line("tile", fmt::format("{}", tile));
+  line("workers", fmt::format("{}", run.workers));
+  line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
+  line("memory limit", megabytes(run.memory_limit));
+  line("peak tile memory", megabytes(run.memory_peak));
+  line("time", fmt::format("{:.3f} s", run.seconds));
+  line("speed", fmt::format("{:.1f} GFlop/s", gflops));
+  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(run.bytes_read),
+                                     static_cast<double>(run.bytes_read) / floor));
+  line("written to disk", megabytes(run.bytes_written));
+  line("I/O lower bound", megabytes(least.bound) + without_symmetry);
+  line("compulsory", fmt::format("{} to read, {}", megabytes(least.compulsory), to_write));
+  line("tasks", fmt::format("{}", run.tasks));
+  line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
+  line("deciding", fmt::format("{:.3f} s", run.decision_seconds));
+  value("tile", tile);
+  value("precision", name_of(type));
+  value("workers", run.workers);
+  value("scheduler", run.scheduler);
+  value("eviction", run.eviction);
+  value("depth", run.depth);
+  value("memory_limit_bytes", run.memory_limit);
+  value("memory_peak_bytes", run.memory_peak);
+  value("seconds", run.seconds);
+  value("gflops", gflops);
+  value("bytes_read", run.bytes_read);
+  value("bytes_written", run.bytes_written);
+  value("io_bound_bytes", least.bound);
+  if (least.nonsymmetric) value("io_bound_nonsymmetric_bytes", *least.nonsymmetric);
+  value("compulsory_bytes", least.compulsory);
+  value("tasks", run.tasks);
+  value("wait_seconds", run.wait_seconds);
+  value("decision_seconds", run.decision_seconds);
+}
+
+void Report::publish(RunOptions const& options) const {
+  if (!options.quiet) fmt::print("{}", text());
+  if (!options.json) return;
+  std::ofstream file(*options.json);
+  file << json();
+  file.close();
+  if (!file) throw Error("cannot write " + *options.json);
+}
+
+}  // namespace granary::app

@@ -1,0 +1,65 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/linalg/files/matrix_file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/common/command_line.hpp"
+
+namespace granary::app {
+
+/// What a run did, whatever it computed.
+struct RunFigures {
+  std::size_t workers = 0;
+  std::string scheduler;
+  std::string eviction;
+  std::uint32_t depth = 0;
+  Bytes memory_limit = 0;
+  Bytes memory_peak = 0;
+  double seconds = 0;
+  Bytes bytes_read = 0;
+  Bytes bytes_written = 0;
+  std::uint64_t tasks = 0;
+  double wait_seconds = 0;  ///< summed over the workers
+  double decision_seconds = 0;
+};
+
+/// The least that the operations read, to compare the run's traffic with.
+struct LeastTraffic {
+  Bytes bound = 0;                               ///< of any order of the operations (io_bounds.hpp)
+  std::optional<Bytes> nonsymmetric = {};        ///< the same without using symmetry
+  Bytes compulsory = 0;                          ///< to read, however large the memory is
+  std::optional<Bytes> compulsory_written = {};  ///< absent: as much
+};
+
+/// A run's summary, as lines for people and as JSON for programs, whose keys are stable.
+class Report {
+ public:
+  void line(std::string const& name, std::string const& value);
+  template <class Value>
+  void value(std::string const& key, Value const& value) {
+    m_json[key] = value;
+  }
+  /// Both: the scaled residual under "residual", and for people the formula that it is. Throws Error when it is not
+  /// below what LAPACK's own tests accept.
+  void residual(double value, std::string const& formula);
+  /// `flops`: real operations of the algorithm, for the rate.
+  void add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops, LeastTraffic const& least);
+
+  [[nodiscard]] std::string const& text() const { return m_text; }
+  [[nodiscard]] std::string json() const { return m_json.dump(2) + "\n"; }
+  /// Prints the text and writes the JSON where the options ask for them. Throws Error when it cannot be written.
+  void publish(RunOptions const& options) const;
+
+ private:
+  std::string m_text;
+  nlohmann::ordered_json m_json;
+};
+
+}  // namespace granary::app

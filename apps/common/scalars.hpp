@@ -1,0 +1,34 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/files/matrix_file.hpp>
+#include <granary/linalg/scalar.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace granary::app {
+
+/// Calls `function(std::type_identity<T>{})` with the T that `type` stands for.
+template <class Function>
+decltype(auto) with_scalar(ScalarType type, Function&& function) {
+  switch (type) {
+    case ScalarType::Float32:
+      return std::forward<Function>(function)(std::type_identity<float>{});
+    case ScalarType::Float64:
+      return std::forward<Function>(function)(std::type_identity<double>{});
+    case ScalarType::Complex64:
+      return std::forward<Function>(function)(std::type_identity<Kokkos::complex<float>>{});
+    case ScalarType::Complex128:
+      return std::forward<Function>(function)(std::type_identity<Kokkos::complex<double>>{});
+  }
+  throw InternalError("a matrix has elements of no known type");
+}
+
+/// Real operations where `real` are done on elements of this type: 4 times as many where they are complex.
+[[nodiscard]] constexpr double operations_on(ScalarType type, double real) {
+  return is_complex_type(type) ? 4 * real : real;
+}
+
+}  // namespace granary::app

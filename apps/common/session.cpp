@@ -1,0 +1,107 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/session.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <filesystem>
+
+namespace granary::app {
+namespace {
+
+// While it lives, a signal cancels the runtime's tasks.
+class CancelOnSignal {
+ public:
+  CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
+    signals.on_signal(
+        [&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
+  }
+  CancelOnSignal(CancelOnSignal const&) = delete;
+  CancelOnSignal& operator=(CancelOnSignal const&) = delete;
+  ~CancelOnSignal() { m_signals.on_signal(nullptr); }
+
+ private:
+  SignalWatch& m_signals;
+};
+
+}  // namespace
+
+HostNumber::HostNumber(Runtime& runtime)
+    : m_submitter(runtime.submitter()),
+      m_id(runtime.add_data("number", sizeof(double),
+                            {.host = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})) {}
+
+std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {
+  if (!m_options.output) return nullptr;
+  try {
+    return std::make_shared<MatrixSink>(m_runtime.io(), *m_options.output, matrix);
+  } catch (DataError const& error) {
+    // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
+    throw Error("cannot write " + *m_options.output + ": " + error.what());
+  }
+}
+
+std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
+  auto const before = m_runtime.statistics().planner.tasks_run;
+  return std::make_unique<Progress>(what, tasks, flops, m_options.quiet,
+                                    [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
+}
+
+void Session::wait() {
+  m_signals.check();
+  m_runtime.wait();
+  m_signals.check();
+}
+
+RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
+  std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+  auto const statistics = m_runtime.statistics();
+  auto const& options = m_runtime.options();
+  return {.workers = statistics.workers.size(),
+          .scheduler = options.scheduler,
+          .eviction = options.eviction,
+          .depth = options.depth,
+          .memory_limit = options.host_memory,
+          .memory_peak = statistics.planner.nodes.at(Runtime::host_node().index()).peak,
+          .seconds = elapsed.count(),
+          .bytes_read = m_runtime.io()->bytes_read(),
+          .bytes_written = m_runtime.io()->bytes_written(),
+          .tasks = statistics.planner.tasks_run,
+          .wait_seconds = seconds(statistics.waiting_for_data),
+          .decision_seconds = seconds(statistics.deciding)};
+}
+
+RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs) {
+  std::vector<std::string> files;
+  for (auto const& input : inputs) {
+    if (input.file) files.push_back(input.file->path);
+  }
+  if (options.output) check_output(*options.output, files);
+  if (options.json) {
+    check_output(*options.json, files);
+    if (options.output &&
+        std::filesystem::weakly_canonical(*options.json) == std::filesystem::weakly_canonical(*options.output)) {
+      throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
+    }
+  }
+  auto const runtime = configure(options.runtime);
+  static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
+  return runtime;
+}
+
+void run_session(RunOptions const& options, RuntimeOptions const& runtime_options, SignalWatch& signals,
+                 std::function<void(Session&)> const& work) {
+  Kokkos::ScopeGuard const kokkos;
+  Runtime runtime(runtime_options);
+  CancelOnSignal const cancel(signals, runtime);
+  Session session(options, signals, runtime);
+  try {
+    work(session);
+  } catch (Error const&) {
+    // What a cancelled run says on its way out is the signal's doing.
+    signals.check();
+    throw;
+  }
+}
+
+}  // namespace granary::app

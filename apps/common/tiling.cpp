@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/tiling.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/outofcore/storage.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace granary::app {
+namespace {
+
+constexpr std::uint64_t usual_tile = 512;
+constexpr std::uint64_t smallest_usual_tile = 32;
+constexpr std::uint64_t tiles_wanted_in_memory = 48;
+
+std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
+  auto tile = usual_tile;
+  if (input.file && input.file->chunk_rows == input.file->chunk_cols && input.file->chunk_rows >= 128 &&
+      input.file->chunk_rows <= 1024) {
+    tile = input.file->chunk_rows;
+  }
+  auto const bytes = [&] { return round_up(tile * tile * size_of(input.type), io_alignment); };
+  while (tile > smallest_usual_tile && bytes() * tiles_wanted_in_memory > memory) tile /= 2;
+  return tile;
+}
+
+}  // namespace
+
+std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t> asked, Bytes memory) {
+  return std::min(std::max(input.rows, input.cols), asked ? *asked : default_tile(input, memory));
+}
+
+void require_memory(Bytes memory, Bytes least, std::uint64_t tile, ScalarType type) {
+  if (memory >= least) return;
+  throw MemoryLimitError(fmt::format(
+      "a memory limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes (--memory {})",
+      memory, tile, tile, name_of(type), least, least));
+}
+
+}  // namespace granary::app

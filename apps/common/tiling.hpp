@@ -1,0 +1,22 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "apps/common/matrix_input.hpp"
+
+namespace granary::app {
+
+/// The order of tiles for this matrix under a memory limit: as asked for, or else the order of the input's chunks if
+/// these are square and of 128 to 1024 rows, or else 512; one that was not asked for is halved, down to 32, while fewer
+/// than 48 tiles fit. Tiles are never larger than the matrix.
+[[nodiscard]] std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t> asked, Bytes memory);
+
+/// Throws MemoryLimitError, naming the least limit, when `memory` is less than that.
+void require_memory(Bytes memory, Bytes least, std::uint64_t tile, ScalarType type);
+
+}  // namespace granary::app

@@ -1,0 +1,171 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "run.hpp"
+
+#include <granary/linalg/io_bounds.hpp>
+#include <granary/linalg/lu.hpp>
+#include <granary/linalg/matrices.hpp>
+#include <granary/linalg/residual.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "apps/common/dry_run.hpp"
+#include "apps/common/lu_tasks.hpp"
+#include "apps/common/scalars.hpp"
+#include "apps/common/session.hpp"
+#include "apps/common/tiling.hpp"
+
+namespace granary::app {
+namespace {
+
+// Everything that is known before any work.
+struct Plan {
+  LuRunOptions const& options;
+  MatrixInput input;
+  RuntimeOptions runtime;
+  TileGrid grid = {};
+  LuOptions lu = {};
+  std::uint64_t tasks = 0;
+  std::uint64_t check_tasks = 0;
+};
+
+template <class T>
+class Run {
+ public:
+  Run(Plan const& plan, Session& session)
+      : m_plan(plan),
+        m_session(session),
+        m_sink(session.make_sink({.rows = plan.grid.rows,
+                                  .cols = plan.grid.cols,
+                                  .tile = plan.grid.tile,
+                                  .scalar_type = plan.input.type,
+                                  .part = MatrixPart::All,
+                                  .dataset = "LU"})),
+        m_source(plan.input.open(plan.grid.tile, MatrixPart::All, session.runtime().io())),
+        m_pivots(session.runtime(), plan.grid, plan.options.pivoting),
+        m_lu(add_file_matrix<T>(session.runtime(), plan.grid, MatrixPart::All, "LU", m_source, m_sink)) {}
+
+  LuResult perform() {
+    LuResult result;
+    factor(result);
+    if (m_plan.options.check) check(result.report);
+    m_lu.release(m_session.submitter());
+    m_session.wait();
+    if (!m_sink) return result;
+    if (m_plan.options.pivoting) m_sink->add_vector("pivots", m_pivots.rows());
+    m_sink->commit();
+    return result;
+  }
+
+ private:
+  void factor(LuResult& result) {
+    auto const start = std::chrono::steady_clock::now();
+    auto const& grid = m_plan.grid;
+    auto const type = m_plan.input.type;
+    double const flops = operations_on(type, lu_flops(grid.rows, grid.cols));
+    HostNumber const matrix(m_session.runtime());
+    HostNumber const largest(m_session.runtime());
+    auto options = m_plan.lu;
+    if (options.growth) options.growth = {.matrix = matrix.id(), .factor = largest.id()};
+    {
+      auto const progress = m_session.show("factoring", m_plan.tasks, flops);
+      TaskEmitter tasks(m_session.submitter());
+      tasks.set_inner_tile(m_plan.options.inner_tile);
+      emit_lu(tasks, m_lu, m_pivots.data(), options);
+      m_session.wait();
+    }
+    auto const figures = m_session.figures(start);
+    auto& report = result.report;
+    result.zero_pivot = m_pivots.zero_pivot();
+    report.line("matrix", fmt::format("{} x {}, {}", grid.rows, grid.cols, name_of(type)));
+    report.value("m", grid.rows);
+    report.value("n", grid.cols);
+    add_pivoting(report, m_plan.options.pivoting, m_plan.lu);
+    auto const element = size_of(type);
+    report.add_run(grid.tile, type, figures, flops,
+                   {.bound = lu_io_bound(grid.rows, grid.cols, figures.memory_limit, element),
+                    .compulsory = grid.rows * grid.cols * element});
+    if (options.growth) {
+      PivotGrowth const growth{.matrix = matrix.value(), .factor = largest.value()};
+      report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", growth.ratio()));
+      report.value("growth", growth.ratio());
+    }
+    if (!result.zero_pivot) return;
+    report.line("zero pivot", fmt::format("U({0}, {0}), counted from 1", *result.zero_pivot));
+    report.value("zero_pivot", *result.zero_pivot);
+  }
+
+  // With an output, what is checked is what the file holds.
+  void check(Report& report) {
+    auto& runtime = m_session.runtime();
+    auto const& grid = m_plan.grid;
+    auto a = add_file_matrix<T>(runtime, grid, MatrixPart::All, "A", m_source, nullptr);
+    if (m_sink) {
+      m_lu.release(m_session.submitter());
+      m_lu = add_file_matrix<T>(runtime, grid, MatrixPart::All, "LU", m_sink, nullptr);
+    }
+    auto const progress = m_session.show("checking", m_plan.check_tasks,
+                                         operations_on(m_plan.input.type, lu_flops(grid.rows, grid.cols)));
+    double const result = m_session.residual<T>(grid.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
+      submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), m_plan.runtime.host_memory, results);
+    });
+    a.release(m_session.submitter());
+    report.residual(result, m_plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)");
+  }
+
+  Plan const& m_plan;
+  Session& m_session;
+  std::shared_ptr<MatrixSink> m_sink;
+  std::shared_ptr<Storage> m_source;
+  RunPivots m_pivots;
+  TiledMatrix<T> m_lu;
+};
+
+// Counts the tasks; gives the memory that the largest takes.
+template <class T>
+Bytes dry_run(Plan& plan) {
+  DryRun factor;
+  auto const factor_pivots = dry_pivots(factor, plan.grid);
+  emit_dry_lu<T>(factor, plan.grid, plan.options.pivoting ? &factor_pivots : nullptr, plan.lu);
+  plan.tasks = factor.tasks();
+  if (!plan.options.check) return factor.least_memory();
+  DryRun check;
+  auto const pivots = dry_pivots(check, plan.grid);
+  TaskEmitter tasks(check);
+  submit_getrf_residual(tasks, check.matrix<T>(plan.grid, MatrixPart::All), check.matrix<T>(plan.grid, MatrixPart::All),
+                        plan.options.pivoting ? &pivots : nullptr, plan.runtime.host_memory,
+                        {.residual = check.in_place(8), .norm = check.in_place(8)});
+  plan.check_tasks = check.tasks();
+  return std::max(factor.least_memory(), check.least_memory());
+}
+
+Plan make_plan(LuRunOptions const& options) {
+  auto const input = find_matrix(options.input, options);
+  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
+  auto const memory = plan.runtime.host_memory;
+  plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
+  plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
+  // Always without pivoting: there the growth says what the factors are worth.
+  if (options.check || !options.pivoting) plan.lu.growth.emplace();
+  auto const least = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
+    return choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
+  });
+  require_memory(memory, least, plan.grid.tile, input.type);
+  return plan;
+}
+
+}  // namespace
+
+LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
+  auto const plan = make_plan(options);
+  LuResult result;
+  run_session(options, plan.runtime, signals, [&](Session& session) {
+    with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { result = Run<T>(plan, session).perform(); });
+  });
+  return result;
+}
+
+}  // namespace granary::app
