@@ -9,6 +9,7 @@
 
 int main(int argc, char** argv) {
   Kokkos::ScopeGuard const kokkos(argc, argv);
+  using granary::MatrixPart;
   using granary::Uplo;
   using namespace granary::literals;
   granary::write_random_spd("A.h5", 1024, 128, 1, granary::ScalarType::Float64);
@@ -22,13 +23,25 @@ int main(int argc, char** argv) {
     granary::Runtime runtime({.scheduler = "darts", .host_memory = 1_MiB});
     granary::potrf(runtime, Uplo::Lower, a_view, 128);  // a View, in place
 
-    auto A = granary::open_matrix<double>(runtime, "A.h5", "/A", {.tile = 128, .output = "L.h5"});
+    auto A =
+        granary::open_matrix<double>(runtime, "A.h5", "/A", {.part = MatrixPart::Lower, .tile = 128, .output = "L.h5"});
     granary::potrf(runtime, Uplo::Lower, A);  // a file; larger than the limit
     A.commit();                               // L.h5 has the factor and its name
     // [factor]
     auto const original = granary::open_matrix<double>(runtime, "A.h5", "/A", {.tile = 128});
     auto const factor = granary::open_matrix<double>(runtime, "L.h5", "/L", {.tile = 128});
-    residual = granary::residual(runtime, original.tiles(), factor.tiles());
+    residual = granary::potrf_residual(runtime, Uplo::Lower, original, factor);
+
+    Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> a("a", 1200, 1200);
+    for (std::size_t i = 0; i < 1200; ++i) a(i, i) = 9.0;
+    // [inner]
+    granary::potrf(runtime, granary::Uplo::Lower, a, 1024, {.inner_tile = 256});  // large tiles, as finer graphs
+    granary::TaskEmitter tasks(runtime.submitter());
+    tasks.set_inner_tile(256);  // for everything that this emitter emits
+    // [inner]
+    granary::set(tasks, 0.0, 1.0, original.tiles());
+    runtime.wait();
+    if (a(1199, 1199) != 3.0) residual = 1;
   }
   std::filesystem::remove("A.h5");
   std::filesystem::remove("L.h5");

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares potrf on a host View with LAPACK's, in one process, interleaved; one CSV line per tile size.
+"""Compares operations on host Views with LAPACK's, in one process, interleaved; one CSV line per tile size.
 
-  bench/cholesky/in_core.py --bin build/bin --output bench/cholesky/in_core.csv
+  bench/linalg/in_core.py --bin build/bin --output bench/linalg/in_core.csv
 """
 import argparse
 import csv
+import itertools
 import json
 import pathlib
 import subprocess
 
 from machine import machine
 
-COLUMNS = ["n", "precision", "tile", "scheduler", "workers", "granary_gflops", "lapack_gflops", "ratio", "residual", "lapack_residual",
+COLUMNS = ["operation", "n", "precision", "tile", "scheduler", "workers", "granary_gflops", "lapack_gflops", "ratio", "difference",
            "cpu", "cores", "memory", "kernel"]
 
 
@@ -20,6 +21,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
+    parser.add_argument("--operation", nargs="+", default=["potrf", "getrf_nopiv", "getrf", "posv", "gesv"])
     parser.add_argument("--n", type=int, default=8192)
     parser.add_argument("--tile", nargs="+", type=int, default=[512, 768, 1024])
     parser.add_argument("--precision", nargs="+", default=["double", "float"])
@@ -31,8 +33,8 @@ def main():
         table = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
         if new:
             table.writeheader()
-        for precision in arguments.precision:
-            command = [arguments.bin / "incore_bench", str(arguments.n), precision, arguments.scheduler, str(arguments.repeat)]
+        for operation, precision in itertools.product(arguments.operation, arguments.precision):
+            command = [arguments.bin / "incore_bench", operation, str(arguments.n), precision, arguments.scheduler, str(arguments.repeat)]
             command += [str(tile) for tile in arguments.tile]
             lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             for line in lines.splitlines():

@@ -1,7 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench N double|float SCHEDULER REPEATS TILE...: potrf on a host View and LAPACK's potrf with as many threads,
-// in turns, the best of each; a line of JSON per tile size. bench/cholesky/in_core.py makes a CSV of it.
+// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: an operation on host Views and LAPACK's with as many
+// threads, in turns, the best of each; a line of JSON per tile size. bench/linalg/in_core.py makes a CSV of it.
+// OPERATION is potrf, getrf_nopiv (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/base/random.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -11,10 +13,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+extern "C" {
+void dposv_(char const*, int const*, int const*, double*, int const*, double*, int const*, int*, std::size_t);
+void sposv_(char const*, int const*, int const*, float*, int const*, float*, int const*, int*, std::size_t);
+void dgesv_(int const*, int const*, double*, int const*, int*, double*, int const*, int*);
+void sgesv_(int const*, int const*, float*, int const*, int*, float*, int const*, int*);
+}
 
 namespace {
 
@@ -23,7 +35,77 @@ using namespace granary;
 template <class T>
 using Matrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
+constexpr int right_hand_sides = 16;
+
+void lapack_posv(int n, double* a, double* b, int* info) { dposv_("L", &n, &right_hand_sides, a, &n, b, &n, info, 1); }
+void lapack_posv(int n, float* a, float* b, int* info) { sposv_("L", &n, &right_hand_sides, a, &n, b, &n, info, 1); }
+void lapack_gesv(int n, double* a, int* pivots, double* b, int* info) {
+  dgesv_(&n, &right_hand_sides, a, &n, pivots, b, &n, info);
+}
+void lapack_gesv(int n, float* a, int* pivots, float* b, int* info) {
+  sgesv_(&n, &right_hand_sides, a, &n, pivots, b, &n, info);
+}
+
+// The matrix that an operation overwrites, and its right-hand sides.
+template <class T>
+struct Operands {
+  Matrix<T> a;
+  Matrix<T> b;
+};
+
+template <class T>
+struct Operation {
+  bool symmetric;
+  double flops_per_cube;
+  void (*ours)(Runtime&, Operands<T> const&, std::uint64_t tile);
+  int (*lapack)(int n, Operands<T> const&);
+};
+
+template <class T>
+int lapack_potrf(int n, Operands<T> const& x) {
+  return blas::potrf(Uplo::Lower, n, x.a.data(), n);
+}
+template <class T>
+int lapack_getrf(int n, Operands<T> const& x) {
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  return blas::getrf(n, n, x.a.data(), n, pivots.data());
+}
+
+template <class T>
+std::map<std::string, Operation<T>> operations() {
+  using X = Operands<T>;
+  auto const posv_of_lapack = [](int n, X const& x) {
+    int info = 0;
+    lapack_posv(n, x.a.data(), x.b.data(), &info);
+    return info;
+  };
+  auto const gesv_of_lapack = [](int n, X const& x) {
+    std::vector<int> pivots(static_cast<std::size_t>(n));
+    int info = 0;
+    lapack_gesv(n, x.a.data(), pivots.data(), x.b.data(), &info);
+    return info;
+  };
+  return {
+      {"potrf",
+       {true, 1.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { potrf(r, Uplo::Lower, x.a, tile); },
+        lapack_potrf<T>}},
+      {"getrf_nopiv",
+       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { getrf_nopiv(r, x.a, tile); },
+        lapack_getrf<T>}},
+      {"getrf",
+       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { static_cast<void>(getrf(r, x.a, tile)); },
+        lapack_getrf<T>}},
+      {"posv",
+       {true, 1.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { posv(r, Uplo::Lower, x.a, x.b, tile); },
+        posv_of_lapack}},
+      {"gesv",
+       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { static_cast<void>(gesv(r, x.a, x.b, tile)); },
+        gesv_of_lapack}},
+  };
+}
+
 struct Case {
+  std::string operation;
   std::uint64_t n;
   std::string scheduler;
   int repeats;
@@ -37,51 +119,78 @@ double seconds_of(Function&& function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Symmetric positive definite, or uniform in [-1, 1] with a diagonal that LU without pivoting may use.
 template <class T>
-double residual_of(std::string const& scheduler, Matrix<T> const& a, Matrix<T> const& l, std::uint64_t tile) {
-  Runtime runtime(RuntimeOptions{.scheduler = scheduler});
-  auto tiles_a = add_view_matrix(runtime, a, tile, MatrixPart::Lower);
-  auto tiles_l = add_view_matrix(runtime, l, tile, MatrixPart::Lower);
-  return residual(runtime, tiles_a, tiles_l);
+void fill(Operands<T> const& x, bool symmetric, bool dominant) {
+  Random random(1);
+  auto const n = x.a.extent(0);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = 0; i < n; ++i) {
+      double const value = symmetric ? spd_entry(n, 1, i, j) : 2 * random.uniform() - 1;
+      x.a(i, j) = static_cast<T>(i == j && dominant ? value + static_cast<double>(n) : value);
+    }
+  }
+  for (std::size_t j = 0; j < x.b.extent(1); ++j) {
+    for (std::size_t i = 0; i < n; ++i) x.b(i, j) = static_cast<T>(2 * random.uniform() - 1);
+  }
+}
+
+template <class T>
+void copy(Operands<T> const& to, Operands<T> const& from) {
+  Kokkos::deep_copy(to.a, from.a);
+  Kokkos::deep_copy(to.b, from.b);
+}
+
+// The largest difference of two results' elements over the largest element.
+template <class T>
+double difference(Matrix<T> const& x, Matrix<T> const& y) {
+  double most = 0;
+  double largest = 0;
+  for (std::size_t e = 0; e < x.span(); ++e) {
+    most = std::max(most, std::abs(static_cast<double>(x.data()[e]) - static_cast<double>(y.data()[e])));
+    largest = std::max(largest, std::abs(static_cast<double>(y.data()[e])));
+  }
+  return most / largest;
 }
 
 template <class T>
 void measure(Case const& bench) {
   auto const n = static_cast<int>(bench.n);
-  Matrix<T> a("A", bench.n, bench.n);
-  Matrix<T> tiled("tiled", bench.n, bench.n);
-  Matrix<T> lapack("lapack", bench.n, bench.n);
-  for (std::uint64_t j = 0; j < bench.n; ++j) {
-    for (std::uint64_t i = 0; i < bench.n; ++i) a(i, j) = static_cast<T>(spd_entry(bench.n, 1, i, j));
-  }
-  double tiled_seconds = 1e9;
+  auto const operation = operations<T>().at(bench.operation);
+  auto const make = [&] {
+    return Operands<T>{Matrix<T>("A", bench.n, bench.n), Matrix<T>("B", bench.n, right_hand_sides)};
+  };
+  auto const start = make(), ours = make(), lapack = make();
+  fill(start, operation.symmetric, bench.operation == "getrf_nopiv");
+  double our_seconds = 1e9;
   double lapack_seconds = 1e9;
   std::size_t workers = 0;
   for (int r = 0; r < bench.repeats; ++r) {
-    Kokkos::deep_copy(tiled, a);
-    Kokkos::deep_copy(lapack, a);
+    copy(ours, start);
+    copy(lapack, start);
     {
       Runtime runtime(RuntimeOptions{.scheduler = bench.scheduler});
       workers = runtime.statistics().workers.size();
-      tiled_seconds = std::min(tiled_seconds, seconds_of([&] { potrf(runtime, Uplo::Lower, tiled, bench.tile); }));
+      our_seconds = std::min(our_seconds, seconds_of([&] { operation.ours(runtime, ours, bench.tile); }));
     }
     set_blas_threads(static_cast<int>(workers));
     lapack_seconds = std::min(lapack_seconds, seconds_of([&] {
-                                if (blas::potrf(Uplo::Lower, n, lapack.data(), n) != 0)
-                                  throw std::runtime_error("LAPACK failed");
+                                if (operation.lapack(n, lapack) != 0) throw std::runtime_error("LAPACK failed");
                               }));
   }
-  double const gflop = cholesky_flops(bench.n) * 1e-9;
-  nlohmann::ordered_json const line{{"n", bench.n},
-                                    {"precision", name_of(scalar_type_of<T>)},
-                                    {"tile", bench.tile},
-                                    {"scheduler", bench.scheduler},
-                                    {"workers", workers},
-                                    {"granary_gflops", gflop / tiled_seconds},
-                                    {"lapack_gflops", gflop / lapack_seconds},
-                                    {"ratio", lapack_seconds / tiled_seconds},
-                                    {"residual", residual_of(bench.scheduler, a, tiled, bench.tile)},
-                                    {"lapack_residual", residual_of(bench.scheduler, a, lapack, bench.tile)}};
+  double const cube = static_cast<double>(n) * n * n;
+  double const gflop = operation.flops_per_cube * cube * 1e-9;
+  bool const solves = bench.operation == "posv" || bench.operation == "gesv";
+  nlohmann::ordered_json line{{"operation", bench.operation},
+                              {"n", bench.n},
+                              {"precision", name_of(scalar_type_of<T>)},
+                              {"tile", bench.tile},
+                              {"scheduler", bench.scheduler},
+                              {"workers", workers},
+                              {"granary_gflops", gflop / our_seconds},
+                              {"lapack_gflops", gflop / lapack_seconds},
+                              {"ratio", lapack_seconds / our_seconds}};
+  if (solves) line["difference"] = difference(ours.b, lapack.b);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }
@@ -89,15 +198,16 @@ void measure(Case const& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 6) {
-    std::fprintf(stderr, "usage: incore_bench N double|float SCHEDULER REPEATS TILE...\n");
+  if (argc < 7) {
+    std::fprintf(stderr,
+                 "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
     return 2;
   }
   Kokkos::initialize();
-  for (int t = 5; t < argc; ++t) {
-    Case const bench{std::strtoull(argv[1], nullptr, 10), argv[3], std::atoi(argv[4]),
+  for (int t = 6; t < argc; ++t) {
+    Case const bench{argv[1], std::strtoull(argv[2], nullptr, 10), argv[4], std::atoi(argv[5]),
                      std::strtoull(argv[t], nullptr, 10)};
-    std::string(argv[2]) == "float" ? measure<float>(bench) : measure<double>(bench);
+    std::string(argv[3]) == "float" ? measure<float>(bench) : measure<double>(bench);
   }
   Kokkos::finalize();
   return 0;

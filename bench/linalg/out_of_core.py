@@ -2,7 +2,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Factors one matrix out of core under every combination of limit, tile, policies and depth; one CSV line each.
 
-  bench/cholesky/out_of_core.py --bin build/bin --directory /some/disk --output bench/cholesky/out_of_core.csv
+  bench/linalg/out_of_core.py --bin build/bin --directory /some/disk --output bench/linalg/out_of_core.csv
 """
 import argparse
 import csv
@@ -38,7 +38,7 @@ def parse():
 def matrix(arguments, tile):
     path = arguments.directory / f"A{arguments.n}-{tile}.h5"
     if not path.exists():
-        subprocess.run([arguments.bin / "granary-spd", str(arguments.n), path, "--tile", str(tile)], check=True)
+        subprocess.run([arguments.bin / "granary-matrix", "generate", "spd", str(arguments.n), path, "--tile", str(tile)], check=True)
     return path
 
 

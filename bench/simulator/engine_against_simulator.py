@@ -55,7 +55,8 @@ class Engine:
     def matrix(self, n):
         path = self.directory / f"A{n}.h5"
         if not path.exists():
-            subprocess.run([self.arguments.bin / "granary-spd", str(n), path, "--tile", str(self.arguments.tile)], check=True,
+            subprocess.run([self.arguments.bin / "granary-matrix", "generate", "spd", str(n), path,
+                            "--tile", str(self.arguments.tile)], check=True,
                            stdout=subprocess.DEVNULL)
         return path
 
