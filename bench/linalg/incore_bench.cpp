@@ -1,7 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: an operation on host Views and LAPACK's with as many
-// threads, in turns, the best of each; a line of JSON per tile size. bench/linalg/in_core.py makes a CSV of it.
-// OPERATION is potrf, getrf_nopiv (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE[/INNER]...: an operation on host Views and LAPACK's with
+// as many threads, in turns, the best of each; a line of JSON per tile size. Tasks may run as finer graphs over tiles
+// of order INNER. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK: getrf), getrf,
+// posv or gesv; solves have 16 right-hand sides.
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
@@ -53,11 +54,23 @@ struct Operands {
   Matrix<T> b;
 };
 
+struct Tiles {
+  std::uint64_t outer;
+  std::int32_t inner;
+};
+
+CholeskyOptions cholesky(Tiles const& tiles) { return {.inner_tile = tiles.inner}; }
+LuOptions lu(Tiles const& tiles) {
+  auto options = chosen_leaf();
+  options.inner_tile = tiles.inner;
+  return options;
+}
+
 template <class T>
 struct Operation {
   bool symmetric;
   double flops_per_cube;
-  void (*ours)(Runtime&, Operands<T> const&, std::uint64_t tile);
+  void (*ours)(Runtime&, Operands<T> const&, Tiles const&);
   int (*lapack)(int n, Operands<T> const&);
 };
 
@@ -87,19 +100,23 @@ std::map<std::string, Operation<T>> operations() {
   };
   return {
       {"potrf",
-       {true, 1.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { potrf(r, Uplo::Lower, x.a, tile); },
+       {true, 1.0 / 3, [](Runtime& r, X const& x, Tiles const& t) { potrf(r, Uplo::Lower, x.a, t.outer, cholesky(t)); },
         lapack_potrf<T>}},
       {"getrf_nopiv",
-       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { getrf_nopiv(r, x.a, tile); },
+       {false, 2.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) { getrf_nopiv(r, x.a, t.outer, {.inner_tile = t.inner}); },
         lapack_getrf<T>}},
       {"getrf",
-       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { static_cast<void>(getrf(r, x.a, tile)); },
+       {false, 2.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) { static_cast<void>(getrf(r, x.a, t.outer, lu(t))); },
         lapack_getrf<T>}},
       {"posv",
-       {true, 1.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { posv(r, Uplo::Lower, x.a, x.b, tile); },
+       {true, 1.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) { posv(r, Uplo::Lower, x.a, x.b, t.outer, cholesky(t)); },
         posv_of_lapack}},
       {"gesv",
-       {false, 2.0 / 3, [](Runtime& r, X const& x, std::uint64_t tile) { static_cast<void>(gesv(r, x.a, x.b, tile)); },
+       {false, 2.0 / 3,
+        [](Runtime& r, X const& x, Tiles const& t) { static_cast<void>(gesv(r, x.a, x.b, t.outer, lu(t))); },
         gesv_of_lapack}},
   };
 }
@@ -109,8 +126,15 @@ struct Case {
   std::uint64_t n;
   std::string scheduler;
   int repeats;
-  std::uint64_t tile;
+  Tiles tiles;
 };
+
+// TILE[/INNER]
+Tiles parse_tiles(char const* text) {
+  char* end = nullptr;
+  auto const outer = std::strtoull(text, &end, 10);
+  return {outer, *end == '/' ? std::atoi(end + 1) : 0};
+}
 
 template <class Function>
 double seconds_of(Function&& function) {
@@ -171,7 +195,7 @@ void measure(Case const& bench) {
     {
       Runtime runtime(RuntimeOptions{.scheduler = bench.scheduler});
       workers = runtime.statistics().workers.size();
-      our_seconds = std::min(our_seconds, seconds_of([&] { operation.ours(runtime, ours, bench.tile); }));
+      our_seconds = std::min(our_seconds, seconds_of([&] { operation.ours(runtime, ours, bench.tiles); }));
     }
     set_blas_threads(static_cast<int>(workers));
     lapack_seconds = std::min(lapack_seconds, seconds_of([&] {
@@ -184,7 +208,8 @@ void measure(Case const& bench) {
   nlohmann::ordered_json line{{"operation", bench.operation},
                               {"n", bench.n},
                               {"precision", name_of(scalar_type_of<T>)},
-                              {"tile", bench.tile},
+                              {"tile", bench.tiles.outer},
+                              {"inner_tile", bench.tiles.inner},
                               {"scheduler", bench.scheduler},
                               {"workers", workers},
                               {"granary_gflops", gflop / our_seconds},
@@ -199,14 +224,14 @@ void measure(Case const& bench) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    std::fprintf(stderr,
-                 "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
+    std::fprintf(
+        stderr,
+        "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE[/INNER]...\n");
     return 2;
   }
   Kokkos::initialize();
   for (int t = 6; t < argc; ++t) {
-    Case const bench{argv[1], std::strtoull(argv[2], nullptr, 10), argv[4], std::atoi(argv[5]),
-                     std::strtoull(argv[t], nullptr, 10)};
+    Case const bench{argv[1], std::strtoull(argv[2], nullptr, 10), argv[4], std::atoi(argv[5]), parse_tiles(argv[t])};
     std::string(argv[3]) == "float" ? measure<float>(bench) : measure<double>(bench);
   }
   Kokkos::finalize();
