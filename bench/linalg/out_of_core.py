@@ -14,9 +14,14 @@ import sys
 
 from machine import machine
 
-COLUMNS = ["n", "precision", "memory_limit_bytes", "tile", "scheduler", "eviction", "depth", "order", "disk_bandwidth", "workers", "seconds",
+COLUMNS = ["program", "n", "precision", "memory_limit_bytes", "tile", "scheduler", "eviction", "depth", "order", "disk_bandwidth", "workers", "seconds",
            "gflops", "bytes_read", "bytes_written", "times_bound", "memory_peak_bytes", "wait_seconds", "decision_seconds", "tasks",
            "cpu", "cores", "memory", "kernel"]
+
+
+# Program: command, options, kind of matrix.
+PROGRAMS = {"cholesky": ("granary-cholesky", [], "spd"), "lu": ("granary-lu", [], "general"),
+            "lu-nopiv": ("granary-lu", ["--no-pivoting"], "general")}
 
 
 def parse():
@@ -24,6 +29,7 @@ def parse():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="where the matrices lie, on the disk to measure")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
+    parser.add_argument("--program", nargs="+", choices=PROGRAMS, default=["cholesky"])
     parser.add_argument("--n", type=int, default=12288)
     parser.add_argument("--memory", nargs="+", default=["300MB", "150MB"])
     parser.add_argument("--tile", nargs="+", type=int, default=[256, 512, 1024])
@@ -35,18 +41,19 @@ def parse():
     return parser.parse_args()
 
 
-def matrix(arguments, tile):
-    path = arguments.directory / f"A{arguments.n}-{tile}.h5"
+def matrix(arguments, kind, tile):
+    path = arguments.directory / f"{kind}{arguments.n}-{tile}.h5"
     if not path.exists():
-        subprocess.run([arguments.bin / "granary-matrix", "generate", "spd", str(arguments.n), path, "--tile", str(tile)], check=True)
+        subprocess.run([arguments.bin / "granary-matrix", "generate", kind, str(arguments.n), path, "--tile", str(tile)], check=True)
     return path
 
 
-def factor(arguments, memory, tile, policies, depth, order):
+def factor(arguments, program, memory, tile, policies, depth, order):
     scheduler, eviction = policies.split("+")
     result = arguments.directory / "out_of_core.json"
-    factor_file = arguments.directory / "L.h5"
-    command = [arguments.bin / "granary-cholesky", matrix(arguments, tile), factor_file, "--memory", memory, "--tile", str(tile),
+    factor_file = arguments.directory / "factor.h5"
+    executable, options, kind = PROGRAMS[program]
+    command = [arguments.bin / executable, matrix(arguments, kind, tile), factor_file, *options, "--memory", memory, "--tile", str(tile),
                "--scheduler", scheduler, "--eviction", eviction, "--depth", str(depth), "--quiet", "--json", result]
     command += ["--left-looking"] if order == "left" else []
     command += ["--disk-bandwidth", arguments.disk_bandwidth] if arguments.disk_bandwidth else []
@@ -59,7 +66,7 @@ def factor(arguments, memory, tile, policies, depth, order):
         factor_file.unlink()
     result.unlink()
     best["times_bound"] = round(best["bytes_read"] / max(best["io_bound_bytes"], best["compulsory_bytes"]), 3)
-    return {**best, "depth": depth, "order": order, "disk_bandwidth": arguments.disk_bandwidth, **machine()}
+    return {**best, "program": program, "depth": depth, "order": order, "disk_bandwidth": arguments.disk_bandwidth, **machine()}
 
 
 def main():
@@ -69,7 +76,7 @@ def main():
         table = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
         if new:
             table.writeheader()
-        for case in itertools.product(arguments.memory, arguments.tile, arguments.policies, arguments.depth, arguments.order):
+        for case in itertools.product(arguments.program, arguments.memory, arguments.tile, arguments.policies, arguments.depth, arguments.order):
             run = factor(arguments, *case)
             table.writerow(run)
             stream.flush()
