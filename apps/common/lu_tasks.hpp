@@ -49,14 +49,13 @@ void emit_lu(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const* pivot
   }
 }
 
-/// The same of a matrix of this grid, which it gives.
+/// The same of a matrix of this grid.
 template <class T>
-TiledMatrix<T> emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
+void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
   TaskEmitter tasks(dry);
   auto const a = dry.matrix<T>(grid, MatrixPart::All);
   if (options.growth) options.growth = {.matrix = dry.in_place(8), .factor = dry.in_place(8)};
   emit_lu(tasks, a, pivots, options);
-  return a;
 }
 
 /// Halves `options.leaf_tiles` while the largest task, of which there `dry_run` gives the bytes, takes more than a

@@ -84,7 +84,7 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
       throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
     }
   }
-  auto const runtime = configure(options.runtime);
+  auto runtime = configure(options.runtime);
   static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
   return runtime;
 }

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 using Arrangement = MatrixFileInfo::Arrangement;
 
 std::string arrangement_of(MatrixFileInfo const& info) {
-  auto const chunks =
+  auto chunks =
       info.chunk_rows == 0 ? std::string() : fmt::format("chunks of {} x {}", info.chunk_rows, info.chunk_cols);
   if (info.arrangement == Arrangement::Chunked) return chunks;
   if (info.arrangement == Arrangement::ThroughHdf5)
