@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace granary::kernels {
@@ -96,8 +97,8 @@ void trsm_ru_bounded(ConstTileView<T> u, TileView<T> b) {
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                 \
-  template int getrf_bounded(TileView<T>, T*); \
+#define GRANARY_INSTANTIATE(T)                                    \
+  template int getrf_bounded(TileView<T>, std::add_pointer_t<T>); \
   template void trsm_ru_bounded(TileView<T const>, TileView<T>);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
