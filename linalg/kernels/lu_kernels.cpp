@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 
@@ -57,7 +58,7 @@ template <class T>
 template <class T>
 [[nodiscard]] int factor_block(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
   int const n = a.cols;
-  std::array<T, block_order * block_order> memory;
+  std::array<T, std::size_t{block_order} * block_order> memory;
   TileView<T> const block{memory.data(), n, n, block_order, Layout::ColumnMajor};
   copy<T, T>(MatrixPart::All, false, a, block);
   int bad = 0;
