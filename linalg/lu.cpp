@@ -2,6 +2,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/blas3.hpp>
 #include <granary/linalg/lu.hpp>
+#include <granary/linalg/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/lu.hpp>
 
@@ -14,24 +15,12 @@ namespace {
 
 std::string extents(TileGrid const& grid) { return std::to_string(grid.rows) + " x " + std::to_string(grid.cols); }
 
-void require_all(char const* function, TileGrid const& grid, MatrixPart part) {
-  if (part != MatrixPart::All) {
-    throw InvalidArgument(std::string(function) + " needs all of its matrix of " + extents(grid) + ", not a triangle");
-  }
-}
-
 void require_pivots(char const* function, TileGrid const& grid, PivotData const& pivots) {
   if (pivots.panels.size() != grid.diagonal()) {
     throw InvalidArgument(std::string(function) + " has the pivots of " + std::to_string(pivots.panels.size()) +
                           " panels for a matrix of " + extents(grid) + ", which has " +
                           std::to_string(grid.diagonal()));
   }
-}
-
-// The square part of a tile on the diagonal, with its triangles.
-TileRef square(TileRef tile) {
-  tile.rows = tile.cols = std::min(tile.rows, tile.cols);
-  return tile;
 }
 
 // Measures the growth, where it is asked for.
@@ -83,15 +72,16 @@ class NopivTasks {
   void trsm_ll(std::uint64_t k, std::uint64_t j) {
     auto const level = priority(m_levels.trsm_ll(k, j));
     m_growth.before(k, j, k, level);
-    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), square(m_a(k, k)), m_a(k, j), level);
+    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)), m_a(k, j),
+                level);
     m_growth.after(k, j, level);
   }
   // A(i,k) := A(i,k) U(k,k)^-1
   void trsm_ru(std::uint64_t i, std::uint64_t k) {
     auto const level = priority(m_levels.trsm_ru(i, k));
     m_growth.before(i, k, k, level);
-    tiles::trsm(m_tasks, Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), square(m_a(k, k)), m_a(i, k),
-                level);
+    tiles::trsm(m_tasks, Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), leading_square(m_a(k, k)),
+                m_a(i, k), level);
   }
   // A(i,j) := A(i,j) - A(i,k) A(k,j)
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
@@ -177,7 +167,7 @@ class PivotedTasks {
                               level);
       m_tasks.submitter().release_data(workspace);
       for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
-        tiles::trsm_ru_ordered<T>(m_tasks, square(m_a(k, k)), m_a(i, k), level);
+        tiles::trsm_ru_ordered<T>(m_tasks, leading_square(m_a(k, k)), m_a(i, k), level);
       }
     }
     m_growth.after(k, k, level);
@@ -187,7 +177,8 @@ class PivotedTasks {
     auto const level = priority(j, k);
     measure_matrix(j, k);
     exchange(k, j);
-    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), square(m_a(k, k)), m_a(k, j), level);
+    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)), m_a(k, j),
+                level);
     m_growth.after(k, j, level);
     for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
       tiles::gemm(m_tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
@@ -271,7 +262,7 @@ class PivotedTasks {
 
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options) {
-  require_all("getrf_nopiv", a.grid(), a.part());
+  detail::require_part("getrf_nopiv", {"A", a}, MatrixPart::All);
   InnerTileScope const scope(tasks, options.inner_tile);
   NopivTasks<T> emit(tasks, a, options);
   if (options.order == FactorOrder::RightLooking) {
@@ -284,7 +275,7 @@ void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& o
 template <class T>
 void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options) {
   auto const& grid = a.grid();
-  require_all("getrf", grid, a.part());
+  detail::require_part("getrf", {"A", a}, MatrixPart::All);
   require_pivots("getrf", grid, pivots);
   if (options.leaf_tiles < 1) throw InvalidArgument("getrf needs at least 1 tile in a leaf of its tournament, not 0");
   InnerTileScope const scope(tasks, options.inner_tile);
@@ -309,7 +300,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
 template <class T>
 void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots, TileGrid const& factored,
            SwapDirection direction) {
-  require_all("laswp", b.grid(), b.part());
+  detail::require_part("laswp", {"B", b}, MatrixPart::All);
   require_pivots("laswp", factored, pivots);
   if (b.grid().rows != factored.rows || b.grid().tile != factored.tile) {
     throw InvalidArgument("laswp cannot exchange rows of a matrix of " + extents(b.grid()) + " with tiles of " +
@@ -328,7 +319,7 @@ void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
 template <class T>
 void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots, TiledMatrix<T> const& b) {
   auto const& grid = lu.grid();
-  require_all("getrs", grid, lu.part());
+  detail::require_part("getrs", {"A", lu}, MatrixPart::All);
   if (grid.rows != grid.cols || b.grid().rows != grid.rows || b.grid().tile != grid.tile) {
     throw InvalidArgument("getrs cannot solve with a matrix of " + extents(grid) + " in tiles of " +
                           std::to_string(grid.tile) + " for a right-hand side of " + extents(b.grid()) +

@@ -14,12 +14,6 @@ using detail::Accumulators;
 using detail::DifferenceSums;
 using detail::TileRange;
 
-// The leading square part of a tile on the diagonal.
-TileRef leading_square(TileRef tile) {
-  tile.rows = tile.cols = std::min(tile.rows, tile.cols);
-  return tile;
-}
-
 // One tile of L U per call.
 template <class T>
 class LuProduct {

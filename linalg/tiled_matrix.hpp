@@ -5,6 +5,7 @@
 #include <granary/linalg/kernels/blas_enums.hpp>
 #include <granary/linalg/tile_grid.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,6 +21,12 @@ struct TileRef {
   std::int32_t ld = 1;  ///< elements between two columns (column-major) or two rows (row-major)
   Layout layout = Layout::RowMajor;
 };
+
+/// The leading square part of a tile on the diagonal, which has its triangles.
+[[nodiscard]] inline TileRef leading_square(TileRef tile) {
+  tile.rows = tile.cols = std::min(tile.rows, tile.cols);
+  return tile;
+}
 
 [[nodiscard]] constexpr MatrixPart flip(MatrixPart part) {
   if (part == MatrixPart::All) return part;
