@@ -9,6 +9,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -68,18 +69,18 @@ template <class ViewType>
   TileGrid const grid{elements.rows, elements.cols, tile};
   auto const form = detail::view_form(view.label(), grid, elements.row_stride, elements.col_stride);
   bool const column_major = form.layout == Layout::ColumnMajor;
-  auto const bytes_of = [&](std::uint64_t i, std::uint64_t j) {
-    auto const lines = column_major ? grid.cols_in(j) : grid.rows_in(i);
-    auto const line = column_major ? grid.rows_in(i) : grid.cols_in(j);
-    return ((lines - 1) * form.leading + line) * sizeof(T);
-  };
+  auto const packed = std::min(grid.tile, column_major ? grid.rows : grid.cols);  // leading dimension of a copy
   auto* const first = const_cast<T*>(elements.first);
-  return TiledMatrix<T>(grid, part, form.layout, form.leading, [&](std::uint64_t i, std::uint64_t j) {
+  return TiledMatrix<T>(grid, part, form.layout, packed, [&](std::uint64_t i, std::uint64_t j) {
     auto const row = grid.first(i);
     auto const col = grid.first(j);
     auto* const corner = first + (column_major ? row + col * form.leading : row * form.leading + col);
-    return runtime.add_data(tile_name(view.label(), i, j), bytes_of(i, j),
-                            {.host = reinterpret_cast<std::byte*>(corner)});
+    Lines const lines{.line = (column_major ? grid.rows_in(i) : grid.cols_in(j)) * sizeof(T),
+                      .count = column_major ? grid.cols_in(j) : grid.rows_in(i),
+                      .pitch = form.leading * sizeof(T),
+                      .packed = packed * sizeof(T)};
+    return runtime.add_data(tile_name(view.label(), i, j), lines.count * lines.packed,
+                            {.host = reinterpret_cast<std::byte*>(corner), .lines = lines});
   });
 }
 

@@ -11,7 +11,7 @@
 /// What the kernels of tile tasks are made with.
 namespace granary::detail {
 
-/// A tile's form, as a task's parameters carry it.
+/// A tile's form, as a task's parameters carry it; see leading_of.
 struct TileShape {
   std::int32_t rows = 0;
   std::int32_t cols = 0;
@@ -28,16 +28,25 @@ template <class P>
   return *static_cast<P const*>(call.parameters);
 }
 
+/// Elements between two columns (column-major) or rows of the tile of the access of that number, where it lies now.
+template <class T>
+[[nodiscard]] int leading_of(KernelCall const& call, std::size_t access, TileShape const& shape) {
+  Bytes const pitch = call.pitch(access);
+  return pitch > 0 ? static_cast<int>(pitch / sizeof(T)) : shape.ld;
+}
+
 /// The tile of the access of that number, which the task reads.
 template <class T>
 [[nodiscard]] TileView<T const> input_tile(KernelCall const& call, std::size_t access, TileShape const& shape) {
-  return {reinterpret_cast<T const*>(call.data[access]), shape.rows, shape.cols, shape.ld, shape.layout};
+  return {reinterpret_cast<T const*>(call.data[access]), shape.rows, shape.cols, leading_of<T>(call, access, shape),
+          shape.layout};
 }
 
 /// The tile of the access of that number, which the task writes.
 template <class T>
 [[nodiscard]] TileView<T> output_tile(KernelCall const& call, std::size_t access, TileShape const& shape) {
-  return {reinterpret_cast<T*>(call.data[access]), shape.rows, shape.cols, shape.ld, shape.layout};
+  return {reinterpret_cast<T*>(call.data[access]), shape.rows, shape.cols, leading_of<T>(call, access, shape),
+          shape.layout};
 }
 
 /// The codelet of a tile operation for host workers, on scalars T; its kernel launches no Kokkos kernels.

@@ -47,6 +47,18 @@ class DataError : public Error {
   using Error::Error;
 };
 
+/// A device refused or failed an operation.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A device is gone: nothing will run on it again, and what its memory held is lost.
+class DeviceLost : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// A bug in granary: a broken invariant.
 class InternalError : public Error {
  public:

@@ -7,13 +7,25 @@
 #include <granary/core/planner/command.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 
 namespace granary {
 
 /// Is told, once and from any thread, that a copy ended: null when it succeeded.
 using CopyCompletion = std::function<void(std::exception_ptr)>;
+
+/// A datum whose bytes at its origin and home are `count` lines of `line` bytes, `pitch` bytes from one to the next. In
+/// pools the lines are `packed` bytes apart, count * packed being the datum's size. No lines (count 0): the bytes are
+/// contiguous everywhere.
+struct Lines {
+  Bytes line = 0;
+  std::uint64_t count = 0;
+  Bytes pitch = 0;
+  Bytes packed = 0;
+};
 
 /// A copy to be performed. An end whose node's memory is addressable has an address; whoever performs the copy knows
 /// where the datum lies on other nodes.
@@ -24,6 +36,12 @@ struct CopyRequest {
   std::byte const* source = nullptr;  ///< null where `from` has no address
   std::byte* destination = nullptr;   ///< null where `to` has no address
   Bytes bytes = 0;
+  Lines lines = {};  ///< of the datum; see `source_pitch` and `destination_pitch`
+
+  [[nodiscard]] bool contiguous() const { return lines.count == 0 || source_pitch() == destination_pitch(); }
+  /// Bytes from one line to the next at either end; where there are no lines all is one line.
+  [[nodiscard]] Bytes source_pitch() const { return from.slot == Slot::Pool ? lines.packed : lines.pitch; }
+  [[nodiscard]] Bytes destination_pitch() const { return to.slot == Slot::Pool ? lines.packed : lines.pitch; }
 };
 
 /// Performs the copies of some links.
@@ -48,6 +66,43 @@ class WorkerBackend {
   virtual void leave(WorkerId) noexcept {}
   /// Runs the kernel and returns when its effects are complete. What it throws fails the task.
   virtual void run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) = 0;
+};
+
+/// How a kernel that was launched ended.
+struct LaunchEnd {
+  Duration duration{0};                  ///< in the kernel alone
+  std::exception_ptr error;              ///< null when it ran; of a DeviceLost when nothing will run there again
+  KernelReport const* report = nullptr;  ///< valid until the worker's next launch
+};
+
+/// Runs kernels in the background, on lanes that perform what they are given in order. One thread, the driver, launches
+/// and polls for any number of workers.
+class LaunchBackend {
+ public:
+  virtual ~LaunchBackend() = default;
+  /// Which kernel of a codelet these workers run; null: none. Called when the codelet is added, before any task.
+  [[nodiscard]] virtual Kernel kernel_of(Codelet const& codelet) const = 0;
+  /// Called on the driver's thread before the worker's first launch and after its last one ended.
+  virtual void enter(WorkerId worker) = 0;
+  virtual void leave(WorkerId) noexcept {}
+  /// Enqueues the kernel behind those launched on the worker before, and does not wait. What the call points to stays
+  /// until the launch was polled. The backend sets the call's instance, report, storage and workspace. What it throws
+  /// fails the task, and nothing was enqueued.
+  virtual void launch(WorkerId worker, Kernel kernel, KernelCall const& call) = 0;
+  /// The most launches of a worker that may be under way at once, at least 1.
+  [[nodiscard]] virtual std::size_t most_launches() const = 0;
+  /// Whether the oldest launch of the worker that was not reported yet ended, and how; each is reported once. Throws
+  /// nothing.
+  [[nodiscard]] virtual std::optional<LaunchEnd> poll(WorkerId worker) = 0;
+};
+
+/// A node's memory, taken once and given back once.
+class NodeMemory {
+ public:
+  virtual ~NodeMemory() = default;
+  /// Null for a memory of no bytes. Kernels of the node's workers and the copies of its links can use it; the host need
+  /// not.
+  [[nodiscard]] virtual std::byte* base() const = 0;
 };
 
 }  // namespace granary

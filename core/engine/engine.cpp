@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine_section.hpp>
+#include <granary/core/engine/pool.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -15,22 +16,23 @@ namespace {
 
 constexpr std::uint32_t sampled_sections = 16;
 
-std::vector<std::unique_ptr<Pool>> make_pools(Machine const& machine) {
-  std::vector<std::unique_ptr<Pool>> pools;
-  for (auto const& node : machine.nodes) {
-    if (node.kind == NodeKind::Disk) {
-      pools.push_back(nullptr);
-      continue;
-    }
+std::vector<std::shared_ptr<NodeMemory>> take_memories(Machine const& machine,
+                                                       std::vector<std::shared_ptr<NodeMemory>> memories) {
+  memories.resize(machine.nodes.size());
+  for (std::size_t n = 0; n < memories.size(); ++n) {
+    auto const& node = machine.nodes[n];
+    if (node.kind == NodeKind::Disk) continue;
     if (node.capacity >= unbounded) throw InvalidArgument("memory node '" + node.name + "' needs a stated capacity");
-    pools.push_back(std::make_unique<Pool>(node.name, node.capacity));
+    if (memories[n]) continue;
+    if (node.kind == NodeKind::Device) throw InvalidArgument("memory node '" + node.name + "' was given no memory");
+    memories[n] = std::make_shared<Pool>(node.name, node.capacity);
   }
-  return pools;
+  return memories;
 }
 
-std::vector<std::byte*> bases_of(std::vector<std::unique_ptr<Pool>> const& pools) {
+std::vector<std::byte*> bases_of(std::vector<std::shared_ptr<NodeMemory>> const& memories) {
   std::vector<std::byte*> bases;
-  for (auto const& pool : pools) bases.push_back(pool ? pool->base() : nullptr);
+  for (auto const& memory : memories) bases.push_back(memory ? memory->base() : nullptr);
   return bases;
 }
 
@@ -39,7 +41,10 @@ std::string name_of_link(Machine const& machine, Link const& link) {
 }
 
 EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
-  if (!backends.workers) throw InvalidArgument("an engine needs a backend for its workers");
+  for (auto const& worker : machine.workers) {
+    if (worker.kind == WorkerKind::Cpu ? backends.workers != nullptr : backends.devices != nullptr) continue;
+    throw InvalidArgument("worker '" + worker.name + "' has nothing that runs its kernels");
+  }
   backends.copies.resize(machine.links.size());
   for (std::size_t i = 0; i < machine.links.size(); ++i) {
     if (!backends.copies[i]) {
@@ -58,23 +63,25 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_backends(check_backends(std::move(backends), topology.machine())),
       m_estimator(std::move(estimator)),
       m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner),
-      m_pools(make_pools(m_planner.topology().machine())),
-      m_addresses(bases_of(m_pools)) {
+      m_memories(take_memories(m_planner.topology().machine(), m_backends.memories)),
+      m_addresses(bases_of(m_memories)) {
   if (m_options.record_journal) m_journal.estimator = m_estimator->copy();
-  auto const workers = m_planner.topology().machine().workers.size();
-  for (std::size_t w = 0; w < workers; ++w) {
+  auto const& workers = m_planner.topology().machine().workers;
+  LaneThread* driver = nullptr;
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    auto* thread = driver;
+    if (workers[w].kind == WorkerKind::Cpu || driver == nullptr) {
+      thread = m_threads.emplace_back(std::make_unique<LaneThread>()).get();
+      if (workers[w].kind == WorkerKind::Device) driver = thread;
+    }
     // A worker never holds more; one cell more, because it takes a task out after it ran.
-    m_lanes.push_back(
-        std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), options.planner.issue_depth + 1));
+    m_lanes.push_back(std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), thread->bell,
+                                                   options.planner.issue_depth + 1));
+    thread->lanes.push_back(m_lanes.back().get());
   }
   make_inner_pools();
-  m_touched.reserve(workers);
-  try {
-    for (auto& lane : m_lanes) lane->thread = std::thread([this, &lane = *lane] { work(lane); });
-  } catch (...) {
-    stop_threads();
-    throw;
-  }
+  m_touched.reserve(workers.size());
+  start_threads();
 }
 
 Engine::~Engine() {
@@ -116,7 +123,7 @@ Engine::Section::~Section() {
   if (tell_waiters) engine.m_idle_epoch.fetch_add(1);
   engine.m_lock.unlock();
   if (tell_waiters) engine.m_idle_epoch.notify_all();
-  for (auto* lane : to_wake) lane->sleeping.notify_one();
+  for (auto* bell : to_wake) bell->sleeping.notify_one();
   if (!copies.empty()) engine.start_copies(*this);
 }
 
@@ -134,6 +141,9 @@ void Engine::record(Event event) {
 }
 
 CodeletId Engine::add_codelet(Codelet codelet) {
+  if (m_backends.devices) {
+    codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_backends.devices->kernel_of(codelet);
+  }
   auto const id = apply([&](Section& section) {
     auto const added = m_planner.add_codelet(codelet);
     m_expands = m_expands || codelet.expand != nullptr;
@@ -265,12 +275,16 @@ void Engine::hand_over(RunCommand const& run) {
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
   entry.launches_kokkos_kernels = codelet.launches_kokkos_kernels;
   entry.expand = codelet.expand;
+  entry.check = codelet.check;
   entry.accesses = &task.accesses;
   entry.parameters = &m_parameters[run.task];
   auto const addresses = entry.addresses(task.accesses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     auto const data = task.accesses[i].data;
-    addresses[i] = m_addresses.find(data, m_planner.place(data, worker.node));
+    auto const place = m_planner.place(data, worker.node);
+    addresses[i] = m_addresses.find(data, place);
+    if (place.slot == Slot::Pool || !m_addresses.has_lines()) continue;
+    if (auto const lines = m_addresses.lines(data); lines.count > 0) entry.set_pitch(i, lines.pitch);
   }
   lane.incoming.stage();
   ++lane.outstanding;
@@ -278,9 +292,13 @@ void Engine::hand_over(RunCommand const& run) {
 }
 
 void Engine::queue_copy(CopyCommand const& copy, Section& section) {
-  CopyRequest const request{
-      copy.data, copy.from, copy.to, m_addresses.find(copy.data, copy.from), m_addresses.find(copy.data, copy.to),
-      copy.bytes};
+  CopyRequest const request{copy.data,
+                            copy.from,
+                            copy.to,
+                            m_addresses.find(copy.data, copy.from),
+                            m_addresses.find(copy.data, copy.to),
+                            copy.bytes,
+                            m_addresses.lines(copy.data)};
   section.copies.push_back({m_backends.copies[copy.link.index()].get(), copy.transfer, request});
   m_under_way.fetch_add(1);
   ++m_copies;
@@ -291,7 +309,8 @@ void Engine::wake_lanes(Section& section) {
     lane->touched = false;
     if (m_expands && lane->inner != nullptr) count_tasks_of(*lane->inner);
     lane->incoming.publish();
-    if (lane->sleeping.load() != 0 && lane->sleeping.exchange(0) != 0) section.to_wake.push_back(lane);
+    auto& sleeping = lane->bell.sleeping;
+    if (sleeping.load() != 0 && sleeping.exchange(0) != 0) section.to_wake.push_back(&lane->bell);
   }
   m_touched.clear();
 }

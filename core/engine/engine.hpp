@@ -9,7 +9,6 @@
 #include <granary/core/engine/inner_pool.hpp>
 #include <granary/core/engine/journal.hpp>
 #include <granary/core/engine/planner_lock.hpp>
-#include <granary/core/engine/pool.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/core/engine/worker_lane.hpp>
 #include <granary/core/model/submitter.hpp>
@@ -27,14 +26,19 @@ namespace granary {
 
 /// What performs the planner's commands on a machine.
 struct EngineBackends {
-  std::shared_ptr<WorkerBackend> workers;
+  std::shared_ptr<WorkerBackend> workers;            ///< null where the machine has no CPU workers
   std::vector<std::shared_ptr<CopyBackend>> copies;  ///< by link
+  std::shared_ptr<LaunchBackend> devices = {};       ///< null where it has no device workers
+  /// By node; where it is null or absent, nodes of the host get a Pool.
+  std::vector<std::shared_ptr<NodeMemory>> memories = {};
 };
 
 struct EngineOptions {
   PlannerOptions planner;
   /// How long a thread without work spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
+  /// How long the driver of device workers sleeps between two looks at what they run.
+  Duration nap = std::chrono::microseconds(50);
   bool record_journal = false;
 };
 
@@ -45,8 +49,9 @@ struct EngineOptions {
 /// may be called from any thread.
 class Engine final : public Submitter {
  public:
-  /// Takes one pool per node that is not a disk and starts the workers' threads. Throws InvalidArgument when such a
-  /// node has no stated capacity or a link has no backend, and what Planner throws.
+  /// Takes the nodes' memories and starts the workers' threads: one for each CPU worker, one that drives all device
+  /// workers. Throws InvalidArgument when a node that is not a disk has no stated capacity, or when nothing was given
+  /// that performs a link's copies, runs some workers' kernels or is a device's memory; and what Planner throws.
   Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
          EngineOptions options = {});
   /// Cancels what was not handed to a worker, waits for what is under way, and reports nothing.
@@ -110,14 +115,22 @@ class Engine final : public Submitter {
   void try_drain();
   void start_copies(Section& section);
   void copy_ended(TransferId transfer, std::exception_ptr error);
+  void cancel_if_lost(std::exception_ptr const& error);
   void work(WorkerLane& lane);
   void run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now);
   void run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now);
   bool find_work(WorkerLane& lane);
   template <class Condition>
-  void wait_for(WorkerLane& lane, Condition&& met);
+  void wait_for(Bell& bell, Condition&& met);
   void wait_until_idle();
+  void start_threads();
   void stop_threads();
+
+  // engine_driver.cpp
+  void drive(LaneThread& driver);
+  bool launch_all(WorkerLane& lane);
+  bool poll_all(WorkerLane& lane);
+  void finish(WorkerLane& lane, LaunchEnd ended);
 
   // engine_inner.cpp
   void make_inner_pools();
@@ -141,12 +154,13 @@ class Engine final : public Submitter {
 
   // Under the lock.
   Planner m_planner;
-  std::vector<std::unique_ptr<Pool>> m_pools;  // by node
+  std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
   Addresses m_addresses;
   PagedArray<TaskId, Parameters> m_parameters;
   std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
-  std::vector<std::unique_ptr<InnerPool>> m_inner;   // by group; null where tasks run as they are
-  bool m_expands = false;                            // some codelet has an expansion
+  std::vector<std::unique_ptr<LaneThread>> m_threads;
+  std::vector<std::unique_ptr<InnerPool>> m_inner;  // by group; null where tasks run as they are
+  bool m_expands = false;                           // some codelet has an expansion
   std::vector<WorkerLane*> m_touched;
   std::vector<Event> m_taken;
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more

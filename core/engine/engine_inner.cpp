@@ -29,7 +29,7 @@ void Engine::count_tasks_of(InnerPool& pool) {
 
 bool Engine::run_as_graph(WorkerLane& lane, LaneEntry& entry, TaskEnd& end) {
   if (entry.expand == nullptr || lane.inner == nullptr || !lane.inner->scarce()) return false;
-  InnerRun run(*entry.accesses, entry.addresses(), lane);
+  InnerRun run(*entry.accesses, entry.addresses(), entry.pitches(), lane);
   entry.expand(entry.parameters->get(), run.graph);
   if (run.graph.submitted() == 0) return false;
   if (lane.unannounced > 0) {
@@ -39,7 +39,7 @@ bool Engine::run_as_graph(WorkerLane& lane, LaneEntry& entry, TaskEnd& end) {
   lane.inner->publish(run);
   while (!run.finished.load()) {
     if (help(lane, &run)) continue;
-    wait_for(lane, [&] { return run.finished.load() || lane.inner->has_ready(); });
+    wait_for(lane.bell, [&] { return run.finished.load() || lane.inner->has_ready(); });
   }
   lane.inner->withdraw(run);
   lane.expanded.store(lane.expanded.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -62,7 +62,10 @@ bool Engine::help(WorkerLane& lane, InnerRun* preferred) {
     lane.inner_addresses.clear();
     for (auto const& access : taken.task->accesses) lane.inner_addresses.push_back(graph.address(access.data));
     m_backends.workers->run(kernel, codelet.launches_kokkos_kernels,
-                            {lane.inner_addresses, graph.parameters(taken.task->id).get(), lane.instance, lane.id});
+                            {.data = lane.inner_addresses,
+                             .parameters = graph.parameters(taken.task->id).get(),
+                             .instance = lane.instance,
+                             .worker = lane.id});
   } catch (...) {
     error = std::current_exception();
   }

@@ -20,7 +20,7 @@ class Engine::Section {
   Section& operator=(Section const&) = delete;
 
   std::vector<CopyJob> copies;
-  std::vector<WorkerLane*> to_wake;
+  std::vector<Bell*> to_wake;
   std::vector<Parameters> dropped_parameters;
   std::vector<std::shared_ptr<void const>> dropped_bindings;
 
@@ -38,9 +38,9 @@ auto Engine::apply(Function&& function) {
   return function(section);
 }
 
-/// Spins, then sleeps, until `met`; whoever makes it so wakes the lane. A spinning worker drains what others post.
+/// Spins, then sleeps, until `met`; whoever makes it so rings the bell. A spinning thread drains what others post.
 template <class Condition>
-void Engine::wait_for(WorkerLane& lane, Condition&& met) {
+void Engine::wait_for(Bell& bell, Condition&& met) {
   auto const give_up = Clock::now() + m_options.spin;
   for (;;) {
     for (int polls = 0; polls < 32; ++polls) {
@@ -49,9 +49,9 @@ void Engine::wait_for(WorkerLane& lane, Condition&& met) {
     }
     if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
     if (Clock::now() < give_up) continue;
-    lane.sleeping.store(1);
-    if (!met()) lane.sleeping.wait(1);
-    lane.sleeping.store(0);
+    bell.sleeping.store(1);
+    if (!met()) bell.sleeping.wait(1);
+    bell.sleeping.store(0);
   }
 }
 

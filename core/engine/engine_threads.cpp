@@ -41,6 +41,7 @@ void Engine::start_copies(Section& section) {
 
 void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
   if (error) {
+    cancel_if_lost(error);
     m_events.push(CopyFailed{transfer, std::move(error)});
   } else {
     m_events.push(CopyDone{transfer});
@@ -110,7 +111,11 @@ void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock:
         return;
       }
       m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
-                              {entry.addresses(), entry.parameters->get(), lane.instance, lane.id});
+                              {.data = entry.addresses(),
+                               .pitches = entry.pitches(),
+                               .parameters = entry.parameters->get(),
+                               .instance = lane.instance,
+                               .worker = lane.id});
     } catch (...) {
       end.error = std::current_exception();
     }
@@ -123,7 +128,7 @@ void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock:
 // Waits until the lane has a task, or others' inner tasks to help with; false when the engine stops.
 bool Engine::find_work(WorkerLane& lane) {
   bool const helps = lane.inner != nullptr && !lane.unusable;
-  wait_for(lane,
+  wait_for(lane.bell,
            [&] { return lane.incoming.front() != nullptr || (helps && lane.inner->has_ready()) || m_stop.load(); });
   return lane.incoming.front() != nullptr || !m_stop.load();
 }
@@ -167,14 +172,31 @@ void Engine::wait() {
   std::rethrow_exception(m_reported.front().error);
 }
 
+void Engine::start_threads() {
+  auto const& workers = m_planner.topology().machine().workers;
+  try {
+    for (auto& thread : m_threads) {
+      auto& first = *thread->lanes.front();
+      if (workers[first.id.index()].kind == WorkerKind::Cpu) {
+        thread->thread = std::thread([this, &first] { work(first); });
+      } else {
+        thread->thread = std::thread([this, &driver = *thread] { drive(driver); });
+      }
+    }
+  } catch (...) {
+    stop_threads();
+    throw;
+  }
+}
+
 void Engine::stop_threads() {
   m_stop.store(true);
-  for (auto& lane : m_lanes) {
-    lane->sleeping.store(0);
-    lane->sleeping.notify_one();
+  for (auto& thread : m_threads) {
+    thread->bell.sleeping.store(0);
+    thread->bell.sleeping.notify_one();
   }
-  for (auto& lane : m_lanes) {
-    if (lane->thread.joinable()) lane->thread.join();
+  for (auto& thread : m_threads) {
+    if (thread->thread.joinable()) thread->thread.join();
   }
 }
 

@@ -41,7 +41,7 @@ void InnerPool::ended(Taken const& taken, Duration duration, std::exception_ptr 
     finished = graph.finished();
     if (finished) taken.run->finished.store(true);
   }
-  if (finished && &parent != &by) parent.wake();
+  if (finished && &parent != &by) parent.bell.ring();
   wake(m_ready.load(), by);
 }
 
@@ -58,7 +58,7 @@ void InnerPool::count_ready() {
 
 void InnerPool::wake(std::size_t most, WorkerLane const& but) {
   for (std::size_t l = 0; most > 0 && l < m_lanes.size(); ++l) {
-    if (m_lanes[l] != &but && m_lanes[l]->wake()) --most;
+    if (m_lanes[l] != &but && m_lanes[l]->bell.ring()) --most;
   }
 }
 

@@ -15,8 +15,9 @@ namespace granary {
 
 /// A task that runs as an inner graph: on its worker, and on those that help.
 struct InnerRun {
-  InnerRun(AccessList const& accesses, std::span<std::byte* const> addresses, WorkerLane& worker)
-      : graph(accesses, addresses), parent(worker) {}
+  InnerRun(AccessList const& accesses, std::span<std::byte* const> addresses, std::span<Bytes const> pitches,
+           WorkerLane& worker)
+      : graph(accesses, addresses, pitches), parent(worker) {}
 
   InnerGraph graph;    // once published, under the pool's mutex
   WorkerLane& parent;  // waits for `finished`

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/engine/backend.hpp>
 
 #include <cstddef>
 #include <string>
@@ -10,16 +11,15 @@ namespace granary {
 
 /// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system
 /// as they are first touched, so that what is resident never exceeds the capacity.
-class Pool {
+class Pool : public NodeMemory {
  public:
   /// Throws Error, naming the node and the size, when the system refuses the mapping. Aligned to 2 MiB.
   Pool(std::string const& node_name, Bytes bytes);
-  ~Pool();
+  ~Pool() override;
   Pool(Pool const&) = delete;
   Pool& operator=(Pool const&) = delete;
 
-  /// Null for a pool of no bytes.
-  [[nodiscard]] std::byte* base() const { return m_base; }
+  [[nodiscard]] std::byte* base() const override { return m_base; }
   [[nodiscard]] Bytes bytes() const { return m_bytes; }
 
  private:

@@ -25,12 +25,14 @@ class SpscRing {
   void publish() { m_tail.store(m_written); }
 
   /// Consumer: the oldest element, or null.
-  [[nodiscard]] T* front() {
-    if (m_read == m_seen_tail) {
+  [[nodiscard]] T* front() { return peek(0); }
+  /// Consumer: the element so many behind the oldest, or null.
+  [[nodiscard]] T* peek(std::size_t behind) {
+    if (m_seen_tail - m_read <= behind) {
       m_seen_tail = m_tail.load();
-      if (m_read == m_seen_tail) return nullptr;
+      if (m_seen_tail - m_read <= behind) return nullptr;
     }
-    return &m_cells[m_read & m_mask];
+    return &m_cells[(m_read + behind) & m_mask];
   }
   void pop() { ++m_read; }
 

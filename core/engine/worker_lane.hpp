@@ -14,6 +14,7 @@
 #include <exception>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -27,16 +28,29 @@ class LaneEntry {
   Kernel kernel = nullptr;
   bool launches_kokkos_kernels = false;
   Expansion expand = nullptr;
+  Check check = nullptr;
   AccessList const* accesses = nullptr;  ///< where it may expand; lives as long as the task
   Parameters* parameters = nullptr;
+  std::exception_ptr refused;  ///< why it was not launched, of a lane that launches
 
-  /// Room for the addresses of `count` accesses.
+  /// Room for the addresses of `count` accesses; none has a pitch.
   [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
     m_count = count;
+    m_has_pitches = false;
     if (count > m_inline.size() && m_many.size() < count) m_many.resize(count);
     return {data(), count};
   }
   [[nodiscard]] std::span<std::byte* const> addresses() { return {data(), m_count}; }
+
+  /// The datum of that access has lines so far apart.
+  void set_pitch(std::size_t access, Bytes pitch) {
+    if (!std::exchange(m_has_pitches, true)) m_pitches.assign(m_count, 0);
+    m_pitches[access] = pitch;
+  }
+  /// As KernelCall has it.
+  [[nodiscard]] std::span<Bytes const> pitches() const {
+    return m_has_pitches ? std::span<Bytes const>(m_pitches) : std::span<Bytes const>();
+  }
 
  private:
   [[nodiscard]] std::byte** data() { return m_count > m_inline.size() ? m_many.data() : m_inline.data(); }
@@ -44,6 +58,20 @@ class LaneEntry {
   std::size_t m_count = 0;
   std::array<std::byte*, 6> m_inline{};
   std::vector<std::byte*> m_many;
+  bool m_has_pitches = false;
+  std::vector<Bytes> m_pitches;
+};
+
+/// Where a thread sleeps until others have something for it.
+struct Bell {
+  alignas(64) std::atomic<std::uint32_t> sleeping = 0;
+
+  /// Wakes the thread if it sleeps, and says whether it did.
+  bool ring() {
+    if (sleeping.load() == 0 || sleeping.exchange(0) == 0) return false;
+    sleeping.notify_one();
+    return true;
+  }
 };
 
 /// A worker's answer.
@@ -53,17 +81,20 @@ struct TaskEnd {
   std::exception_ptr error;  ///< null: it ran
 };
 
-/// One worker's lane: what it was handed, what it answered, and whether it sleeps.
+/// One worker's lane: what it was handed, what it answered, and how its thread is woken: its own, or the driver of
+/// several lanes.
 struct WorkerLane {
-  WorkerLane(WorkerId worker, std::size_t capacity) : id(worker), incoming(capacity), finished(capacity) {}
+  WorkerLane(WorkerId worker, Bell& thread_bell, std::size_t capacity)
+      : id(worker), bell(thread_bell), incoming(capacity), finished(capacity) {}
 
   WorkerId id;
+  Bell& bell;
   SpscRing<LaneEntry> incoming;  // from whoever holds the planner's lock to the worker
   SpscRing<TaskEnd> finished;    // back
-  alignas(64) std::atomic<std::uint32_t> sleeping = 0;
 
-  // The worker's own; statistics may be read by others.
+  // Its thread's own; statistics may be read by others.
   alignas(64) std::size_t unannounced = 0;
+  std::size_t launched = 0;  // of those in `incoming`, where a driver launches them
   void const* instance = nullptr;
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;
@@ -77,19 +108,18 @@ struct WorkerLane {
   alignas(64) bool touched = false;
   std::size_t outstanding = 0;  // handed over and not answered
 
-  std::thread thread;
-
-  /// Wakes the worker if it sleeps, and says whether it did.
-  bool wake() {
-    if (sleeping.load() == 0 || sleeping.exchange(0) == 0) return false;
-    sleeping.notify_one();
-    return true;
-  }
   /// Worker: it was in a kernel for that long.
   void count_busy(Duration duration) {
     busy_nanoseconds.store(busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
                            std::memory_order_relaxed);
   }
+};
+
+/// A thread that runs what some lanes are handed: a host worker's own, or the driver of lanes that launch.
+struct LaneThread {
+  Bell bell;
+  std::vector<WorkerLane*> lanes;
+  std::thread thread;
 };
 
 }  // namespace granary

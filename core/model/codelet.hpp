@@ -6,22 +6,45 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
 namespace granary {
 
+class LaneStorage;
+
+/// What a kernel that runs in the background says of its outcome: memory that it and the host reach. All zero when it
+/// starts.
+struct KernelReport {
+  std::int64_t info = 0;  ///< in LAPACK's sense: 0 when all is well
+  double value = 0;       ///< what a message may quote
+};
+
 /// What a kernel is handed when it runs.
 struct KernelCall {
   std::span<std::byte* const> data;  ///< one address per access, in the order of submission
+  /// One per access: bytes from one line of the datum to the next where it is used in place with gaps between its
+  /// lines, 0 where its bytes are packed. Empty: all are packed.
+  std::span<Bytes const> pitches = {};
   void const* parameters = nullptr;  ///< the task's own parameters
-  void const* instance =
-      nullptr;  ///< the worker's execution-space instance, of the type that the worker's kind implies
+  /// The worker's execution-space instance, of the type that the worker's kind implies.
+  void const* instance = nullptr;
   WorkerId worker;
+  // Of workers that run kernels in the background; null and empty on others.
+  KernelReport* report = nullptr;
+  LaneStorage* storage = nullptr;
+  std::span<std::byte> workspace = {};  ///< of the lane, in its node's memory, until the kernel ends
+
+  [[nodiscard]] Bytes pitch(std::size_t access) const { return pitches.empty() ? 0 : pitches[access]; }
 };
 
-/// An operation's implementation for one kind of worker. What it throws fails the task.
+/// An operation's implementation for one kind of worker. What it throws fails the task. One for devices enqueues what
+/// it does on the instance it is handed, and neither waits nor fences.
 using Kernel = void (*)(KernelCall const&);
+
+/// Called on the host when a kernel that ran in the background ended. What it throws fails the task.
+using Check = void (*)(void const* parameters, KernelReport const& report);
 
 class InnerGraph;
 
@@ -40,6 +63,8 @@ struct Codelet {
   std::string variant = {};
   /// Whether and how a task may run as a finer graph, on several workers of a group of CPU workers; null: never.
   Expansion expand = nullptr;
+  /// What becomes of a device kernel's report; null: nothing.
+  Check check = nullptr;
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };

@@ -16,8 +16,9 @@ bool after(std::pair<std::int64_t, TaskId> const& a, std::pair<std::int64_t, Tas
 
 }  // namespace
 
-InnerGraph::InnerGraph(AccessList const& accesses, std::span<std::byte* const> addresses)
-    : m_accesses(accesses), m_addresses(addresses) {}
+InnerGraph::InnerGraph(AccessList const& accesses, std::span<std::byte* const> addresses,
+                       std::span<Bytes const> pitches)
+    : m_accesses(accesses), m_addresses(addresses), m_pitches(pitches) {}
 
 DataId InnerGraph::part(std::size_t access, std::size_t offset) {
   if (access >= m_accesses.size()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/model/task_graph.hpp>
@@ -22,11 +23,14 @@ namespace granary {
 class InnerGraph final : public Submitter {
  public:
   /// `accesses` are the parent's and must outlive the graph; `addresses` says where their data lie, and is empty where
-  /// nothing is computed.
-  explicit InnerGraph(AccessList const& accesses, std::span<std::byte* const> addresses = {});
+  /// nothing is computed; `pitches` is as in KernelCall.
+  explicit InnerGraph(AccessList const& accesses, std::span<std::byte* const> addresses = {},
+                      std::span<Bytes const> pitches = {});
 
   // For the expansion.
 
+  /// See KernelCall::pitch.
+  [[nodiscard]] Bytes pitch(std::size_t access) const { return m_pitches.empty() ? 0 : m_pitches[access]; }
   /// The part of the parent's datum of that access that begins `offset` bytes from its start. The same offset in the
   /// same datum names the same part. Parts do not overlap: that is the expansion's affair. Throws InvalidArgument when
   /// the parent has no such access.
@@ -71,6 +75,7 @@ class InnerGraph final : public Submitter {
 
   AccessList const& m_accesses;
   std::span<std::byte* const> m_addresses;
+  std::span<Bytes const> m_pitches;
   std::map<Part, DataId> m_ids;
   std::vector<Part> m_parts;  // by datum
   std::vector<Codelet> m_codelets;

@@ -17,6 +17,9 @@ struct PlannerOptions {
   Duration issue_ahead = std::chrono::microseconds(100);
   /// The most tasks that a worker holds, at least 1.
   std::uint32_t issue_depth = 64;
+  /// A device worker is handed that many tasks whatever they take, so that its lane runs on while a decision is on its
+  /// way; at least 1.
+  std::uint32_t device_issue = 1;
   /// Write final values home while the link would be idle, before room is needed.
   bool write_back_early = true;
 };

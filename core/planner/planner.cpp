@@ -280,7 +280,9 @@ WorkerId Planner::free_worker(WorkerGroup const& group, Duration estimate) const
   for (WorkerId const worker : group.workers) {
     auto const& state = m_workers[worker.index()];
     if (state.held == 0) return worker;
-    if (state.held >= m_options.issue_depth || state.held_time + estimate > m_options.issue_ahead) continue;
+    bool const short_enough = state.held_time + estimate <= m_options.issue_ahead ||
+                              (group.kind == WorkerKind::Device && state.held < m_options.device_issue);
+    if (state.held >= m_options.issue_depth || !short_enough) continue;
     if (state.held_time >= best_time) continue;
     best = worker;
     best_time = state.held_time;

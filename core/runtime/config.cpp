@@ -66,20 +66,20 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (options.scheduler.empty()) options.scheduler = "darts";
   if (options.eviction.empty()) options.eviction = variable("GRANARY_EVICTION");
   if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
-  if (auto const text = variable("GRANARY_WORKERS"); options.workers == 0 && !text.empty())
+  if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
     options.workers = parse_workers(text);
   if (auto const text = variable("GRANARY_MEMORY"); options.host_memory == 0 && !text.empty())
     options.host_memory = parse_memory(text);
   if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
   if (options.models.empty()) options.models = models_directory();
   if (variable("GRANARY_MEASURE_LINKS") == "0") options.measure_links = false;
-  if (options.workers == 0 || options.host_memory == 0) {
+  if (!options.workers || options.host_memory == 0) {
     auto const host = discover_host();
-    if (options.workers == 0) options.workers = static_cast<unsigned>(host.cores.size());
+    if (!options.workers) options.workers = static_cast<unsigned>(host.cores.size());
     if (options.host_memory == 0) options.host_memory = host.memory / 2;
   }
-  if (options.workers > most_workers) {
-    throw InvalidArgument(std::to_string(options.workers) + " workers are more than " + std::to_string(most_workers));
+  if (*options.workers > most_workers) {
+    throw InvalidArgument(std::to_string(*options.workers) + " workers are more than " + std::to_string(most_workers));
   }
   if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
   if (options.scratch.empty()) options.scratch = variable("GRANARY_SCRATCH");

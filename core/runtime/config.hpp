@@ -5,6 +5,7 @@
 #include <granary/core/planner/options.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace granary {
@@ -14,7 +15,17 @@ namespace granary {
 struct RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that goes with the scheduler
-  unsigned workers = 0;        ///< GRANARY_WORKERS; one per core that the process may use
+  /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices do all the work.
+  std::optional<unsigned> workers = {};
+  /// Devices that work, too: GRANARY_DEVICES; "all". "none"; "all", those of the backend that granary was built for;
+  /// "0,2", some of them; "host:4", so many emulated ones, with memories and links of their own on the host.
+  std::string devices = {};
+  /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of what is free there, 256 MiB of an
+  /// emulated one.
+  Bytes device_memory = 0;
+  unsigned device_lanes = 0;  ///< lanes of execution on each device: GRANARY_DEVICE_LANES; 4, 1 of an emulated one
+  Bytes link_bytes_per_second =
+      0;  ///< of each link of an emulated device: GRANARY_LINK_BANDWIDTH; 0: as fast as copies are
   /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may
   /// use. Views that are used in place lie in the application's memory and do not count.
   Bytes host_memory = 0;

@@ -29,7 +29,7 @@ Machine make_machine(RuntimeOptions const& options, DiskSpeed const& disk_speed)
   auto const bus = machine.add_bus({"disk", std::max(bandwidth(read), bandwidth(write))});
   machine.add_link({host, disk, bandwidth(write), write.latency, disk_width, {bus}});
   machine.add_link({disk, host, bandwidth(read), read.latency, disk_width, {bus}});
-  for (unsigned w = 0; w < options.workers; ++w)
+  for (unsigned w = 0; w < *options.workers; ++w)
     machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
   return machine;
 }
@@ -50,7 +50,7 @@ Runtime::Runtime(RuntimeOptions const& options)
 std::shared_ptr<Engine> Runtime::make_engine() {
   m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
   auto const cores = m_options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
-  EngineBackends const backends{std::make_shared<HostWorkers>(m_options.workers, cores), {m_disk, m_disk}};
+  EngineBackends const backends{std::make_shared<HostWorkers>(*m_options.workers, cores), {m_disk, m_disk}};
   EngineOptions engine_options;
   engine_options.planner.depth = m_options.depth;
   engine_options.record_journal = m_options.record_journal;
@@ -100,7 +100,8 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
       throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");
     description.origin = description.home = host_node();
     description.origin_is_home = description.in_place = true;
-    return m_engine->add_data(std::move(description), {binding.host, binding.host, std::move(binding.keep)}, nullptr);
+    return m_engine->add_data(std::move(description),
+                              {binding.host, binding.host, std::move(binding.keep), binding.lines}, nullptr);
   }
   if (binding.origin) description.origin = disk_node();
   if (binding.home) description.home = disk_node();

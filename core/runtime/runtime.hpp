@@ -27,6 +27,7 @@ struct DataBinding {
   StorageSlot origin = {};  ///< its first value is read from here
   StorageSlot home = {};    ///< its last value is written here; the same slot as the origin's for data changed in place
   std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then there is no origin and home
+  Lines lines = {};           ///< of `host`, where its bytes are not contiguous
   std::shared_ptr<void const> keep = {};  ///< kept until the datum is forgotten
 };
 

@@ -142,7 +142,8 @@ void expand_trsm(void const* parameters, InnerGraph& graph) {
     auto const a = sub_tiles<T>(graph, 0, p.a, p.inner, part_of(p.uplo));
     return granary::trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, b);
   }
-  TileRef const a{graph.part(0, 0), p.a.rows, p.a.cols, p.a.ld, p.a.layout};
+  auto const whole = detail::shape_now<T>(graph, 0, p.a);
+  TileRef const a{graph.part(0, 0), whole.rows, whole.cols, whole.ld, whole.layout};
   for (std::uint64_t i = 0; i < count; ++i) {
     auto const panel = left ? rows_of_op<T>(graph, 1, p.b, Op::Trans, b.grid().first(i), b(0, i).cols)
                             : rows_of_op<T>(graph, 1, p.b, Op::NoTrans, b.grid().first(i), b(i, 0).rows);

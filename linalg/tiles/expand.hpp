@@ -13,6 +13,13 @@
 /// cut only their result, which has sub-tiles enough: the longer the inner dimension, the faster they are.
 namespace granary::detail {
 
+/// The parent's tile of the access of that number, as it lies now.
+template <class T>
+[[nodiscard]] TileShape shape_now(InnerGraph const& graph, std::size_t access, TileShape tile) {
+  if (graph.pitch(access) > 0) tile.ld = static_cast<std::int32_t>(graph.pitch(access) / sizeof(T));
+  return tile;
+}
+
 /// Whether a task with that result runs as a finer graph on sub-tiles of order `inner`; 0: never.
 [[nodiscard]] inline bool splits(TileShape const& result, std::int32_t inner) {
   return inner > 0 && (result.rows > inner || result.cols > inner);
@@ -20,8 +27,9 @@ namespace granary::detail {
 
 /// The tile of the parent's access of that number as a matrix of sub-tiles of order `inner`, or one part of it.
 template <class T>
-[[nodiscard]] TiledMatrix<T> sub_tiles(InnerGraph& graph, std::size_t access, TileShape const& tile, std::int32_t inner,
-                                       MatrixPart part = MatrixPart::All) {
+[[nodiscard]] TiledMatrix<T> sub_tiles(InnerGraph& graph, std::size_t access, TileShape const& shape,
+                                       std::int32_t inner, MatrixPart part = MatrixPart::All) {
+  auto const tile = shape_now<T>(graph, access, shape);
   TileGrid const grid{static_cast<std::uint64_t>(tile.rows), static_cast<std::uint64_t>(tile.cols),
                       static_cast<std::uint64_t>(inner)};
   auto const leading = static_cast<std::uint64_t>(tile.ld);
@@ -35,8 +43,9 @@ template <class T>
 /// What `count` rows of op(A) from `first` on are made of, A the parent's tile of the access of that number: so many of
 /// its rows or columns, in their full length.
 template <class T>
-[[nodiscard]] TileRef rows_of_op(InnerGraph& graph, std::size_t access, TileShape const& tile, Op op,
+[[nodiscard]] TileRef rows_of_op(InnerGraph& graph, std::size_t access, TileShape const& shape, Op op,
                                  std::uint64_t first, std::int32_t count) {
+  auto const tile = shape_now<T>(graph, access, shape);
   bool const rows = op == Op::NoTrans;
   auto const step = rows == (tile.layout == Layout::ColumnMajor) ? 1 : static_cast<std::uint64_t>(tile.ld);
   return {graph.part(access, first * step * sizeof(T)), rows ? count : tile.rows, rows ? tile.cols : count, tile.ld,

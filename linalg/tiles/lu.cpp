@@ -16,6 +16,7 @@ namespace {
 
 using detail::flops_of;
 using detail::input_tile;
+using detail::leading_of;
 using detail::output_tile;
 using detail::PanelExchanges;
 using detail::parameters_of;
@@ -72,7 +73,9 @@ void run_trsm_ru_ordered(KernelCall const& call) {
 // The tiles of a panel as one column-major matrix, if that is what they are in memory.
 template <class T>
 [[nodiscard]] bool adjacent(KernelCall const& call, TileStack const& stack) {
-  if (stack.shape.layout != Layout::ColumnMajor || stack.shape.ld < stack.rows) return false;
+  if (stack.shape.layout != Layout::ColumnMajor || leading_of<T>(call, 0, stack.shape) < stack.rows) {
+    return false;
+  }
   for (std::size_t i = 0; i + 1 < stack.count; ++i) {
     if (stack.view<T>(call, 0, i).data + stack.tile != stack.view<T>(call, 0, i + 1).data) return false;
   }
@@ -84,7 +87,7 @@ void run_getrf_panel(KernelCall const& call) {
   auto const& p = parameters_of<TileStack>(call);
   bool const in_place = adjacent<T>(call, p);
   TileView<T> const all{reinterpret_cast<T*>(call.data[in_place ? 0 : p.count]), p.rows, p.shape.cols,
-                        in_place ? p.shape.ld : p.rows};
+                        in_place ? leading_of<T>(call, 0, p.shape) : p.rows};
   auto const each_tile = [&](auto&& copy) {
     for (std::size_t i = 0; !in_place && i < p.count; ++i) {
       auto const tile = p.view<T>(call, 0, i);

@@ -31,8 +31,8 @@ struct TileStack {
   template <class T>
   [[nodiscard]] TileView<T> view(KernelCall const& call, std::size_t first_access, std::size_t i) const {
     auto const above = static_cast<std::int32_t>(i) * tile;
-    return {reinterpret_cast<T*>(call.data[first_access + i]), std::min(tile, rows - above), shape.cols, shape.ld,
-            shape.layout};
+    return {reinterpret_cast<T*>(call.data[first_access + i]), std::min(tile, rows - above), shape.cols,
+            leading_of<T>(call, first_access + i, shape), shape.layout};
   }
 };
 

@@ -1,0 +1,126 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The thread that launches the kernels of all device workers and sees them end.
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/engine_section.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace granary {
+
+// While kernels run it looks at them without pause for a moment, then with naps between: a lane that holds a second
+// task does not wait for it.
+void Engine::drive(LaneThread& driver) {
+  auto& devices = *m_backends.devices;
+  for (auto* lane : driver.lanes) {
+    try {
+      devices.enter(lane->id);
+    } catch (...) {
+      lane->unusable = std::current_exception();
+    }
+  }
+  auto const handed = [&] {
+    return std::ranges::any_of(driver.lanes, [](auto* lane) { return lane->incoming.peek(lane->launched) != nullptr; });
+  };
+  auto const running = [&] { return std::ranges::any_of(driver.lanes, [](auto* lane) { return lane->launched > 0; }); };
+  auto spin_until = Clock::now() + m_options.spin;
+  for (;;) {
+    bool progress = false;
+    for (auto* lane : driver.lanes) progress |= launch_all(*lane);
+    for (auto* lane : driver.lanes) progress |= poll_all(*lane);
+    if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
+    if (progress) {
+      spin_until = Clock::now() + m_options.spin;
+    } else if (!running()) {
+      wait_for(driver.bell, [&] { return handed() || m_stop.load(); });
+      if (!handed() && m_stop.load()) break;
+    } else if (Clock::now() < spin_until) {
+      spin_pause();
+    } else {
+      std::this_thread::sleep_for(m_options.nap);
+    }
+  }
+  for (auto* lane : driver.lanes) {
+    if (!lane->unusable) devices.leave(lane->id);
+  }
+}
+
+// Launches what the lane was handed as far as the backend takes it; whether there was something.
+bool Engine::launch_all(WorkerLane& lane) {
+  bool launched = false;
+  while (lane.launched < m_backends.devices->most_launches()) {
+    auto* entry = lane.incoming.peek(lane.launched);
+    if (entry == nullptr) break;
+    entry->refused = lane.unusable;
+    if (!entry->refused) {
+      try {
+        m_backends.devices->launch(lane.id, entry->kernel,
+                                   {.data = entry->addresses(),
+                                    .pitches = entry->pitches(),
+                                    .parameters = entry->parameters->get(),
+                                    .worker = lane.id});
+      } catch (...) {
+        entry->refused = std::current_exception();
+      }
+    }
+    ++lane.launched;
+    launched = true;
+  }
+  return launched;
+}
+
+// Answers for the launches that ended, in their order; whether there were some.
+bool Engine::poll_all(WorkerLane& lane) {
+  bool ended = false;
+  while (lane.launched > 0) {
+    auto& entry = *lane.incoming.front();
+    if (entry.refused) {
+      finish(lane, {.error = std::exchange(entry.refused, nullptr)});
+    } else if (auto end = m_backends.devices->poll(lane.id)) {
+      finish(lane, std::move(*end));
+    } else {
+      break;
+    }
+    ended = true;
+  }
+  return ended;
+}
+
+void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
+  auto& entry = *lane.incoming.front();
+  auto& end = lane.finished.next();
+  end.task = entry.task;
+  end.duration = ended.duration;
+  end.error = std::move(ended.error);
+  if (!end.error && entry.check != nullptr && ended.report != nullptr) {
+    try {
+      entry.check(entry.parameters->get(), *ended.report);
+    } catch (...) {
+      end.error = std::current_exception();
+    }
+  }
+  if (end.error) cancel_if_lost(end.error);
+  entry.parameters->reset();
+  lane.count_busy(end.duration);
+  lane.incoming.pop();
+  --lane.launched;
+  lane.finished.stage();
+  lane.finished.publish();
+  lane.tasks.store(lane.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  announce(1);
+}
+
+// Nothing that a lost device was to do can be done any more, and what its memory held is gone: the run ends.
+void Engine::cancel_if_lost(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (DeviceLost const&) {
+    m_events.push(CancelAll{error});
+    announce(1);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): any other failure concerns its task alone
+  }
+}
+
+}  // namespace granary
