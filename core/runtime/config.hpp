@@ -23,9 +23,10 @@ struct RuntimeOptions {
   /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of what is free there, 256 MiB of an
   /// emulated one.
   Bytes device_memory = 0;
-  unsigned device_lanes = 0;  ///< lanes of execution on each device: GRANARY_DEVICE_LANES; 4, 1 of an emulated one
-  Bytes link_bytes_per_second =
-      0;  ///< of each link of an emulated device: GRANARY_LINK_BANDWIDTH; 0: as fast as copies are
+  /// Lanes of execution on each device: GRANARY_DEVICE_LANES; 4, 1 of an emulated one.
+  unsigned device_lanes = 0;
+  /// Of each link of an emulated device: GRANARY_LINK_BANDWIDTH; 0: as fast as copies are.
+  Bytes link_bytes_per_second = 0;
   /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may
   /// use. Views that are used in place lie in the application's memory and do not count.
   Bytes host_memory = 0;
