@@ -1,6 +1,8 @@
 # Finds what granary builds on and gives every dependency one target name, whatever its version's CMake files look like.
 #   granary::kokkos         Kokkos, 3.4.1 or newer
 #   granary::kokkoskernels  Kokkos Kernels, where there is one (GRANARY_HAVE_KOKKOSKERNELS)
+#   granary::cuda           cudart, cuBLAS and cuSOLVER, where Kokkos has CUDA (GRANARY_HAVE_CUDA)
+#   granary::hip            HIP, rocBLAS and rocSOLVER where found, where Kokkos has HIP (GRANARY_HAVE_HIP)
 #   granary::blas           BLAS and LAPACK
 #   granary::hwloc, granary::uring (where found), granary::hdf5, granary::clp
 # Used by the build and by the installed package alike.
@@ -60,6 +62,37 @@ if(GRANARY_HAVE_KOKKOSKERNELS)
     target_link_libraries(granary::kokkoskernels INTERFACE ${KokkosKernels_LIBRARIES} ${KokkosKernels_TPL_LIBRARIES})
   endif()
   target_compile_definitions(granary::kokkoskernels INTERFACE GRANARY_HAVE_KOKKOSKERNELS)
+endif()
+
+# What Kokkos drives devices with. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.
+set(GRANARY_HAVE_CUDA FALSE)
+set(GRANARY_HAVE_HIP FALSE)
+add_library(granary::cuda INTERFACE IMPORTED)
+add_library(granary::hip INTERFACE IMPORTED)
+string(TOUPPER "${Kokkos_DEVICES}" granary_kokkos_devices)
+if("CUDA" IN_LIST granary_kokkos_devices OR "HIP" IN_LIST granary_kokkos_devices)
+  if(Kokkos_VERSION VERSION_LESS 4.6)
+    message(FATAL_ERROR "granary needs Kokkos 4.6 or newer for CUDA and HIP; found ${Kokkos_VERSION}")
+  endif()
+endif()
+if("CUDA" IN_LIST granary_kokkos_devices)
+  set(GRANARY_HAVE_CUDA TRUE)
+  find_package(CUDAToolkit 12 REQUIRED)
+  target_link_libraries(granary::cuda INTERFACE CUDA::cudart CUDA::cublas CUDA::cusolver)
+  target_compile_definitions(granary::cuda INTERFACE GRANARY_HAVE_CUDA)
+  # nvcc warns of conversions that a template's constraints exclude.
+  target_compile_options(granary::kokkos INTERFACE "SHELL:-Xcudafe --diag_suppress=554")
+elseif("HIP" IN_LIST granary_kokkos_devices)
+  set(GRANARY_HAVE_HIP TRUE)
+  find_package(hip REQUIRED)
+  target_link_libraries(granary::hip INTERFACE hip::host)
+  target_compile_definitions(granary::hip INTERFACE GRANARY_HAVE_HIP)
+  find_package(rocblas QUIET)
+  find_package(rocsolver QUIET)
+  if(rocblas_FOUND AND rocsolver_FOUND)
+    target_link_libraries(granary::hip INTERFACE roc::rocblas roc::rocsolver)
+    target_compile_definitions(granary::hip INTERFACE GRANARY_HAVE_ROCSOLVER)
+  endif()
 endif()
 
 find_package(BLAS REQUIRED)

@@ -12,9 +12,15 @@ endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/core/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
 
 add_library(granary_options INTERFACE)
-target_compile_options(granary_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
+  # What nvcc generates is not pedantic.
+  $<$<NOT:$<BOOL:${GRANARY_HAVE_CUDA}>>:-Wpedantic>
   # GCC 12 sees overlaps in the concatenation of strings that are not there (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+if(GRANARY_HAVE_CUDA)
+  # nvcc takes fmt's checks of formats at compile time for ill-formed.
+  target_compile_definitions(granary_options INTERFACE FMT_CONSTEVAL=)
+endif()
 if(GRANARY_SANITIZE)
   target_compile_options(granary_options INTERFACE -fsanitize=${GRANARY_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(granary_options INTERFACE -fsanitize=${GRANARY_SANITIZE})

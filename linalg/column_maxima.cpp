@@ -25,7 +25,14 @@ void run_column_maxima(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const column_maxima_codelet = detail::tile_codelet<T>("column_maxima", run_column_maxima<T>);
+void launch_column_maxima(KernelCall const& call, detail::DeviceLane const& lane) {
+  auto const& p = detail::parameters_of<ColumnMaximaCall>(call);
+  kernels::column_maxima(lane, detail::input_tile<T>(call, 0, p.b), p.first, reinterpret_cast<double*>(call.data[1]));
+}
+
+template <class T>
+Codelet const column_maxima_codelet = detail::tile_codelet<T>("column_maxima", run_column_maxima<T>,
+                                                              detail::on_lane<launch_column_maxima<T>>);
 
 }  // namespace
 

@@ -197,15 +197,19 @@ class PivotedTasks {
     auto const level = priority(k, k);
     auto const matched = std::max<std::uint64_t>(2, m_options.leaf_tiles);
     std::vector<DataId> round;
+    std::uint64_t last_rows = 0;  // of the last of the round; all others have as many as the panel has columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
       auto const part = tiles_below(i, k, m_options.leaf_tiles);
       play(part.size(), [&](DataId workspace) {
         round.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
+        last_rows = std::min(grid.rows - grid.first(i), grid.cols_in(k));
         tiles::select_rows<T>(m_tasks, {part, grid.first(i), grid.tile}, workspace, round.back(), level);
       });
     }
     auto const match = [&](std::size_t begin, std::size_t count) {
-      return tiles::Match{std::span(round).subspan(begin, count), grid.tile, grid.cols_in(k)};
+      auto const cols = grid.cols_in(k);
+      return tiles::Match{std::span(round).subspan(begin, count), grid.tile, cols,
+                          begin + count == round.size() ? last_rows : cols};
     };
     while (round.size() > matched) {
       std::vector<DataId> winners;
@@ -215,6 +219,7 @@ class PivotedTasks {
           winners.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
           tiles::merge_rows<T>(m_tasks, candidates, workspace, winners.back(), level);
         });
+        if (begin + matched >= round.size() && candidates.candidates.size() > 1) last_rows = grid.cols_in(k);
       }
       release(round);
       round = std::move(winners);

@@ -71,6 +71,10 @@ template <class ViewType>
   bool const column_major = form.layout == Layout::ColumnMajor;
   auto const packed = std::min(grid.tile, column_major ? grid.rows : grid.cols);  // leading dimension of a copy
   auto* const first = const_cast<T*>(elements.first);
+  auto const lines_of_all = column_major ? grid.cols : grid.rows;
+  auto const pinned =
+      runtime.pin(reinterpret_cast<std::byte*>(first),
+                  ((lines_of_all - 1) * form.leading + (column_major ? grid.rows : grid.cols)) * sizeof(T));
   return TiledMatrix<T>(grid, part, form.layout, packed, [&](std::uint64_t i, std::uint64_t j) {
     auto const row = grid.first(i);
     auto const col = grid.first(j);
@@ -80,7 +84,7 @@ template <class ViewType>
                       .pitch = form.leading * sizeof(T),
                       .packed = packed * sizeof(T)};
     return runtime.add_data(tile_name(view.label(), i, j), lines.count * lines.packed,
-                            {.host = reinterpret_cast<std::byte*>(corner), .lines = lines});
+                            {.host = reinterpret_cast<std::byte*>(corner), .lines = lines, .keep = pinned});
   });
 }
 

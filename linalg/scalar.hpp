@@ -46,7 +46,7 @@ template <class T>
 }
 /// |x|, without overflow.
 template <class T>
-[[nodiscard]] RealOf<T> modulus(T const& x) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION RealOf<T> modulus(T const& x) {
   if constexpr (is_complex<T>) {
     return std::hypot(x.real(), x.imag());
   } else {
@@ -62,7 +62,7 @@ template <class T>
   }
 }
 template <class T>
-[[nodiscard]] bool is_finite(T const& x) {
+[[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_finite(T const& x) {
   if constexpr (is_complex<T>) {
     return std::isfinite(x.real()) && std::isfinite(x.imag());
   } else {

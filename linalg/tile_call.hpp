@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/model/codelet.hpp>
+#include <granary/linalg/kernels/device/device_kernels.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
 #include <granary/linalg/scalar.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
@@ -49,10 +50,24 @@ template <class T>
           shape.layout};
 }
 
-/// The codelet of a tile operation for host workers, on scalars T; its kernel launches no Kokkos kernels.
+using kernels::DeviceLane;
+
+/// The kernel that enqueues on the lane of the device worker that it runs on.
+template <void (*Run)(KernelCall const&, DeviceLane const&)>
+void on_lane(KernelCall const& call) {
+  Run(call, DeviceLane(call));
+}
+
+/// The codelet of a tile operation on scalars T. Its kernel for host workers launches no Kokkos kernels; `check` is of
+/// the one for devices.
 template <class T>
-[[nodiscard]] Codelet tile_codelet(char const* name, Kernel kernel) {
-  return {.name = name, .kernels = {kernel, nullptr}, .launches_kokkos_kernels = false, .variant = precision_letter<T>};
+[[nodiscard]] Codelet tile_codelet(char const* name, Kernel kernel, Kernel on_device = nullptr, Check check = nullptr) {
+  return {.name = name,
+          .kernels = {kernel, on_device},
+          .launches_kokkos_kernels = false,
+          .variant = precision_letter<T>,
+          .expand = nullptr,
+          .check = check};
 }
 
 [[nodiscard]] inline Access read(TileRef const& tile) { return {tile.data, AccessMode::Read}; }

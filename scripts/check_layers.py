@@ -23,7 +23,7 @@ LAYERS = {
     "core/backends": ENGINE,
     "outofcore": ENGINE,
     "core/runtime": ENGINE + ["core/backends", "outofcore", "policies"],
-    "linalg/kernels": BASE + ["core/backends/kokkos_compat.hpp", "linalg/scalar.hpp", "linalg/tile_grid.hpp"],
+    "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "linalg/scalar.hpp", "linalg/tile_grid.hpp"],
     "linalg/files": MODEL + ["core/engine", "outofcore", "linalg/tile_grid.hpp"],
     "linalg": MODEL + ["linalg/kernels", "linalg/files"],
     "workloads/bounds": MODEL,

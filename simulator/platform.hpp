@@ -86,8 +86,9 @@ class Platform {
   Machine machine;
   std::array<ByCodelet, precisions> kernels;
   std::map<std::string, std::array<double, precisions>, std::less<>> speeds;  ///< flops per second by model; 0: none
-  double jitter = 0;        ///< in [0, 1): kernels take a factor in [1 - jitter, 1 + jitter) of their times
-  std::uint32_t depth = 0;  ///< tasks ahead for which data are fetched (PlannerOptions::depth); 0: not stated
+  double jitter = 0;               ///< in [0, 1): kernels take a factor in [1 - jitter, 1 + jitter) of their times
+  std::uint32_t depth = 0;         ///< tasks ahead for which data are fetched (PlannerOptions::depth); 0: not stated
+  std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: not stated
 };
 
 }  // namespace granary

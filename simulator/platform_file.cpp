@@ -272,7 +272,8 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
     throw InvalidArgument("platform file '" + origin + "' is not JSON: " + error.what());
   }
   Field const top(content, origin, "");
-  top.object({"name", "source", "nodes", "buses", "links", "workers", "kernels", "speeds", "jitter", "depth"});
+  top.object(
+      {"name", "source", "nodes", "buses", "links", "workers", "kernels", "speeds", "jitter", "depth", "device_issue"});
   Platform platform;
   platform.name = top["name"].text();
   platform.source = top["source"].text();
@@ -289,6 +290,9 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
     if (platform.jitter >= 1) top["jitter"].refuse("it must be below 1");
   }
   if (top.has("depth")) platform.depth = static_cast<std::uint32_t>(top["depth"].whole(1U << 20U));
+  if (top.has("device_issue")) {
+    platform.device_issue = static_cast<std::uint32_t>(top["device_issue"].whole(1U << 20U));
+  }
   try {
     Topology const reachable(platform.machine);
     static_cast<void>(platform.home_node());
@@ -304,6 +308,7 @@ std::string Platform::to_json() const {
   content["source"] = source;
   content["jitter"] = jitter;
   if (depth > 0) content["depth"] = depth;
+  if (device_issue > 0) content["device_issue"] = device_issue;
   content["kernels"] = json::object();
   for (std::size_t p = 0; p < precisions; ++p) {
     for (auto const& [codelet, models] : kernels[p]) {

@@ -20,7 +20,7 @@ Bytes parse_rate(std::string text) {
 
 Bytes parse_memory(std::string const& text) {
   Bytes const memory = parse_bytes(text);
-  if (memory == 0) throw InvalidArgument("malformed size '" + text + "': the memory limit must be above zero");
+  if (memory == 0) throw InvalidArgument("malformed size '" + text + "': a memory limit must be above zero");
   return memory;
 }
 
@@ -43,8 +43,11 @@ void CommandLine::add_run_options(std::string const& check) {
       ->check(CLI::Range(1, 32768));
   m_app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the one that goes with the scheduler)");
-  m_app.add_option("--workers", runtime.workers, "worker threads (default: one per core that the process may use)")
-      ->check(CLI::Range(1U, 1024U));
+  m_app
+      .add_option("--workers", runtime.workers,
+                  "CPU workers (default: one per core that the process may use); 0: devices do it all")
+      ->check(CLI::Range(0U, 1024U));
+  add_device_options();
   m_app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
       ->capture_default_str()
       ->check(CLI::Range(1U, 100000U));
@@ -60,6 +63,21 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.set_version_flag("--version", [] { return version_text(); });
 }
 
+void CommandLine::add_device_options() {
+  auto& runtime = m_options.runtime;
+  m_app.add_option("--devices", runtime.devices,
+                   "devices that work, too: none, all, their numbers (0,2), or host:4 for four emulated ones (default: "
+                   "all)");
+  m_app.add_option("--device-memory", m_device_memory,
+                   "limit for each device's memory (default: 80 % of what is free; 256MiB of an emulated one)");
+  m_app
+      .add_option("--device-lanes", runtime.device_lanes,
+                  "tasks that a device runs at once (default: 4; 1 on an emulated one)")
+      ->check(CLI::Range(1U, 64U));
+  m_app.add_option("--link-bandwidth", m_link_rate,
+                   "hold each link of emulated devices to this many bytes per second, e.g. 2GB/s");
+}
+
 bool CommandLine::parse(int argc, char const* const* argv) {
   try {
     m_app.parse(argc, argv);
@@ -72,6 +90,8 @@ bool CommandLine::parse(int argc, char const* const* argv) {
   auto& runtime = m_options.runtime;
   if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
+  if (!m_device_memory.empty()) runtime.device_memory = parse_memory(m_device_memory);
+  if (!m_link_rate.empty()) runtime.link_bytes_per_second = parse_rate(m_link_rate);
   if (runtime.scratch.empty() && m_options.output) {
     auto const directory = std::filesystem::path(*m_options.output).parent_path().string();
     runtime.scratch = directory.empty() ? "." : directory;

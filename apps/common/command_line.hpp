@@ -38,11 +38,15 @@ class CommandLine {
   [[nodiscard]] bool parse(int argc, char const* const* argv);
 
  private:
+  void add_device_options();
+
   RunOptions& m_options;
   CLI::App m_app;
   // What is read as text and turned into numbers after CLI11 has accepted the command line.
   std::string m_memory;
   std::string m_rate;
+  std::string m_device_memory;
+  std::string m_link_rate;
 };
 
 }  // namespace granary::app

@@ -1,25 +1,36 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/dry_run.hpp"
 
+#include <granary/core/runtime/machine.hpp>
 #include <granary/outofcore/storage.hpp>
 
 #include <algorithm>
 
 namespace granary::app {
 
+void MemoryNeed::cover(MemoryNeed const& other) {
+  host = std::max(host, other.host);
+  device = std::max(device, other.device);
+  datum = std::max(datum, other.datum);
+}
+
 DataId DryRun::add_data(DataDescription description) {
-  m_bytes.push_back(description.in_place ? 0 : round_up(description.bytes, io_alignment));
-  return DataId(static_cast<std::uint32_t>(m_bytes.size() - 1));
+  m_data.push_back({.host = description.in_place ? 0 : round_up(description.bytes, io_alignment),
+                    .device = round_up(description.bytes, device_alignment)});
+  m_need.datum = std::max(m_need.datum, m_data.back().host);
+  return DataId(static_cast<std::uint32_t>(m_data.size() - 1));
 }
 
 TaskId DryRun::submit(TaskSubmission const& submission, Parameters) {
   auto const& accesses = submission.accesses;
-  Bytes needed = 0;
+  MemoryNeed needed;
   for (auto access = accesses.begin(); access != accesses.end(); ++access) {
     bool const first = std::none_of(accesses.begin(), access, [&](auto const& a) { return a.data == access->data; });
-    if (first) needed += m_bytes.at(access->data.index());
+    if (!first) continue;
+    needed.host += m_data.at(access->data.index()).host;
+    needed.device += m_data.at(access->data.index()).device;
   }
-  m_least_memory = std::max(m_least_memory, needed);
+  m_need.cover(needed);
   m_flops += submission.flops;
   return TaskId(static_cast<std::uint32_t>(m_tasks++));
 }

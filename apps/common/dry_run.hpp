@@ -9,6 +9,15 @@
 
 namespace granary::app {
 
+/// What the largest tasks of some work take.
+struct MemoryNeed {
+  Bytes host = 0;    ///< the largest task's data in host memory, without those in place
+  Bytes device = 0;  ///< in a device's memory, where nothing is in place
+  Bytes datum = 0;   ///< the largest datum, in host memory
+
+  void cover(MemoryNeed const& other);
+};
+
 /// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit.
 class DryRun final : public Submitter {
  public:
@@ -22,20 +31,23 @@ class DryRun final : public Submitter {
   [[nodiscard]] TiledMatrix<T> matrix(TileGrid grid, MatrixPart part) {
     return make_temporary_matrix<T>(*this, grid, part, "");
   }
-  /// A datum that lies in the program's own memory and does not count.
+  /// A datum that lies in the program's own memory and does not count there.
   [[nodiscard]] DataId in_place(Bytes bytes) { return add_data({.bytes = bytes, .in_place = true}); }
 
   [[nodiscard]] std::uint64_t tasks() const { return m_tasks; }
   [[nodiscard]] double flops() const { return m_flops; }
-  /// The least memory limit under which each of the tasks fits.
-  [[nodiscard]] Bytes least_memory() const { return m_least_memory; }
+  [[nodiscard]] MemoryNeed const& need() const { return m_need; }
 
  private:
-  std::vector<Bytes> m_bytes;  // of every datum; 0 for those in place
+  struct Datum {
+    Bytes host;  // 0: in place
+    Bytes device;
+  };
+  std::vector<Datum> m_data;
   std::uint32_t m_codelets = 0;
   std::uint64_t m_tasks = 0;
   double m_flops = 0;
-  Bytes m_least_memory = 0;
+  MemoryNeed m_need;
 };
 
 }  // namespace granary::app

@@ -32,10 +32,10 @@ PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   return pivots;
 }
 
-Bytes choose_leaf(LuOptions& options, Bytes memory, std::function<Bytes()> const& dry_run) {
+MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run) {
   for (;;) {
-    Bytes const largest = dry_run();
-    if (largest <= memory / 4 || options.leaf_tiles == 1) return largest;
+    auto const largest = dry_run();
+    if (largest.host <= memory / 4 || options.leaf_tiles == 1) return largest;
     options.leaf_tiles /= 2;
   }
 }

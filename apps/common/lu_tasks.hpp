@@ -58,9 +58,9 @@ void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuO
   emit_lu(tasks, a, pivots, options);
 }
 
-/// Halves `options.leaf_tiles` while the largest task, of which there `dry_run` gives the bytes, takes more than a
+/// Halves `options.leaf_tiles` while the largest task, of which `dry_run` gives the bytes, takes more than a
 /// quarter of the memory. Gives what the largest task takes.
-[[nodiscard]] Bytes choose_leaf(LuOptions& options, Bytes memory, std::function<Bytes()> const& dry_run);
+[[nodiscard]] MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run);
 
 /// How rows were chosen.
 void add_pivoting(Report& report, bool pivoting, LuOptions const& options);

@@ -70,6 +70,32 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   value("tasks", run.tasks);
   value("wait_seconds", run.wait_seconds);
   value("decision_seconds", run.decision_seconds);
+  add_devices(run);
+}
+
+void Report::add_devices(RunFigures const& run) {
+  if (run.devices.empty()) return;
+  auto list = nlohmann::ordered_json::array();
+  line("devices", fmt::format("{}, {} of memory and {} lane{} each", run.devices.size(), megabytes(run.device_memory),
+                              run.device_lanes, run.device_lanes == 1 ? "" : "s"));
+  for (auto const& device : run.devices) {
+    line(device.name, fmt::format("{}: {} tasks, peak {} of {}", device.description, device.tasks,
+                                  megabytes(device.peak), megabytes(device.limit)));
+    list.push_back({{"name", device.name},
+                    {"description", device.description},
+                    {"memory_limit_bytes", device.limit},
+                    {"memory_peak_bytes", device.peak},
+                    {"tasks", device.tasks}});
+  }
+  line("host to devices", megabytes(run.traffic.from_host));
+  line("devices to host", megabytes(run.traffic.to_host));
+  line("device to device", megabytes(run.traffic.between));
+  value("devices", list);
+  value("device_memory_bytes", run.device_memory);
+  value("device_lanes", run.device_lanes);
+  value("bytes_host_to_devices", run.traffic.from_host);
+  value("bytes_devices_to_host", run.traffic.to_host);
+  value("bytes_device_to_device", run.traffic.between);
 }
 
 void Report::publish(RunOptions const& options) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/common/command_line.hpp"
 
@@ -28,6 +30,10 @@ struct RunFigures {
   std::uint64_t tasks = 0;
   double wait_seconds = 0;  ///< summed over the workers
   double decision_seconds = 0;
+  std::vector<DeviceFigures> devices = {};
+  Bytes device_memory = 0;  ///< limit for each, with what its lanes take
+  unsigned device_lanes = 0;
+  DeviceTraffic traffic = {};
 };
 
 /// The least that the operations read, to compare the run's traffic with.
@@ -58,6 +64,8 @@ class Report {
   void publish(RunOptions const& options) const;
 
  private:
+  void add_devices(RunFigures const& run);
+
   std::string m_text;
   nlohmann::ordered_json m_json;
 };

@@ -57,7 +57,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
   std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
   auto const statistics = m_runtime.statistics();
   auto const& options = m_runtime.options();
-  return {.workers = statistics.workers.size(),
+  return {.workers = *options.workers,
           .scheduler = options.scheduler,
           .eviction = options.eviction,
           .depth = options.depth,
@@ -68,7 +68,11 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
           .bytes_written = m_runtime.io()->bytes_written(),
           .tasks = statistics.planner.tasks_run,
           .wait_seconds = seconds(statistics.waiting_for_data),
-          .decision_seconds = seconds(statistics.deciding)};
+          .decision_seconds = seconds(statistics.deciding),
+          .devices = m_runtime.devices(),
+          .device_memory = options.device_memory,
+          .device_lanes = options.device_lanes,
+          .traffic = m_runtime.device_traffic()};
 }
 
 RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs) {

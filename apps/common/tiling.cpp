@@ -2,6 +2,7 @@
 #include "apps/common/tiling.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/runtime/machine.hpp>
 #include <granary/outofcore/storage.hpp>
 
 #include <fmt/format.h>
@@ -32,11 +33,21 @@ std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t>
   return std::min(std::max(input.rows, input.cols), asked ? *asked : default_tile(input, memory));
 }
 
-void require_memory(Bytes memory, Bytes least, std::uint64_t tile, ScalarType type) {
-  if (memory >= least) return;
-  throw MemoryLimitError(fmt::format(
-      "a memory limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes (--memory {})",
-      memory, tile, tile, name_of(type), least, least));
+void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type) {
+  auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
+    throw MemoryLimitError(fmt::format(
+        "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes ({} {})", what,
+        limit, tile, tile, name_of(type), least, option, least));
+  };
+  auto const device = device_capacity(runtime);
+  // What devices use passes through host memory, beside what lies there for tasks.
+  Bytes const passing = device > 0 ? need.datum : 0;
+  Bytes const host = (*runtime.workers > 0 && device < need.device ? need.host : passing) + passing;
+  if (device < need.device && *runtime.workers == 0) {
+    Bytes const workspace = (runtime.device_memory - device) / device_alignment * device_alignment;
+    refuse("device memory", runtime.device_memory, need.device + workspace, "--device-memory");
+  }
+  if (runtime.host_memory < host) refuse("memory", runtime.host_memory, host, "--memory");
 }
 
 }  // namespace granary::app

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "apps/common/dry_run.hpp"
 #include "apps/common/matrix_input.hpp"
 
 namespace granary::app {
@@ -16,7 +17,7 @@ namespace granary::app {
 /// than 48 tiles fit. Tiles are never larger than the matrix.
 [[nodiscard]] std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t> asked, Bytes memory);
 
-/// Throws MemoryLimitError, naming the least limit, when `memory` is less than that.
-void require_memory(Bytes memory, Bytes least, std::uint64_t tile, ScalarType type);
+/// Throws MemoryLimitError, naming the least limits, when there is no worker on whose memory the largest task fits.
+void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type);
 
 }  // namespace granary::app

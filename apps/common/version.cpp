@@ -11,16 +11,22 @@
 
 namespace granary::app {
 
-std::string version_text() {
+Versions versions() {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
   H5get_libversion(&major, &minor, &release);
+  return {GRANARY_VERSION,
+          fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100),
+          GRANARY_KOKKOSKERNELS_VERSION, fmt::format("{}.{}.{}", major, minor, release)};
+}
+
+std::string version_text() {
+  auto const of = versions();
   return fmt::format(
-      "granary {}\nKokkos {}.{}.{}, Kokkos Kernels {}\nBLAS: {}\ntile kernels on the host: {}\nHDF5 {}.{}.{}\n"
+      "granary {}\nKokkos {}, Kokkos Kernels {}\nBLAS: {}\ntile kernels on the host: {}\nHDF5 {}\n"
       "backends: host ({}), disk ({})",
-      GRANARY_VERSION, KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100, KOKKOS_VERSION % 100,
-      GRANARY_KOKKOSKERNELS_VERSION, blas_description(), host_kernels_description(), major, minor, release,
+      of.granary, of.kokkos, of.kokkos_kernels, blas_description(), host_kernels_description(), of.hdf5,
       HostExecutionSpace::name(), make_async_file_io()->engine_name());
 }
 

@@ -95,7 +95,7 @@ class Run {
     auto const progress =
         m_session.show("checking", m_plan.check_tasks, operations_on(m_plan.input.type, cholesky_flops(n)));
     double const result = m_session.residual<T>(n, [&](TaskEmitter& tasks, ResidualData const& results) {
-      submit_potrf_residual(tasks, a, m_factor, m_plan.runtime.host_memory, results);
+      submit_potrf_residual(tasks, a, m_factor, task_memory(m_plan.runtime), results);
     });
     a.release(m_session.submitter());
     report.residual(result, m_plan.options.upper ? "|A - U^H U| / (n eps |A|)"
@@ -112,29 +112,30 @@ class Run {
 
 // Counts the tasks; gives the memory that the largest takes.
 template <class T>
-Bytes dry_run(Plan& plan) {
+MemoryNeed dry_run(Plan& plan) {
   DryRun factor;
   TaskEmitter tasks(factor);
   auto const a = factor.matrix<T>(plan.grid, plan.part());
   emit_factorization(tasks, a, plan.options);
   plan.tasks = factor.tasks();
-  if (!plan.options.check) return factor.least_memory();
+  if (!plan.options.check) return factor.need();
   DryRun check;
   TaskEmitter checks(check);
   submit_potrf_residual(checks, check.matrix<T>(plan.grid, plan.part()), check.matrix<T>(plan.grid, plan.part()),
-                        plan.runtime.host_memory, {.residual = check.in_place(8), .norm = check.in_place(8)});
+                        task_memory(plan.runtime), {.residual = check.in_place(8), .norm = check.in_place(8)});
   plan.check_tasks = check.tasks();
-  return std::max(factor.least_memory(), check.least_memory());
+  auto need = factor.need();
+  need.cover(check.need());
+  return need;
 }
 
 Plan make_plan(CholeskyRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
   require_square(input);
   Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
-  auto const memory = plan.runtime.host_memory;
-  plan.grid = square_grid(input.rows, choose_tile(input, options.tile, memory));
-  auto const least = with_scalar(input.type, [&]<class T>(std::type_identity<T>) { return dry_run<T>(plan); });
-  require_memory(memory, least, plan.grid.tile, input.type);
+  plan.grid = square_grid(input.rows, choose_tile(input, options.tile, task_memory(plan.runtime)));
+  auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) { return dry_run<T>(plan); });
+  require_memory(plan.runtime, need, plan.grid.tile, input.type);
   return plan;
 }
 

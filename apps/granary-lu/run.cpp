@@ -110,7 +110,7 @@ class Run {
     auto const progress = m_session.show("checking", m_plan.check_tasks,
                                          operations_on(m_plan.input.type, lu_flops(grid.rows, grid.cols)));
     double const result = m_session.residual<T>(grid.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
-      submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), m_plan.runtime.host_memory, results);
+      submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), task_memory(m_plan.runtime), results);
     });
     a.release(m_session.submitter());
     report.residual(result, m_plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)");
@@ -126,34 +126,36 @@ class Run {
 
 // Counts the tasks; gives the memory that the largest takes.
 template <class T>
-Bytes dry_run(Plan& plan) {
+MemoryNeed dry_run(Plan& plan) {
   DryRun factor;
   auto const factor_pivots = dry_pivots(factor, plan.grid);
   emit_dry_lu<T>(factor, plan.grid, plan.options.pivoting ? &factor_pivots : nullptr, plan.lu);
   plan.tasks = factor.tasks();
-  if (!plan.options.check) return factor.least_memory();
+  if (!plan.options.check) return factor.need();
   DryRun check;
   auto const pivots = dry_pivots(check, plan.grid);
   TaskEmitter tasks(check);
   submit_getrf_residual(tasks, check.matrix<T>(plan.grid, MatrixPart::All), check.matrix<T>(plan.grid, MatrixPart::All),
-                        plan.options.pivoting ? &pivots : nullptr, plan.runtime.host_memory,
+                        plan.options.pivoting ? &pivots : nullptr, task_memory(plan.runtime),
                         {.residual = check.in_place(8), .norm = check.in_place(8)});
   plan.check_tasks = check.tasks();
-  return std::max(factor.least_memory(), check.least_memory());
+  auto need = factor.need();
+  need.cover(check.need());
+  return need;
 }
 
 Plan make_plan(LuRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
   Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
-  auto const memory = plan.runtime.host_memory;
+  auto const memory = task_memory(plan.runtime);
   plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always without pivoting: there the growth says what the factors are worth.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
-  auto const least = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
+  auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
     return choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
   });
-  require_memory(memory, least, plan.grid.tile, input.type);
+  require_memory(plan.runtime, need, plan.grid.tile, input.type);
   return plan;
 }
 

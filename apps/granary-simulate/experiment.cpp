@@ -133,6 +133,7 @@ class ProblemRuns {
                          .jitter = m_options.jitter,
                          .estimator_error = m_options.estimator_error};
     if (m_platform.depth > 0) settings.planner.depth = m_platform.depth;
+    if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
     for (auto const& scheduler : m_options.schedulers) {
       settings.scheduler = scheduler;

@@ -155,7 +155,7 @@ class Run {
         m_session.show("checking", m_plan.check_tasks,
                        operations_on(m_plan.a.type, 2 * n * n * static_cast<double>(m_plan.columns.cols)));
     double const result = m_session.residual<T>(m_plan.grid.rows, [&](TaskEmitter& tasks, ResidualData const& results) {
-      submit_solve_residual(tasks, Op::NoTrans, a, m_x, b, m_plan.runtime.host_memory, results);
+      submit_solve_residual(tasks, Op::NoTrans, a, m_x, b, task_memory(m_plan.runtime), results);
     });
     a.release(m_session.submitter());
     b.release(m_session.submitter());
@@ -174,7 +174,7 @@ class Run {
 // Counts the tasks; gives the memory that the largest takes. What mixed precision may end with is the solve in double
 // precision, whose tasks are the largest.
 template <class T>
-Bytes dry_run(Plan& plan) {
+MemoryNeed dry_run(Plan& plan) {
   DryRun solve;
   TaskEmitter tasks(solve);
   auto const a = solve.matrix<T>(plan.grid, plan.part());
@@ -187,20 +187,22 @@ Bytes dry_run(Plan& plan) {
   } else {
     auto const pivots = dry_pivots(solve, plan.grid);
     getrf(tasks, a, pivots,
-          plan.options.mixed ? detail::with_leaf(chosen_leaf(), a, false, plan.runtime.host_memory) : plan.lu);
+          plan.options.mixed ? detail::with_leaf(chosen_leaf(), a, false, task_memory(plan.runtime)) : plan.lu);
     getrs(tasks, Op::NoTrans, a, &pivots, x);
     if (plan.options.mixed)
       gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), a, x, T(1), solve.matrix<T>(plan.columns, MatrixPart::All));
   }
   plan.tasks = solve.tasks();
-  if (!plan.options.check) return solve.least_memory();
+  if (!plan.options.check) return solve.need();
   DryRun check;
   TaskEmitter checks(check);
   submit_solve_residual(checks, Op::NoTrans, check.matrix<T>(plan.grid, plan.part()),
                         check.matrix<T>(plan.columns, MatrixPart::All), check.matrix<T>(plan.columns, MatrixPart::All),
-                        plan.runtime.host_memory, {.residual = check.in_place(8), .norm = check.in_place(8)});
+                        task_memory(plan.runtime), {.residual = check.in_place(8), .norm = check.in_place(8)});
   plan.check_tasks = check.tasks();
-  return std::max(solve.least_memory(), check.least_memory());
+  auto need = solve.need();
+  need.cover(check.need());
+  return need;
 }
 
 void check_inputs(SolveOptions const& options, MatrixInput const& a, MatrixInput const& b) {
@@ -223,16 +225,16 @@ Plan make_plan(SolveOptions const& options) {
   auto const b = find_columns(options.b, a.type);
   check_inputs(options, a, b);
   Plan plan{.options = options, .a = a, .b = b, .runtime = check_options(options, {a, b})};
-  auto const memory = plan.runtime.host_memory;
+  auto const memory = task_memory(plan.runtime);
   auto const tile = choose_tile(a, options.tile, memory);
   plan.grid = square_grid(a.rows, tile);
   plan.columns = {b.rows, b.cols, tile};
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
-  auto const least = with_scalar(a.type, [&]<class T>(std::type_identity<T>) {
+  auto const need = with_scalar(a.type, [&]<class T>(std::type_identity<T>) {
     return options.spd || options.mixed ? dry_run<T>(plan)
                                         : choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
   });
-  require_memory(memory, least, tile, a.type);
+  require_memory(plan.runtime, need, tile, a.type);
   return plan;
 }
 

@@ -107,7 +107,7 @@ void measure(Bench const& bench) {
                                       {"n", bench.n},
                                       {"tile", bench.tile},
                                       {"inner_tile", inner},
-                                      {"workers", bench.runtime.workers},
+                                      {"workers", *bench.runtime.workers},
                                       {"runs", sorted.size()},
                                       {"best_gflops", gflop / sorted.front()},
                                       {"median_gflops", gflop / median},

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cholesky"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "linalg"))
 from machine import machine  # noqa: E402
 
 COLUMNS = ["n", "tile", "memory_limit_bytes", "disk_bandwidth", "workers", "scheduler", "eviction", "depth", "runs", "engine_bytes_read",

@@ -53,6 +53,13 @@ void set_blas_threads(int threads) {
   exchange_all({threads, threads, threads});
 }
 
+int blas_threads() {
+  if (auto* get = loaded<int()>("openblas_get_num_threads")) return get();
+  if (auto* get = loaded<int()>("MKL_Get_Max_Threads")) return get();
+  if (auto* get = loaded<std::int64_t()>("bli_thread_get_num_threads")) return static_cast<int>(get());
+  return 0;
+}
+
 SingleThreadedBlas::SingleThreadedBlas() {
   std::lock_guard const lock(mutex);
   if (holders++ == 0) before = exchange_all({});

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -41,25 +42,70 @@ void add_openmp_places(hwloc_bitmap_t allowed) {
   }
 }
 
-std::vector<unsigned> allowed_cores() {
-  hwloc_topology_t raw = nullptr;
-  hwloc_topology_init(&raw);
-  Topology const topology(raw, &hwloc_topology_destroy);
-  Bitmap const allowed(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
-  std::vector<unsigned> cores;
-  if (hwloc_topology_load(raw) == 0 && hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) == 0) {
+// The machine without what the process may not use, and the hardware threads that this thread may run on. Without a
+// machine hwloc knows nothing of this system.
+struct Processors {
+  Topology machine{nullptr, &hwloc_topology_destroy};
+  Bitmap allowed{hwloc_bitmap_alloc(), &hwloc_bitmap_free};
+
+  Processors() {
+    hwloc_topology_t raw = nullptr;
+    if (hwloc_topology_init(&raw) != 0) return;
+    machine.reset(raw);
+    if (hwloc_topology_load(raw) != 0 || hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
+      machine.reset();
+      return;
+    }
     add_openmp_places(allowed.get());
     hwloc_bitmap_and(allowed.get(), allowed.get(), hwloc_topology_get_allowed_cpuset(raw));
-    auto const depth = hwloc_get_type_or_below_depth(raw, HWLOC_OBJ_CORE);
-    for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_depth(raw, depth, core)) != nullptr;) {
-      Bitmap const usable(hwloc_bitmap_dup(core->cpuset), &hwloc_bitmap_free);
-      hwloc_bitmap_and(usable.get(), usable.get(), allowed.get());
-      int const first = hwloc_bitmap_first(usable.get());
-      if (first >= 0) cores.push_back(static_cast<unsigned>(first));
-    }
   }
+  [[nodiscard]] Bitmap usable(hwloc_const_cpuset_t set) const {
+    Bitmap both(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+    hwloc_bitmap_and(both.get(), set, allowed.get());
+    return both;
+  }
+  template <class Visit>
+  void for_each(int depth, Visit const& visit) const {
+    for (hwloc_obj_t it = nullptr; (it = hwloc_get_next_obj_by_depth(machine.get(), depth, it)) != nullptr;) visit(*it);
+  }
+  [[nodiscard]] int core_depth() const { return hwloc_get_type_or_below_depth(machine.get(), HWLOC_OBJ_CORE); }
+  // One usable hardware thread of each core in the set.
+  [[nodiscard]] std::vector<unsigned> cores(hwloc_const_cpuset_t set) const {
+    std::vector<unsigned> found;
+    for_each(core_depth(), [&](hwloc_obj const& core) {
+      int const first = hwloc_bitmap_first(usable(core.cpuset).get());
+      if (first >= 0 && hwloc_bitmap_isset(set, static_cast<unsigned>(first)) != 0)
+        found.push_back(static_cast<unsigned>(first));
+    });
+    return found;
+  }
+};
+
+std::vector<unsigned> usable_cores(Processors const& processors) {
+  std::vector<unsigned> cores;
+  if (processors.machine) cores = processors.cores(processors.allowed.get());
   if (cores.empty()) cores.push_back(0);
   return cores;
+}
+
+std::vector<CacheLevel> caches_of(Processors const& processors) {
+  std::vector<CacheLevel> caches;
+  for (int depth = 0; depth < hwloc_topology_get_depth(processors.machine.get()); ++depth) {
+    if (hwloc_obj_type_is_cache(hwloc_get_depth_type(processors.machine.get(), depth)) == 0) continue;
+    processors.for_each(depth, [&](hwloc_obj const& cache) {
+      std::array<char, 16> name{};
+      hwloc_obj_type_snprintf(name.data(), name.size(), const_cast<hwloc_obj*>(&cache), 0);
+      CacheLevel const level{name.data(), cache.attr->cache.size, cache.attr->cache.linesize, 1,
+                             static_cast<unsigned>(std::max(hwloc_bitmap_weight(cache.cpuset), 0))};
+      auto const alike = std::ranges::find_if(caches, [&](CacheLevel const& known) {
+        return known.name == level.name && known.bytes == level.bytes && known.threads == level.threads;
+      });
+      if (alike != caches.end()) ++alike->count;
+      if (alike == caches.end()) caches.push_back(level);
+    });
+  }
+  std::ranges::reverse(caches);  // nearest to the core first
+  return caches;
 }
 
 Bytes limit_in(std::filesystem::path const& file) {
@@ -125,16 +171,37 @@ MachineIdentity identify_machine(std::filesystem::path const& cpuinfo) {
   return identity;
 }
 
-HostResources discover_host() {
-  HostResources resources{allowed_cores(), 0};
-  auto const pages = static_cast<Bytes>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
-  resources.memory = pages * static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
-  resources.memory = std::min(resources.memory, control_group_memory_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+MemoryLimits discover_memory() {
+  MemoryLimits memory;
+  auto const page = static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
+  memory.physical = static_cast<Bytes>(std::max(::sysconf(_SC_PHYS_PAGES), 0L)) * page;
+  memory.control_groups = control_group_memory_limit("/proc/self/cgroup", "/sys/fs/cgroup");
   rlimit address_space{};
   if (::getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    resources.memory = std::min<Bytes>(resources.memory, address_space.rlim_cur);
+    memory.address_space = address_space.rlim_cur;
   }
-  return resources;
+  return memory;
+}
+
+HostResources discover_host() { return {usable_cores(Processors()), discover_memory().least()}; }
+
+HostTopology discover_topology() {
+  Processors const processors;
+  HostTopology topology;
+  topology.usable_cores = usable_cores(processors);
+  if (!processors.machine) return topology;
+  auto const count = [&](hwloc_obj_type_t type) {
+    return static_cast<unsigned>(std::max(hwloc_get_nbobjs_by_type(processors.machine.get(), type), 0));
+  };
+  topology.packages = count(HWLOC_OBJ_PACKAGE);
+  topology.hardware_threads = count(HWLOC_OBJ_PU);
+  topology.cores = std::max(count(HWLOC_OBJ_CORE), 1U);
+  topology.usable_hardware_threads = static_cast<unsigned>(std::max(hwloc_bitmap_weight(processors.allowed.get()), 0));
+  processors.for_each(HWLOC_TYPE_DEPTH_NUMANODE, [&](hwloc_obj const& domain) {
+    topology.domains.push_back({domain.os_index, domain.attr->numanode.local_memory, processors.cores(domain.cpuset)});
+  });
+  topology.caches = caches_of(processors);
+  return topology;
 }
 
 }  // namespace granary

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/machine.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -21,6 +23,46 @@ struct HostResources {
 /// Asks hwloc and the system. Where an OpenMP runtime has bound the calling thread to one of its places
 /// (OMP_PROC_BIND), the cores are those of all its places.
 [[nodiscard]] HostResources discover_host();
+
+/// How much memory the process may use; `unbounded` where nothing limits it.
+struct MemoryLimits {
+  Bytes physical = 0;
+  Bytes control_groups = unbounded;
+  Bytes address_space = unbounded;  ///< RLIMIT_AS
+
+  [[nodiscard]] Bytes least() const { return std::min({physical, control_groups, address_space}); }
+};
+
+[[nodiscard]] MemoryLimits discover_memory();
+
+/// Memory that some cores are nearest to.
+struct NumaDomain {
+  unsigned number = 0;          ///< the system's
+  Bytes memory = 0;             ///< physical
+  std::vector<unsigned> cores;  ///< as in HostResources::cores
+};
+
+/// Caches that are alike.
+struct CacheLevel {
+  std::string name;  ///< "L1d", "L2", ...
+  Bytes bytes = 0;   ///< each
+  unsigned line = 0;
+  unsigned count = 0;
+  unsigned threads = 0;  ///< hardware threads that share one
+};
+
+/// What hwloc sees of the host; counts are 0 and lists empty where it knows nothing of the system.
+struct HostTopology {
+  unsigned packages = 0;
+  unsigned cores = 0;
+  unsigned hardware_threads = 0;
+  unsigned usable_hardware_threads = 0;  ///< that the process may run on
+  std::vector<unsigned> usable_cores;    ///< as HostResources::cores
+  std::vector<NumaDomain> domains;
+  std::vector<CacheLevel> caches;  ///< the nearest to the core first
+};
+
+[[nodiscard]] HostTopology discover_topology();
 
 /// What tells one machine from another; it does not depend on what this process may use.
 struct MachineIdentity {

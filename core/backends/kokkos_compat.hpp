@@ -17,6 +17,28 @@ using HostExecutionSpace = Kokkos::OpenMP;
 #error "granary needs a Kokkos that was built with its Serial or its OpenMP backend"
 #endif
 
+#if defined(KOKKOS_ENABLE_CUDA)
+using DeviceExecutionSpace = Kokkos::Cuda;
+inline constexpr bool has_device_space = true;
+#elif defined(KOKKOS_ENABLE_HIP) && KOKKOS_VERSION >= 40000
+using DeviceExecutionSpace = Kokkos::HIP;
+inline constexpr bool has_device_space = true;
+#elif defined(KOKKOS_ENABLE_HIP)
+using DeviceExecutionSpace = Kokkos::Experimental::HIP;
+inline constexpr bool has_device_space = true;
+#else
+using DeviceExecutionSpace = HostExecutionSpace;  ///< stands in where Kokkos drives no device
+inline constexpr bool has_device_space = false;
+#endif
+
+/// The instance of a stream (cudaStream_t, hipStream_t) of the caller's, which outlives it and whose device is current
+/// now. Kernels on the instance go to that device whatever the current one is then (CUDA since Kokkos 4.3, HIP since
+/// 4.6).
+template <class Stream>
+[[nodiscard]] DeviceExecutionSpace make_device_instance(Stream stream) requires has_device_space {
+  return DeviceExecutionSpace(stream);
+}
+
 /// Whether several threads may launch Kokkos kernels at once, each on an instance of its own. Before 4.0 all instances
 /// of Serial share one scratch memory: reductions, scans and team scratch of two threads overwrite each other.
 inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;

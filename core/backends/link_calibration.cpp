@@ -69,13 +69,15 @@ LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request, 
     speed.latency = std::min(speed.latency, time_round(backend, request, 1, options.least));
   } while (++short_copies < most_short_copies && left() > (short_copies < 3 ? Duration{0} : options.time * 3 / 4));
 
+  constexpr int least_rounds = 4;  // one that the system held up says nothing of the others
   Bytes bytes = options.least;
-  for (;;) {
+  for (int rounds = 1;; ++rounds) {
     auto const time = time_round(backend, request, options.width, bytes);
     speed.bytes_per_second =
         std::max(speed.bytes_per_second, static_cast<double>(bytes * options.width) / seconds(time));
     bool const longest = bytes >= options.largest;
-    if (left() < time * (longest ? 1 : 2)) break;
+    bool const late = left() < time * (longest ? 1 : 2);
+    if (late && (rounds >= least_rounds || left() <= Duration{0})) break;
     if (!longest) bytes *= 2;
   }
   return speed;

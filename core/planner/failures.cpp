@@ -8,6 +8,20 @@
 
 namespace granary {
 
+namespace {
+
+bool is_device_lost(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (DeviceLost const&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 void Planner::task_failed(TaskId id, std::exception_ptr error) {
   fail(m_graph[id], std::move(error));
   advance();
@@ -78,6 +92,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   NodeId const from = m_topology.machine()[transfer.link].from;
   NodeId const to = transfer.to.node;
   if (transfer.write_back) {
+    if (is_device_lost(error) && m_topology.machine()[from].kind == NodeKind::Device) record(data).lost_on = from;
     fail_write_back(data, std::move(error));
     find_ways_anew(data);  // what was to pass through there
   } else {
@@ -96,13 +111,16 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
 void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   auto& kept = record(data);
   kept.write_failed = true;
+  Failure failure{{}, "write-back of '" + kept.description.name + "'", std::move(error), {}};
+  auto const* const gone = kept.find(kept.lost_on, Slot::Pool);
+  if (gone != nullptr && !kept.valid_besides(*gone)) failure.poisoned.push_back(kept.description.name);
   if (std::exchange(kept.going_home, false)) --m_going_home;
   for (auto& replica : kept.replicas) {
     if (!std::exchange(replica.evicting, false)) continue;
     auto& node = m_nodes[replica.node.index()];
     node.evicting -= node.ledger.rounded(kept.description.bytes);
   }
-  m_failures.push_back({{}, "write-back of '" + kept.description.name + "'", std::move(error), {}});
+  m_failures.push_back(std::move(failure));
   cancel_unissued();
   if (kept.released) try_forget(data);
 }
@@ -145,7 +163,21 @@ void Planner::cancel_unissued() {
   });
 }
 
+// The device that held the value is gone, or one on its way home: no later run brings it there. Without another replica
+// the datum has no value any more.
+void Planner::give_up_lost(DataId data) {
+  auto& given_up = record(data);
+  auto const node = std::exchange(given_up.lost_on, {});
+  if (!node.valid() || given_up.released) return;
+  auto* const gone = given_up.find(node, Slot::Pool);
+  if (gone == nullptr || !gone->valid || gone->pins > 0 || given_up.transfers > 0) return;
+  if (m_graph.pending_tasks(data) > 0) return;  // their copies will say the same
+  given_up.poisoned = given_up.poisoned || !given_up.valid_besides(*gone);
+  invalidate(data, *gone);
+}
+
 std::vector<Failure> Planner::take_failures() {
+  for (std::size_t d = 0; d < m_data.size(); ++d) give_up_lost(DataId(static_cast<std::uint32_t>(d)));
   for (DataId const data : m_stale) {
     record(data).stale = false;
     if (!record(data).has_value() && m_graph.pending_writers(data) == 0) record(data).defined = false;

@@ -19,7 +19,7 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
   if (m_groups.empty()) throw InvalidArgument("the machine has no workers");
   if (!m_policies.scheduler || !m_policies.eviction)
     throw InvalidArgument("a scheduler and an eviction policy are needed");
-  if (m_options.depth == 0 || m_options.issue_depth == 0) {
+  if (m_options.depth == 0 || m_options.issue_depth == 0 || m_options.device_issue == 0) {
     throw InvalidArgument("the depth of committed tasks and the depth of issued tasks must be at least 1");
   }
   for (auto const& node : m_topology.machine().nodes) {

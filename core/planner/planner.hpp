@@ -230,6 +230,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void make_stale(DataId data);
   void cancel(Task& task);
   void fail_write_back(DataId data, std::exception_ptr error);
+  void give_up_lost(DataId data);
   void fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error);
   void cancel_unissued();
   void withdraw_from_queues(Task& task);

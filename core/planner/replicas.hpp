@@ -48,6 +48,7 @@ struct DataRecord {
   bool stale = false;            ///< its last writer was cancelled: those who depend on that are cancelled too
   bool released = false;
   bool write_failed = false;  ///< the way home failed; not tried again before failures are cleared
+  NodeId lost_on;             ///< a device that was gone when its value was to be written home from there
   bool going_home = false;    ///< is on its way home because of a flush or of its release
 
   /// The replica in that place, or null.

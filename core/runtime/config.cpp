@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/runtime/machine.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <unistd.h>
@@ -18,6 +19,7 @@ namespace granary {
 namespace {
 
 constexpr unsigned most_workers = 1024;
+constexpr unsigned most_lanes = 64;
 
 // The variable's value; empty when it is not set.
 std::string variable(char const* name) {
@@ -25,27 +27,81 @@ std::string variable(char const* name) {
   return value != nullptr ? value : "";
 }
 
-unsigned parse_workers(std::string const& text) {
-  unsigned workers = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), workers);
-  if (error != std::errc{} || end != text.data() + text.size() || workers == 0) {
-    throw InvalidArgument("GRANARY_WORKERS is '" + text + "'; a number of workers of at least 1 is needed");
+unsigned parse_count(char const* name, std::string const& text) {
+  unsigned count = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw InvalidArgument(std::string(name) + " is '" + text + "'; a number is needed");
   }
-  return workers;
+  return count;
 }
 
-Bytes parse_memory(std::string const& text) {
+Bytes parse_size(char const* name, std::string const& text) {
   try {
     return parse_bytes(text);
   } catch (InvalidArgument const& error) {
-    throw InvalidArgument("GRANARY_MEMORY: " + std::string(error.what()));
+    throw InvalidArgument(std::string(name) + ": " + error.what());
   }
+}
+
+// Takes the variable where the option says nothing; its value may end with `unit`.
+void fill_in(Bytes& option, char const* name, std::string_view unit = "") {
+  auto text = variable(name);
+  if (option != 0 || text.empty()) return;
+  if (text.ends_with(unit)) text.resize(text.size() - unit.size());
+  option = parse_size(name, text);
+}
+void fill_in(unsigned& option, char const* name) {
+  if (auto const text = variable(name); option == 0 && !text.empty()) option = parse_count(name, text);
 }
 
 void check_directory(std::string const& directory) {
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw InvalidArgument("cannot use scratch directory '" + directory + "': " + std::strerror(errno));
   }
+}
+
+std::string variable_devices() {
+  auto text = variable("GRANARY_DEVICES");
+  try {
+    if (!text.empty()) static_cast<void>(parse_devices(text));
+  } catch (InvalidArgument const& error) {
+    throw InvalidArgument(std::string("GRANARY_DEVICES: ") + error.what());
+  }
+  return text;
+}
+
+void configure_devices(RuntimeOptions& options) {
+  using Kind = DeviceNames::Kind;
+  if (options.devices.empty()) options.devices = variable_devices();
+  // Without a word about devices those that there are work.
+  bool const open = options.devices.empty();
+  auto kind = open ? Kind::All : parse_devices(options.devices).kind;
+  if (open) {
+    auto const api = make_vendor_api();
+    kind = api && api->devices() > 0 ? Kind::All : Kind::None;
+    options.devices = kind == Kind::All ? "all" : "none";
+  }
+  if (kind != Kind::Emulated && options.link_bytes_per_second > 0) {
+    throw InvalidArgument("a link bandwidth was stated, but only links of emulated devices can be held to one");
+  }
+  if (kind == Kind::None) {
+    if (options.device_memory > 0) throw InvalidArgument("a device memory limit was stated, but there are no devices");
+    if (options.device_lanes > 0) throw InvalidArgument("lanes of devices were stated, but there are no devices");
+    return;
+  }
+  fill_in(options.device_memory, "GRANARY_DEVICE_MEMORY");
+  fill_in(options.device_lanes, "GRANARY_DEVICE_LANES");
+  if (options.device_lanes == 0) options.device_lanes = kind == Kind::Emulated ? 1 : 4;
+  if (options.device_lanes > most_lanes) {
+    throw InvalidArgument(std::to_string(options.device_lanes) + " lanes on each device are more than " +
+                          std::to_string(most_lanes));
+  }
+  if (kind == Kind::Emulated) {
+    fill_in(options.link_bytes_per_second, "GRANARY_LINK_BANDWIDTH", "/s");
+    if (options.device_memory == 0) options.device_memory = 256_MiB;
+  }
+  options.device_memory = find_devices(options).memory;
 }
 
 }  // namespace
@@ -67,9 +123,8 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (options.eviction.empty()) options.eviction = variable("GRANARY_EVICTION");
   if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
   if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
-    options.workers = parse_workers(text);
-  if (auto const text = variable("GRANARY_MEMORY"); options.host_memory == 0 && !text.empty())
-    options.host_memory = parse_memory(text);
+    options.workers = parse_count("GRANARY_WORKERS", text);
+  fill_in(options.host_memory, "GRANARY_MEMORY");
   if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
   if (options.models.empty()) options.models = models_directory();
   if (variable("GRANARY_MEASURE_LINKS") == "0") options.measure_links = false;
@@ -80,6 +135,10 @@ RuntimeOptions configure(RuntimeOptions options) {
   }
   if (*options.workers > most_workers) {
     throw InvalidArgument(std::to_string(*options.workers) + " workers are more than " + std::to_string(most_workers));
+  }
+  configure_devices(options);
+  if (*options.workers == 0 && options.devices == "none") {
+    throw InvalidArgument("0 workers and no devices leave nothing that runs tasks");
   }
   if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
   if (options.scratch.empty()) options.scratch = variable("GRANARY_SCRATCH");

@@ -20,8 +20,8 @@ struct RuntimeOptions {
   /// Devices that work, too: GRANARY_DEVICES; "all". "none"; "all", those of the backend that granary was built for;
   /// "0,2", some of them; "host:4", so many emulated ones, with memories and links of their own on the host.
   std::string devices = {};
-  /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of what is free there, 256 MiB of an
-  /// emulated one.
+  /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of what is free on the device where that is
+  /// least, 256 MiB of an emulated one.
   Bytes device_memory = 0;
   /// Lanes of execution on each device: GRANARY_DEVICE_LANES; 4, 1 of an emulated one.
   unsigned device_lanes = 0;
@@ -53,9 +53,10 @@ inline constexpr char const* models_off = "off";
 /// absolute path $HOME/.cache/granary; "off" where there is no home directory.
 [[nodiscard]] std::string models_directory();
 
-/// Fills in what is empty or zero, from the environment and from the host. This is the only reader of the environment
-/// in granary. Throws InvalidArgument for a malformed value, naming the variable, and for a scratch directory that is
-/// named and cannot be used.
+/// Fills in what is empty or zero, from the environment, the host and its devices; variables that concern devices count
+/// where there are some. This is the only reader of the environment in granary. Throws InvalidArgument for a malformed
+/// value, naming the variable, for a scratch directory that is named and cannot be used, for no workers without
+/// devices, for what is stated of devices where there are none, and what `find_devices` refuses.
 [[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
 
 }  // namespace granary

@@ -1,8 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/core/runtime/view_lines.hpp>
 
 #include <Kokkos_Core.hpp>
 
@@ -13,12 +15,17 @@
 
 namespace granary {
 
-/// The View that a task body gets for an access to data of type `View`: unmanaged, and of const elements when it is
-/// only read.
-template <class View, AccessMode Mode>
+/// The View that a task body gets for an access to data of type `View`: unmanaged, of const elements when it is only
+/// read, and of the data's own layout. `Place`: a Kokkos::Device, whose execution space can reach the elements.
+template <class View, AccessMode Mode, class Place = typename View::device_type>
 using BodyView =
     Kokkos::View<std::conditional_t<Mode == AccessMode::Read, typename View::const_data_type, typename View::data_type>,
-                 typename View::array_layout, typename View::device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+                 typename View::array_layout, Place, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// The same for a body on a device: the elements are in the device's memory.
+template <class View, AccessMode Mode>
+using DeviceBodyView =
+    BodyView<View, Mode, Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutionSpace::memory_space>>;
 
 namespace detail {
 
@@ -36,12 +43,70 @@ class DataHold {
   DataId m_id;
 };
 
-// The View at another address than the user's is contiguous.
+template <class View>
+ViewShape shape_of(View const& view) {
+  ViewShape shape;
+  shape.rank = static_cast<std::size_t>(View::rank);
+  static_assert(static_cast<std::size_t>(View::rank) <= most_dimensions);
+  for (std::size_t d = 0; d < shape.rank; ++d) {
+    shape.extents[d] = view.extent(d);
+    shape.strides[d] = view.stride(d);
+  }
+  return shape;
+}
+
+// Of the same View without gaps.
+template <class View>
+typename View::array_layout packed_layout(View const& view) {
+  using Layout = typename View::array_layout;
+  if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride>) {
+    auto const shape = shape_of(view);
+    auto const strides = packed_strides(shape);
+    Layout layout;
+    for (std::size_t d = 0; d < shape.rank; ++d) {
+      layout.dimension[d] = shape.extents[d];
+      layout.stride[d] = strides[d];
+    }
+    return layout;
+  } else if constexpr (std::is_same_v<Layout, Kokkos::LayoutLeft> || std::is_same_v<Layout, Kokkos::LayoutRight>) {
+    Layout layout;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(View::rank); ++d) layout.dimension[d] = view.extent(d);
+    return layout;
+  } else {
+    return view.layout();
+  }
+}
+
+// At another address than the user's the View has no gaps.
 template <class Body, class View>
 Body view_at(View const& view, std::byte* address) {
   auto* elements = reinterpret_cast<typename View::pointer_type>(address);
-  if (elements == view.data()) return Body(view);
-  return Body(elements, view.layout());
+  if constexpr (std::is_constructible_v<Body, View const&>) {
+    if (elements == view.data()) return Body(view);
+  }
+  return Body(elements, packed_layout(view));
+}
+
+// How the elements of a View are moved.
+struct ElementsForm {
+  Bytes bytes = 0;
+  Lines lines = {};
+  bool movable = false;  // whether they can leave their place
+};
+
+template <class View>
+ElementsForm form_of(View const& view) {
+  using Layout = typename View::array_layout;
+  constexpr Bytes size = sizeof(typename View::value_type);
+  ElementsForm form{.bytes = view.span() * size, .movable = view.span_is_contiguous()};
+  if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride> || std::is_same_v<Layout, Kokkos::LayoutLeft> ||
+                std::is_same_v<Layout, Kokkos::LayoutRight>) {
+    auto const lines = lines_of(shape_of(view), size);
+    form.movable = lines.has_value();
+    if (lines && lines->count > 0) form = {lines->count * lines->packed, *lines, true};
+  }
+  form.movable = form.movable && std::is_trivially_copyable_v<typename View::value_type>;
+  return form;
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <granary/core/runtime/data.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -34,6 +35,21 @@ constexpr bool launches_kokkos_kernels() {
   return true;
 }
 
+// A body that launches no Kokkos kernels touches the elements from the host, unless it says otherwise.
+template <class Body>
+constexpr bool runs_on_host() {
+  if constexpr (requires { Body::device_only; }) return !Body::device_only;
+  return true;
+}
+template <class Body>
+constexpr bool runs_on_devices() {
+  if constexpr (requires { Body::host_only; }) return !Body::host_only;
+  if constexpr (requires { Body::device_only; }) {
+    if (Body::device_only) return true;
+  }
+  return launches_kokkos_kernels<Body>();
+}
+
 // The sizes of the Views' elements, which tell the float version of a task from the double one: "8", or "4,8".
 template <class... Views>
 std::string const& element_sizes() {
@@ -56,15 +72,34 @@ struct HostTask {
   Body body;
   std::tuple<typename Accesses::ViewType const*...> views;
 
-  static void run(KernelCall const& call) { run(call, std::index_sequence_for<Accesses...>{}); }
+  static_assert(runs_on_host<Body>() || runs_on_devices<Body>(), "a body cannot be both host_only and device_only");
+
+  // By kind of worker. The body is compiled for devices only where Kokkos drives some and the body may run there.
+  static constexpr std::array<Kernel, worker_kinds> kernels() {
+    std::array<Kernel, worker_kinds> of{};
+    if constexpr (runs_on_host<Body>()) of[static_cast<std::size_t>(WorkerKind::Cpu)] = &run_on_host;
+    if constexpr (has_device_space && runs_on_devices<Body>())
+      of[static_cast<std::size_t>(WorkerKind::Device)] = &run_on_device;
+    return of;
+  }
 
  private:
-  template <std::size_t... I>
+  template <class Access>
+  using HostView = BodyView<typename Access::ViewType, Access::mode>;
+  template <class Access>
+  using DeviceView = DeviceBodyView<typename Access::ViewType, Access::mode>;
+
+  static void run_on_host(KernelCall const& call) {
+    run<HostExecutionSpace, HostView>(call, std::index_sequence_for<Accesses...>{});
+  }
+  static void run_on_device(KernelCall const& call) {
+    run<DeviceExecutionSpace, DeviceView>(call, std::index_sequence_for<Accesses...>{});
+  }
+  template <class Space, template <class> class ViewOf, std::size_t... I>
   static void run(KernelCall const& call, std::index_sequence<I...>) {
     auto const& task = *static_cast<HostTask const*>(call.parameters);
-    auto const& instance = *static_cast<HostExecutionSpace const*>(call.instance);
-    task.body(instance, view_at<BodyView<typename Accesses::ViewType, Accesses::mode>>(*std::get<I>(task.views),
-                                                                                       call.data[I])...);
+    task.body(*static_cast<Space const*>(call.instance),
+              view_at<ViewOf<Accesses>>(*std::get<I>(task.views), call.data[I])...);
   }
 };
 

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/runtime/machine_cache.hpp>
 
+#include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/outofcore/disk_node.hpp>
@@ -20,7 +21,12 @@ namespace {
 
 // A disk that was not measured.
 constexpr LinkSpeed usual_disk{1.5e9, std::chrono::microseconds(100)};
+// Links of devices that were not measured: PCIe of the fourth generation, and memory.
+constexpr LinkSpeed usual_device_link{2e10, std::chrono::microseconds(10)};
+constexpr LinkSpeed usual_emulated_link{5e9, std::chrono::microseconds(10)};
 constexpr std::chrono::milliseconds memory_time(30);
+constexpr std::chrono::milliseconds device_time(20);  // each way
+constexpr Bytes longest_device_copy = 8_MiB;
 constexpr std::chrono::milliseconds disk_time(40);  // each way
 constexpr Bytes longest_disk_copy = 4_MiB;
 std::string const memory = "memory";
@@ -74,6 +80,43 @@ DiskSpeed measure_disk(std::string const& directory) {
   return speed;
 }
 
+// An end of a device's link as the file names it. Emulated devices are all alike.
+std::string name_of_end(Devices const& devices, int end) {
+  if (end == host_end) return memory;
+  if (devices.api->emulated()) return "emulated device";
+  auto const properties = devices.api->properties(end);
+  return "device " + std::to_string(end) + " " + properties.name;
+}
+
+std::pair<std::string, std::string> names_of(Devices const& devices, DeviceLink const& link) {
+  auto names = std::pair(name_of_end(devices, link.from), name_of_end(devices, link.to));
+  if (link.from != host_end && link.to != host_end && devices.api->emulated()) names.second = "other emulated device";
+  return names;
+}
+
+// The copies of a device's link between memories such as a run's.
+LinkSpeed measure_device_link(Devices const& devices, DeviceLink const& link) {
+  auto const pinned = std::make_shared<PinnedMemory>(devices.api);
+  auto const take = [&](int end) -> std::unique_ptr<NodeMemory> {
+    constexpr Bytes bytes = device_link_width * longest_device_copy;
+    if (end == host_end) return std::make_unique<PinnedPool>(pinned, memory, bytes);
+    return std::make_unique<DeviceMemory>(devices.api, end, bytes);
+  };
+  auto const from = take(link.from);
+  auto const to = take(link.to);
+  if (link.from == host_end) std::fill_n(from->base(), device_link_width * longest_device_copy, std::byte{1});
+  auto const copies = DeviceCopies(devices.api, pinned).link(link.from, link.to);
+  auto const request = [&](unsigned lane, Bytes bytes) {
+    CopyRequest copy{.data = DataId(0), .from = {NodeId(0), Slot::Pool, 0}, .to = {NodeId(1), Slot::Pool, 0}};
+    copy.source = from->base() + lane * longest_device_copy;
+    copy.destination = to->base() + lane * longest_device_copy;
+    copy.bytes = bytes;
+    return copy;
+  };
+  return measure_link(*copies, request,
+                      {.width = device_link_width, .least = 4096, .largest = longest_device_copy, .time = device_time});
+}
+
 void enter(MachineModels& models, std::string const& from, std::string const& to, LinkSpeed const& speed) {
   std::erase_if(models.links, [&](LinkModel const& link) { return link.from == from && link.to == to; });
   models.links.push_back({from, to, speed.bytes_per_second, speed.latency});
@@ -98,13 +141,21 @@ std::filesystem::path mount_point(std::filesystem::path const& directory) {
   return path;
 }
 
-MachineCache::MachineCache(RuntimeOptions const& options) : m_disk("disk " + mount_point(options.scratch).string()) {
+MachineCache::MachineCache(RuntimeOptions const& options, Devices const& devices, std::vector<DeviceLink> const& links)
+    : m_disk("disk " + mount_point(options.scratch).string()) {
   if (options.models == models_off) return;
-  m_file = models_file(options.models, identify_machine().id());
+  bool const emulated = devices.api && devices.api->emulated();
+  m_file = models_file(options.models, identify_machine().id() + (emulated ? "-emulated" : ""));
   read();
   bool const unknown = m_known.link(memory, memory) == nullptr || m_known.link(memory, m_disk) == nullptr ||
-                       m_known.link(m_disk, memory) == nullptr;
-  if (!m_file.empty() && unknown && options.measure_links) measure_links(options.scratch);
+                       m_known.link(m_disk, memory) == nullptr ||
+                       std::ranges::any_of(links, [&](DeviceLink const& link) { return lacks(devices, link); });
+  if (!m_file.empty() && unknown && options.measure_links) measure_links(options.scratch, devices, links);
+}
+
+bool MachineCache::lacks(Devices const& devices, DeviceLink const& link) const {
+  auto const [from, to] = names_of(devices, link);
+  return devices.link_bytes_per_second == 0 && m_known.link(from, to) == nullptr;
 }
 
 void MachineCache::read() {
@@ -115,7 +166,8 @@ void MachineCache::read() {
   }
 }
 
-void MachineCache::measure_links(std::string const& scratch) {
+void MachineCache::measure_links(std::string const& scratch, Devices const& devices,
+                                 std::vector<DeviceLink> const& links) {
   try {
     // Nothing is measured that could not be kept and would be measured again by the next run.
     update_models(m_file, identify);
@@ -133,6 +185,11 @@ void MachineCache::measure_links(std::string const& scratch) {
       enter(m_known, m_disk, memory, speed.read);
       enter(m_known, memory, m_disk, speed.write);
     }
+    for (auto const& link : links) {
+      if (!lacks(devices, link)) continue;
+      auto const [from, to] = names_of(devices, link);
+      enter(m_known, from, to, measure_device_link(devices, link));
+    }
     update_models(m_file, [&](MachineModels& models) {
       for (auto const& link : m_known.links) enter(models, link.from, link.to, {link.bytes_per_second, link.latency});
     });
@@ -145,12 +202,34 @@ std::unique_ptr<PerformanceModels> MachineCache::make_models() const {
   return std::make_unique<PerformanceModels>(m_known.kernels);
 }
 
-LinkSpeed MachineCache::speed_of(std::string const& from, std::string const& to) const {
+LinkSpeed MachineCache::speed_of(std::string const& from, std::string const& to, LinkSpeed const& usual) const {
   auto const* link = m_known.link(from, to);
-  return link != nullptr ? LinkSpeed{link->bytes_per_second, link->latency} : usual_disk;
+  return link != nullptr ? LinkSpeed{link->bytes_per_second, link->latency} : usual;
 }
 
-DiskSpeed MachineCache::disk_speed() const { return {speed_of(m_disk, memory), speed_of(memory, m_disk)}; }
+DiskSpeed MachineCache::disk_speed() const {
+  return {speed_of(m_disk, memory, usual_disk), speed_of(memory, m_disk, usual_disk)};
+}
+
+std::optional<LinkSpeed> MachineCache::memory_speed() const {
+  auto const* link = m_known.link(memory, memory);
+  return link != nullptr ? std::optional(LinkSpeed{link->bytes_per_second, link->latency}) : std::nullopt;
+}
+
+bool MachineCache::knows_disk() const {
+  return m_known.link(m_disk, memory) != nullptr && m_known.link(memory, m_disk) != nullptr;
+}
+
+bool MachineCache::knows(Devices const& devices, DeviceLink const& link) const {
+  auto const [from, to] = names_of(devices, link);
+  return m_known.link(from, to) != nullptr;
+}
+
+LinkSpeed MachineCache::device_speed(Devices const& devices, DeviceLink const& link) const {
+  if (devices.link_bytes_per_second > 0) return {static_cast<double>(devices.link_bytes_per_second), Duration{0}};
+  auto const [from, to] = names_of(devices, link);
+  return speed_of(from, to, devices.api->emulated() ? usual_emulated_link : usual_device_link);
+}
 
 void MachineCache::keep(PerformanceModels const& models) const {
   if (m_file.empty() || !models.changed()) return;

@@ -4,9 +4,11 @@
 #include <granary/core/backends/link_calibration.hpp>
 #include <granary/core/engine/performance_models.hpp>
 #include <granary/core/runtime/config.hpp>
+#include <granary/core/runtime/machine.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace granary {
@@ -31,19 +33,31 @@ struct DiskSpeed {
 /// that cannot be used is ignored, and one that cannot be written is left, with a warning that names it.
 class MachineCache {
  public:
-  /// Reads the machine's file, and measures links that it lacks where that is wanted and the file can be written.
-  explicit MachineCache(RuntimeOptions const& options);
+  /// Reads the machine's file, and measures links that it lacks where that is wanted and the file can be written. With
+  /// emulated devices the machine counts as another one, "<machine id>-emulated": theirs are not a real device's times.
+  explicit MachineCache(RuntimeOptions const& options, Devices const& devices = {},
+                        std::vector<DeviceLink> const& links = {});
 
   [[nodiscard]] std::unique_ptr<PerformanceModels> make_models() const;
   /// Of the disk that holds the scratch directory; a usual disk where it was not measured.
   [[nodiscard]] DiskSpeed disk_speed() const;
+  /// Of a link of devices: what it is held to, or what was measured; a usual one where it was not.
+  [[nodiscard]] LinkSpeed device_speed(Devices const& devices, DeviceLink const& link) const;
+  /// Copies in host memory; nothing where they were not measured.
+  [[nodiscard]] std::optional<LinkSpeed> memory_speed() const;
+  /// Whether the disk's links were measured, now or before, and one of devices.
+  [[nodiscard]] bool knows_disk() const;
+  [[nodiscard]] bool knows(Devices const& devices, DeviceLink const& link) const;
+  /// Where all this is kept; empty: nowhere.
+  [[nodiscard]] std::filesystem::path const& file() const { return m_file; }
   /// Adds to the machine's file what the models learnt.
   void keep(PerformanceModels const& models) const;
 
  private:
   void read();
-  void measure_links(std::string const& scratch);
-  [[nodiscard]] LinkSpeed speed_of(std::string const& from, std::string const& to) const;
+  void measure_links(std::string const& scratch, Devices const& devices, std::vector<DeviceLink> const& links);
+  [[nodiscard]] bool lacks(Devices const& devices, DeviceLink const& link) const;
+  [[nodiscard]] LinkSpeed speed_of(std::string const& from, std::string const& to, LinkSpeed const& usual) const;
 
   std::filesystem::path m_file;  // empty: nothing is kept
   std::string m_disk;            // its name in the file

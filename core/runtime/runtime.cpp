@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/runtime/runtime.hpp>
 
+#include <granary/core/backends/device_copies.hpp>
+#include <granary/core/backends/device_launcher.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/base/error.hpp>
@@ -9,30 +11,17 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace granary {
 
 namespace {
 
-Machine make_machine(RuntimeOptions const& options, DiskSpeed const& disk_speed) {
-  Machine machine;
-  auto const host = machine.add_node(
-      {"host memory", NodeKind::Host, options.host_memory / io_alignment * io_alignment, io_alignment});
-  auto const disk = machine.add_node({"disk", NodeKind::Disk, unbounded, io_alignment});
-  auto const bandwidth = [&](LinkSpeed const& speed) {
-    auto const limit = options.disk_bytes_per_second;
-    return limit > 0 ? std::min(speed.bytes_per_second, static_cast<double>(limit)) : speed.bytes_per_second;
-  };
-  auto const& [read, write] = disk_speed;
-  auto const bus = machine.add_bus({"disk", std::max(bandwidth(read), bandwidth(write))});
-  machine.add_link({host, disk, bandwidth(write), write.latency, disk_width, {bus}});
-  machine.add_link({disk, host, bandwidth(read), read.latency, disk_width, {bus}});
-  for (unsigned w = 0; w < *options.workers; ++w)
-    machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
-  return machine;
-}
+// What a lane holds so that it runs on while a decision is on its way.
+constexpr std::uint32_t device_issue = 2;
+// Less is not worth a call to the system.
+constexpr Bytes least_pinned = 64_KiB;
+constexpr std::size_t disk_links = 2;  // the machine's first
 
 }  // namespace
 
@@ -45,20 +34,49 @@ detail::DataHold::~DataHold() {
 }
 
 Runtime::Runtime(RuntimeOptions const& options)
-    : m_options(configure(options)), m_cache(m_options), m_engine(make_engine()) {}
+    : m_options(configure(options)),
+      m_devices(find_devices(m_options)),
+      m_device_links(device_links(m_devices)),
+      m_pinned(m_devices.empty() ? nullptr : std::make_shared<PinnedMemory>(m_devices.api)),
+      m_cache(m_options, m_devices, m_device_links),
+      m_engine(make_engine()) {}
+
+EngineBackends Runtime::make_backends(Machine const& machine) {
+  m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
+  EngineBackends backends;
+  backends.copies = {m_disk, m_disk};
+  if (*m_options.workers > 0) {
+    auto const cores = m_options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
+    backends.workers = std::make_shared<HostWorkers>(*m_options.workers, cores);
+  }
+  if (m_devices.empty()) return backends;
+  DeviceCopies copies(m_devices.api, m_pinned);
+  for (auto const& link : m_device_links) backends.copies.push_back(copies.link(link.from, link.to));
+  auto const& host = machine[host_node()];
+  backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity), nullptr};
+  LauncherOptions launcher;
+  launcher.workspace = m_devices.workspace;
+  launcher.device_of.assign(*m_options.workers, -1);
+  for (int const device : m_devices.numbers) {
+    backends.memories.push_back(std::make_shared<DeviceMemory>(m_devices.api, device, m_devices.capacity()));
+    launcher.device_of.insert(launcher.device_of.end(), m_devices.lanes, device);
+  }
+  backends.devices = std::make_shared<DeviceLauncher>(m_devices.api, std::move(launcher));
+  return backends;
+}
 
 std::shared_ptr<Engine> Runtime::make_engine() {
-  m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
-  auto const cores = m_options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
-  EngineBackends const backends{std::make_shared<HostWorkers>(*m_options.workers, cores), {m_disk, m_disk}};
+  auto machine = build_machine(m_options, m_devices, m_device_links, m_cache);
+  auto backends = make_backends(machine);
   EngineOptions engine_options;
   engine_options.planner.depth = m_options.depth;
+  engine_options.planner.device_issue = device_issue;
   engine_options.record_journal = m_options.record_journal;
   auto estimator = m_cache.make_models();
   m_models = estimator.get();
-  return std::make_shared<Engine>(Topology(make_machine(m_options, m_cache.disk_speed())),
+  return std::make_shared<Engine>(Topology(std::move(machine)),
                                   make_policies(m_options.scheduler, m_options.eviction, m_options.seed),
-                                  std::move(estimator), backends, engine_options);
+                                  std::move(estimator), std::move(backends), engine_options);
 }
 
 Runtime::~Runtime() {
@@ -99,7 +117,14 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
     if (binding.origin || binding.home)
       throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");
     description.origin = description.home = host_node();
-    description.origin_is_home = description.in_place = true;
+    description.origin_is_home = true;
+    description.in_place = *m_options.workers > 0;
+    auto const& lines = binding.lines;
+    Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
+    if (auto pinned = pin(binding.host, span)) {
+      using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
+      binding.keep = std::make_shared<Both const>(std::move(binding.keep), std::move(pinned));
+    }
     return m_engine->add_data(std::move(description),
                               {binding.host, binding.host, std::move(binding.keep), binding.lines}, nullptr);
   }
@@ -111,15 +136,57 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
                             [&](DataId id) { m_disk->bind(id, binding.origin, binding.home); });
 }
 
-CodeletId Runtime::codelet(Kernel kernel, std::string_view name, std::string const& variant,
-                           bool launches_kokkos_kernels) {
-  std::pair<Kernel, std::string> key(kernel, name);
+std::shared_ptr<void const> Runtime::pin(std::byte* memory, Bytes bytes) {
+  if (!m_pinned || bytes < least_pinned) return nullptr;
+  m_pinned->add(memory, bytes);
+  return {memory, [pinned = m_pinned](std::byte* added) { pinned->remove(added); }};
+}
+
+std::vector<DeviceFigures> Runtime::devices() const {
+  auto const statistics = m_engine->statistics();
+  auto const& machine = m_engine->topology().machine();
+  std::vector<DeviceFigures> figures;
+  for (std::size_t d = 0; d < m_devices.size(); ++d) {
+    auto const node = device_node(d);
+    figures.push_back({.name = machine[node].name,
+                       .description = m_devices.api->properties(m_devices.numbers[d]).name,
+                       .limit = machine[node].capacity,
+                       .peak = statistics.planner.nodes[node.index()].peak});
+    for (std::size_t w = 0; w < machine.workers.size(); ++w) {
+      if (machine.workers[w].node == node) figures.back().tasks += statistics.workers[w].tasks;
+    }
+  }
+  return figures;
+}
+
+DeviceTraffic Runtime::device_traffic() const {
+  auto const statistics = m_engine->statistics();
+  DeviceTraffic traffic;
+  for (std::size_t l = 0; l < m_device_links.size(); ++l) {
+    auto const& link = m_device_links[l];
+    auto& sum = link.from == host_end ? traffic.from_host : link.to == host_end ? traffic.to_host : traffic.between;
+    sum += statistics.planner.links[disk_links + l].bytes;
+  }
+  return traffic;
+}
+
+void Runtime::refuse_on_devices(std::string const& name, std::string const& shape) const {
+  auto const& workers = m_engine->topology().machine().workers;
+  if (std::ranges::none_of(workers, [](Worker const& worker) { return worker.kind == WorkerKind::Device; })) return;
+  throw InvalidArgument("the View '" + name + "' (" + shape +
+                        ") cannot be brought to a device: its elements must be trivially copyable and have addresses "
+                        "of their own, with gaps in at most one dimension");
+}
+
+CodeletId Runtime::codelet(std::array<Kernel, worker_kinds> const& kernels, std::string_view name,
+                           std::string const& variant, bool launches_kokkos_kernels) {
+  auto const first = std::ranges::find_if(kernels, [](Kernel kernel) { return kernel != nullptr; });
+  std::pair<Kernel, std::string> key(first != kernels.end() ? *first : nullptr, name);
   std::lock_guard const lock(m_mutex);
   auto const found = m_codelets.find(key);
   if (found != m_codelets.end()) return found->second;
-  Codelet codelet{.name = key.second, .launches_kokkos_kernels = launches_kokkos_kernels, .variant = variant};
-  codelet.kernels[static_cast<std::size_t>(WorkerKind::Cpu)] = kernel;
-  auto const id = m_engine->add_codelet(std::move(codelet));
+  auto const id = m_engine->add_codelet(
+      {.name = key.second, .kernels = kernels, .launches_kokkos_kernels = launches_kokkos_kernels, .variant = variant});
   m_codelets.emplace(std::move(key), id);
   return id;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/backends/device_memory.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/runtime/config.hpp>
 #include <granary/core/runtime/data.hpp>
 #include <granary/core/runtime/host_task.hpp>
+#include <granary/core/runtime/machine.hpp>
 #include <granary/core/runtime/machine_cache.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
@@ -31,8 +33,24 @@ struct DataBinding {
   std::shared_ptr<void const> keep = {};  ///< kept until the datum is forgotten
 };
 
-/// A machine's workers and memories, ready to run tasks on data: the host's cores, host memory up to a limit, and a
-/// disk behind it.
+/// What a device did; see Runtime::devices.
+struct DeviceFigures {
+  std::string name;         ///< of its memory node, "device 0"
+  std::string description;  ///< what the device says that it is
+  Bytes limit = 0;          ///< for data
+  Bytes peak = 0;           ///< of the bytes in use under it
+  std::uint64_t tasks = 0;
+};
+
+/// Bytes moved over the links of devices.
+struct DeviceTraffic {
+  Bytes from_host = 0;
+  Bytes to_host = 0;
+  Bytes between = 0;  ///< from one device to another directly
+};
+
+/// A machine's workers and memories, ready to run tasks on data: the host's cores, devices, host memory and theirs up
+/// to limits, and a disk behind it.
 ///
 /// Kokkos must be initialised before and finalised after. BLAS is held to one thread per call while a Runtime lives.
 /// Tasks may be submitted from several threads; "before" then means the order in which the calls were served.
@@ -46,10 +64,13 @@ class Runtime {
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
 
-  /// A datum that is the elements of a host View, contiguous or strided. Host workers use them in place: they are not
-  /// counted against the memory limit, and must not be touched by others between the first submission of a task on them
-  /// and the end of `wait`. Views that share elements make one datum: register it once. Throws InvalidArgument for a
-  /// View without elements.
+  /// A datum that is the elements of a View that the host can reach, contiguous or strided; the memory may be plain or
+  /// pinned. Host workers use them in place: they are not counted against the memory limit, and must not be touched by
+  /// others between the first submission of a task on them and the end of `wait`. Elsewhere, on devices, the datum is
+  /// packed: a View with gaps in one dimension (rank 1 with a stride, rank 2 with a leading dimension) goes there
+  /// without them, and what lies in the gaps stays as it is. Views that share elements make one datum: register it
+  /// once. Throws InvalidArgument for a View without elements, and where there are devices for one with gaps in several
+  /// dimensions, with elements that share addresses, or of elements that are not trivially copyable.
   template <class DataType, class... Properties>
   Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view,
                                                    std::string const& name = "");
@@ -59,12 +80,16 @@ class Runtime {
   template <class T, class... Extents>
   auto temporary(Extents... extents);
 
-  /// Submits a task: `body(instance, views...)` will be called once, on a host worker, with the worker's
-  /// execution-space instance and one View per access in the order given (see BodyView). The body is copied; its call
-  /// operator is const. It launches its kernels on the instance and need not fence.
+  /// Submits a task: `body(instance, views...)` will be called once, on a host worker or for a device, with the
+  /// worker's execution-space instance and one View per access in the order given (see BodyView and DeviceBodyView).
+  /// The body is copied; its call operator is const. It launches its kernels on the instance, touches elements in them
+  /// alone, and need not fence; for a device it is called before the kernels of earlier tasks have ended.
   ///
+  /// A body is compiled for host workers and, where Kokkos drives devices, for these; emulated devices do what host
+  /// workers do. Members of the body say otherwise: `static constexpr bool host_only = true` or `device_only = true`.
   /// With Kokkos before 4.0 bodies run one at a time, since Kokkos' host kernels may not run concurrently there; a body
-  /// that launches none says so by a member `static constexpr bool launches_kokkos_kernels = false` and is exempt.
+  /// that launches none says so by `launches_kokkos_kernels = false` and is exempt. It is then host_only, too, unless
+  /// it says `host_only = false`.
   /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.) Throws what Submitter::submit throws.
   template <class Body, class... Views, AccessMode... Modes>
   TaskId submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses);
@@ -82,23 +107,39 @@ class Runtime {
   [[nodiscard]] EngineStatistics statistics() const { return m_engine->statistics(); }
   /// Registers a datum of `bytes` bytes. Release it with `submitter().release_data`.
   DataId add_data(std::string name, Bytes bytes, DataBinding binding);
+  /// Lets devices copy from and to the application's memory at full speed while the result lives, where there are some
+  /// and the system allows it. Pin what several data lie in once, before they are added: parts are pinned with it. Null
+  /// where there is nothing to gain.
+  [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
   /// Asynchronous file I/O, made when it is first asked for, with the options' bandwidth.
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// What `configure` made of the options.
   [[nodiscard]] RuntimeOptions const& options() const { return m_options; }
   [[nodiscard]] static NodeId host_node() { return NodeId(0); }
   [[nodiscard]] static NodeId disk_node() { return NodeId(1); }
+  /// Of the device of that place in `devices`.
+  [[nodiscard]] static NodeId device_node(std::size_t device) { return NodeId(static_cast<std::uint32_t>(2 + device)); }
   /// Peak of the bytes in use under the memory limit.
   [[nodiscard]] Bytes host_memory_peak() const { return statistics().planner.nodes[host_node().index()].peak; }
+  /// The devices in the machine's order, and what was moved from and to them.
+  [[nodiscard]] std::vector<DeviceFigures> devices() const;
+  [[nodiscard]] DeviceTraffic device_traffic() const;
   /// Bytes moved from and to the disk.
   [[nodiscard]] Bytes bytes_read() const { return statistics().planner.links[1].bytes; }
   [[nodiscard]] Bytes bytes_written() const { return statistics().planner.links[0].bytes; }
 
  private:
-  CodeletId codelet(Kernel kernel, std::string_view name, std::string const& variant, bool launches_kokkos_kernels);
+  CodeletId codelet(std::array<Kernel, worker_kinds> const& kernels, std::string_view name, std::string const& variant,
+                    bool launches_kokkos_kernels);
+  // Throws InvalidArgument for a View that cannot leave its place, where there are devices.
+  void refuse_on_devices(std::string const& name, std::string const& shape) const;
   std::shared_ptr<Engine> make_engine();
+  EngineBackends make_backends(Machine const& machine);
 
   RuntimeOptions m_options;
+  Devices m_devices;
+  std::vector<DeviceLink> m_device_links;
+  std::shared_ptr<PinnedMemory> m_pinned;  // null without devices
   MachineCache m_cache;
   SingleThreadedBlas m_blas;
   std::mutex m_mutex;
@@ -117,9 +158,12 @@ Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType,
   static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible,
                 "granary needs a View in host memory");
   static_assert(!std::is_const_v<typename View::value_type>, "granary needs a View of elements that are not const");
+  auto const called = name.empty() ? view.label() : name;
   auto kept = std::make_shared<View const>(view);
-  auto const id = add_data(name.empty() ? view.label() : name, view.span() * sizeof(typename View::value_type),
-                           {.host = reinterpret_cast<std::byte*>(view.data()), .keep = kept});
+  auto const form = detail::form_of(view);
+  if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
+  auto const id = add_data(called, form.bytes,
+                           {.host = reinterpret_cast<std::byte*>(view.data()), .lines = form.lines, .keep = kept});
   return {std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept)};
 }
 
@@ -150,8 +194,8 @@ template <class Body, class... Views, AccessMode... Modes>
 TaskId Runtime::submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses) {
   using TypedTask = detail::HostTask<Body, TypedAccess<Views, Modes>...>;
   std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Modes}...};
-  auto const id =
-      codelet(&TypedTask::run, info.name, detail::element_sizes<Views...>(), detail::launches_kokkos_kernels<Body>());
+  auto const id = codelet(TypedTask::kernels(), info.name, detail::element_sizes<Views...>(),
+                          detail::launches_kokkos_kernels<Body>());
   return m_engine->submit({id, list, info.priority, info.flops},
                           Parameters(TypedTask{std::move(body), {accesses.view...}}));
 }

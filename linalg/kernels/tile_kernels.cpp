@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/linalg/kernels/tile_blas3.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -9,13 +9,8 @@
 namespace granary::kernels {
 namespace {
 
-using detail::extents;
-using detail::require;
 using detail::row_major;
-using detail::stored;
-using detail::stored_op;
 using detail::StoredOp;
-using detail::transposed;
 
 /// Columns (rows) of an operand that are copied at a time where no flag of BLAS serves it: a small part of a tile.
 constexpr int panel = 64;
@@ -103,82 +98,58 @@ void hemm_by_blocks(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView
   }
 }
 
+struct HostBlas {
+  template <class T>
+  void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
+    kernels::multiply<T>(op_a, op_b, alpha, a, b, beta, c);
+  }
+  template <class T>
+  void syrk(Uplo uplo, Op op, T alpha, Block<T const> a, T beta, Block<T> c) const {
+    blas::syrk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
+  }
+  template <class T>
+  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
+    blas::herk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
+  }
+  template <class T>
+  void hemm(Side side, Uplo uplo, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
+    blas::hemm<T>(side, uplo, c.rows, c.cols, alpha, a.data, a.ld, b.data, b.ld, beta, c.data, c.ld);
+  }
+  template <class T>
+  void hemm_mixed(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,
+                  TileView<T> c) const {
+    hemm_by_blocks<T>(side, uplo, alpha, a, b, beta, c);
+  }
+  template <class T>
+  void conjugate(Uplo uplo, Block<T> x) const {
+    detail::conjugate_in_place(uplo, x);
+  }
+};
+
 }  // namespace
 
 template <class T>
 void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
           TileView<T> c) {
-  auto const factor = stored("syrk", a);
-  auto const sum = stored("syrk", c);
-  int const k = op == Op::NoTrans ? a.cols : a.rows;
-  require(
-      c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::ConjTrans || !is_complex<T>),
-      "syrk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
-  if (c.rows == 0) return;
-  // op(A) op(A)^T is symmetric: a row-major C differs in its triangle alone.
-  Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::Trans;
-  blas::syrk<T>(row_major(c) ? flip(uplo) : uplo, memory_op, sum.rows, k, alpha, factor.data, factor.ld, beta, sum.data,
-                sum.ld);
+  by_flags::syrk<HostBlas, T>({}, uplo, op, alpha, a, beta, c);
 }
 
 template <class T>
 void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
           RealOf<typename NotDeduced<T>::type> beta, TileView<T> c) {
-  auto const factor = stored("herk", a);
-  auto const sum = stored("herk", c);
-  int const k = op == Op::NoTrans ? a.cols : a.rows;
-  require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::Trans || !is_complex<T>),
-          "herk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
-  if (c.rows == 0) return;
-  // BLAS can have X X^H and X^H X of the memory X of A. A row-major A and a row-major C each ask for the conjugate:
-  // where only one of them does, conj(C) is what is updated.
-  Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::ConjTrans;
-  Uplo const triangle = row_major(c) ? flip(uplo) : uplo;
-  bool const conjugated = is_complex<T> && row_major(a) != row_major(c);
-  if (conjugated) detail::conjugate_in_place(triangle, sum);
-  blas::herk<T>(triangle, memory_op, sum.rows, k, alpha, factor.data, factor.ld, beta, sum.data, sum.ld);
-  if (conjugated) detail::conjugate_in_place(triangle, sum);
+  by_flags::herk<HostBlas, T>({}, uplo, op, alpha, a, beta, c);
 }
 
 template <class T>
 void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
           typename NotDeduced<T>::type beta, TileView<T> c) {
-  auto const factor = stored("hemm", a);
-  auto const other = stored("hemm", b);
-  auto const sum = stored("hemm", c);
-  require(a.rows == a.cols && b.rows == c.rows && b.cols == c.cols && a.rows == (side == Side::Left ? c.rows : c.cols),
-          "hemm",
-          "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
-  if (c.rows == 0 || c.cols == 0) return;
-  // With B and C by rows, C^T = B^T A^T, and A^T is conj(A). The memory of a row-major A is conj(A) too.
-  bool const by_rows = row_major(c);
-  if (row_major(b) != by_rows || (is_complex<T> && by_rows != row_major(a))) {
-    hemm_by_blocks<T>(side, uplo, alpha, a, b, beta, c);
-  } else {
-    blas::hemm<T>(by_rows ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, sum.rows, sum.cols, alpha, factor.data,
-                  factor.ld, other.data, other.ld, beta, sum.data, sum.ld);
-  }
+  by_flags::hemm<HostBlas, T>({}, side, uplo, alpha, a, b, beta, c);
 }
 
 template <class T>
 void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
           typename NotDeduced<T>::type beta, TileView<T> c) {
-  auto const left = stored("gemm", a);
-  auto const right = stored("gemm", b);
-  auto const sum = stored("gemm", c);
-  int const k_a = op_a == Op::NoTrans ? a.cols : a.rows, k_b = op_b == Op::NoTrans ? b.rows : b.cols;
-  require(k_a == k_b && c.rows == (op_a == Op::NoTrans ? a.rows : a.cols) &&
-              c.cols == (op_b == Op::NoTrans ? b.cols : b.rows),
-          "gemm",
-          "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
-  if (c.rows == 0 || c.cols == 0) return;
-  auto const stored_a = stored_op(op_a, a), stored_b = stored_op(op_b, b);
-  if (row_major(c)) {
-    multiply<T>(transposed(stored_b, is_complex<T>), transposed(stored_a, is_complex<T>), alpha, right, left, beta,
-                sum);
-  } else {
-    multiply<T>(stored_a, stored_b, alpha, left, right, beta, sum);
-  }
+  by_flags::gemm<HostBlas, T>({}, op_a, op_b, alpha, a, b, beta, c);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                             \

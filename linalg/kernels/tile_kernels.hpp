@@ -20,7 +20,7 @@ struct TileView {
   Layout layout = Layout::ColumnMajor;
 
   /// Entry (i, j), whatever the layout. Unchecked.
-  [[nodiscard]] T& operator()(int i, int j) const {
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION T& operator()(int i, int j) const {
     auto const major = layout == Layout::ColumnMajor ? j : i;
     auto const minor = layout == Layout::ColumnMajor ? i : j;
     return data[static_cast<std::ptrdiff_t>(major) * ld + minor];

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
-#include <granary/linalg/kernels/stored_tile.hpp>
+#include <granary/linalg/kernels/tile_blas3.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,6 @@
 
 namespace granary::kernels {
 namespace {
-
-using detail::extents;
-using detail::require;
-using detail::row_major;
-using detail::stored;
 
 /// Order of the diagonal blocks that trsm inverts.
 constexpr int inverted_order = 32;
@@ -99,62 +94,42 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
   solve(side, uplo, op, diag, T(1), forwards ? a_last : a_first, unknown);
 }
 
-/// op(A) in terms of A's memory for the memory of B, which holds B^T if B is row-major: op(A) X = B reads X^T op(A)^T =
-/// B^T then.
-template <class T>
-[[nodiscard]] detail::StoredOp op_beside(Op op, ConstTileView<T> a, TileView<T> b) {
-  auto const op_stored = detail::stored_op(op, a);
-  return row_major(b) ? detail::transposed(op_stored, is_complex<T>) : op_stored;
-}
-
-/// Calls kernel(alpha); with A conjugated, for conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.
-template <class T, class Kernel>
-void beside_conjugate(bool conjugated, T alpha, Block<T> b, Kernel const& kernel) {
-  if (!conjugated) return kernel(alpha);
-  detail::conjugate_in_place(b);
-  kernel(conjugate(alpha));
-  detail::conjugate_in_place(b);
-}
+struct HostBlas {
+  template <class T>
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
+    solve<T>(side, uplo, op, diag, alpha, a, b);
+  }
+  template <class T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
+    blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
+  }
+  template <class T>
+  int potrf(Uplo uplo, Block<T> a) const {
+    return a.rows == 0 ? 0 : blas::potrf(uplo, a.rows, a.data, a.ld);
+  }
+  template <class T>
+  void conjugate(Block<T> x) const {
+    detail::conjugate_in_place(x);
+  }
+};
 
 }  // namespace
 
 template <class T>
 int potrf(Uplo uplo, TileView<T> a) {
-  auto const block = stored("potrf", a);
-  require(a.rows == a.cols, "potrf", "A " + extents(a.rows, a.cols) + ", which must be square,");
-  return block.rows == 0 ? 0 : blas::potrf(row_major(a) ? flip(uplo) : uplo, block.rows, block.data, block.ld);
+  return by_flags::potrf<HostBlas, T>({}, uplo, a);
 }
 
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b) {
-  auto const triangle = stored("trsm", a);
-  auto const rhs = stored("trsm", b);
-  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trsm",
-          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
-  if (b.rows == 0 || b.cols == 0) {
-    return;
-  }
-  auto const wanted = op_beside<T>(op, a, b);
-  beside_conjugate<T>(wanted.conjugated, alpha, rhs, [&](T factor) {
-    solve<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor, triangle,
-             rhs);
-  });
+  by_flags::trsm<HostBlas, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
 template <class T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b) {
-  auto const triangle = stored("trmm", a);
-  auto const product = stored("trmm", b);
-  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trmm",
-          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
-  if (b.rows == 0 || b.cols == 0) return;
-  auto const wanted = op_beside<T>(op, a, b);
-  beside_conjugate<T>(wanted.conjugated, alpha, product, [&](T factor) {
-    blas::trmm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, product.rows,
-                  product.cols, factor, triangle.data, triangle.ld, product.data, product.ld);
-  });
+  by_flags::trmm<HostBlas, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                 \

@@ -177,7 +177,7 @@ class MatrixCall {
   [[nodiscard]] TaskEmitter& tasks() { return m_tasks; }
   [[nodiscard]] DataScope& data() { return m_data; }
   [[nodiscard]] Runtime& runtime() { return m_runtime; }
-  [[nodiscard]] Bytes memory() const { return m_runtime.options().host_memory; }
+  [[nodiscard]] Bytes memory() const { return task_memory(m_runtime.options()); }
   /// Waits for the tasks that were submitted, while an exception is on its way.
   void settle() noexcept {
     try {

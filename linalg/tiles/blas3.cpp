@@ -9,9 +9,11 @@
 namespace granary::tiles {
 namespace {
 
+using detail::DeviceLane;
 using detail::expandable_codelet;
 using detail::flops_of;
 using detail::input_tile;
+using detail::on_lane;
 using detail::output_tile;
 using detail::parameters_of;
 using detail::read;
@@ -21,6 +23,8 @@ using detail::splits;
 using detail::sub_tiles;
 using detail::tile_codelet;
 using detail::TileShape;
+
+// The kernels of host workers are called with no lane, those of devices with theirs.
 
 // The operands of a task, in the order of its accesses; each operation uses the flags that it has. `inner` is the order
 // of sub-tiles: see TaskEmitter::inner_tile.
@@ -41,42 +45,44 @@ struct Call3 : Call<Scalar> {
   TileShape c;
 };
 
-template <class T>
-void run_gemm(KernelCall const& call) {
+template <class T, class... Lane>
+void run_gemm(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call3<T>>(call);
-  kernels::gemm(p.op_a, p.op_b, p.alpha, input_tile<T>(call, 0, p.a), input_tile<T>(call, 1, p.b), p.beta,
+  kernels::gemm(lane..., p.op_a, p.op_b, p.alpha, input_tile<T>(call, 0, p.a), input_tile<T>(call, 1, p.b), p.beta,
                 output_tile<T>(call, 2, p.c));
 }
 
-template <class T>
-void run_herk(KernelCall const& call) {
+template <class T, class... Lane>
+void run_herk(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call<RealOf<T>>>(call);
-  kernels::herk(p.uplo, p.op_a, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b));
+  kernels::herk(lane..., p.uplo, p.op_a, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b));
 }
 
-template <class T>
-void run_syrk(KernelCall const& call) {
+template <class T, class... Lane>
+void run_syrk(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call<T>>(call);
-  kernels::syrk(p.uplo, p.op_a, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b));
+  kernels::syrk(lane..., p.uplo, p.op_a, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b));
 }
 
-template <class T>
-void run_hemm(KernelCall const& call) {
+template <class T, class... Lane>
+void run_hemm(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call3<T>>(call);
-  kernels::hemm(p.side, p.uplo, p.alpha, input_tile<T>(call, 0, p.a), input_tile<T>(call, 1, p.b), p.beta,
+  kernels::hemm(lane..., p.side, p.uplo, p.alpha, input_tile<T>(call, 0, p.a), input_tile<T>(call, 1, p.b), p.beta,
                 output_tile<T>(call, 2, p.c));
 }
 
-template <class T>
-void run_trsm(KernelCall const& call) {
+template <class T, class... Lane>
+void run_trsm(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call<T>>(call);
-  kernels::trsm(p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
+  kernels::trsm(lane..., p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a),
+                output_tile<T>(call, 1, p.b));
 }
 
-template <class T>
-void run_trmm(KernelCall const& call) {
+template <class T, class... Lane>
+void run_trmm(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<Call<T>>(call);
-  kernels::trmm(p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
+  kernels::trmm(lane..., p.side, p.uplo, p.op_a, p.diag, p.alpha, input_tile<T>(call, 0, p.a),
+                output_tile<T>(call, 1, p.b));
 }
 
 struct PotrfCall {
@@ -91,6 +97,17 @@ void run_potrf(KernelCall const& call) {
   auto const& p = parameters_of<PotrfCall>(call);
   int const minor = kernels::potrf(p.uplo, output_tile<T>(call, 0, p.a));
   if (minor > 0) throw NotPositiveDefinite(p.first + static_cast<std::uint64_t>(minor));
+}
+
+template <class T>
+void launch_potrf(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<PotrfCall>(call);
+  kernels::potrf(lane, p.uplo, output_tile<T>(call, 0, p.a));
+}
+
+void check_potrf(void const* parameters, KernelReport const& report) {
+  auto const& p = *static_cast<PotrfCall const*>(parameters);
+  if (report.info > 0) throw NotPositiveDefinite(p.first + static_cast<std::uint64_t>(report.info));
 }
 
 // The tasks as finer graphs.
@@ -160,24 +177,26 @@ void expand_potrf(void const* parameters, InnerGraph& graph) {
 }
 
 template <class T>
-Codelet const gemm_codelet = expandable_codelet<T>("gemm", run_gemm<T>, expand_gemm<T>);
+Codelet const gemm_codelet = expandable_codelet<T>("gemm", run_gemm<T>, expand_gemm<T>, on_lane<run_gemm<T>>);
 template <class T>
-Codelet const herk_codelet = expandable_codelet<T>(is_complex<T> ? "herk" : "syrk", run_herk<T>, expand_herk<T>);
+Codelet const herk_codelet = expandable_codelet<T>(is_complex<T> ? "herk" : "syrk", run_herk<T>, expand_herk<T>,
+                                                   on_lane<run_herk<T>>);
 template <class T>
-Codelet const syrk_codelet = tile_codelet<T>("syrk", run_syrk<T>);
+Codelet const syrk_codelet = tile_codelet<T>("syrk", run_syrk<T>, on_lane<run_syrk<T>>);
 template <class T>
-Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>);
+Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>, on_lane<run_hemm<T>>);
 template <class T>
-Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>);
+Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
 // The two of an LU factorization have names of their own, as in the DARTS paper: their speeds differ on devices.
 template <class T>
-Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>);
+Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
 template <class T>
-Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>);
+Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
 template <class T>
-Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>);
+Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>, on_lane<run_trmm<T>>);
 template <class T>
-Codelet const potrf_codelet = expandable_codelet<T>("potrf", run_potrf<T>, expand_potrf<T>);
+Codelet const potrf_codelet = expandable_codelet<T>("potrf", run_potrf<T>, expand_potrf<T>, on_lane<launch_potrf<T>>,
+                                                    check_potrf);
 
 // Entries of C that its task updates, times the inner dimension.
 double volume(TileRef const& c, std::int32_t inner) {

@@ -8,7 +8,9 @@
 namespace granary::tiles {
 namespace {
 
+using detail::DeviceLane;
 using detail::input_tile;
+using detail::on_lane;
 using detail::output_tile;
 using detail::parameters_of;
 using detail::read;
@@ -27,9 +29,11 @@ struct ScalarCall : Call {
   T alpha, beta;
 };
 
+bool zeroes(Call const& p) { return p.other == OtherTriangle::Zeroed; }
+
 template <class T>
 void finish(Call const& p, TileView<T> const& output) {
-  if (p.other == OtherTriangle::Zeroed) kernels::clear_outside(p.part, output);
+  if (zeroes(p)) kernels::clear_outside(p.part, output);
 }
 
 template <class From, class To>
@@ -57,11 +61,30 @@ void run_add(KernelCall const& call) {
 }
 
 template <class From, class To>
-Codelet const copy_codelet = tile_codelet<From>(std::is_same_v<From, To> ? "copy" : "convert", run_copy<From, To>);
+void launch_copy(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<Call>(call);
+  kernels::copy(lane, p.part, p.conjugated, input_tile<From>(call, 0, p.a), output_tile<To>(call, 1, p.b), zeroes(p));
+}
+
 template <class T>
-Codelet const set_codelet = tile_codelet<T>("set", run_set<T>);
+void launch_set(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<ScalarCall<T>>(call);
+  kernels::set(lane, p.part, p.alpha, p.beta, output_tile<T>(call, 0, p.a), zeroes(p));
+}
+
 template <class T>
-Codelet const add_codelet = tile_codelet<T>("add", run_add<T>);
+void launch_add(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<ScalarCall<T>>(call);
+  kernels::add(lane, p.part, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b), zeroes(p));
+}
+
+template <class From, class To>
+Codelet const copy_codelet = tile_codelet<From>(std::is_same_v<From, To> ? "copy" : "convert", run_copy<From, To>,
+                                                on_lane<launch_copy<From, To>>);
+template <class T>
+Codelet const set_codelet = tile_codelet<T>("set", run_set<T>, on_lane<launch_set<T>>);
+template <class T>
+Codelet const add_codelet = tile_codelet<T>("add", run_add<T>, on_lane<launch_add<T>>);
 
 // Written without being read, unless something of it stays or counts.
 Access output(TileRef const& tile, MatrixPart part, OtherTriangle other, bool counts = false) {

@@ -54,8 +54,9 @@ template <class T>
 
 /// The codelet of a tile operation that may run as a finer graph.
 template <class T>
-[[nodiscard]] Codelet expandable_codelet(char const* name, Kernel kernel, Expansion expand) {
-  auto codelet = tile_codelet<T>(name, kernel);
+[[nodiscard]] Codelet expandable_codelet(char const* name, Kernel kernel, Expansion expand, Kernel on_device,
+                                         Check check = nullptr) {
+  auto codelet = tile_codelet<T>(name, kernel, on_device, check);
   codelet.expand = expand;
   return codelet;
 }

@@ -14,9 +14,11 @@
 namespace granary::tiles {
 namespace {
 
+using detail::DeviceLane;
 using detail::flops_of;
 using detail::input_tile;
 using detail::leading_of;
+using detail::on_lane;
 using detail::output_tile;
 using detail::PanelExchanges;
 using detail::parameters_of;
@@ -46,6 +48,17 @@ void run_getrf_nopiv(KernelCall const& call) {
 }
 
 template <class T>
+void launch_getrf_nopiv(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<GetrfCall>(call);
+  kernels::getrf_nopiv(lane, p.tiny, output_tile<T>(call, 0, p.a));
+}
+
+void check_getrf_nopiv(void const* parameters, KernelReport const& report) {
+  auto const& p = *static_cast<GetrfCall const*>(parameters);
+  if (report.info > 0) throw Singular(p.first + static_cast<std::uint64_t>(report.info), report.value);
+}
+
+template <class T>
 void expand_getrf_nopiv(void const* parameters, InnerGraph& graph) {
   auto const& p = *static_cast<GetrfCall const*>(parameters);
   if (!detail::splits(p.a, p.inner)) return;
@@ -60,14 +73,21 @@ void run_getrf_ordered(KernelCall const& call) {
   PanelExchanges::at(call.data[2], p.tile).zero_pivot = zero > 0 ? static_cast<std::int64_t>(p.first) + zero : 0;
 }
 
+template <class T>
+void launch_getrf_ordered(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<GetrfCall>(call);
+  kernels::getrf_bounded(lane, output_tile<T>(call, 0, p.a), reinterpret_cast<T*>(call.data[1]),
+                         static_cast<std::int64_t>(p.first), &PanelExchanges::at(call.data[2], p.tile).zero_pivot);
+}
+
 struct TrsmCall {
   TileShape a, b;
 };
 
-template <class T>
-void run_trsm_ru_ordered(KernelCall const& call) {
+template <class T, class... Lane>
+void run_trsm_ru_ordered(KernelCall const& call, Lane const&... lane) {
   auto const& p = parameters_of<TrsmCall>(call);
-  kernels::trsm_ru_bounded<T>(input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
+  kernels::trsm_ru_bounded<T>(lane..., input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
 }
 
 // The tiles of a panel as one column-major matrix, if that is what they are in memory.
@@ -82,13 +102,23 @@ template <class T>
   return true;
 }
 
+// The tiles of a panel where they are factored: in place, or in the workspace.
+template <class T>
+struct Panel {
+  bool in_place;
+  TileView<T> all;
+
+  Panel(KernelCall const& call, TileStack const& stack)
+      : in_place(adjacent<T>(call, stack)),
+        all{reinterpret_cast<T*>(call.data[in_place ? 0 : stack.count]), stack.rows, stack.shape.cols,
+            in_place ? leading_of<T>(call, 0, stack.shape) : stack.rows} {}
+};
+
 template <class T>
 void run_getrf_panel(KernelCall const& call) {
   auto const& p = parameters_of<TileStack>(call);
-  bool const in_place = adjacent<T>(call, p);
-  TileView<T> const all{reinterpret_cast<T*>(call.data[in_place ? 0 : p.count]), p.rows, p.shape.cols,
-                        in_place ? leading_of<T>(call, 0, p.shape) : p.rows};
-  auto const each_tile = [&](auto&& copy) {
+  auto const [in_place, all] = Panel<T>(call, p);
+  auto const each_tile = [&, in_place = in_place, all = all](auto&& copy) {
     for (std::size_t i = 0; !in_place && i < p.count; ++i) {
       auto const tile = p.view<T>(call, 0, i);
       copy(tile, detail::rows_of(all, static_cast<int>(i) * p.tile, tile.rows));
@@ -103,6 +133,14 @@ void run_getrf_panel(KernelCall const& call) {
   exchanges.zero_pivot = result.zero > 0 ? first + result.zero : 0;
   std::ranges::transform(result.pivots, exchanges.pivots.begin(), [first](int pivot) { return first + pivot; });
   exchanges.derive(first, std::min(p.tile, p.rows), static_cast<std::int64_t>(result.pivots.size()));
+}
+
+template <class T>
+void launch_getrf_panel(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<TileStack>(call);
+  Panel<T> const panel(call, p);
+  kernels::factor_panel<T>(lane, p.views<T>(call, 0), panel.all, panel.in_place, call.data[p.count + 1], p.tile,
+                           static_cast<std::int64_t>(p.first));
 }
 
 struct SwapCall {
@@ -151,6 +189,14 @@ void run_swap_rows(KernelCall const& call) {
   if (p.permute == Permute::After) permute(false);
 }
 
+template <class T>
+void launch_swap_rows(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<SwapCall>(call);
+  kernels::swap_rows<T>(lane, call.data[0], p.lower.tile, output_tile<T>(call, 1, p.top), p.lower.views<T>(call, 2),
+                        static_cast<std::int64_t>(p.lower.first), p.permute == Permute::Before,
+                        p.permute == Permute::After);
+}
+
 struct MaxCall {
   TileShape a;
   MatrixPart part = MatrixPart::All;
@@ -166,17 +212,25 @@ void run_max_modulus(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const getrf_codelet = detail::expandable_codelet<T>("getrf", run_getrf_nopiv<T>, expand_getrf_nopiv<T>);
+void launch_max_modulus(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<MaxCall>(call);
+  kernels::max_modulus(lane, p.part, input_tile<T>(call, 0, p.a), p.is_first, reinterpret_cast<double*>(call.data[1]));
+}
+
 template <class T>
-Codelet const getrf_ordered_codelet = tile_codelet<T>("getrf", run_getrf_ordered<T>);
+Codelet const getrf_codelet = detail::expandable_codelet<T>("getrf", run_getrf_nopiv<T>, expand_getrf_nopiv<T>,
+                                                            on_lane<launch_getrf_nopiv<T>>, check_getrf_nopiv);
 template <class T>
-Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>);
+Codelet const getrf_ordered_codelet = tile_codelet<T>("getrf", run_getrf_ordered<T>, on_lane<launch_getrf_ordered<T>>);
 template <class T>
-Codelet const getrf_panel_codelet = tile_codelet<T>("getrf_panel", run_getrf_panel<T>);
+Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>,
+                                                        on_lane<run_trsm_ru_ordered<T>>);
 template <class T>
-Codelet const swap_rows_codelet = tile_codelet<T>("swap_rows", run_swap_rows<T>);
+Codelet const getrf_panel_codelet = tile_codelet<T>("getrf_panel", run_getrf_panel<T>, on_lane<launch_getrf_panel<T>>);
 template <class T>
-Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modulus<T>);
+Codelet const swap_rows_codelet = tile_codelet<T>("swap_rows", run_swap_rows<T>, on_lane<launch_swap_rows<T>>);
+template <class T>
+Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modulus<T>, on_lane<launch_max_modulus<T>>);
 
 }  // namespace
 

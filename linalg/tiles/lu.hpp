@@ -53,7 +53,8 @@ void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, Da
 struct Match {
   std::span<DataId const> candidates;
   std::uint64_t tile = 0;
-  std::uint64_t cols = 0;  ///< of the panel
+  std::uint64_t cols = 0;       ///< of the panel
+  std::uint64_t last_rows = 0;  ///< that the last candidate has; the others have `cols`
 };
 template <class T>
 void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId winners, std::int64_t priority = 0);

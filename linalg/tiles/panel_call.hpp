@@ -34,6 +34,12 @@ struct TileStack {
     return {reinterpret_cast<T*>(call.data[first_access + i]), std::min(tile, rows - above), shape.cols,
             leading_of<T>(call, first_access + i, shape), shape.layout};
   }
+  template <class T>
+  [[nodiscard]] std::vector<TileView<T>> views(KernelCall const& call, std::size_t first_access) const {
+    std::vector<TileView<T>> tiles;
+    for (std::size_t i = 0; i < count; ++i) tiles.push_back(view<T>(call, first_access, i));
+    return tiles;
+  }
 };
 
 struct Pivoting {

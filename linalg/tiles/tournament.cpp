@@ -10,6 +10,8 @@ namespace granary::tiles {
 namespace {
 
 using detail::copy_rows;
+using detail::DeviceLane;
+using detail::on_lane;
 using detail::PanelExchanges;
 using detail::parameters_of;
 using detail::rows_of;
@@ -89,12 +91,36 @@ void run_select_rows(KernelCall const& call) {
   competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1], static_cast<std::uint64_t>(p.tile));
 }
 
+// On a device.
+template <class T>
+void select(KernelCall const& call, DeviceLane const& lane, std::vector<kernels::CompetingRows<T>> const& parts,
+            std::uint64_t tile) {
+  auto* const workspace = reinterpret_cast<T*>(call.data[parts.size()]);
+  auto const out = Winners<T>::at(call.data[parts.size() + 1], tile);
+  auto const order = static_cast<int>(tile);
+  kernels::select_rows<T>(lane, parts, workspace, &out.count, out.rows,
+                          {out.values, order, parts.front().values.cols, order});
+}
+
+template <class T>
+void launch_select_rows(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<TileStack>(call);
+  std::vector<kernels::CompetingRows<T>> parts;
+  auto first = static_cast<std::int64_t>(p.first);
+  for (auto const& tile : p.views<T>(call, 0)) {
+    parts.push_back({tile, nullptr, first});
+    first += tile.rows;
+  }
+  select(call, lane, parts, static_cast<std::uint64_t>(p.tile));
+}
+
 struct MatchCall {
   std::size_t count = 0;
   std::uint64_t tile = 0;
   std::int32_t cols = 0;
-  std::int64_t first = 0;  // the panel's first row
-  std::int64_t slots = 0;  // rows of its top tile
+  std::int32_t last_rows = 0;  // of the last candidate; the others have as many as columns
+  std::int64_t first = 0;      // the panel's first row
+  std::int64_t slots = 0;      // rows of its top tile
 };
 
 template <class T>
@@ -107,6 +133,30 @@ template <class T>
                     [&](int place) { return candidates.rows[place]; });
   }
   return competitors;
+}
+
+template <class T>
+[[nodiscard]] std::vector<kernels::CompetingRows<T>> candidates_on_device(KernelCall const& call) {
+  auto const& p = parameters_of<MatchCall>(call);
+  std::vector<kernels::CompetingRows<T>> parts;
+  for (std::size_t c = 0; c < p.count; ++c) {
+    auto const candidates = Winners<T>::at(call.data[c], p.tile);
+    int const rows = c + 1 < p.count ? p.cols : p.last_rows;
+    parts.push_back({{candidates.values, rows, p.cols, static_cast<int>(p.tile)}, candidates.rows});
+  }
+  return parts;
+}
+
+template <class T>
+void launch_merge_rows(KernelCall const& call, DeviceLane const& lane) {
+  select(call, lane, candidates_on_device<T>(call), parameters_of<MatchCall>(call).tile);
+}
+
+template <class T>
+void launch_final_rows(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<MatchCall>(call);
+  kernels::final_rows<T>(lane, candidates_on_device<T>(call), reinterpret_cast<T*>(call.data[p.count]),
+                         call.data[p.count + 1], static_cast<int>(p.tile), p.first, static_cast<int>(p.slots));
 }
 
 template <class T>
@@ -128,11 +178,11 @@ void run_final_rows(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const select_rows_codelet = tile_codelet<T>("select_rows", run_select_rows<T>);
+Codelet const select_rows_codelet = tile_codelet<T>("select_rows", run_select_rows<T>, on_lane<launch_select_rows<T>>);
 template <class T>
-Codelet const merge_rows_codelet = tile_codelet<T>("merge_rows", run_merge_rows<T>);
+Codelet const merge_rows_codelet = tile_codelet<T>("merge_rows", run_merge_rows<T>, on_lane<launch_merge_rows<T>>);
 template <class T>
-Codelet const final_rows_codelet = tile_codelet<T>("final_rows", run_final_rows<T>);
+Codelet const final_rows_codelet = tile_codelet<T>("final_rows", run_final_rows<T>, on_lane<launch_final_rows<T>>);
 
 template <class T>
 void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, MatchCall call, DataId workspace,
@@ -140,6 +190,7 @@ void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, 
   call.count = match.candidates.size();
   call.tile = match.tile;
   call.cols = static_cast<std::int32_t>(match.cols);
+  call.last_rows = static_cast<std::int32_t>(match.last_rows);
   std::vector<Access> accesses;
   for (auto const candidate : match.candidates) accesses.push_back({candidate, AccessMode::Read});
   accesses.push_back({workspace, AccessMode::Write});

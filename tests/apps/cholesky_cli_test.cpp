@@ -167,7 +167,8 @@ TEST_F(CholeskyCli, RefusesBadOptions) {
   expect_refused({"random:100", "--disk-bandwidth", "0"}, 2, "malformed rate");
   expect_refused({"random:100", "--tile", "0"}, 2, "--tile");
   expect_refused({"random:100", "--tile", "many"}, 2, "--tile");
-  expect_refused({"random:100", "--workers", "0"}, 2, "--workers");
+  expect_refused({"random:100", "--devices", "none", "--workers", "0"}, 2, "0 workers");
+  expect_refused({"random:100", "--workers", "-1"}, 2, "--workers");
   expect_refused({"random:100", "--depth", "0"}, 2, "--depth");
   expect_refused({"random:100", "--scratch", "/no/such/place"}, 2, "/no/such/place");
   expect_refused({"random:100", "--unknown"}, 2, "--unknown");

@@ -297,6 +297,16 @@ void CoherenceOracle::check_not_lost(DataId data, DataRecord const& record) cons
   require(false, [&] { return "version " + std::to_string(*record.current) + " of " + name(data) + " is lost"; });
 }
 
+std::map<DataId, std::optional<std::uint64_t>> CoherenceOracle::homes() const {
+  std::map<DataId, std::optional<std::uint64_t>> homes;
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    auto const& record = m_data[d];
+    bool const lives = record.description.bytes > 0 && !record.forgotten && record.description.home.valid();
+    if (lives) homes[DataId(static_cast<std::uint32_t>(d))] = record.home.content;
+  }
+  return homes;
+}
+
 void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
   for (std::size_t t = 0; t < m_tasks.size(); ++t) {
     auto& task = m_tasks[t];

@@ -48,6 +48,9 @@ class CoherenceOracle {
   /// Whether a task submitted now could read the datum if everything goes well.
   [[nodiscard]] bool has_value(DataId data) const { return m_data[data.index()].promised().has_value(); }
   [[nodiscard]] std::size_t tasks() const { return m_tasks.size(); }
+  /// What the homes of the data hold that were not forgotten: nothing readable, or the value that a task left (0: the
+  /// first value; else the task's number + 1).
+  [[nodiscard]] std::map<DataId, std::optional<std::uint64_t>> homes() const;
 
  private:
   // What a place holds: nothing readable, or the value that a task left (0: the first value; else the task's number +

@@ -204,19 +204,11 @@ FaultPlan draw_faults(Random& random) {
   return faults;
 }
 
-}  // namespace
-
-PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
-  Random random(seed);
-  PolicyCase drawn;
-  drawn.seed = seed;
-  auto const schedulers = scheduler_names();
-  auto const evictions = eviction_names();
-  drawn.scheduler = schedulers[random.below(schedulers.size())];
-  drawn.eviction = evictions[random.below(evictions.size())];
-  drawn.machine = random_machine(random);
-  GraphOptions options;
-  if (random.chance(0.05)) options = {.max_tasks = 400, .max_data = 60, .release = true};
+void draw_application(PolicyCase& drawn, Random& random, bool with_faults, GraphOptions options = {}) {
+  if (random.chance(0.05)) {
+    options.max_tasks = 400;
+    options.max_data = 60;
+  }
   drawn.graph = random_graph(drawn.machine, options, random);
   bound_memories(drawn.machine, drawn.graph, random);
   drawn.planner.depth = static_cast<std::uint32_t>(1 + random.below(6));
@@ -229,8 +221,45 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
     drawn.faults.copy_delay = std::chrono::microseconds(50);
     drawn.faults.task_delay = std::chrono::microseconds(50);
   }
-  drawn.faults.seed = seed;
+  drawn.faults.seed = drawn.seed;
+  drawn.planner.device_issue = static_cast<std::uint32_t>(1 + random.below(3));
+}
+
+}  // namespace
+
+PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
+  Random random(seed);
+  PolicyCase drawn;
+  drawn.seed = seed;
+  auto const schedulers = scheduler_names();
+  auto const evictions = eviction_names();
+  drawn.scheduler = schedulers[random.below(schedulers.size())];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  drawn.machine = random_machine(random);
+  draw_application(drawn, random, with_faults);
   drawn.expands = seed % 3 == 0;
+  return drawn;
+}
+
+PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
+  Random random(seed);
+  PolicyCase drawn;
+  drawn.seed = seed;
+  auto const schedulers = scheduler_names();
+  auto const evictions = eviction_names();
+  drawn.scheduler = schedulers[seed % schedulers.size()];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  drawn.machine = device_machine({.devices = 1 << random.below(3),
+                                  .cpu_workers = random.chance(0.5),
+                                  .disk = random.chance(0.5),
+                                  .peers = random.chance(0.5)},
+                                 random);
+  draw_application(drawn, random, with_faults, {.homes_on_devices = false});
+  drawn.lines = random.chance(0.5);
+  // Without a disk, values without a home go to the host.
+  for (auto& node : drawn.machine.nodes) {
+    if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
+  }
   return drawn;
 }
 

@@ -25,11 +25,15 @@ struct PolicyCase {
   FaultPlan faults;
   std::uint32_t check_every = 1;
   bool expands = false;  ///< its tasks may run as inner graphs
+  bool lines = false;    ///< the bytes of some data on the host have gaps
 
   [[nodiscard]] std::string describe() const;
 };
 
 [[nodiscard]] PolicyCase draw_case(std::uint64_t seed, bool with_faults);
+/// On a host with 1, 2 or 4 devices, with and without CPU workers, links between devices, and a disk behind the host.
+/// Seeds that follow each other go through all schedulers.
+[[nodiscard]] PolicyCase draw_device_case(std::uint64_t seed, bool with_faults);
 
 struct CaseResult {
   std::vector<Command> commands;

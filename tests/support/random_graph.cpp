@@ -19,6 +19,7 @@ class Builder {
       : m_machine(machine), m_options(options), m_random(random), m_storage(has_storage(machine)) {
     for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
       if (!has_workers(machine, NodeId(n))) m_quiet_nodes.emplace_back(n);
+      if (options.homes_on_devices || machine.nodes[n].kind != NodeKind::Device) m_home_nodes.emplace_back(n);
     }
   }
 
@@ -48,7 +49,7 @@ class Builder {
     bool gone = false;
   };
 
-  NodeId random_node() { return NodeId(static_cast<std::uint32_t>(m_random.below(m_machine.nodes.size()))); }
+  NodeId random_node() { return m_home_nodes[m_random.below(m_home_nodes.size())]; }
   Bytes random_bytes() { return 1 + m_random.below(Bytes{1} << (4 + m_random.below(10))); }
 
   void add_codelets() {
@@ -124,6 +125,7 @@ class Builder {
   Random& m_random;
   bool m_storage;
   std::vector<NodeId> m_quiet_nodes;  // without workers
+  std::vector<NodeId> m_home_nodes;   // where origins and homes may lie
   Bytes m_uniform = 0;                // all data of this size; 0: of different ones
   std::vector<Datum> m_data;
   RandomGraph m_graph;

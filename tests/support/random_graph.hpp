@@ -42,7 +42,8 @@ struct RandomGraph {
 struct GraphOptions {
   std::uint32_t max_tasks = 60;
   std::uint32_t max_data = 16;
-  bool release = true;  ///< give up some data in the middle
+  bool release = true;           ///< give up some data in the middle
+  bool homes_on_devices = true;  ///< origins and homes may lie on devices
 };
 
 /// A random application for the machine: data of different sizes with and without origin, home and use in place, tasks

@@ -2,6 +2,7 @@
 #include "support/random_machine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 namespace granary::test {
@@ -77,6 +78,39 @@ Machine random_machine(Random& random) {
     auto& last = machine.nodes.back();
     if (last.kind == NodeKind::Disk) last.kind = NodeKind::Host;
     add_random_workers(machine, NodeId(static_cast<std::uint32_t>(nodes - 1)), random);
+  }
+  return machine;
+}
+
+Machine device_machine(DeviceMachineOptions const& options, Random& random) {
+  Machine machine;
+  auto const alignment = [&] { return random.chance(0.5) ? Bytes{256} : Bytes{1} << random.below(7); };
+  // The disk first: values without a home go to the first node that has room for all of them.
+  std::optional<NodeId> disk;
+  if (options.disk) disk = machine.add_node({"disk", NodeKind::Disk, unbounded, 1});
+  auto const host = machine.add_node({"host memory", NodeKind::Host, unbounded, 64});
+  if (disk) add_random_links(machine, host, *disk, random);
+  std::vector<NodeId> devices;
+  // All alike, so that no way to the host leads through another device.
+  double const bandwidth = 1e8 * static_cast<double>(1 + random.below(100));
+  Duration const latency(static_cast<Duration::rep>(random.below(20000)));
+  auto const width = static_cast<std::uint32_t>(1 + random.below(3));
+  for (int d = 0; d < options.devices; ++d) {
+    auto const device = machine.add_node({"device " + std::to_string(d), NodeKind::Device, unbounded, alignment()});
+    machine.add_link_pair(host, device, bandwidth, latency, width);
+    devices.push_back(device);
+  }
+  for (std::size_t i = 1; options.peers && i < devices.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) add_random_links(machine, devices[j], devices[i], random);
+  }
+  for (std::uint64_t w = options.cpu_workers ? 1 + random.below(3) : 0; w > 0; --w) {
+    machine.add_worker({.name = "core " + std::to_string(w), .node = host, .kind = WorkerKind::Cpu});
+  }
+  for (auto const device : devices) {
+    for (std::uint64_t lane = random.below(3) + 1; lane > 0; --lane) {
+      machine.add_worker(
+          {.name = machine[device].name + " lane " + std::to_string(lane), .node = device, .kind = WorkerKind::Device});
+    }
   }
   return machine;
 }

@@ -11,6 +11,15 @@ namespace granary::test {
 /// the capacities. There is at least one worker, and disks have none.
 [[nodiscard]] Machine random_machine(Random& random);
 
+struct DeviceMachineOptions {
+  int devices = 1;
+  bool cpu_workers = false;
+  bool disk = false;   ///< behind the host
+  bool peers = false;  ///< links between devices
+};
+/// A host with so many devices, of one to three lanes each.
+[[nodiscard]] Machine device_machine(DeviceMachineOptions const& options, Random& random);
+
 /// Whether a value without a home can leave the nodes that workers use: some unbounded node has no workers.
 [[nodiscard]] bool has_storage(Machine const& machine);
 [[nodiscard]] bool has_workers(Machine const& machine, NodeId node);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/kernels/portable/strided.hpp>
 #include <granary/linalg/kernels/portable/subtract_product.hpp>
 
 #include <cmath>
@@ -10,7 +11,15 @@
 namespace granary::kernels::portable {
 namespace detail {
 
-/// L(j,j)², from columns [first, j) of L and A(j,j), which is overwritten only when its whole panel is known.
+template <class Info>
+struct ClearInfo {
+  Info info;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const { info() = 0; }
+};
+
+/// The square of L(j,j): what column j subtracts from its diagonal entry. Whoever needs it computes it, in the same
+/// order everywhere; nobody writes it while others read.
 template <class Matrix>
 struct SquaredPivot {
   using T = typename Matrix::non_const_value_type;
@@ -24,48 +33,67 @@ struct SquaredPivot {
   }
 };
 
+/// L(i,j) := (A(i,j) - Σ L(i,p) conj(L(j,p))) / L(j,j) for i > j.
+template <class Matrix, class Info>
+struct CholeskyColumn {
+  using T = typename Matrix::non_const_value_type;
+  SquaredPivot<Matrix> squared;
+  Info info;
+  int j;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t below) const {
+    auto const& a = squared.a;
+    int const i = j + static_cast<int>(below);
+    RealOf<T> const pivot = squared(j);
+    if (i == j) {
+      if (!(pivot > 0) && info() == 0) info() = j + 1;
+      return;
+    }
+    T rest = a(i, j);
+    for (int p = squared.first; p < j; ++p) rest -= a(i, p) * conjugate(a(j, p));
+    a(i, j) = rest / std::sqrt(pivot);
+  }
+};
+
+template <class Matrix>
+struct CholeskyDiagonal {
+  using T = typename Matrix::non_const_value_type;
+  SquaredPivot<Matrix> squared;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+    int const j = squared.first + static_cast<int>(number);
+    squared.a(j, j) = T(std::sqrt(squared(j)));
+  }
+};
+
 }  // namespace detail
 
 /// Cholesky factorization in place, A = L L^H with L in the lower triangle, for backends without a vendor library. The
 /// upper triangle is not referenced, nor are imaginary parts on the diagonal. n³/3 flops.
 ///
-/// A is a View of rank 2 of one of the four scalars in any layout, `info` one of rank 0 of int; the instance can access
-/// both. Everything is enqueued on the instance; nothing waits, and nothing is allocated. Then info() is 0, or k > 0
-/// when the leading minor of order k is not positive definite (A is partly overwritten then). Throws InvalidArgument
-/// when A is not square.
+/// A is a View of rank 2 of one of the four scalars in any layout, or a Strided; `info` a View of rank 0 of int; the
+/// instance can access both. Everything is enqueued on the instance; nothing waits, and nothing is allocated. Then
+/// info() is 0, or k > 0 when the leading minor of order k is not positive definite (A is partly overwritten then).
+/// Throws InvalidArgument when A is not square.
 ///
 /// Panels of 32 columns: column by column, each row on its own (left-looking within the panel), then one update of all
 /// that is right of the panel. n + 2 n/32 kernels.
 template <class ExecutionSpace, class Matrix, class Info>
 void potrf(ExecutionSpace const& instance, Matrix const& a, Info const& info) {
-  using T = typename Matrix::non_const_value_type;
-  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<int>>;
   int const n = static_cast<int>(a.extent(0));
   if (a.extent(1) != a.extent(0)) {
     throw InvalidArgument("potrf: A is " + std::to_string(n) + "x" + std::to_string(a.extent(1)) + ", not square");
   }
-  Kokkos::parallel_for(
-      "granary::portable::potrf::begin", Range(instance, 0, 1), KOKKOS_LAMBDA(int) { info() = 0; });
+  for_each("granary::portable::potrf::begin", instance, 1, detail::ClearInfo<Info>{info});
   for (int first = 0; first < n; first += panel_width) {
     int const last = std::min(first + panel_width, n);
     detail::SquaredPivot<Matrix> const squared{a, first};
     for (int j = first; j < last; ++j) {
-      // L(i,j) := (A(i,j) - Σ L(i,p) conj(L(j,p))) / L(j,j)
-      Kokkos::parallel_for(
-          "granary::portable::potrf::column", Range(instance, j, n), KOKKOS_LAMBDA(int i) {
-            RealOf<T> const pivot = squared(j);
-            if (i == j) {
-              if (!(pivot > 0) && info() == 0) info() = j + 1;
-              return;
-            }
-            T rest = a(i, j);
-            for (int p = first; p < j; ++p) rest -= a(i, p) * conjugate(a(j, p));
-            a(i, j) = rest / std::sqrt(pivot);
-          });
+      for_each("granary::portable::potrf::column", instance, n - j,
+               detail::CholeskyColumn<Matrix, Info>{squared, info, j});
     }
-    Kokkos::parallel_for(
-        "granary::portable::potrf::diagonal", Range(instance, first, last),
-        KOKKOS_LAMBDA(int j) { a(j, j) = T(std::sqrt(squared(j))); });
+    // A pivot is needed by its column's kernel until that ends: they are stored together.
+    for_each("granary::portable::potrf::diagonal", instance, last - first, detail::CholeskyDiagonal<Matrix>{squared});
     SubtractProduct<true, Matrix>(a, {last, n, last, n, first, last}).launch(instance);
   }
 }

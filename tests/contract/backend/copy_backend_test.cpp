@@ -2,6 +2,9 @@
 // What every backend that performs copies must do, whatever the memories at both ends.
 #include "support/faulty_storage.hpp"
 
+#include <granary/core/backends/device_copies.hpp>
+#include <granary/core/backends/device_memory.hpp>
+#include <granary/core/backends/emulated_api.hpp>
 #include <granary/core/backends/host_copies.hpp>
 #include <granary/outofcore/disk_node.hpp>
 
@@ -24,6 +27,10 @@ class Latch {
       m_changed.notify_one();
     };
   }
+  int ended() {
+    std::lock_guard const lock(m_mutex);
+    return m_ended;
+  }
   int wait() {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [&] { return m_ended == m_expected; });
@@ -36,29 +43,52 @@ class Latch {
   int m_expected = 0, m_ended = 0, m_failed = 0;
 };
 
-enum class Kind { Memory, Disk };
+enum class Kind { Memory, Disk, Device, DevicePinned };
 
+// The near end is the host's memory.
 class CopyBackendContract : public testing::TestWithParam<Kind> {
  protected:
   CopyBackendContract() {
-    if (GetParam() == Kind::Memory) {
-      m_backend = std::make_shared<HostCopies>();
-    } else {
-      m_backend = std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); });
+    switch (GetParam()) {
+      case Kind::Memory:
+        m_there = m_back = std::make_shared<HostCopies>();
+        m_host.resize(far_bytes);
+        m_far = m_host.data();
+        break;
+      case Kind::Disk:
+        m_there = m_back = std::make_shared<DiskNode>([] { return std::make_unique<MemoryStorage>(); });
+        break;
+      case Kind::Device:
+      case Kind::DevicePinned:
+        m_api = make_emulated_api({.memory = far_bytes});
+        m_pinned = std::make_shared<PinnedMemory>(m_api);
+        m_device = std::make_unique<DeviceMemory>(m_api, 0, far_bytes);
+        m_far = m_device->base();
+        DeviceCopies copies(m_api, m_pinned);
+        m_there = copies.link(host_end, 0);
+        m_back = copies.link(0, host_end);
+        break;
     }
   }
   // From `near` to the far end at `offset`, and back.
-  CopyRequest there(std::vector<std::byte> const& near, Bytes offset) {
-    auto* far = GetParam() == Kind::Memory ? m_far.data() + offset : nullptr;
+  CopyRequest there(std::vector<std::byte>& near, Bytes offset) {
+    if (GetParam() == Kind::DevicePinned) m_pinned->add(near.data(), near.size());
+    auto* far = m_far == nullptr ? nullptr : m_far + offset;
     return {DataId(0), {NodeId(0)}, {NodeId(1), Slot::Pool, offset}, near.data(), far, near.size()};
   }
   CopyRequest back(std::vector<std::byte>& near, Bytes offset) {
-    auto const* far = GetParam() == Kind::Memory ? m_far.data() + offset : nullptr;
+    if (GetParam() == Kind::DevicePinned) m_pinned->add(near.data(), near.size());
+    auto const* far = m_far == nullptr ? nullptr : m_far + offset;
     return {DataId(0), {NodeId(1), Slot::Pool, offset}, {NodeId(0)}, far, near.data(), near.size()};
   }
 
-  std::vector<std::byte> m_far = std::vector<std::byte>(1_MiB);
-  std::shared_ptr<CopyBackend> m_backend;
+  static constexpr Bytes far_bytes = 1_MiB;
+  std::vector<std::byte> m_host;
+  std::shared_ptr<DeviceApi> m_api;
+  std::shared_ptr<PinnedMemory> m_pinned;
+  std::unique_ptr<DeviceMemory> m_device;
+  std::byte* m_far = nullptr;
+  std::shared_ptr<CopyBackend> m_there, m_back;
 };
 
 TEST_P(CopyBackendContract, ManyCopiesUnderWayAtOnceKeepTheirBytes) {
@@ -66,11 +96,33 @@ TEST_P(CopyBackendContract, ManyCopiesUnderWayAtOnceKeepTheirBytes) {
   std::vector<std::vector<std::byte>> out, in(count, std::vector<std::byte>(bytes));
   Latch latch;
   for (std::size_t i = 0; i < count; ++i) out.emplace_back(bytes, static_cast<std::byte>(i + 1));
-  for (std::size_t i = 0; i < count; ++i) m_backend->copy_async(there(out[i], i * bytes), latch.expect());
+  for (std::size_t i = 0; i < count; ++i) m_there->copy_async(there(out[i], i * bytes), latch.expect());
   EXPECT_EQ(latch.wait(), 0);
-  for (std::size_t i = 0; i < count; ++i) m_backend->copy_async(back(in[i], i * bytes), latch.expect());
+  for (std::size_t i = 0; i < count; ++i) m_back->copy_async(back(in[i], i * bytes), latch.expect());
   EXPECT_EQ(latch.wait(), 0);
   EXPECT_TRUE(in == out);
+}
+
+TEST_P(CopyBackendContract, ACompletionMayAskForTheNextCopy) {
+  std::vector<std::byte> out(4096, std::byte{7}), in(4096);
+  Latch latch;
+  auto const arrived = latch.expect();
+  m_there->copy_async(there(out, 4096), [&](std::exception_ptr error) {
+    if (error) return arrived(error);
+    m_back->copy_async(back(in, 4096), arrived);
+  });
+  EXPECT_EQ(latch.wait(), 0);
+  EXPECT_TRUE(in == out);
+}
+
+TEST_P(CopyBackendContract, WhatWasAskedForIsPerformedBeforeTheEnd) {
+  std::vector<std::byte> out(65536, std::byte{3});
+  Latch latch;
+  for (Bytes i = 0; i < 16; ++i) m_there->copy_async(there(out, i * out.size()), latch.expect());
+  m_there.reset();
+  m_back.reset();
+  EXPECT_EQ(latch.ended(), 16);
+  EXPECT_EQ(latch.wait(), 0);
 }
 
 TEST_P(CopyBackendContract, ACopyWithoutAnAddressIsRefused) {
@@ -78,10 +130,11 @@ TEST_P(CopyBackendContract, ACopyWithoutAnAddressIsRefused) {
   auto request = there(near, 0);
   request.source = nullptr;
   request.destination = nullptr;
-  EXPECT_THROW(m_backend->copy_async(request, [](std::exception_ptr) { FAIL(); }), InternalError);
+  EXPECT_THROW(m_there->copy_async(request, [](std::exception_ptr) { FAIL(); }), InternalError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CopyBackendContract, testing::Values(Kind::Memory, Kind::Disk));
+INSTANTIATE_TEST_SUITE_P(All, CopyBackendContract,
+                         testing::Values(Kind::Memory, Kind::Disk, Kind::Device, Kind::DevicePinned));
 
 TEST(DiskNode, FailuresOfTheStorageArrive) {
   MemoryStorage memory;

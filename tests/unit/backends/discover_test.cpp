@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -82,6 +83,35 @@ TEST(DiscoverHost, KeepsToANarrowedMask) {
   auto const cores = discover_host().cores;
   ::sched_setaffinity(0, sizeof(mask), &mask);
   EXPECT_EQ(cores, std::vector<unsigned>{last});
+}
+
+TEST(DiscoverTopology, AgreesWithTheHost) {
+  auto const host = discover_host();
+  auto const topology = discover_topology();
+  EXPECT_EQ(topology.usable_cores, host.cores);
+  EXPECT_GE(topology.packages, 1U);
+  EXPECT_GE(topology.cores, host.cores.size());
+  EXPECT_GE(topology.hardware_threads, topology.cores);
+  EXPECT_GE(topology.usable_hardware_threads, host.cores.size());
+  std::vector<unsigned> in_domains;
+  for (auto const& domain : topology.domains) {
+    in_domains.insert(in_domains.end(), domain.cores.begin(), domain.cores.end());
+  }
+  std::ranges::sort(in_domains);
+  auto cores = host.cores;
+  std::ranges::sort(cores);
+  EXPECT_EQ(in_domains, cores);
+  for (auto const& level : topology.caches) {
+    EXPECT_EQ(level.name.substr(0, 1), "L");
+    EXPECT_GT(level.bytes, 0U);
+    EXPECT_LE(level.count * level.threads, topology.hardware_threads) << level.name;
+  }
+}
+
+TEST(DiscoverMemory, TheLeastLimitCounts) {
+  EXPECT_EQ(discover_memory().least(), discover_host().memory);
+  EXPECT_EQ((MemoryLimits{.physical = 5, .control_groups = 3, .address_space = unbounded}).least(), 3U);
+  EXPECT_EQ((MemoryLimits{.physical = 5, .control_groups = 7, .address_space = 4}).least(), 4U);
 }
 
 TEST(MachineIdentity, NamesTheProcessorAndMakesAFoldersName) {

@@ -19,7 +19,9 @@ void run_on_two(HostWorkers& workers, Kernel kernel, bool launches, void const* 
   for (std::uint32_t w = 0; w < 2; ++w) {
     threads.emplace_back([&, w] {
       auto const* instance = workers.enter(WorkerId(w));
-      for (int i = 0; i < rounds; ++i) workers.run(kernel, launches, {{}, parameters, instance, WorkerId(w)});
+      for (int i = 0; i < rounds; ++i)
+        workers.run(kernel, launches,
+                    {.data = {}, .parameters = parameters, .instance = instance, .worker = WorkerId(w)});
       workers.leave(WorkerId(w));
     });
   }

@@ -1,17 +1,49 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/model/inner_graph.hpp>
+#include <granary/core/model/lane_storage.hpp>
 #include <granary/core/model/submitter.hpp>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace granary::testing {
+
+/// Runs device kernels on the host's execution space, which they are compiled for where Kokkos drives no device: then
+/// vendor libraries aside they do what they do on devices.
+class HostLane {
+ public:
+  explicit HostLane(Bytes workspace) : m_workspace(workspace / sizeof(Aligned)) {}
+
+  void run(Codelet const& codelet, KernelCall call) {
+    HostKernelLock const lock;
+    KernelReport report;
+    call.instance = &m_space;
+    call.report = &report;
+    call.storage = &m_storage;
+    call.workspace = std::as_writable_bytes(std::span(m_workspace));
+    codelet.kernels.at(static_cast<std::size_t>(WorkerKind::Device))(call);
+    m_space.fence();
+    if (codelet.check != nullptr) codelet.check(call.parameters, report);
+  }
+
+ private:
+  struct alignas(64) Aligned {
+    std::byte bytes[64];
+  };
+  HostExecutionSpace m_space = make_host_instance();
+  LaneStorage m_storage;
+  std::vector<Aligned> m_workspace;
+};
 
 /// Records what is submitted, and runs each task at once unless told not to: the slow reference of an engine. Every
 /// datum is a block of memory of its own, or the one that it was bound to, and must have been written before it is
@@ -25,7 +57,15 @@ class ImmediateSubmitter final : public Submitter {
     double flops;
   };
 
-  explicit ImmediateSubmitter(bool runs = true) : m_runs(runs) {}
+  explicit ImmediateSubmitter(bool runs = true) : m_runs(runs) {
+    if (lane_workspace > 0) m_lane.emplace(lane_workspace);
+  }
+
+  /// Of submitters that are made from now on: with 0 tasks run as on hosts, with more as on a device whose lanes have
+  /// so large a workspace, where their codelets have kernels for that.
+  static inline Bytes lane_workspace = std::getenv("GRANARY_TEST_DEVICE_KERNELS") != nullptr ? Bytes{1} << 20 : 0;
+  /// Tasks that ran as on a device.
+  static inline std::uint64_t device_tasks = 0;
 
   CodeletId add_codelet(Codelet codelet) override {
     codelets.push_back(std::move(codelet));
@@ -74,7 +114,10 @@ class ImmediateSubmitter final : public Submitter {
       addresses.push_back(m_address[access.data.index()]);
     }
     auto const& codelet = codelets[submission.codelet.index()];
-    if (!run_as_graph(codelet, submission, addresses, parameters)) {
+    if (m_lane && codelet.runs_on(WorkerKind::Device)) {
+      m_lane->run(codelet, {.data = addresses, .parameters = parameters.get(), .worker = WorkerId(0)});
+      ++device_tasks;
+    } else if (!run_as_graph(codelet, submission, addresses, parameters)) {
       codelet.kernels[0](
           {.data = addresses, .parameters = parameters.get(), .instance = nullptr, .worker = WorkerId(0)});
     }
@@ -101,6 +144,7 @@ class ImmediateSubmitter final : public Submitter {
   }
 
   bool m_runs;
+  std::optional<HostLane> m_lane;
   std::vector<std::vector<std::byte>> m_memory;
   std::vector<std::byte*> m_address;
   std::vector<bool> m_has_value;

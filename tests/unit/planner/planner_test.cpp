@@ -106,6 +106,20 @@ TEST(Planner, HandsAWorkerFewTasksAhead) {
   EXPECT_EQ(careful.runs.size(), 1U);
 }
 
+TEST(Planner, HandsADeviceWorkerSecondTasksWhateverTheyTake) {
+  PlannerOptions options{.depth = 8, .issue_ahead = Duration{0}, .issue_depth = 3, .device_issue = 2};
+  Hand device(three_levels(1000, 1000), options);
+  for (int i = 0; i < 10; ++i) device.submit({});
+  EXPECT_EQ(device.runs.size(), 2U);
+  device.finish(device.runs.front().task);
+  EXPECT_EQ(device.runs.size(), 2U);
+  Hand host(disk_and_host(1000), options);
+  for (int i = 0; i < 10; ++i) host.submit({});
+  EXPECT_EQ(host.runs.size(), 1U);
+  options.device_issue = 0;
+  EXPECT_THROW(Hand(three_levels(1000, 1000), options), InvalidArgument);
+}
+
 TEST(Planner, RefusesATaskThatCanNeverFitByNameWithTheNumbers) {
   Hand hand(disk_and_host(250));
   DataId const a = hand.stored("a", 100);

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 
 char const* const small = R"({
- "name": "small", "source": "invented", "jitter": 0.1, "depth": 3,
+ "name": "small", "source": "invented", "jitter": 0.1, "depth": 3, "device_issue": 2,
  "nodes": [{"name": "host", "kind": "host"}, {"name": "gpu0", "kind": "device", "capacity": 1000},
            {"name": "gpu1", "kind": "device", "capacity": 2000}],
  "buses": [{"name": "socket", "bandwidth": 6e9}, {"name": "peers", "bandwidth": 9e9}],
@@ -59,6 +59,7 @@ TEST(Platform, ReadsWhatItsFileSays) {
   EXPECT_EQ(platform.source, "invented");
   EXPECT_EQ(platform.jitter, 0.1);
   EXPECT_EQ(platform.depth, 3U);
+  EXPECT_EQ(platform.device_issue, 2U);
   auto const& machine = platform.machine;
   ASSERT_EQ(machine.nodes.size(), 3U);
   EXPECT_EQ(machine.nodes[0].capacity, unbounded);
@@ -133,6 +134,8 @@ TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_THAT(refusal(with("\"model\": \"slow\"", "\"model\": \"odd\"")), HasSubstr("the model 'odd' has neither"));
   EXPECT_THAT(refusal(with("\"jitter\": 0.1", "\"jitter\": 1")), HasSubstr("'jitter' is 1; it must be below 1"));
   EXPECT_THAT(refusal(with("\"source\": \"invented\",", "")), HasSubstr("field 'source' is missing"));
+  EXPECT_THAT(refusal(with("\"device_issue\": 2", "\"device_issue\": 0")),
+              HasSubstr("'device_issue' is 0; it must be"));
   EXPECT_THAT(refusal("[]"), HasSubstr("an object is expected"));
   EXPECT_THAT(refusal("{"), HasSubstr("platform file 'x.json' is not JSON"));
 }

@@ -1,0 +1,132 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "describe.hpp"
+
+#include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/backends/device_api.hpp>
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/runtime/machine_cache.hpp>
+#include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/outofcore/async_file_io.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <filesystem>
+
+#include "apps/common/version.hpp"
+#include "devices.hpp"
+
+namespace granary::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json limit(Bytes bytes) { return bytes >= unbounded ? Json() : Json(bytes); }
+
+std::vector<std::string> kokkos_backends() {
+  std::vector<std::string> backends;
+#if defined(KOKKOS_ENABLE_SERIAL)
+  backends.emplace_back("Serial");
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+  backends.emplace_back("OpenMP");
+#endif
+#if defined(KOKKOS_ENABLE_THREADS)
+  backends.emplace_back("Threads");
+#endif
+#if defined(KOKKOS_ENABLE_CUDA)
+  backends.emplace_back("CUDA");
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+  backends.emplace_back("HIP");
+#endif
+  return backends;
+}
+
+Json describe_software() {
+  auto const of = versions();
+  int const threads = blas_threads();
+  std::string const vendor = vendor_backend();
+  return {{"version", of.granary},
+          {"kokkos", {{"version", of.kokkos}, {"backends", kokkos_backends()}, {"host", HostExecutionSpace::name()}}},
+          {"kokkos_kernels", of.kokkos_kernels == "none" ? Json() : Json(of.kokkos_kernels)},
+          {"blas", {{"name", blas_description()}, {"threads", threads > 0 ? Json(threads) : Json()}}},
+          {"host_tile_kernels", host_kernels_description()},
+          {"hdf5", of.hdf5},
+          {"io_uring", uring_available()},
+          {"device_backend", vendor.empty() ? Json() : Json(vendor)}};
+}
+
+Json describe_host() {
+  auto const identity = identify_machine();
+  auto const topology = discover_topology();
+  Json domains = Json::array();
+  for (auto const& domain : topology.domains) {
+    domains.push_back({{"number", domain.number}, {"memory_bytes", domain.memory}, {"usable_cores", domain.cores}});
+  }
+  Json caches = Json::array();
+  for (auto const& level : topology.caches) {
+    caches.push_back({{"name", level.name},
+                      {"bytes", level.bytes},
+                      {"line_bytes", level.line},
+                      {"count", level.count},
+                      {"hardware_threads", level.threads}});
+  }
+  return {{"name", identity.host},
+          {"cpu", identity.cpu},
+          {"packages", topology.packages},
+          {"cores", topology.cores},
+          {"hardware_threads", topology.hardware_threads},
+          {"usable_hardware_threads", topology.usable_hardware_threads},
+          {"usable_cores", topology.usable_cores},
+          {"numa_domains", domains},
+          {"caches", caches}};
+}
+
+Json describe_memory(RuntimeOptions const& options) {
+  auto const memory = discover_memory();
+  char const* limited_by = "physical memory";
+  if (memory.least() == memory.control_groups) limited_by = "control groups";
+  if (memory.least() == memory.address_space) limited_by = "RLIMIT_AS";
+  return {{"physical_bytes", memory.physical},
+          {"control_groups_bytes", limit(memory.control_groups)},
+          {"address_space_bytes", limit(memory.address_space)},
+          {"usable_bytes", memory.least()},
+          {"limited_by", limited_by},
+          {"granary_limit_bytes", options.host_memory}};
+}
+
+Json describe_policies(RuntimeOptions const& options) {
+  Json schedulers = Json::array();
+  for (auto const& name : scheduler_names()) {
+    schedulers.push_back({{"name", name}, {"eviction", default_eviction(name)}});
+  }
+  return {{"scheduler", options.scheduler},
+          {"eviction", options.eviction},
+          {"schedulers", schedulers},
+          {"evictions", eviction_names()}};
+}
+
+Json describe_models(RuntimeOptions options, Devices const& devices) {
+  options.measure_links = false;
+  auto const file = MachineCache(options, devices).file();
+  if (file.empty()) return {{"directory", Json()}, {"file", Json()}, {"exists", false}};
+  std::error_code error;
+  return {{"directory", options.models}, {"file", file.string()}, {"exists", std::filesystem::exists(file, error)}};
+}
+
+}  // namespace
+
+Json describe_machine(InfoOptions const& options) {
+  auto const devices = find_devices(options.runtime);
+  auto const links = describe_links(options, devices);
+  return {{"granary", describe_software()},
+          {"host", describe_host()},
+          {"memory", describe_memory(options.runtime)},
+          {"devices", describe_devices(options.runtime, devices)},
+          {"links", links},
+          {"policies", describe_policies(options.runtime)},
+          {"models", describe_models(options.runtime, devices)}};
+}
+
+}  // namespace granary::app

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+
+#include <Kokkos_Core.hpp>
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "apps/common/program.hpp"
+#include "describe.hpp"
+#include "options.hpp"
+#include "text.hpp"
+
+namespace {
+
+using namespace granary;
+
+void publish(app::InfoOptions const& options) {
+  Kokkos::ScopeGuard const kokkos;
+  auto const description = app::describe_machine(options);
+  auto const json = description.dump(2) + "\n";
+  if (options.json == "-") {
+    fmt::print("{}", json);
+    return;
+  }
+  if (options.json) {
+    std::ofstream file(*options.json);
+    file << json;
+    file.close();
+    if (!file) throw InvalidArgument("cannot write " + *options.json);
+  }
+  fmt::print("{}", app::text_of(description));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return app::run_program("granary-info", [&](app::SignalWatch&) {
+    if (auto const options = app::parse_options(argc, argv)) publish(*options);
+  });
+}

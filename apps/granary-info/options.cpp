@@ -1,0 +1,57 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "options.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include "apps/common/version.hpp"
+
+namespace granary::app {
+namespace {
+
+Bytes parse_positive(std::string text, std::string const& what, std::string const& suffix = "") {
+  auto const whole = text;
+  if (!suffix.empty() && text.ends_with(suffix)) text.resize(text.size() - suffix.size());
+  Bytes const bytes = parse_bytes(text);
+  if (bytes == 0) throw InvalidArgument("malformed " + what + " '" + whole + "': it must be above zero");
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
+  InfoOptions options;
+  std::string device_memory;
+  std::string link_bandwidth;
+  auto& runtime = options.runtime;
+  CLI::App app("The machine as granary sees it: what it was built with, cores, memories, devices, links, policies.",
+               "granary-info");
+  app.add_option("--json", options.json, "file that gets it as JSON; - for standard output, instead of the text");
+  app.add_flag("--measure", options.measure, "measure the links anew, also where they are known");
+  app.add_option("--devices", runtime.devices,
+                 "all, none, numbers such as 0,2, or host:N for N emulated ones (default: all)");
+  app.add_option("--device-memory", device_memory, "limit for each device's memory, e.g. 4GiB");
+  app.add_option("--link-bandwidth", link_bandwidth, "of emulated devices' links, in bytes per second, e.g. 12GB/s");
+  app.add_option("--scratch", runtime.scratch, "directory whose disk is shown (default: TMPDIR or /var/tmp)");
+  app.add_option(
+      "--models", runtime.models,
+      "directory of performance models, or off (default: GRANARY_MODELS, or else granary in the user's cache "
+      "directory)");
+  app.set_version_flag("--version", [] { return version_text(); });
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const& request) {
+    app.exit(request);
+    return std::nullopt;
+  } catch (CLI::ParseError const& error) {
+    throw InvalidArgument(error.what());
+  }
+  if (options.json && options.json->empty()) throw InvalidArgument("--json needs the name of a file, or -");
+  if (!device_memory.empty()) runtime.device_memory = parse_positive(device_memory, "size");
+  if (!link_bandwidth.empty()) runtime.link_bytes_per_second = parse_positive(link_bandwidth, "rate", "/s");
+  runtime = configure(runtime);
+  return options;
+}
+
+}  // namespace granary::app

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Factors a matrix on emulated devices whose memories together hold a quarter of it and whose links are throttled, with granary-cholesky, and simulates
+each run with granary-simulate on a platform file that is made of what the run measured; one CSV line per number of devices and scheduler: bytes by kind of
+link, seconds, and the CPU time of the process. docs/devices.md says what the emulation is, docs/simulate.md what the comparison rests on.
+
+  bench/devices/devices.py --bin build/bin --directory /some/disk --output bench/devices/devices.csv
+"""
+import argparse
+import csv
+import itertools
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "linalg"))
+from machine import machine  # noqa: E402
+
+KINDS = ["read", "written", "to_device", "between_devices", "from_device"]
+COLUMNS = (["n", "tile", "devices", "lanes", "device_memory_bytes", "link_bandwidth", "disk_bandwidth", "scheduler", "eviction", "depth", "runs"]
+           + [f"engine_bytes_{kind}" for kind in KINDS] + ["engine_bytes", "engine_bytes_min", "engine_bytes_max"]
+           + ["engine_seconds", "engine_seconds_min", "engine_seconds_max", "engine_cpu_seconds", "seeds", "jitter"]
+           + [f"simulated_bytes_{kind}" for kind in KINDS] + ["simulated_bytes", "simulated_seconds", "bytes_ratio", "seconds_ratio"]
+           + ["cpu", "cores", "memory", "kernel"])
+DISK_WIDTH, DEVICE_WIDTH = 4, 2  # copies that the runtime has under way at once on a link
+DEVICE_ISSUE = 2  # tasks that it hands each lane
+FLOPS = {"potrf": lambda b: b**3 / 3, "trsm": lambda b: b**3, "syrk": lambda b: b * b * (b + 1), "gemm": lambda b: 2 * b**3}
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
+    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="where matrices and factors lie")
+    parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
+    parser.add_argument("--n", type=int, default=2048)
+    parser.add_argument("--tile", type=int, default=128)
+    parser.add_argument("--devices", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--lanes", type=int, default=1, help="of each device")
+    parser.add_argument("--share", type=float, default=0.25, help="of the lower triangle's tiles that all devices hold together")
+    parser.add_argument("--schedulers", nargs="+", default=["eager", "lws", "dmdas", "dmdar", "darts", "superblock"])
+    parser.add_argument("--depth", type=int, default=4)
+    parser.add_argument("--link-megabytes", type=int, default=15, help="of each link of a device, in MB/s")
+    parser.add_argument("--disk-megabytes", type=int, default=400, help="the emulated disk's bandwidth, in MB/s, below the real one's")
+    parser.add_argument("--runs", type=int, default=3, help="of the engine; medians count")
+    parser.add_argument("--seeds", type=int, default=5, help="of the simulation")
+    parser.add_argument("--jitter", type=float, default=0.05)
+    parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, where others use the machine, too")
+    arguments = parser.parse_args()
+    if arguments.n % arguments.tile != 0:
+        parser.error(f"{arguments.n} is no multiple of the tile {arguments.tile}: kernel times are measured for full tiles")
+    return arguments
+
+
+def device_memory(arguments, devices):
+    """Bytes of each device: whole tiles."""
+    rows = arguments.n // arguments.tile
+    tiles = int(arguments.share * rows * (rows + 1) / 2 / devices)
+    return tiles * arguments.tile**2 * 8
+
+
+class Engine:
+    """Runs granary-cholesky with performance models of its own."""
+
+    def __init__(self, arguments, directory):
+        self.arguments = arguments
+        self.directory = pathlib.Path(directory)
+        self.prefix = ["chrt", "-r", "20"] if arguments.real_time else []
+        self.input = self.directory / "A.h5"
+        subprocess.run([arguments.bin / "granary-matrix", "generate", "spd", str(arguments.n), self.input, "--tile", str(arguments.tile)], check=True,
+                       stdout=subprocess.DEVNULL)
+
+    def factor(self, devices, scheduler):
+        """What the run reports, and its CPU time. Models are kept apart by the number of devices, which share the machine's cores."""
+        arguments = self.arguments
+        factor, summary = self.directory / "L.h5", self.directory / "run.json"
+        command = [*self.prefix, arguments.bin / "granary-cholesky", self.input, factor, "--tile", str(arguments.tile), "--memory", "2GiB",
+                   "--workers", "0", "--devices", f"host:{devices}", "--device-lanes", str(arguments.lanes),
+                   "--device-memory", str(device_memory(arguments, devices)), "--link-bandwidth", f"{arguments.link_megabytes}MB/s",
+                   "--disk-bandwidth", f"{arguments.disk_megabytes}MB/s",
+                   "--scheduler", scheduler, "--depth", str(arguments.depth), "--json", summary, "--quiet"]
+        process = subprocess.Popen(command, env={**os.environ, "GRANARY_MODELS": str(self.directory / f"models-{devices}")})
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))} failed with {process.returncode}")
+        run = json.loads(summary.read_text(encoding="utf-8"))
+        factor.unlink()
+        summary.unlink()
+        return {**run, **engine_bytes(run), "cpu_seconds": usage.ru_utime + usage.ru_stime}
+
+    def models(self, devices):
+        (path,) = (self.directory / f"models-{devices}").glob("*/models.json")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+
+def kind_of_link(source, target):
+    """Which of KINDS a link between nodes of these names counts as."""
+    if source == "disk":
+        return "read"
+    if target == "disk":
+        return "written"
+    if source.startswith("device"):
+        return "between_devices" if target.startswith("device") else "from_device"
+    return "to_device"
+
+
+def bytes_by_kind(links):
+    result = dict.fromkeys(KINDS, 0)
+    for link in links:
+        result[kind_of_link(link["from"], link["to"])] += link["bytes"]
+    return {**result, "bytes": sum(result.values())}
+
+
+def kernel_times(models, tile):
+    """Seconds by codelet for full tiles: the mean of the class of sizes that they fall in, the nearest one that was measured."""
+    times = {}
+    for codelet, flops_of in FLOPS.items():
+        flops = flops_of(tile)
+        known = [k for k in models["kernels"] if k["codelet"] == codelet and k["variant"] == "d" and k["kind"] == "device"]
+        nearest = min(known, key=lambda k: abs(k["flops"] * 2**(1 / 16) - flops))
+        times[codelet] = {"device": [[flops, nearest["seconds_per_flop"] * flops]]}
+    return times
+
+
+def platform(models, arguments, devices):
+    """The machine that the runtime builds (core/runtime/machine.hpp), in its order."""
+    disk = {"bandwidth": arguments.disk_megabytes * 1e6, "width": DISK_WIDTH, "buses": ["disk"]}
+    links = [{"from": "host memory", "to": "disk", **disk}, {"from": "disk", "to": "host memory", **disk}]
+    names = [f"device {d}" for d in range(devices)]
+    pairs = [pair for name in names for pair in (("host memory", name), (name, "host memory"))] + list(itertools.permutations(names, 2))
+    links += [{"from": source, "to": target, "bandwidth": arguments.link_megabytes * 1e6, "width": DEVICE_WIDTH} for source, target in pairs]
+    return {"name": "emulated", "source": "bench/devices/devices.py, on " + machine()["cpu"], "device_issue": DEVICE_ISSUE,
+            "nodes": [{"name": "host memory", "kind": "host", "capacity": 2**31}, {"name": "disk", "kind": "disk"},
+                      *({"name": name, "kind": "device", "capacity": device_memory(arguments, devices)} for name in names)],
+            "buses": [{"name": "disk", "bandwidth": disk["bandwidth"]}], "links": links,
+            "workers": [{"name": f"{name} lane", "node": name, "kind": "device", "count": arguments.lanes} for name in names],
+            "kernels": {"d": kernel_times(models, arguments.tile)}}
+
+
+def simulate(arguments, engine, run, devices):
+    """What this run of the engine would be in virtual time, with the kernel times that it measured."""
+    file, result = engine.directory / "platform.json", engine.directory / "simulated.json"
+    file.write_text(json.dumps(platform(engine.models(devices), arguments, devices), indent=1), encoding="utf-8")
+    subprocess.run([arguments.bin / "granary-simulate", "--platform", file, "--algorithm", "cholesky", "--priorities", "library",
+                    "--tiles", str(arguments.n // arguments.tile), "--tile", str(arguments.tile), "--precision", "d",
+                    "--depth", str(run["depth"]), "--scheduler", run["scheduler"], "--eviction", run["eviction"],
+                    "--seeds", str(arguments.seeds), "--jitter", str(arguments.jitter), "--no-bounds", "--json", result, "--force"],
+                   check=True, stdout=subprocess.DEVNULL)
+    (simulated,) = json.loads(result.read_text(encoding="utf-8"))
+    return {"seconds": simulated["seconds"], **bytes_by_kind(simulated["links"])}
+
+
+def median(runs, key):
+    return statistics.median_low([run[key] for run in runs])
+
+
+def engine_bytes(run):
+    """The bytes of a run's report, by KINDS."""
+    result = {"read": run["bytes_read"], "written": run["bytes_written"], "to_device": run["bytes_host_to_devices"],
+              "between_devices": run["bytes_device_to_device"], "from_device": run["bytes_devices_to_host"]}
+    return {**result, "bytes": sum(result.values())}
+
+
+def measure(arguments, engine, devices, scheduler):
+    real, virtual = [], []
+    for _ in range(arguments.runs):
+        real.append(engine.factor(devices, scheduler))
+        virtual.append(simulate(arguments, engine, real[-1], devices))
+    totals, seconds = [run["bytes"] for run in real], [run["seconds"] for run in real]
+    row = {"n": arguments.n, "tile": arguments.tile, "devices": devices, "lanes": arguments.lanes,
+           "device_memory_bytes": device_memory(arguments, devices), "link_bandwidth": arguments.link_megabytes * 10**6,
+           "disk_bandwidth": arguments.disk_megabytes * 10**6, "scheduler": scheduler,
+           "eviction": real[0]["eviction"], "depth": real[0]["depth"], "runs": len(real), "engine_bytes": median(real, "bytes"),
+           "engine_bytes_min": min(totals), "engine_bytes_max": max(totals), "engine_seconds": round(median(real, "seconds"), 3),
+           "engine_seconds_min": round(min(seconds), 3), "engine_seconds_max": round(max(seconds), 3),
+           "engine_cpu_seconds": round(median(real, "cpu_seconds"), 3), "seeds": arguments.seeds, "jitter": arguments.jitter,
+           "simulated_bytes": median(virtual, "bytes"), "simulated_seconds": round(median(virtual, "seconds"), 3), **machine()}
+    for kind in KINDS:
+        row[f"engine_bytes_{kind}"] = median(real, kind)
+        row[f"simulated_bytes_{kind}"] = median(virtual, kind)
+    row["bytes_ratio"] = round(row["engine_bytes"] / row["simulated_bytes"], 3)
+    row["seconds_ratio"] = round(row["engine_seconds"] / row["simulated_seconds"], 3)
+    return row
+
+
+def main():
+    arguments = parse()
+    new = not arguments.output.exists()
+    print(f"{'devices':>7} {'scheduler':<12} {'to devices':>10} {'between':>8} {'back':>7} {'all GB':>7} {'simulated':>9} {'ratio':>6} {'seconds':>8}"
+          f" {'simulated':>9} {'ratio':>6} {'CPU s':>7}")
+    with tempfile.TemporaryDirectory(dir=arguments.directory) as directory, arguments.output.open("a", newline="", encoding="utf-8") as stream:
+        table = csv.DictWriter(stream, COLUMNS)
+        if new:
+            table.writeheader()
+        engine = Engine(arguments, directory)
+        for devices in arguments.devices:
+            engine.factor(devices, arguments.schedulers[0])  # so that no run that counts starts without models
+            for scheduler in arguments.schedulers:
+                row = measure(arguments, engine, devices, scheduler)
+                table.writerow(row)
+                stream.flush()
+                gigabytes = [row[f"engine_bytes_{kind}"] / 1e9 for kind in ("to_device", "between_devices", "from_device")]
+                print(f"{devices:>7} {scheduler:<12} {gigabytes[0]:>10.3f} {gigabytes[1]:>8.3f} {gigabytes[2]:>7.3f} {row['engine_bytes'] / 1e9:>7.3f}"
+                      f" {row['simulated_bytes'] / 1e9:>9.3f} {row['bytes_ratio']:>6.3f} {row['engine_seconds']:>8.2f} {row['simulated_seconds']:>9.2f}"
+                      f" {row['seconds_ratio']:>6.3f} {row['engine_cpu_seconds']:>7.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/device_api.hpp>
+#include <granary/core/engine/backend.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace granary {
+
+struct LauncherOptions {
+  std::vector<int> device_of;     ///< by worker; -1: not a device worker
+  Bytes workspace = 0;            ///< of device memory, per lane
+  std::size_t most_launches = 4;  ///< under way at once, per lane
+};
+
+/// Runs kernels on devices, each worker's on a lane of its own: a stream, a workspace, what kernels keep from call to
+/// call, and two events per launch, between which it is timed. Emulated devices run the codelets' host kernels, one at
+/// a time where Kokkos demands it (see HostWorkers); others their device kernels.
+class DeviceLauncher final : public LaunchBackend {
+ public:
+  /// Throws InvalidArgument when a worker's device does not exist or most_launches is 0.
+  DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions options);
+  ~DeviceLauncher() override;
+  DeviceLauncher(DeviceLauncher const&) = delete;
+  DeviceLauncher& operator=(DeviceLauncher const&) = delete;
+
+  [[nodiscard]] Kernel kernel_of(Codelet const& codelet) const override;
+  /// Makes the worker's lane; throws DeviceError when its device refuses something.
+  void enter(WorkerId worker) override;
+  void leave(WorkerId worker) noexcept override;
+  void launch(WorkerId worker, Kernel kernel, KernelCall const& call) override;
+  [[nodiscard]] std::size_t most_launches() const override { return m_options.most_launches; }
+  [[nodiscard]] std::optional<LaunchEnd> poll(WorkerId worker) override;
+
+ private:
+  struct Lane;
+  struct Slot;
+
+  [[nodiscard]] Lane& lane(WorkerId worker) const;
+  [[nodiscard]] bool launches_kokkos_kernels(Kernel kernel) const;
+
+  std::shared_ptr<DeviceApi> m_api;
+  LauncherOptions m_options;
+  std::vector<std::unique_ptr<Lane>> m_lanes;  // by worker; null before `enter`
+  mutable std::mutex m_mutex;
+  mutable std::unordered_map<Kernel, bool> m_launches_kokkos_kernels;  // what the codelets said of their host kernels
+};
+
+}  // namespace granary

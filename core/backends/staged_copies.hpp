@@ -1,0 +1,80 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/copy_stream.hpp>
+#include <granary/core/backends/device_api.hpp>
+#include <granary/core/engine/backend.hpp>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace granary {
+
+/// Copies between devices and host memory that is not pinned: through a bounded ring of pinned slots, piece by piece,
+/// so that what the processor moves and what the link moves overlap. A thread of its own does it, which starts with the
+/// first copy; the slots are taken as they are needed.
+class StagedCopies {
+ public:
+  static constexpr Bytes slot_bytes = 4_MiB;
+  static constexpr std::size_t most_slots = 8;
+  static constexpr std::size_t most_slots_of_a_link = 4;
+
+  explicit StagedCopies(std::shared_ptr<DeviceApi> api);
+  /// Performs what was asked for first.
+  ~StagedCopies();
+  StagedCopies(StagedCopies const&) = delete;
+  StagedCopies& operator=(StagedCopies const&) = delete;
+
+  /// Copies of one stream are performed in order. `done` is called on the thread of the copies, without a lock.
+  void start(std::shared_ptr<detail::CopyStream> stream, DeviceCopy const& copy, CopyCompletion done);
+
+ private:
+  struct Copy {
+    std::shared_ptr<detail::CopyStream> stream;
+    DeviceCopy whole;
+    CopyCompletion done;
+    std::uint64_t line = 0;  ///< with `offset`: where the next piece begins
+    Bytes offset = 0;
+    std::size_t under_way = 0;  ///< pieces
+    std::exception_ptr error;
+
+    [[nodiscard]] bool all_issued() const { return error != nullptr || line == whole.lines; }
+    /// Between the two ends as they are.
+    [[nodiscard]] DeviceCopy next_piece();
+  };
+  struct Slot {
+    std::byte* memory = nullptr;
+    std::shared_ptr<Copy> copy;  ///< null: free
+    DeviceCopy piece;            ///< between the two ends
+    std::unique_ptr<DeviceApi::Event> event;
+  };
+
+  void run();
+  bool retire();
+  bool issue();
+  void issue_piece(Slot& slot, std::shared_ptr<Copy> const& copy);
+  [[nodiscard]] bool may_issue(Copy const& copy) const;
+  [[nodiscard]] Slot* free_slot();
+  static void end_if_complete(Copy& copy);
+
+  std::shared_ptr<DeviceApi> m_api;
+
+  // Of the thread.
+  std::deque<std::shared_ptr<Copy>> m_waiting;  // with pieces left to issue
+  std::vector<Slot> m_slots;
+  std::size_t m_busy = 0;  // slots
+
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  std::deque<std::shared_ptr<Copy>> m_incoming;
+  bool m_stop = false;
+  std::thread m_thread;
+};
+
+}  // namespace granary

@@ -1,0 +1,222 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/runtime/machine.hpp>
+
+#include <granary/core/backends/device_copies.hpp>
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/emulated_api.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/machine_cache.hpp>
+#include <granary/outofcore/storage.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string_view>
+
+namespace granary {
+namespace {
+
+// What the vendors' factorizations take of a lane for tiles of 4096 rows, if that leaves most of a limit to data.
+constexpr Bytes largest_workspace = 32_MiB;
+constexpr Bytes least_workspace = 1_MiB;
+constexpr Bytes workspaces_share = 8;
+constexpr std::string_view emulated_prefix = "host:";
+
+[[noreturn]] void refuse_devices(std::string const& text) {
+  throw InvalidArgument("malformed devices '" + text +
+                        "': write none, all, numbers such as 0,2, or host:4 for four emulated ones");
+}
+
+int parse_number(std::string_view number, std::string const& text) {
+  int value = -1;
+  auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc{} || end != number.data() + number.size() || value < 0) refuse_devices(text);
+  return value;
+}
+
+std::string in_bytes(Bytes bytes) { return std::to_string(bytes) + " bytes (" + format_bytes(bytes) + ")"; }
+
+void check_capacity(Devices const& devices) {
+  if (devices.empty() || devices.capacity() > 0) return;
+  throw InvalidArgument("a device memory limit of " + in_bytes(devices.memory) + " leaves nothing for data: " +
+                        std::to_string(devices.lanes) + " lanes take " + in_bytes(devices.lanes * devices.workspace) +
+                        " and data are kept in units of " + std::to_string(device_alignment) + " bytes");
+}
+
+// Kernels of the host, which emulated devices run, take theirs from the host.
+Bytes vendor_workspace(Bytes memory, unsigned lanes) {
+  return std::clamp(memory / workspaces_share / lanes / device_alignment * device_alignment, least_workspace,
+                    largest_workspace);
+}
+
+std::string count(int devices) { return devices == 1 ? "there is 1" : "there are " + std::to_string(devices); }
+
+}  // namespace
+
+DeviceNames parse_devices(std::string const& text) {
+  using Kind = DeviceNames::Kind;
+  if (text == "none") return {};
+  if (text == "all") return {.kind = Kind::All};
+  DeviceNames names;
+  if (text.starts_with(emulated_prefix)) {
+    names.kind = Kind::Emulated;
+    names.emulated = parse_number(std::string_view(text).substr(emulated_prefix.size()), text);
+    if (names.emulated == 0) refuse_devices(text);
+    if (names.emulated > most_devices) {
+      throw InvalidArgument(std::to_string(names.emulated) + " emulated devices are more than " +
+                            std::to_string(most_devices));
+    }
+    return names;
+  }
+  names.kind = Kind::Some;
+  for (std::string_view rest = text;;) {
+    auto const comma = rest.find(',');
+    int const number = parse_number(rest.substr(0, comma), text);
+    if (std::ranges::find(names.numbers, number) != names.numbers.end()) {
+      throw InvalidArgument("device " + std::to_string(number) + " is named twice in '" + text + "'");
+    }
+    names.numbers.push_back(number);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (names.numbers.size() > most_devices) {
+    throw InvalidArgument(std::to_string(names.numbers.size()) + " devices are more than " +
+                          std::to_string(most_devices));
+  }
+  return names;
+}
+
+Bytes Devices::capacity() const {
+  Bytes const taken = lanes * workspace;
+  return memory > taken ? (memory - taken) / device_alignment * device_alignment : 0;
+}
+
+Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi> api) {
+  auto const names = parse_devices(options.devices);
+  int const present = api->devices();
+  Devices devices{.numbers = names.numbers, .memory = options.device_memory, .lanes = options.device_lanes};
+  if (names.kind == DeviceNames::Kind::All) {
+    devices.numbers.resize(static_cast<std::size_t>(std::min(present, most_devices)));
+    std::iota(devices.numbers.begin(), devices.numbers.end(), 0);
+  }
+  for (int const number : devices.numbers) {
+    if (number >= present) {
+      throw InvalidArgument("device " + std::to_string(number) + " does not exist: " + count(present));
+    }
+  }
+  Bytes least = unbounded;
+  for (int const number : devices.numbers) {
+    Bytes const free = api->properties(number).free;
+    least = std::min(least, free);
+    if (options.device_memory > free) {
+      throw InvalidArgument("a device memory limit of " + in_bytes(options.device_memory) + " is more than the " +
+                            in_bytes(free) + " that are free on device " + std::to_string(number));
+    }
+  }
+  if (devices.memory == 0 && !devices.empty()) devices.memory = least / 5 * 4;
+  if (!api->emulated()) devices.workspace = vendor_workspace(devices.memory, devices.lanes);
+  devices.api = std::move(api);
+  check_capacity(devices);
+  return devices;
+}
+
+Devices find_devices(RuntimeOptions const& options) {
+  auto const names = parse_devices(options.devices);
+  if (names.kind == DeviceNames::Kind::None) return {};
+  if (names.kind == DeviceNames::Kind::Emulated) {
+    Devices devices{.memory = options.device_memory,
+                    .lanes = options.device_lanes,
+                    .link_bytes_per_second = options.link_bytes_per_second};
+    devices.numbers.resize(static_cast<std::size_t>(names.emulated));
+    std::iota(devices.numbers.begin(), devices.numbers.end(), 0);
+    check_capacity(devices);
+    Bytes const host = discover_host().memory;
+    if (devices.memory > host / devices.size()) {
+      throw InvalidArgument(std::to_string(devices.size()) + " emulated devices of " + in_bytes(devices.memory) +
+                            " each take more than the " + in_bytes(host) + " that this process may use");
+    }
+    devices.api = make_emulated_api({.devices = names.emulated,
+                                     .memory = options.device_memory,
+                                     .link_bytes_per_second = options.link_bytes_per_second});
+    return devices;
+  }
+  std::string const backend = vendor_backend();
+  if (backend.empty()) {
+    throw InvalidArgument("granary was built without CUDA and HIP; of the devices '" + options.devices +
+                          "' there are none, but host:4 stands for four emulated ones");
+  }
+  std::string problem;
+  auto api = make_vendor_api(&problem);
+  if (!api || api->devices() == 0) {
+    throw InvalidArgument(backend + " finds no device" + (problem.empty() ? "" : ": " + problem));
+  }
+  return choose_devices(options, std::move(api));
+}
+
+Bytes device_capacity(RuntimeOptions const& options) {
+  auto const names = parse_devices(options.devices);
+  if (names.kind == DeviceNames::Kind::None) return 0;
+  Devices devices{.memory = options.device_memory, .lanes = options.device_lanes};
+  if (names.kind != DeviceNames::Kind::Emulated) devices.workspace = vendor_workspace(devices.memory, devices.lanes);
+  return devices.capacity();
+}
+
+Bytes task_memory(RuntimeOptions const& options) {
+  auto const device = device_capacity(options);
+  return device > 0 ? std::min(options.host_memory, device) : options.host_memory;
+}
+
+std::vector<DeviceLink> device_links(Devices const& devices) {
+  std::vector<DeviceLink> links;
+  for (int const device : devices.numbers) {
+    links.push_back({host_end, device});
+    links.push_back({device, host_end});
+  }
+  for (int const from : devices.numbers) {
+    for (int const to : devices.numbers) {
+      if (from != to && devices.api->connect(from, to)) links.push_back({from, to});
+    }
+  }
+  return links;
+}
+
+Machine build_machine(RuntimeOptions const& options, Devices const& devices, std::vector<DeviceLink> const& links,
+                      MachineCache const& cache) {
+  Machine machine;
+  auto const host = machine.add_node(
+      {"host memory", NodeKind::Host, options.host_memory / io_alignment * io_alignment, io_alignment});
+  auto const disk = machine.add_node({"disk", NodeKind::Disk, unbounded, io_alignment});
+  auto const bandwidth = [&](LinkSpeed const& speed) {
+    auto const limit = options.disk_bytes_per_second;
+    return limit > 0 ? std::min(speed.bytes_per_second, static_cast<double>(limit)) : speed.bytes_per_second;
+  };
+  auto const [read, write] = cache.disk_speed();
+  auto const bus = machine.add_bus({"disk", std::max(bandwidth(read), bandwidth(write))});
+  machine.add_link({host, disk, bandwidth(write), write.latency, disk_width, {bus}});
+  machine.add_link({disk, host, bandwidth(read), read.latency, disk_width, {bus}});
+  std::vector<NodeId> nodes;
+  for (int const device : devices.numbers) {
+    nodes.push_back(
+        machine.add_node({"device " + std::to_string(device), NodeKind::Device, devices.capacity(), device_alignment}));
+  }
+  auto const node_of = [&](int end) {
+    if (end == host_end) return host;
+    return nodes[static_cast<std::size_t>(std::ranges::find(devices.numbers, end) - devices.numbers.begin())];
+  };
+  for (auto const& link : links) {
+    auto const speed = cache.device_speed(devices, link);
+    machine.add_link(
+        {node_of(link.from), node_of(link.to), speed.bytes_per_second, speed.latency, device_link_width, {}});
+  }
+  for (unsigned w = 0; w < *options.workers; ++w)
+    machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (unsigned lane = 0; lane < devices.lanes; ++lane) {
+      machine.add_worker({"device " + std::to_string(devices.numbers[d]) + " lane " + std::to_string(lane), nodes[d],
+                          WorkerKind::Device});
+    }
+  }
+  return machine;
+}
+
+}  // namespace granary

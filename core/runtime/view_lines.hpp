@@ -1,0 +1,35 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/engine/backend.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace granary::detail {
+
+/// The most dimensions of a Kokkos::View.
+inline constexpr std::size_t most_dimensions = 8;
+
+/// How the elements of a View lie, in elements; dimensions in the View's order.
+struct ViewShape {
+  std::size_t rank = 0;
+  std::array<std::size_t, most_dimensions> extents{};
+  std::array<std::size_t, most_dimensions> strides{};
+};
+
+/// The strides of the same View without gaps: dimensions keep their order in memory.
+[[nodiscard]] std::array<std::size_t, most_dimensions> packed_strides(ViewShape const& shape);
+
+/// The elements, of `size` bytes, as lines: none (count 0) where they are contiguous, one line per run of contiguous
+/// elements where all gaps are in one dimension. Nothing for other Views, which cannot leave their place: gaps in
+/// several dimensions, elements that share addresses.
+[[nodiscard]] std::optional<Lines> lines_of(ViewShape const& shape, Bytes size);
+
+/// "extents 4 x 5, strides 10 x 1".
+[[nodiscard]] std::string describe(ViewShape const& shape);
+
+}  // namespace granary::detail

@@ -1,0 +1,70 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/device/device_kernels.hpp>
+#include <granary/linalg/kernels/portable/elementwise.hpp>
+#include <granary/linalg/kernels/stored_tile.hpp>
+
+namespace granary::kernels {
+namespace {
+
+using portable::for_each;
+using portable::strided;
+
+template <class A, class B>
+void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> const& b) {
+  detail::require(a.rows == b.rows && a.cols == b.cols, kernel,
+                  "A " + detail::extents(a.rows, a.cols) + " and B " + detail::extents(b.rows, b.cols));
+}
+
+}  // namespace
+
+template <class From, class To>
+void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b,
+          bool zero_outside) {
+  require_same_size("copy", a, b);
+  auto const to = strided(b);
+  for_each("granary::copy", lane.space, portable::count_of(to),
+           portable::Copy<From, To>(part, conjugated, strided(a), to, zero_outside));
+}
+
+template <class T>
+void set(DeviceLane const& lane, MatrixPart part, T off_diagonal, T diagonal, TileView<T> a, bool zero_outside) {
+  auto const to = strided(a);
+  for_each("granary::set", lane.space, portable::count_of(to),
+           portable::Set<T>(part, off_diagonal, diagonal, to, zero_outside));
+}
+
+template <class T>
+void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+         typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside) {
+  require_same_size("add", a, b);
+  auto const to = strided(b);
+  for_each("granary::add", lane.space, portable::count_of(to),
+           portable::Add<T>(part, alpha, strided(a), beta, to, zero_outside));
+}
+
+template <class T>
+void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, bool is_first, double* largest) {
+  portable::max_modulus<DeviceExecutionSpace, T>(lane.space, part, a, is_first, largest);
+}
+
+template <class T>
+void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest) {
+  if (is_first) for_each("granary::column_maxima::begin", lane.space, a.cols, portable::SetNumber{largest, 0});
+  portable::RaiseModuli<T> const raise(MatrixPart::All, strided(a), largest, 1);
+  for_each("granary::column_maxima", lane.space, raise.count(), raise);
+}
+
+#define GRANARY_INSTANTIATE(T, Other)                                                                \
+  template void copy(DeviceLane const&, MatrixPart, bool, TileView<T const>, TileView<T>, bool);     \
+  template void copy(DeviceLane const&, MatrixPart, bool, TileView<T const>, TileView<Other>, bool); \
+  template void set(DeviceLane const&, MatrixPart, T, T, TileView<T>, bool);                         \
+  template void add(DeviceLane const&, MatrixPart, T, TileView<T const>, T, TileView<T>, bool);      \
+  template void max_modulus(DeviceLane const&, MatrixPart, TileView<T const>, bool, double*);        \
+  template void column_maxima(DeviceLane const&, TileView<T const>, bool, double*);
+GRANARY_INSTANTIATE(float, double)
+GRANARY_INSTANTIATE(double, float)
+GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::kernels

@@ -1,0 +1,99 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/device/device_lane.hpp>
+#include <granary/linalg/kernels/tile_kernels.hpp>
+#include <granary/linalg/tile_grid.hpp>
+
+#include <cstdint>
+#include <span>
+
+/// The kernels of tile_kernels.hpp, elementwise_kernels.hpp and lu_kernels.hpp on a device's lane: the same operations
+/// on tiles in its memory, enqueued on its stream. kernel_choice.hpp says what serves which. Nothing waits or is
+/// allocated; what depends on values is decided on the device. Where a kernel needs more of the lane's workspace than
+/// there is, DeviceError is thrown.
+namespace granary::kernels {
+
+template <class T>
+void gemm(DeviceLane const& lane, Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
+template <class T>
+void syrk(DeviceLane const& lane, Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          typename NotDeduced<T>::type beta, TileView<T> c);
+template <class T>
+void herk(DeviceLane const& lane, Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
+          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
+template <class T>
+void hemm(DeviceLane const& lane, Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+          ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
+template <class T>
+void trsm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha,
+          ConstTileView<T> a, TileView<T> b);
+template <class T>
+void trmm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha,
+          ConstTileView<T> a, TileView<T> b);
+
+/// The report's info becomes 0, or the order of the leading minor that is not positive definite.
+template <class T>
+void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a);
+
+/// BadPivot::Stop with the limit tiny * max |a_ij|. The report's info and value become the number and the modulus of
+/// the first bad pivot.
+template <class T>
+void getrf_nopiv(DeviceLane const& lane, double tiny, TileView<T> a);
+/// `zero_pivot`, on the device, becomes `first` plus the number of the first zero pivot, or 0. A repetition with care
+/// for rounding errors is one team's work.
+template <class T>
+void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>::type* workspace, std::int64_t first,
+                   std::int64_t* zero_pivot);
+template <class T>
+void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
+
+/// With an outside that becomes zero or stays.
+template <class From, class To>
+void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b,
+          bool zero_outside);
+template <class T>
+void set(DeviceLane const& lane, MatrixPart part, T off_diagonal, T diagonal, TileView<T> a, bool zero_outside);
+template <class T>
+void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+         typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
+
+/// `largest`, on the device, becomes max |a_ij| of a part, or the larger of that and itself; NaN if an element is.
+template <class T>
+void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, bool is_first, double* largest);
+/// The same for each column.
+template <class T>
+void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
+
+/// Factors tiles above each other with partial pivoting: in place where `all` is their memory, else gathered there.
+/// `exchanges` is the panel's datum, of tiles of order `tile`; `first` the panel's first row in the matrix.
+template <class T>
+void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all, bool in_place,
+                  std::byte* exchanges, int tile, std::int64_t first);
+
+/// Rows that meet in a match of a tournament; on the device `numbers` are their rows in the matrix, or they follow each
+/// other from `first` on.
+template <class T>
+struct CompetingRows {
+  TileView<T const> values;
+  std::int64_t const* numbers = nullptr;
+  std::int64_t first = 0;
+};
+/// The rows that partial pivoting selects: how many, which, and their values before. `workspace` has room for all that
+/// compete.
+template <class T>
+void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* count,
+                 std::int64_t* rows, TileView<T> values);
+/// The exchanges that bring them to the rows from `first` on; the top tile has `slots` rows.
+template <class T>
+void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* exchanges,
+                int tile, std::int64_t first, int slots);
+
+/// Exchanges rows of the top tile with those of lower ones, from row `first_lower` on, as `exchanges` says; before
+/// that, permutes the top tile's back, or after it, permutes them.
+template <class T>
+void swap_rows(DeviceLane const& lane, std::byte* exchanges, int tile, TileView<T> top,
+               std::span<TileView<T> const> lower, std::int64_t first_lower, bool before, bool after);
+
+}  // namespace granary::kernels

@@ -1,0 +1,59 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/codelet.hpp>
+#include <granary/core/model/lane_storage.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace granary::kernels {
+
+/// Scratch memory of a lane, handed out piece by piece until the kernel ends.
+class LaneScratch {
+ public:
+  explicit LaneScratch(std::span<std::byte> bytes) : m_rest(bytes) {}
+
+  /// Room for `count` of T, aligned to 256 bytes. Throws DeviceError if there is too little.
+  template <class T>
+  [[nodiscard]] T* take(std::size_t count) {
+    if (room<T>() < count) {
+      throw DeviceError("a kernel needs " + std::to_string(count * sizeof(T)) +
+                        " bytes of its lane's workspace, of which " + std::to_string(m_rest.size()) + " are left");
+    }
+    auto* const taken = reinterpret_cast<T*>(m_rest.data());
+    constexpr std::size_t alignment = 256;
+    std::size_t const bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
+    m_rest = m_rest.subspan(bytes < m_rest.size() ? bytes : m_rest.size());
+    return taken;
+  }
+  /// How many of T there is room for.
+  template <class T>
+  [[nodiscard]] std::size_t room() const {
+    return m_rest.size() / sizeof(T);
+  }
+  [[nodiscard]] std::span<std::byte> rest() const { return m_rest; }
+
+ private:
+  std::span<std::byte> m_rest;
+};
+
+/// Where the kernels of device_kernels.hpp enqueue what they do: a stream of a device, with what is its own.
+struct DeviceLane {
+  DeviceExecutionSpace const& space;
+  LaneStorage& storage;
+  std::span<std::byte> workspace;
+  KernelReport& report;
+
+  /// The lane that the task of this call runs on.
+  explicit DeviceLane(KernelCall const& call)
+      : space(*static_cast<DeviceExecutionSpace const*>(call.instance)),
+        storage(*call.storage),
+        workspace(call.workspace),
+        report(*call.report) {}
+};
+
+}  // namespace granary::kernels

@@ -1,0 +1,166 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/device/device_lane.hpp>
+#include <granary/linalg/kernels/portable/getrf.hpp>
+#include <granary/linalg/kernels/portable/potrf.hpp>
+#include <granary/linalg/kernels/portable/triangular.hpp>
+#include <granary/linalg/kernels/stored_tile.hpp>
+
+#include <cstdint>
+
+namespace granary::kernels {
+
+template <class Info>
+struct StoreInfo {
+  Info const* from;
+  std::int64_t* to;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const { *to = *from; }
+};
+
+/// The operations on Blocks that tile_blas3.hpp asks for, and LAPACK's, on an execution space: the vendor's library
+/// where there is one and it has them, portable kernels elsewhere. Nothing waits.
+template <class Space, class Vendor>
+class LaneBlas {
+ public:
+  LaneBlas(Space const& space, Vendor const& vendor, std::span<std::byte> workspace, KernelReport* report = nullptr)
+      : m_space(space), m_vendor(vendor), m_workspace(workspace), m_report(report) {}
+
+  using space_type = Space;
+
+  [[nodiscard]] Space const& space() const { return m_space; }
+  [[nodiscard]] std::span<std::byte> workspace() const { return m_workspace; }
+  [[nodiscard]] KernelReport* report() const { return m_report; }
+
+  template <class T>
+  void multiply(detail::StoredOp op_a, detail::StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta,
+                Block<T> c) const {
+    using portable::factor_of;
+    using portable::strided;
+    if constexpr (Vendor::available) {
+      int const k = op_a.op == Op::NoTrans ? a.cols : a.rows;
+      if (!op_a.conjugated && !op_b.conjugated && k > 0 && !(alpha == T(0))) {
+        return m_vendor.template gemm<T>(op_a.op, op_b.op, alpha, a, b, beta, c);
+      }
+    }
+    portable::Product<T>(alpha, factor_of<T>(op_a.op, op_a.conjugated, strided(a)),
+                         factor_of<T>(op_b.op, op_b.conjugated, strided(b)), beta, strided(c))
+        .launch(m_space);
+  }
+
+  template <class T>
+  void syrk(Uplo uplo, Op op, T alpha, Block<T const> a, T beta, Block<T> c) const {
+    if constexpr (Vendor::available) {
+      m_vendor.template syrk<T>(uplo, op, alpha, a, beta, c);
+    } else {
+      auto const left = portable::factor_of<T>(op, false, portable::strided(a));
+      portable::Product<T>(alpha, left, {left.matrix.transposed()}, beta, portable::strided(c), part(uplo))
+          .launch(m_space);
+    }
+  }
+
+  template <class T>
+  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
+    if constexpr (Vendor::available) {
+      m_vendor.template herk<T>(uplo, op, alpha, a, beta, c);
+    } else {
+      auto const left = portable::factor_of<T>(op, false, portable::strided(a));
+      portable::Factor<T> const right{left.matrix.transposed(), is_complex<T> && !left.conjugated};
+      portable::Product<T>(T(alpha), left, right, T(beta), portable::strided(c), part(uplo), true).launch(m_space);
+    }
+  }
+
+  template <class T>
+  void hemm(Side side, Uplo uplo, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const {
+    if constexpr (Vendor::available) {
+      m_vendor.template hemm<T>(side, uplo, alpha, a, b, beta, c);
+    } else {
+      multiply_hermitian<T>(side, uplo, alpha, portable::strided(a), portable::strided(b), beta, portable::strided(c));
+    }
+  }
+  template <class T>
+  void hemm_mixed(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,
+                  TileView<T> c) const {
+    multiply_hermitian<T>(side, uplo, alpha, portable::strided(a), portable::strided(b), beta, portable::strided(c));
+  }
+
+  template <class T>
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
+    if constexpr (Vendor::available) {
+      m_vendor.template trsm<T>(side, uplo, op, diag, alpha, a, b);
+    } else {
+      portable::trsm<Space, T>(m_space, side, uplo, op, diag, alpha, portable::strided(a), portable::strided(b));
+    }
+  }
+
+  template <class T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
+    if constexpr (Vendor::available) {
+      m_vendor.template trmm<T>(side, uplo, op, diag, alpha, a, b);
+    } else {
+      portable::trmm<Space, T>(m_space, side, uplo, op, diag, alpha, portable::strided(a), portable::strided(b));
+    }
+  }
+
+  template <class T>
+  void conjugate(Block<T> x) const {
+    portable::for_each("granary::conjugate", m_space, static_cast<std::int64_t>(x.rows) * x.cols,
+                       portable::Conjugate<T>(portable::strided(x)));
+  }
+  template <class T>
+  void conjugate(Uplo uplo, Block<T> x) const {
+    portable::for_each("granary::conjugate", m_space, static_cast<std::int64_t>(x.rows) * x.cols,
+                       portable::Conjugate<T>(portable::strided(x), part(uplo)));
+  }
+
+  /// The report's info becomes LAPACK's.
+  template <class T>
+  void potrf(Uplo uplo, Block<T> a) const {
+    if (a.rows == 0) return;
+    LaneScratch scratch(m_workspace);
+    auto* const info = scratch.take<int>(1);
+    bool done = false;
+    if constexpr (Vendor::available) done = m_vendor.template potrf<T>(uplo, a, info, scratch.rest());
+    if (!done) {
+      auto const lower = portable::strided(a);
+      portable::potrf(m_space, uplo == Uplo::Lower ? lower : lower.transposed(), Number(info));
+    }
+    portable::for_each("granary::potrf::report", m_space, 1, StoreInfo<int>{info, &m_report->info});
+  }
+
+  /// Partial pivoting; pivots, from 1, and info are LAPACK's, on the device.
+  template <class T>
+  void getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const {
+    bool done = false;
+    if constexpr (Vendor::available) done = m_vendor.template getrf<T>(a, pivots, info, workspace);
+    if (!done) {
+      portable::getrf(m_space, portable::strided(a), Number(info),
+                      Numbers(pivots, static_cast<std::size_t>(a.rows < a.cols ? a.rows : a.cols)));
+    }
+  }
+
+ private:
+  using Memory = typename Space::memory_space;
+  using Number = Kokkos::View<int, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Numbers = Kokkos::View<int*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  [[nodiscard]] static MatrixPart part(Uplo uplo) {
+    return uplo == Uplo::Lower ? MatrixPart::Lower : MatrixPart::Upper;
+  }
+
+  template <class T>
+  void multiply_hermitian(Side side, Uplo uplo, T alpha, portable::Strided<T const> const& a,
+                          portable::Strided<T const> const& b, T beta, portable::Strided<T> const& c) const {
+    portable::Factor<T> const hermitian{a, false, part(uplo)}, other{b};
+    bool const left = side == Side::Left;
+    portable::Product<T>(alpha, left ? hermitian : other, left ? other : hermitian, beta, c).launch(m_space);
+  }
+
+  Space const& m_space;
+  Vendor m_vendor;
+  std::span<std::byte> m_workspace;
+  KernelReport* m_report;
+};
+
+}  // namespace granary::kernels

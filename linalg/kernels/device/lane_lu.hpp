@@ -1,0 +1,135 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/device/lane_blas.hpp>
+#include <granary/linalg/kernels/portable/exchanges.hpp>
+#include <granary/linalg/kernels/portable/lu_blocks.hpp>
+#include <granary/linalg/kernels/tile_blas3.hpp>
+
+#include <algorithm>
+
+/// The factorizations of lu_kernels.hpp on a LaneBlas, with the same recursions; what depends on the values is decided
+/// on the device.
+namespace granary::kernels::lane_lu {
+
+using portable::block_order;
+using portable::strided;
+
+template <class T>
+[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
+  auto const offset = a.layout == Layout::ColumnMajor ? row + static_cast<std::ptrdiff_t>(col) * a.ld
+                                                      : static_cast<std::ptrdiff_t>(row) * a.ld + col;
+  return {a.data + offset, rows, cols, a.ld, a.layout};
+}
+
+template <class T>
+[[nodiscard]] std::int64_t count_of(TileView<T> const& a) {
+  return static_cast<std::int64_t>(a.rows) * a.cols;
+}
+
+template <class Space, class From, class To>
+void copy(Space const& space, portable::Strided<From const> const& from, portable::Strided<To> const& to) {
+  portable::for_each("granary::copy", space, portable::count_of(to),
+                     portable::Copy<From, To>(MatrixPart::All, false, from, to));
+}
+
+/// B := B U^-1; columns of B that a zero pivot would divide are not divided.
+template <class Blas, class T>
+void trsm_ru_skip(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
+  int const n = u.cols;
+  if (n <= block_order) {
+    portable::for_each("granary::trsm_ru_skip", blas.space(), b.rows,
+                       portable::SolveRowsSkipping<T>{strided(u), strided(b)});
+    return;
+  }
+  int const h = (n / 2 + block_order - 1) / block_order * block_order;
+  auto const first = sub(b, 0, 0, b.rows, h), last = sub(b, 0, h, b.rows, n - h);
+  trsm_ru_skip<Blas, T>(blas, sub(u, 0, 0, h, h), first);
+  by_flags::gemm<Blas, T>(blas, Op::NoTrans, Op::NoTrans, T(-1), first, sub(u, 0, h, h, n - h), T(1), last);
+  trsm_ru_skip<Blas, T>(blas, sub(u, h, h, n - h, n - h), last);
+}
+
+/// A := L U, `offset` rows below the factorization's first.
+template <class Blas, class T>
+void factor(Blas const& blas, portable::PivotState const& state, TileView<T> const& a, int offset) {
+  using Space = std::remove_cvref_t<decltype(blas.space())>;
+  int const m = a.rows, n = a.cols;
+  if (n <= block_order && m >= n) {
+    portable::FactorBlock<Space, T> const block{strided(sub(a, 0, 0, n, n)), state, offset};
+    portable::for_each_team("granary::getrf_nopiv::block", blas.space(), 1, block.scratch(), block);
+    trsm_ru_skip<Blas, T>(blas, sub(a, 0, 0, n, n), sub(a, n, 0, m - n, n));
+    return;
+  }
+  int const square = std::min(m, n);
+  int const h = n > m ? m : (square / 2 + block_order - 1) / block_order * block_order;
+  auto const left = sub(a, 0, 0, m, h);
+  factor<Blas, T>(blas, state, left, offset);
+  auto const right = sub(a, 0, h, h, n - h);
+  by_flags::trsm<Blas, T>(blas, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), sub(left, 0, 0, h, h), right);
+  if (h == m) return;
+  auto const rest = sub(a, h, h, m - h, n - h);
+  by_flags::gemm<Blas, T>(blas, Op::NoTrans, Op::NoTrans, T(-1), sub(left, h, 0, m - h, h), right, T(1), rest);
+  factor<Blas, T>(blas, state, rest, offset + h);
+}
+
+/// Without pivoting; the report's info and value name the first pivot that is bad, see kernels::getrf_nopiv.
+template <class Blas, class T>
+void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
+  if (a.rows == 0 || a.cols == 0) return;
+  LaneScratch scratch(blas.workspace());
+  portable::PivotState state{&blas.report()->info, &blas.report()->value, tiny};
+  if (tiny > 0) {
+    auto* const largest = scratch.take<double>(1);
+    portable::max_modulus<typename Blas::space_type, T>(blas.space(), MatrixPart::All, a, true, largest);
+    state.largest = largest;
+  }
+  factor<Blas, T>(blas, state, a, 0);
+}
+
+struct ClearState {
+  std::int64_t* info;
+  int* unusual;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const {
+    *info = 0;
+    *unusual = 0;
+  }
+};
+
+/// See kernels::getrf_bounded; zero_pivot := first + its result, or 0.
+template <class Blas, class T>
+void getrf_bounded(Blas const& blas, TileView<T> const& a, T* workspace, std::int64_t first, std::int64_t* zero_pivot) {
+  using Space = typename Blas::space_type;
+  LaneScratch scratch(blas.workspace());
+  ClearState const state{scratch.take<std::int64_t>(1), scratch.take<int>(1)};
+  portable::for_each("granary::getrf_bounded::begin", blas.space(), 1, state);
+  auto const tile = strided(a);
+  portable::Strided<T> const before{workspace, a.rows, a.cols, a.cols, 1};
+  copy<Space, T, T>(blas.space(), tile, before);
+  if (a.rows > 0 && a.cols > 0) factor<Blas, T>(blas, {.info = state.info, .stop = false}, a, 0);
+  portable::for_each("granary::getrf_bounded::check", blas.space(), count_of(a),
+                     portable::FindUnusual<T>(tile, state.unusual));
+  portable::for_each_team("granary::getrf_bounded::repeat", blas.space(), 1, 0,
+                          portable::BoundBlock<Space, T>{tile, before, state.unusual, state.info, first, zero_pivot});
+}
+
+/// See kernels::trsm_ru_bounded; in groups of as many rows as the lane's workspace holds.
+template <class Blas, class T>
+void trsm_ru_bounded(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
+  using Space = typename Blas::space_type;
+  if (b.rows == 0 || b.cols == 0) return;
+  LaneScratch scratch(blas.workspace());
+  auto const room = scratch.room<T>() / static_cast<std::size_t>(b.cols);
+  int const group = static_cast<int>(std::clamp<std::size_t>(room, 1, static_cast<std::size_t>(b.rows)));
+  auto* const memory = scratch.take<T>(static_cast<std::size_t>(group) * static_cast<std::size_t>(b.cols));
+  for (int i = 0; i < b.rows; i += group) {
+    auto const rows = sub(b, i, 0, std::min(group, b.rows - i), b.cols);
+    portable::Strided<T> const before{memory, rows.rows, rows.cols, 1, rows.rows};
+    copy<Space, T, T>(blas.space(), strided(rows), before);
+    trsm_ru_skip<Blas, T>(blas, u, rows);
+    portable::for_each("granary::trsm_ru_bounded", blas.space(), rows.rows,
+                       portable::BoundRows<T>{strided(u), before, strided(rows)});
+  }
+}
+
+}  // namespace granary::kernels::lane_lu

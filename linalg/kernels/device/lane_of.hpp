@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/device/lane_blas.hpp>
+#include <granary/linalg/kernels/device/vendor_blas.hpp>
+
+namespace granary::kernels {
+
+using DeviceBlas = LaneBlas<DeviceExecutionSpace, LaneVendorBlas>;
+
+[[nodiscard]] inline DeviceBlas blas_of(DeviceLane const& lane) {
+  return {lane.space, LaneVendorBlas(lane.storage, &lane.space), lane.workspace, &lane.report};
+}
+
+}  // namespace granary::kernels

@@ -1,0 +1,61 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/lane_storage.hpp>
+#include <granary/linalg/kernels/kernel_choice.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace granary::kernels {
+
+/// Stands in where there is no vendor's library: the portable kernels serve.
+struct NoVendorBlas {
+  static constexpr bool available = false;
+
+  NoVendorBlas(LaneStorage&, void const*) {}
+};
+
+/// BLAS and LAPACK of the device's vendor (cuBLAS and cuSOLVER, rocBLAS and rocSOLVER) on one lane: typed,
+/// column-major, in device memory, enqueued on the lane's stream. The handles are the lane's own (Kokkos Kernels has
+/// one for the process, which several streams cannot share) and are made when the lane first asks for them. Scalars are
+/// passed from the host. What the library refuses throws DeviceError.
+class VendorBlas {
+ public:
+  static constexpr bool available = true;
+
+  /// `instance` is the lane's DeviceExecutionSpace.
+  VendorBlas(LaneStorage& storage, void const* instance);
+
+  template <class T>
+  void gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const;
+  template <class T>
+  void syrk(Uplo uplo, Op op, T alpha, Block<T const> a, T beta, Block<T> c) const;
+  template <class T>
+  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const;
+  template <class T>
+  void hemm(Side side, Uplo uplo, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) const;
+  template <class T>
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
+  template <class T>
+  void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
+  /// False, and nothing is enqueued, where the library needs more than this workspace. `info`, on the device, as
+  /// LAPACK's.
+  template <class T>
+  [[nodiscard]] bool potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const;
+  /// The same; `pivots`, from 1, on the device.
+  template <class T>
+  [[nodiscard]] bool getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const;
+
+ private:
+  struct Handles;
+  Handles* m_handles;
+};
+
+#if defined(GRANARY_HAVE_CUDA) || defined(GRANARY_HAVE_ROCSOLVER)
+using LaneVendorBlas = VendorBlas;
+#else
+using LaneVendorBlas = NoVendorBlas;
+#endif
+
+}  // namespace granary::kernels

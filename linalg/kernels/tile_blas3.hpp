@@ -1,0 +1,142 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/stored_tile.hpp>
+
+/// The operations of tile_kernels.hpp in terms of the tiles' memory, seen as column-major matrices: which flags serve
+/// which layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,
+///   multiply(StoredOp, StoredOp, alpha, a, b, beta, c)         syrk, herk(uplo, op, alpha, a, beta, c)
+///   hemm(side, uplo, alpha, a, b, beta, c)                     trsm, trmm(side, uplo, op, diag, alpha, a, b)
+///   conjugate(b), conjugate(uplo, b): in place                 potrf(uplo, a)
+/// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts that no flags serve.
+namespace granary::kernels::by_flags {
+
+using detail::extents;
+using detail::require;
+using detail::row_major;
+using detail::stored;
+
+template <class Blas, class T>
+void syrk(Blas const& blas, Uplo uplo, Op op, T alpha, TileView<T const> a, T beta, TileView<T> c) {
+  auto const factor = stored("syrk", a);
+  auto const sum = stored("syrk", c);
+  require(
+      c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::ConjTrans || !is_complex<T>),
+      "syrk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0) return;
+  // op(A) op(A)^T is symmetric: a row-major C differs in its triangle alone.
+  Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::Trans;
+  blas.template syrk<T>(row_major(c) ? flip(uplo) : uplo, memory_op, alpha, factor, beta, sum);
+}
+
+template <class Blas, class T>
+void herk(Blas const& blas, Uplo uplo, Op op, RealOf<T> alpha, TileView<T const> a, RealOf<T> beta, TileView<T> c) {
+  auto const factor = stored("herk", a);
+  auto const sum = stored("herk", c);
+  require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::Trans || !is_complex<T>),
+          "herk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0) return;
+  // BLAS can have X X^H and X^H X of the memory X of A. A row-major A and a row-major C each ask for the conjugate:
+  // where only one of them does, conj(C) is what is updated.
+  Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::ConjTrans;
+  Uplo const triangle = row_major(c) ? flip(uplo) : uplo;
+  bool const conjugated = is_complex<T> && row_major(a) != row_major(c);
+  if (conjugated) blas.template conjugate<T>(triangle, sum);
+  blas.template herk<T>(triangle, memory_op, alpha, factor, beta, sum);
+  if (conjugated) blas.template conjugate<T>(triangle, sum);
+}
+
+template <class Blas, class T>
+void hemm(Blas const& blas, Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta,
+          TileView<T> c) {
+  auto const factor = stored("hemm", a);
+  auto const other = stored("hemm", b);
+  auto const sum = stored("hemm", c);
+  require(a.rows == a.cols && b.rows == c.rows && b.cols == c.cols && a.rows == (side == Side::Left ? c.rows : c.cols),
+          "hemm",
+          "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0 || c.cols == 0) return;
+  // With B and C by rows, C^T = B^T A^T, and A^T is conj(A). The memory of a row-major A is conj(A) too.
+  bool const by_rows = row_major(c);
+  if (row_major(b) != by_rows || (is_complex<T> && by_rows != row_major(a))) {
+    blas.template hemm_mixed<T>(side, uplo, alpha, a, b, beta, c);
+  } else {
+    blas.template hemm<T>(by_rows ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, alpha, factor, other, beta,
+                          sum);
+  }
+}
+
+template <class Blas, class T>
+void gemm(Blas const& blas, Op op_a, Op op_b, T alpha, TileView<T const> a, TileView<T const> b, T beta,
+          TileView<T> c) {
+  auto const left = stored("gemm", a);
+  auto const right = stored("gemm", b);
+  auto const sum = stored("gemm", c);
+  int const k_a = op_a == Op::NoTrans ? a.cols : a.rows, k_b = op_b == Op::NoTrans ? b.rows : b.cols;
+  require(k_a == k_b && c.rows == (op_a == Op::NoTrans ? a.rows : a.cols) &&
+              c.cols == (op_b == Op::NoTrans ? b.cols : b.rows),
+          "gemm",
+          "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
+  if (c.rows == 0 || c.cols == 0) return;
+  auto const stored_a = detail::stored_op(op_a, a), stored_b = detail::stored_op(op_b, b);
+  if (row_major(c)) {
+    blas.template multiply<T>(detail::transposed(stored_b, is_complex<T>), detail::transposed(stored_a, is_complex<T>),
+                              alpha, right, left, beta, sum);
+  } else {
+    blas.template multiply<T>(stored_a, stored_b, alpha, left, right, beta, sum);
+  }
+}
+
+/// op(A) in terms of A's memory for the memory of B, which holds B^T if B is row-major: op(A) X = B reads X^T op(A)^T =
+/// B^T then.
+template <class T>
+[[nodiscard]] detail::StoredOp op_beside(Op op, TileView<T const> a, TileView<T> b) {
+  auto const op_stored = detail::stored_op(op, a);
+  return row_major(b) ? detail::transposed(op_stored, is_complex<T>) : op_stored;
+}
+
+/// Calls kernel(alpha); with A conjugated, for conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.
+template <class Blas, class T, class Kernel>
+void beside_conjugate(Blas const& blas, bool conjugated, T alpha, Block<T> b, Kernel const& kernel) {
+  if (!conjugated) return kernel(alpha);
+  blas.template conjugate<T>(b);
+  kernel(conjugate(alpha));
+  blas.template conjugate<T>(b);
+}
+
+template <class Blas, class T>
+void trsm(Blas const& blas, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileView<T const> a, TileView<T> b) {
+  auto const triangle = stored("trsm", a);
+  auto const rhs = stored("trsm", b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trsm",
+          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
+  if (b.rows == 0 || b.cols == 0) return;
+  auto const wanted = op_beside<T>(op, a, b);
+  beside_conjugate(blas, wanted.conjugated, alpha, rhs, [&](T factor) {
+    blas.template trsm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor,
+                          triangle, rhs);
+  });
+}
+
+template <class Blas, class T>
+void trmm(Blas const& blas, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileView<T const> a, TileView<T> b) {
+  auto const triangle = stored("trmm", a);
+  auto const product = stored("trmm", b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trmm",
+          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
+  if (b.rows == 0 || b.cols == 0) return;
+  auto const wanted = op_beside<T>(op, a, b);
+  beside_conjugate(blas, wanted.conjugated, alpha, product, [&](T factor) {
+    blas.template trmm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor,
+                          triangle, product);
+  });
+}
+
+template <class Blas, class T>
+auto potrf(Blas const& blas, Uplo uplo, TileView<T> a) {
+  auto const block = stored("potrf", a);
+  require(a.rows == a.cols, "potrf", "A " + extents(a.rows, a.cols) + ", which must be square,");
+  return blas.template potrf<T>(row_major(a) ? flip(uplo) : uplo, block);
+}
+
+}  // namespace granary::kernels::by_flags

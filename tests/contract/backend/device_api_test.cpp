@@ -1,0 +1,15 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/device_api_contract.hpp"
+
+#include <granary/core/backends/emulated_api.hpp>
+
+namespace granary::test {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Emulated, DeviceApiContract,
+                         testing::Values(
+                             +[] { return make_emulated_api({.devices = 1}); },
+                             +[] { return make_emulated_api({.devices = 3, .memory = 16_MiB}); }));
+
+}  // namespace
+}  // namespace granary::test

@@ -1,0 +1,54 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random applications on a host with emulated devices, a disk behind it, and hard limits on each.
+#include "support/engine_player.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace granary::test {
+namespace {
+
+std::uint64_t bytes_between_devices(Engine const& engine) {
+  auto const& machine = engine.topology().machine();
+  auto const statistics = engine.statistics();
+  std::uint64_t bytes = 0;
+  for (std::size_t l = 0; l < machine.links.size(); ++l) {
+    auto const& link = machine.links[l];
+    bool const peers = machine[link.from].kind == NodeKind::Device && machine[link.to].kind == NodeKind::Device;
+    if (peers) bytes += statistics.planner.links[l].bytes;
+  }
+  return bytes;
+}
+
+TEST(DeviceContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) {
+  std::uint64_t between_devices = 0, homes = 0;
+  std::set<std::string> schedulers;
+  for (std::uint64_t seed = 1; seed <= 600 && !HasFailure(); ++seed) {
+    auto const drawn = draw_device_case(seed, false);
+    SCOPED_TRACE(drawn.describe());
+    EnginePlayer player(drawn);
+    ASSERT_NO_THROW(player.play());
+    between_devices += bytes_between_devices(player.engine());
+    homes += player.homes_checked();
+    schedulers.insert(drawn.scheduler);
+  }
+  EXPECT_GT(between_devices, 0U);
+  EXPECT_GT(homes, 1000U);
+  EXPECT_EQ(schedulers.size(), scheduler_names().size());
+}
+
+TEST(DeviceContract, FailingTasksLeaveTheRestAlone) {
+  int failed = 0;
+  for (std::uint64_t seed = 50'001; seed <= 50'200 && !HasFailure(); ++seed) {
+    auto const drawn = draw_device_case(seed, true);
+    SCOPED_TRACE(drawn.describe());
+    EnginePlayer player(drawn);
+    ASSERT_NO_THROW(player.play());
+    failed += player.failed() ? 1 : 0;
+  }
+  EXPECT_GT(failed, 20);
+}
+
+}  // namespace
+}  // namespace granary::test

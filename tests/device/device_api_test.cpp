@@ -1,0 +1,18 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/device_api_contract.hpp"
+
+namespace granary::test {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(Vendor, DeviceApiContract, testing::Values(+[] { return make_vendor_api(); }));
+
+TEST(VendorApi, SaysWhatItWasBuiltFor) {
+  std::string problem;
+  auto const api = make_vendor_api(&problem);
+  ASSERT_TRUE(api);
+  EXPECT_EQ(api->name().rfind(vendor_backend(), 0), 0U);
+  EXPECT_EQ(api->devices() == 0, !problem.empty()) << problem;
+}
+
+}  // namespace
+}  // namespace granary::test

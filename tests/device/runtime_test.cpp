@@ -1,0 +1,130 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tasks and factorizations on the vendor's devices, whose memory limits hold a part of the data only.
+#include <granary/core/backends/device_api.hpp>
+#include <granary/linalg/files/spd_generator.hpp>
+#include <granary/linalg/linalg.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace granary {
+namespace {
+
+template <class T>
+using Matrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+
+constexpr std::uint64_t order = 1000;
+constexpr std::uint64_t tile = 96;
+
+class OnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (auto const api = make_vendor_api(); !api || api->devices() == 0) GTEST_SKIP() << "there is no device";
+  }
+  // A quarter of an order x order matrix.
+  template <class T>
+  static RuntimeOptions options(std::string scheduler = "darts") {
+    return {.scheduler = std::move(scheduler),
+            .workers = 0,
+            .devices = "0",
+            .device_memory = Bytes{64_MiB} + order * order * sizeof(T) / 4,
+            .device_lanes = 2,
+            .models = models_off};
+  }
+};
+
+template <class T>
+class Factorizations : public OnDevice {};
+using Scalars = testing::Types<float, double>;
+TYPED_TEST_SUITE(Factorizations, Scalars);
+
+template <class T>
+Matrix<T> filled(std::uint64_t n, bool symmetric) {
+  Matrix<T> const a("A", n, n);
+  for (std::uint64_t j = 0; j < n; ++j) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      a(i, j) = static_cast<T>(symmetric ? spd_entry(n, 1, i, j) : 2 * unit_at(1, i, j) - 1);
+    }
+  }
+  return a;
+}
+
+struct Scale {
+  double by;
+  template <class Instance, class View>
+  void operator()(Instance const& instance, View const& x) const {
+    auto const factor = by;
+    Kokkos::parallel_for(
+        "scale", Kokkos::RangePolicy<Instance>(instance, 0, x.extent(0)),
+        KOKKOS_LAMBDA(std::size_t i) { x(i) *= factor; });
+  }
+};
+
+TEST_F(OnDevice, TasksOfUsersRunThere) {
+  Kokkos::View<double*, Kokkos::HostSpace> const values("x", 1000);
+  for (std::size_t i = 0; i < values.extent(0); ++i) values(i) = static_cast<double>(i);
+  Runtime runtime(options<double>());
+  auto const x = runtime.data(values);
+  for (int i = 0; i < 10; ++i) runtime.submit({"scale"}, Scale{2}, read_write(x));
+  runtime.wait();
+  for (std::size_t i = 0; i < values.extent(0); ++i) ASSERT_EQ(values(i), 1024.0 * static_cast<double>(i));
+  EXPECT_EQ(runtime.devices().front().tasks, 10U);
+}
+
+TYPED_TEST(Factorizations, CholeskyIsThatOfTheHost) {
+  using T = TypeParam;
+  auto const ours = filled<T>(order, true), host = filled<T>(order, true);
+  Runtime runtime(this->template options<T>());
+  potrf(runtime, Uplo::Lower, ours, tile);
+  EXPECT_GT(runtime.device_traffic().from_host, 0U);
+  EXPECT_LE(runtime.devices().front().peak, runtime.devices().front().limit);
+  Runtime reference(RuntimeOptions{.workers = 1, .devices = "none", .models = models_off});
+  potrf(reference, Uplo::Lower, host, tile);
+  double most = 0;
+  for (std::uint64_t j = 0; j < order; ++j) {
+    for (std::uint64_t i = j; i < order; ++i) most = std::max(most, std::abs(double(ours(i, j)) - double(host(i, j))));
+  }
+  EXPECT_LT(most, 100.0 * std::sqrt(double(order)) * double(std::numeric_limits<T>::epsilon()));
+}
+
+TYPED_TEST(Factorizations, LuSolves) {
+  using T = TypeParam;
+  auto const a = filled<T>(order, false);
+  Matrix<T> const b("B", order, 3), start = filled<T>(order, false);
+  for (std::uint64_t j = 0; j < 3; ++j) {
+    for (std::uint64_t i = 0; i < order; ++i) b(i, j) = static_cast<T>(unit_at(3, i, j));
+  }
+  Runtime runtime(this->template options<T>());
+  static_cast<void>(gesv(runtime, a, b, tile));
+  double most = 0;
+  double largest = 0;
+  for (std::uint64_t c = 0; c < 3; ++c) {
+    for (std::uint64_t i = 0; i < order; ++i) {
+      double sum = 0;
+      for (std::uint64_t k = 0; k < order; ++k) {
+        sum += double(start(i, k)) * double(b(k, c));
+        largest = std::max(largest, std::abs(double(b(k, c))));
+      }
+      most = std::max(most, std::abs(sum - double(static_cast<T>(unit_at(3, i, c)))));
+    }
+  }
+  EXPECT_LT(most / (largest * double(order)), 100.0 * double(std::numeric_limits<T>::epsilon()));
+}
+
+TEST_F(OnDevice, APivotThatIsNotPositiveIsReported) {
+  auto const a = filled<double>(order, true);
+  a(700, 700) = -1;
+  Runtime runtime(options<double>());
+  try {
+    potrf(runtime, Uplo::Lower, a, tile);
+    FAIL() << "nothing was thrown";
+  } catch (NotPositiveDefinite const& error) {
+    EXPECT_EQ(error.order(), 701U);
+  }
+}
+
+}  // namespace
+}  // namespace granary

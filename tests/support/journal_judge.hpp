@@ -1,0 +1,24 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "support/coherence_oracle.hpp"
+
+#include <granary/core/engine/journal.hpp>
+#include <granary/core/planner/options.hpp>
+#include <granary/core/policy/policy_set.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace granary::test {
+
+/// What a home holds: nothing readable, or the value that a task left (0: the first value; else its number + 1).
+using HomeContents = std::map<DataId, std::optional<std::uint64_t>>;
+
+/// Replays a journal through a fresh planner: its invariants are checked after every event, an oracle judges every
+/// command, and the commands are those of the run. Returns what the homes of the data hold that were not forgotten.
+/// Throws at the first broken promise. At the end of the journal all must be at rest.
+HomeContents judge(Journal const& journal, Topology const& topology, PolicySet policies, PlannerOptions const& options);
+
+}  // namespace granary::test

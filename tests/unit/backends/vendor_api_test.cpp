@@ -1,0 +1,237 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What VendorApi makes of a vendor's runtime, with one that keeps books instead of driving devices.
+#include <granary/core/backends/vendor_api.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace granary::test {
+namespace {
+
+using testing::HasSubstr;
+using Direction = DeviceCopy::Direction;
+
+enum class Code { Success, NotReady, Refused, Again, Lost };
+
+struct Books {
+  int devices = 2;
+  int current = 0;            // the thread's device
+  int streams = 0;            // that live
+  int instances = 0;          // that live
+  Code next = Code::Success;  // of the next call that can fail
+  Code left = Code::Success;  // what the next question for the last error is answered
+  bool peers = true;
+  std::vector<std::pair<std::string, int>> calls;  // what, with which device current
+
+  Code call(std::string what) {
+    calls.emplace_back(std::move(what), current);
+    return std::exchange(next, Code::Success);
+  }
+};
+Books books;
+
+struct FakeRuntime {
+  using Status = Code;
+  using Stream = int*;
+  using Event = int*;
+  struct Instance {
+    Instance() { ++books.instances; }
+    Instance(Instance const&) = delete;
+    Instance& operator=(Instance const&) = delete;
+    // Leaves another device current, as Kokkos does.
+    ~Instance() {
+      --books.instances;
+      books.current = 1;
+    }
+  };
+
+  static constexpr char const* label = "Fake";
+  static constexpr Status success = Code::Success, not_ready = Code::NotReady;
+  static constexpr Status peer_access_already_enabled = Code::Again;
+  static char const* text(Status) { return "it did not work"; }
+  static char const* error_name(Status status) { return status == Code::Lost ? "fakeLost" : "fakeRefused"; }
+  static Status last_error() { return std::exchange(books.left, Code::Success); }
+  static bool is_lost(Status status) { return status == Code::Lost; }
+  static Status version(int* number) { return *number = 7, success; }
+  static std::string version_text(int number) { return std::to_string(number) + ".1"; }
+  static Status device_count(int* count) { return *count = books.devices, std::exchange(books.next, success); }
+  static Status current_device(int* device) { return *device = books.current, success; }
+  static Status set_device(int device) { return books.current = device, success; }
+  static Status describe(int, DeviceProperties& properties) {
+    return properties = {"Card", "fake_1", "0:0", 100, 0}, books.call("describe");
+  }
+  static Status memory(std::size_t* free, std::size_t* total) { return *free = 60, *total = 100, success; }
+  static Status allocate(void** memory, Bytes) { return *memory = &books, books.call("allocate"); }
+  static Status free(void*) { return books.call("free"); }
+  static Status allocate_pinned(void** memory, Bytes) { return *memory = &books, books.call("allocate_pinned"); }
+  static Status free_pinned(void*) { return books.call("free_pinned"); }
+  static Status pin(void*, Bytes) { return books.call("pin"); }
+  static Status unpin(void*) { return books.call("unpin"); }
+  static Status can_access_peer(int* can, int, int) { return *can = books.peers ? 1 : 0, success; }
+  static Status enable_peer_access(int peer) { return books.call("enable " + std::to_string(peer)); }
+  static Status make_stream(Stream* stream) { return ++books.streams, *stream = &books.streams, books.call("stream"); }
+  static Status synchronize(Stream) { return books.call("synchronize"); }
+  static Status destroy_stream(Stream) {
+    EXPECT_EQ(books.instances, 0);
+    return --books.streams, books.call("destroy stream");
+  }
+  static Instance make_instance(Stream) { return books.call("instance"), Instance(); }
+  static Status make_event(Event* event) { return *event = &books.streams, books.call("event"); }
+  static Status destroy_event(Event) { return books.call("destroy event"); }
+  static Status record(Event, Stream) { return books.call("record"); }
+  static Status query(Event) { return books.call("query"); }
+  static Status elapsed(float* milliseconds, Event, Event) { return *milliseconds = 1.5F, books.call("elapsed"); }
+  static Status copy(void*, void const*, Bytes bytes, Direction, Stream) {
+    return books.call("copy " + std::to_string(bytes));
+  }
+  static Status copy_peer(void*, int to, void const*, int from, Bytes bytes, Stream) {
+    return books.call("copy " + std::to_string(bytes) + ": " + std::to_string(from) + " to " + std::to_string(to));
+  }
+  static Status copy_lines(DeviceCopy const& copy, Stream) {
+    return books.call("copy " + std::to_string(copy.lines) + " lines");
+  }
+  static Status clear(void*, Bytes, Stream) { return books.call("clear"); }
+};
+
+class VendorApiTest : public testing::Test {
+ protected:
+  void TearDown() override { books = {}; }
+  // The last call, and that it was made with `device` current and the thread's device was given back.
+  static std::string last(int device) {
+    EXPECT_EQ(books.calls.back().second, device) << books.calls.back().first;
+    EXPECT_EQ(books.current, 0);
+    return books.calls.back().first;
+  }
+  template <class Call>
+  static std::string error_of(Call&& call) {
+    try {
+      call();
+    } catch (DeviceLost const& error) {
+      return std::string("lost: ") + error.what();
+    } catch (DeviceError const& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+  VendorApi<FakeRuntime> m_api;
+};
+
+TEST_F(VendorApiTest, EveryCallTurnsToItsDeviceAndBack) {
+  EXPECT_EQ(m_api.properties(1).name, "Card");
+  EXPECT_EQ(last(1), "describe");
+  m_api.free(1, m_api.allocate(1, 8));
+  EXPECT_EQ(last(1), "free");
+  {
+    auto const stream = m_api.make_stream(1);
+    EXPECT_EQ(last(1), "stream");
+    EXPECT_EQ(stream->device(), 1);
+    EXPECT_EQ(stream->instance(), stream->instance());
+    EXPECT_EQ(last(1), "instance");
+    EXPECT_EQ(books.instances, 1);
+    auto const event = m_api.make_event(1);
+    m_api.record(*event, *stream);
+    EXPECT_EQ(last(1), "record");
+    EXPECT_TRUE(m_api.done(*event));
+    EXPECT_EQ(last(1), "query");
+    EXPECT_EQ(m_api.elapsed(*event, *event), Duration(1'500'000));
+    m_api.clear(*stream, nullptr, 8);
+    EXPECT_EQ(last(1), "clear");
+    m_api.launch(*stream, [](KernelCall const&) { static_cast<void>(books.call("kernel")); }, {});
+    EXPECT_EQ(last(1), "kernel");
+  }
+  EXPECT_EQ(last(1), "destroy stream");
+  EXPECT_EQ(books.streams, 0);
+  EXPECT_EQ(books.instances, 0);
+}
+
+TEST_F(VendorApiTest, CopiesAreOneRunWhereTheyCanBe) {
+  auto const stream = m_api.make_stream(1);
+  m_api.copy(*stream, {.line = 8, .lines = 4, .destination_pitch = 8, .source_pitch = 8});
+  EXPECT_EQ(last(1), "copy 32");
+  m_api.copy(*stream, {.line = 8, .lines = 4, .destination_pitch = 8, .source_pitch = 16});
+  EXPECT_EQ(last(1), "copy 4 lines");
+  m_api.copy(*stream, {.line = 8, .direction = Direction::Peer, .source_device = 0, .destination_device = 1});
+  EXPECT_EQ(last(1), "copy 8: 0 to 1");
+  m_api.copy(*stream, {.line = 9, .lines = 0});
+  m_api.copy(*stream, {.line = 0, .lines = 9});
+  EXPECT_EQ(last(1), "copy 8: 0 to 1");
+}
+
+TEST_F(VendorApiTest, WhatIsNotReadyIsNotDone) {
+  auto const event = m_api.make_event(0);
+  books.next = Code::NotReady;
+  EXPECT_FALSE(m_api.done(*event));
+}
+
+TEST_F(VendorApiTest, ConnectsWherePeersCan) {
+  EXPECT_TRUE(m_api.connect(0, 1));
+  EXPECT_EQ(last(1), "enable 0");
+  books.next = Code::Again;
+  EXPECT_TRUE(m_api.connect(0, 1));
+  books.next = Code::Refused;
+  EXPECT_FALSE(m_api.connect(0, 1));
+  books.peers = false;
+  EXPECT_FALSE(m_api.connect(1, 0));
+}
+
+TEST_F(VendorApiTest, ErrorsHaveTheRuntimesWordsAndTheNumbers) {
+  books.next = Code::Refused;
+  EXPECT_EQ(error_of([&] { static_cast<void>(m_api.allocate(1, 4096)); }),
+            "Fake: allocating 4.0 KiB on device 1, which has 60 B of its 100 B free: it did not work (fakeRefused)");
+  auto const stream = m_api.make_stream(1);
+  books.next = Code::Refused;
+  EXPECT_EQ(error_of([&] {
+              m_api.copy(*stream, {.line = 8, .lines = 2, .direction = Direction::ToHost, .source_device = 1});
+            }),
+            "Fake: copying 2 x 8 bytes from device 1 to the host: it did not work (fakeRefused)");
+  EXPECT_THROW(static_cast<void>(m_api.make_stream(2)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(m_api.properties(-1)), InvalidArgument);
+  EXPECT_EQ(books.current, 0);
+}
+
+TEST_F(VendorApiTest, ADeviceThatIsGoneIsSaidToBeLost) {
+  auto const event = m_api.make_event(1);
+  books.next = Code::Lost;
+  EXPECT_THAT(error_of([&] { static_cast<void>(m_api.done(*event)); }), HasSubstr("lost: Fake: waiting for an event on "
+                                                                                  "device 1"));
+  books.next = Code::Lost;
+  EXPECT_THAT(error_of([&] { static_cast<void>(m_api.pin(nullptr, 1)); }), HasSubstr("lost: "));
+  books.next = Code::Refused;
+  EXPECT_FALSE(m_api.pin(nullptr, 1));
+}
+
+TEST_F(VendorApiTest, ALaunchReportsWhatItLeft) {
+  auto const stream = m_api.make_stream(1);
+  books.left = Code::Refused;  // not the kernel's
+  m_api.launch(*stream, [](KernelCall const&) {}, {});
+  EXPECT_THAT(error_of([&] { m_api.launch(*stream, [](KernelCall const&) { books.left = Code::Refused; }, {}); }),
+              HasSubstr("launching a kernel on device 1"));
+  EXPECT_THROW(m_api.launch(*stream, [](KernelCall const&) { throw InvalidArgument("no"); }, {}), InvalidArgument);
+  EXPECT_THAT(error_of([&] {
+                m_api.launch(*stream,
+                             [](KernelCall const&) {
+                               books.left = Code::Lost;
+                               throw std::runtime_error("a library's words");
+                             },
+                             {});
+              }),
+              testing::AllOf(HasSubstr("lost: "), HasSubstr("a library's words")));
+  EXPECT_EQ(books.current, 0);
+}
+
+TEST_F(VendorApiTest, ARuntimeThatDoesNotStartHasNoDevices) {
+  books.next = Code::Refused;
+  std::string problem;
+  VendorApi<FakeRuntime> const api(&problem);
+  EXPECT_EQ(api.devices(), 0);
+  EXPECT_EQ(problem, "Fake: looking for devices: it did not work (fakeRefused)");
+  EXPECT_EQ(api.name(), "Fake 7.1");
+  EXPECT_FALSE(api.emulated());
+}
+
+}  // namespace
+}  // namespace granary::test

@@ -1,0 +1,125 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/device_copies.hpp>
+#include <granary/core/backends/emulated_api.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/machine.hpp>
+#include <granary/core/runtime/machine_cache.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace granary {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class Function>
+std::string refusal(Function const& function) {
+  try {
+    function();
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "it was accepted";
+}
+
+std::shared_ptr<DeviceApi> emulated(int devices, bool peers = true) {
+  return make_emulated_api({.devices = devices, .memory = 1_MiB, .peers = peers});
+}
+
+RuntimeOptions options(std::string const& devices, Bytes memory = 0) {
+  return {.workers = 2,
+          .devices = devices,
+          .device_memory = memory,
+          .device_lanes = 2,
+          .host_memory = 1_MiB,
+          .scratch = testing::TempDir(),
+          .models = models_off};
+}
+
+TEST(DeviceNames, AreReadInEachOfTheirForms) {
+  EXPECT_EQ(parse_devices("none").kind, DeviceNames::Kind::None);
+  EXPECT_EQ(parse_devices("all").kind, DeviceNames::Kind::All);
+  EXPECT_THAT(parse_devices("2,0").numbers, ElementsAre(2, 0));
+  EXPECT_THAT(parse_devices("7").numbers, ElementsAre(7));
+  EXPECT_EQ(parse_devices("host:4").emulated, 4);
+}
+
+TEST(DeviceNames, AreRefusedWhereMalformed) {
+  for (auto const* bad : {"", "host", "host:", "host:0", "host:x", "host:-1", "host:1.5", "host:1 ", "1,,2", ",1", "1,",
+                          "-1", "0x1", "some", "99999999999999999999", "All"}) {
+    EXPECT_THAT(refusal([&] { static_cast<void>(parse_devices(bad)); }),
+                HasSubstr("malformed devices '" + std::string(bad) + "'"));
+  }
+  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("0,1,0")); }), HasSubstr("device 0 is named twice"));
+  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("host:63")); }), HasSubstr("63 emulated devices"));
+}
+
+TEST(ChooseDevices, TakesThoseThatAreNamed) {
+  auto const all = choose_devices(options("all"), emulated(3));
+  EXPECT_THAT(all.numbers, ElementsAre(0, 1, 2));
+  EXPECT_EQ(all.memory, 1_MiB / 5 * 4);
+  EXPECT_EQ(all.capacity() % device_alignment, 0U);
+  EXPECT_THAT(choose_devices(options("2,0"), emulated(3)).numbers, ElementsAre(2, 0));
+}
+
+TEST(ChooseDevices, RefusesWithTheNumbers) {
+  auto const choose = [](RuntimeOptions const& chosen, int devices) {
+    return refusal([&] { static_cast<void>(choose_devices(chosen, emulated(devices))); });
+  };
+  EXPECT_EQ(choose(options("0,3"), 2), "device 3 does not exist: there are 2");
+  EXPECT_EQ(choose(options("1"), 1), "device 1 does not exist: there is 1");
+  EXPECT_THAT(choose(options("1", 1_MiB + 1), 2),
+              AllOf(HasSubstr("1048577 bytes"), HasSubstr("1048576 bytes"), HasSubstr("free on device 1")));
+  EXPECT_THAT(choose(options("0", 255), 1), HasSubstr("255 bytes"));
+}
+
+TEST(FindDevices, NeedsTheBackendThatTheyNeed) {
+  if (std::string(vendor_backend()).empty()) {
+    for (auto const* devices : {"all", "0"}) {
+      EXPECT_THAT(refusal([&] { static_cast<void>(find_devices(options(devices))); }),
+                  HasSubstr("built without CUDA and HIP"));
+    }
+  }
+  EXPECT_TRUE(find_devices(options("none")).empty());
+  EXPECT_THAT(refusal([] { static_cast<void>(find_devices(options("host:4", 1ULL << 50))); }),
+              HasSubstr("4 emulated devices of 1125899906842624 bytes"));
+}
+
+TEST(BuildMachine, HasNodesLinksAndWorkersInTheAgreedOrder) {
+  auto const chosen = choose_devices(options("2,0", 1000), emulated(3));
+  auto const links = device_links(chosen);
+  auto const machine = build_machine(options("2,0", 1000), chosen, links, MachineCache(options("2,0", 1000)));
+  std::vector<std::string> nodes, workers, ends;
+  for (auto const& node : machine.nodes) nodes.push_back(node.name);
+  for (auto const& worker : machine.workers) workers.push_back(worker.name);
+  for (auto const& link : machine.links)
+    ends.push_back(std::to_string(link.from.value()) + ">" + std::to_string(link.to.value()));
+  EXPECT_THAT(nodes, ElementsAre("host memory", "disk", "device 2", "device 0"));
+  EXPECT_THAT(ends, ElementsAre("0>1", "1>0", "0>2", "2>0", "0>3", "3>0", "2>3", "3>2"));
+  EXPECT_THAT(workers, ElementsAre("core 0", "core 1", "device 2 lane 0", "device 2 lane 1", "device 0 lane 0",
+                                   "device 0 lane 1"));
+  EXPECT_EQ(machine.nodes[2].capacity, 768U);
+  EXPECT_EQ(machine.nodes[2].alignment, 256U);
+  EXPECT_EQ(machine.workers[4].node, NodeId(3));
+  EXPECT_EQ(machine.workers[4].kind, WorkerKind::Device);
+}
+
+TEST(BuildMachine, DevicesThatCannotCopyDirectlyHaveNoLink) {
+  auto const chosen = choose_devices(options("all"), emulated(2, false));
+  EXPECT_EQ(device_links(chosen).size(), 4U);
+}
+
+TEST(BuildMachine, LinksThatAreHeldToABandwidthHaveIt) {
+  auto held = options("host:2", 1_MiB);
+  held.link_bytes_per_second = 3'000'000;
+  auto const chosen = find_devices(held);
+  auto const links = device_links(chosen);
+  auto const machine = build_machine(held, chosen, links, MachineCache(held, chosen, links));
+  for (std::size_t l = 2; l < machine.links.size(); ++l) EXPECT_EQ(machine.links[l].bandwidth, 3e6);
+}
+
+}  // namespace
+}  // namespace granary
