@@ -78,7 +78,7 @@ endif()
 if("CUDA" IN_LIST granary_kokkos_devices)
   set(GRANARY_HAVE_CUDA TRUE)
   find_package(CUDAToolkit 12 REQUIRED)
-  target_link_libraries(granary::cuda INTERFACE CUDA::cudart CUDA::cublas CUDA::cusolver)
+  target_link_libraries(granary::cuda INTERFACE CUDA::cudart CUDA::cuda_driver CUDA::cublas CUDA::cusolver)
   target_compile_definitions(granary::cuda INTERFACE GRANARY_HAVE_CUDA)
   # nvcc warns of conversions that a template's constraints exclude.
   target_compile_options(granary::kokkos INTERFACE "SHELL:-Xcudafe --diag_suppress=554")

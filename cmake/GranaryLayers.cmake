@@ -15,11 +15,13 @@ add_library(granary_options INTERFACE)
 target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
   # What nvcc generates is not pedantic.
   $<$<NOT:$<BOOL:${GRANARY_HAVE_CUDA}>>:-Wpedantic>
+  # Of Clang's -Wconversion, what GCC's is too.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
   # GCC 12 sees overlaps in the concatenation of strings that are not there (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
 if(GRANARY_HAVE_CUDA)
-  # nvcc takes fmt's checks of formats at compile time for ill-formed.
-  target_compile_definitions(granary_options INTERFACE FMT_CONSTEVAL=)
+  # fmt 9 takes nvcc for a compiler without constexpr, and then calls what is not constexpr from what is.
+  target_compile_definitions(granary_options INTERFACE FMT_USE_CONSTEXPR=1)
 endif()
 if(GRANARY_SANITIZE)
   target_compile_options(granary_options INTERFACE -fsanitize=${GRANARY_SANITIZE} -fno-omit-frame-pointer -g)

@@ -52,7 +52,8 @@ template <class T>
 
 using kernels::DeviceLane;
 
-/// The kernel that enqueues on the lane of the device worker that it runs on.
+/// The kernel that enqueues on the lane of the device worker that it runs on. The template arguments of Run have to be
+/// written out: nvcc deduces none.
 template <void (*Run)(KernelCall const&, DeviceLane const&)>
 void on_lane(KernelCall const& call) {
   Run(call, DeviceLane(call));

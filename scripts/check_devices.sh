@@ -1,49 +1,56 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Compiles what drives NVIDIA and AMD devices, as far as what is installed here allows: everything where
-# GRANARY_CUDA_KOKKOS or GRANARY_HIP_KOKKOS names an installation of Kokkos with that backend (this takes long), else the
-# files that call the vendor's runtime, with the vendor's headers and a Kokkos without devices. What cannot be checked is
-# reported as skipped. Fails where something does not compile.
+# GRANARY_CUDA_KOKKOS or GRANARY_HIP_KOKKOS names an installation of Kokkos with that backend (this takes long). Else the
+# files that call the vendor's libraries, with those libraries' headers, and by nvcc the host code of the files that work
+# on devices, both with the Kokkos that is installed, which drives none. What cannot be checked is reported as skipped.
+# Fails where something does not compile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=build/devices
-rm -rf $work/sources
-mkdir -p $work/sources/include/bench
+rm -rf $work/sources $work/logs $work/failed
+mkdir -p $work/sources/include/granary $work/logs
 for folder in core linalg outofcore policies simulator; do
-  mkdir -p $work/sources/include/granary
   ln -s "$PWD/$folder" $work/sources/include/granary/$folder
 done
 skipped=0
-failed=0
+checks=0
 
 skip() {
   printf 'skipped: %s\n' "$*"
   skipped=$((skipped + 1))
 }
 
-# compiled WHAT COMMAND...
-compiled() {
-  local what=$1
+# check WHAT COMMAND...: in the background, as many at once as there are cores. %OUT% is a file of its own to write.
+check() {
+  local what=$1 log
   shift
-  if "$@" >"$work/log" 2>&1; then
-    printf 'compiled: %s\n' "$what"
-  else
-    tail -n 40 "$work/log" >&2
-    printf 'FAILED: %s\n  %s\n' "$what" "$*" >&2
-    failed=1
-  fi
+  checks=$((checks + 1))
+  log=$work/logs/$checks
+  while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n || true; done
+  {
+    if "${@//%OUT%/$log.o}" >"$log" 2>&1; then
+      printf 'compiled: %s\n' "$what"
+    else
+      printf 'FAILED: %s\n  %s\n%s\n' "$what" "${*//%OUT%/$log.o}" "$(tail -n 40 "$log")" >&2
+      touch $work/failed
+    fi
+  } &
 }
 
 # everything NAME KOKKOS: configures and builds the whole project with an installed Kokkos.
 everything() {
   local name=$1 kokkos=$2 compiler=()
   if [[ $name == HIP ]]; then compiler=(-DCMAKE_CXX_COMPILER=hipcc); fi
-  compiled "everything with $name, configured" cmake -S . -B "$work/$name" -DCMAKE_BUILD_TYPE=Release "${compiler[@]}" \
+  check "everything with $name, configured" cmake -S . -B "$work/$name" -DCMAKE_BUILD_TYPE=Release "${compiler[@]}" \
     -DKokkos_ROOT="$kokkos" -DKokkosKernels_ROOT="$kokkos" "-DCMAKE_PREFIX_PATH=$kokkos"
-  ((failed)) || compiled "everything with $name" cmake --build "$work/$name" --parallel "$(nproc)"
+  wait
+  [[ -e $work/failed ]] || check "everything with $name" cmake --build "$work/$name" --parallel "$(nproc)"
+  wait
 }
 
-# Stands in for kokkos_compat.hpp where there is no Kokkos of that backend: these files use nothing else of it.
+# stand_in FOLDER STREAM GETTER: kokkos_compat.hpp where there is no Kokkos of that backend: vendors' files use nothing
+# else of it.
 stand_in() {
   mkdir -p "$work/sources/$1/granary/core/backends"
   cat >"$work/sources/$1/granary/core/backends/kokkos_compat.hpp" <<EOF
@@ -51,29 +58,66 @@ stand_in() {
 namespace granary {
 struct DeviceExecutionSpace {
   $2 stream;
+  $2 $3() const { return stream; }
 };
 inline DeviceExecutionSpace make_device_instance($2 stream) { return {stream}; }
 }  // namespace granary
 EOF
 }
 
-flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror -I. "-I$work/sources/include")
+# first_with FILE FOLDER...: the first of the folders that has the file.
+first_with() {
+  local file=$1 folder
+  shift
+  for folder in "$@"; do
+    if [[ -e $folder/$file ]]; then
+      echo "$folder"
+      return
+    fi
+  done
+}
+
+# The files that call a vendor's libraries.
+vendor_files() { find core linalg bench -name "$1_interop*.cpp" | sort; }
+
+kokkos=$(first_with Kokkos_Core.hpp ${Kokkos_ROOT:+"$Kokkos_ROOT/include"} /usr/include/{trilinos,kokkos} /usr/{local/,}include)
+sources=(-I. "-I$work/sources/include" -isystem "${kokkos:-/nonexistent}")
+flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror)
+on_devices=(core/backends/device_*.cpp core/runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
+[[ -n "$kokkos" ]] || skip "what includes Kokkos, for want of its headers"
+
+# compilable FILE LIBRARY FOLDER: whether there is all that a vendor's file includes; else it is skipped.
+compilable() {
+  if [[ -z "$kokkos" ]] && grep -q 'linalg/' "$1"; then return 1; fi
+  local header
+  while read -r header; do
+    if [[ ! -e $2/$header ]]; then
+      skip "$1, for want of $header"
+      return 1
+    fi
+  done < <(sed -nE 's/^#include <((rocblas|rocsolver|cublas|cusolver)[^>]*)>.*/\1/p' "$1")
+}
 
 if [[ -n "${GRANARY_CUDA_KOKKOS:-}" ]]; then
   everything CUDA "$GRANARY_CUDA_KOKKOS"
 else
-  nvcc=$(command -v nvcc || { [[ -x /usr/local/cuda/bin/nvcc ]] && echo /usr/local/cuda/bin/nvcc; } || true)
+  nvcc=$(command -v nvcc || first_with nvcc /usr/local/cuda/bin | sed 's,$,/nvcc,')
   if [[ -z "$nvcc" ]]; then
     skip "CUDA: there is no nvcc"
   else
-    stand_in cuda cudaStream_t
+    stand_in cuda cudaStream_t cuda_stream
     include=$(dirname "$(dirname "$nvcc")")/include
-    for file in core/backends/cuda_interop.cpp bench/gpu/cuda_interop_factor.cpp; do
-      compiled "$file with g++ and CUDA's headers" g++ "-I$work/sources/cuda" -include cuda_runtime_api.h "${flags[@]}" \
-        -isystem "$include" -c "$file" -o "$work/cuda.o"
+    for file in $(vendor_files cuda); do
+      compilable "$file" "$include" || continue
+      check "$file with g++ and CUDA's headers" g++ "${flags[@]}" "-I$work/sources/cuda" "${sources[@]}" \
+        -isystem "$include" -include cuda_runtime_api.h -c "$file" -o %OUT%
+    done
+    for file in ${kokkos:+"${on_devices[@]}"}; do
+      check "$file with nvcc, host code" "$nvcc" -std=c++20 -x cu -ptx -Werror all-warnings \
+        -Xcudafe --diag_suppress=554 -DFMT_USE_CONSTEXPR=1 "${sources[@]}" "$file" -o %OUT%
     done
   fi
-  skip "CUDA: device kernels, for want of a Kokkos with CUDA (GRANARY_CUDA_KOKKOS)"
+  skip "CUDA: device code, for want of a Kokkos with CUDA (GRANARY_CUDA_KOKKOS)"
 fi
 
 if [[ -n "${GRANARY_HIP_KOKKOS:-}" ]]; then
@@ -82,17 +126,18 @@ else
   if ! command -v hipcc >/dev/null; then
     skip "HIP: there is no hipcc"
   else
-    stand_in hip hipStream_t
-    for file in core/backends/hip_interop.cpp bench/gpu/hip_interop_factor.cpp; do
-      compiled "$file with hipcc" hipcc --offload-arch=gfx90a "-I$work/sources/hip" -include hip/hip_runtime_api.h \
-        "${flags[@]}" -Wno-unused-command-line-argument -c "$file" -o "$work/hip.o"
+    stand_in hip hipStream_t hip_stream
+    roc=$(first_with rocsolver/rocsolver.h ${ROCM_PATH:+"$ROCM_PATH/include"} /opt/rocm/include /usr/include)
+    for file in $(vendor_files hip); do
+      compilable "$file" "${roc:-/nonexistent}" || continue
+      check "$file with hipcc" hipcc --cuda-host-only "${flags[@]}" -Wno-unused-command-line-argument \
+        "-I$work/sources/hip" "${sources[@]}" ${roc:+-DGRANARY_HAVE_ROCSOLVER -isystem "$roc"} \
+        -include hip/hip_runtime_api.h -fsyntax-only "$file"
     done
-    if [[ ! -e /usr/include/rocsolver/rocsolver.h && ! -e /opt/rocm/include/rocsolver/rocsolver.h ]]; then
-      skip "HIP: the comparison with rocSOLVER, which is not installed"
-    fi
   fi
-  skip "HIP: device kernels, for want of a Kokkos with HIP (GRANARY_HIP_KOKKOS)"
+  skip "HIP: host code by hipcc and device code, for want of a Kokkos with HIP (GRANARY_HIP_KOKKOS)"
 fi
 
-printf '%d skipped\n' "$skipped"
-exit "$failed"
+wait
+printf '%d checked, %d skipped\n' "$checks" "$skipped"
+[[ ! -e $work/failed ]]

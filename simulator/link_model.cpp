@@ -15,24 +15,43 @@ constexpr double same_level = 1 + 1e-12;
 
 LinkModel::LinkModel(Machine const& machine) {
   for (auto const& link : machine.links) {
-    m_links.push_back({.latency = link.latency, .bandwidth = link.bandwidth, .buses = link.buses});
+    m_links.push_back(
+        {.latency = link.latency, .bandwidth = link.bandwidth, .buses = link.buses, .in_order = link.in_order});
   }
   for (auto const& bus : machine.buses) m_buses.push_back({.bandwidth = bus.bandwidth});
 }
 
 void LinkModel::start(TransferId transfer, LinkId link, Bytes bytes, Instant now) {
+  auto& state = m_links[link.index()];
+  if (state.in_order && std::exchange(state.busy, true)) {
+    state.behind.emplace_back(transfer, bytes);
+    return;
+  }
+  begin(transfer, link, bytes, now);
+  if (m_flows.back().flowing) share_bandwidth(now);
+}
+
+void LinkModel::begin_next(LinkId link, Instant now) {
+  auto& state = m_links[link.index()];
+  state.busy = !state.behind.empty();
+  if (!state.busy) return;
+  auto const [transfer, bytes] = state.behind.front();
+  state.behind.pop_front();
+  begin(transfer, link, bytes, now);
+}
+
+void LinkModel::begin(TransferId transfer, LinkId link, Bytes bytes, Instant now) {
   Duration const latency = m_links[link.index()].latency;
   Instant const change = now + latency;
   m_next = m_flows.empty() ? change : std::min(m_next, change);
   m_flows.push_back(
       {.transfer = transfer, .link = link, .remaining = static_cast<double>(bytes), .since = now, .change = change});
-  if (latency > Duration{0}) return;
-  begin_to_flow(m_flows.back());
-  share_bandwidth(now);
+  if (latency == Duration{0}) begin_to_flow(m_flows.back());
 }
 
 std::vector<TransferId> const& LinkModel::advance(Instant now) {
   m_ended.clear();
+  m_left.clear();
   bool changed = false;
   std::erase_if(m_flows, [&](Flow& flow) {
     if (flow.change > now) return false;
@@ -44,8 +63,10 @@ std::vector<TransferId> const& LinkModel::advance(Instant now) {
     auto& link = m_links[flow.link.index()];
     if (--link.flowing == 0) std::erase(m_active, flow.link.value());
     m_ended.push_back(flow.transfer);
+    if (link.in_order) m_left.push_back(flow.link);
     return true;
   });
+  for (auto const link : m_left) begin_next(link, now);
   if (changed) share_bandwidth(now);
   return m_ended;
 }

@@ -5,7 +5,9 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
 
+#include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace granary {
@@ -13,7 +15,8 @@ namespace granary {
 /// How transfers proceed in virtual time. A transfer first waits for its link's latency, without taking bandwidth; then
 /// its bytes flow at the max-min fair rate: all transfers speed up together until a link or a bus that they cross is
 /// full, and those that cross it stay there while the others go on (progressive filling; Bertsekas, Gallager 1992,
-/// 6.5.2). A link that names a bus twice takes twice its rate there.
+/// 6.5.2). A link that names a bus twice takes twice its rate there. On a link whose transfers proceed in order a
+/// transfer begins, latency included, when the one before it has ended.
 ///
 /// Drive it by `advance(*next_change())`. Each call costs O(transfers in flight + active links × full links or buses)
 /// and allocates nothing once the most transfers have been in flight.
@@ -49,6 +52,9 @@ class LinkModel {
     Duration latency;
     double bandwidth;
     std::vector<std::uint32_t> buses;
+    bool in_order;
+    bool busy = false;                                     // of a link in order
+    std::deque<std::pair<TransferId, Bytes>> behind = {};  // of a link in order: those that have not begun
     std::uint32_t flowing = 0;
     double rate = 0;  // of each flow
     bool full = false;
@@ -59,6 +65,8 @@ class LinkModel {
     double weight = 0;  // flows of links that are not full, as often as they cross it
   };
 
+  void begin(TransferId transfer, LinkId link, Bytes bytes, Instant now);
+  void begin_next(LinkId link, Instant now);
   void begin_to_flow(Flow& flow);
   void share_bandwidth(Instant now);
   void fill();
@@ -73,6 +81,7 @@ class LinkModel {
   std::vector<std::uint32_t> m_filling;  // scratch: those that are not full
   std::vector<Flow> m_flows;             // in the order in which they started
   std::vector<TransferId> m_ended;
+  std::vector<LinkId> m_left;  // scratch: links in order that a transfer has left
   Instant m_next{};
 };
 

@@ -137,7 +137,7 @@ void read_buses(Field const& list, Machine& machine) {
 
 void read_links(Field const& list, Machine& machine) {
   list.each([&](Field const& field) {
-    field.object({"from", "to", "bandwidth", "latency", "width", "buses", "both_ways"});
+    field.object({"from", "to", "bandwidth", "latency", "width", "buses", "in_order", "both_ways"});
     Link link{.from = NodeId(field["from"].index_in(machine.nodes, "node")),
               .to = NodeId(field["to"].index_in(machine.nodes, "node")),
               .bandwidth = field["bandwidth"].positive()};
@@ -147,6 +147,7 @@ void read_links(Field const& list, Machine& machine) {
     if (field.has("buses")) {
       field["buses"].each([&](Field const& bus) { link.buses.push_back(bus.index_in(machine.buses, "bus")); });
     }
+    link.in_order = field.has("in_order") && field["in_order"].yes();
     machine.add_link(link);
     if (!field.has("both_ways") || !field["both_ways"].yes()) return;
     std::swap(link.from, link.to);
@@ -250,7 +251,8 @@ json machine_to_json(Machine const& machine) {
                      {"bandwidth", link.bandwidth},
                      {"latency", seconds(link.latency)},
                      {"width", link.width},
-                     {"buses", crossed}});
+                     {"buses", crossed},
+                     {"in_order", link.in_order}});
   }
   for (auto const& worker : machine.workers) {
     workers.push_back({{"name", worker.name},

@@ -1,10 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/session.hpp"
 
+#include <granary/core/backends/device_api.hpp>
+#include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <filesystem>
+#include <memory>
 
 namespace granary::app {
 namespace {
@@ -95,15 +98,22 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
 
 void run_session(RunOptions const& options, RuntimeOptions const& runtime_options, SignalWatch& signals,
                  std::function<void(Session&)> const& work) {
-  Kokkos::ScopeGuard const kokkos;
-  Runtime runtime(runtime_options);
-  CancelOnSignal const cancel(signals, runtime);
-  Session session(options, signals, runtime);
+  if (auto const obstacle = kokkos_obstacle()) throw InvalidArgument(*obstacle);
+  auto kokkos = std::make_unique<Kokkos::ScopeGuard>();
   try {
-    work(session);
-  } catch (Error const&) {
-    // What a cancelled run says on its way out is the signal's doing.
-    signals.check();
+    Runtime runtime(runtime_options);
+    CancelOnSignal const cancel(signals, runtime);
+    Session session(options, signals, runtime);
+    try {
+      work(session);
+    } catch (Error const&) {
+      // What a cancelled run says on its way out is the signal's doing.
+      signals.check();
+      throw;
+    }
+  } catch (DeviceLost const&) {
+    // Kokkos does not end without its device: it would end the process before anybody hears why.
+    if (*vendor_backend() != '\0') static_cast<void>(kokkos.release());
     throw;
   }
 }

@@ -1,10 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
 
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
 #include <fstream>
+#include <optional>
 
 #include "apps/common/program.hpp"
 #include "describe.hpp"
@@ -16,7 +18,8 @@ namespace {
 using namespace granary;
 
 void publish(app::InfoOptions const& options) {
-  Kokkos::ScopeGuard const kokkos;
+  std::optional<Kokkos::ScopeGuard> kokkos;
+  if (!kokkos_obstacle()) kokkos.emplace();
   auto const description = app::describe_machine(options);
   auto const json = description.dump(2) + "\n";
   if (options.json == "-") {

@@ -132,7 +132,7 @@ def platform(models, arguments, devices):
     links = [{"from": "host memory", "to": "disk", **disk}, {"from": "disk", "to": "host memory", **disk}]
     names = [f"device {d}" for d in range(devices)]
     pairs = [pair for name in names for pair in (("host memory", name), (name, "host memory"))] + list(itertools.permutations(names, 2))
-    links += [{"from": source, "to": target, "bandwidth": arguments.link_megabytes * 1e6, "width": DEVICE_WIDTH} for source, target in pairs]
+    links += [{"from": source, "to": target, "bandwidth": arguments.link_megabytes * 1e6, "width": DEVICE_WIDTH, "in_order": True} for source, target in pairs]
     return {"name": "emulated", "source": "bench/devices/devices.py, on " + machine()["cpu"], "device_issue": DEVICE_ISSUE,
             "nodes": [{"name": "host memory", "kind": "host", "capacity": 2**31}, {"name": "disk", "kind": "disk"},
                       *({"name": name, "kind": "device", "capacity": device_memory(arguments, devices)} for name in names)],

@@ -4,14 +4,19 @@
 
   bench/gpu/gpu.py --build build-cuda --output bench/gpu/h200.csv
 
-The build has to be one with a Kokkos that drives the GPU. Without a device nothing is written and the exit status is 1;
-it is 1, too, when some check failed or something could not be measured, which is said at the end. Sections:
-  tests      ctest -L device
-  sanitizer  the device tests under compute-sanitizer
+The build has to be one with a Kokkos that drives the GPU; or a folder that bench/gpu/pack.sh made of one, on a machine
+that has nothing else. Nothing is built. Without a device nothing is written and the exit status is 1; it is 1, too, when
+some check failed or something could not be measured, which is said at the end. Sections, of which --seconds bounds the
+time in all, in this order:
+  check      potrf and getrf of small matrices, double and float, in memory and out of it
   in-core    potrf and getrf, double and float, against the vendor's solver on the same data
   out        potrf in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
-  beyond     a matrix that exceeds the device's physical memory
   gaps       between kernels of one lane, from a trace of nsys
+  tests      the tests with label device
+  sanitizer  small factorizations under compute-sanitizer
+  beyond     a matrix that exceeds the device's physical memory
+A line has the device's peak, the traffic, the part of the link's bandwidth that was used, and the part that was reached
+of the larger one of two bounds: the vendor's rate in core and the link.
 """
 import argparse
 import csv
@@ -27,27 +32,50 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 COLUMNS = ["section", "operation", "n", "precision", "tile", "scheduler", "lanes", "device", "device_limit_bytes", "device_peak_bytes",
            "seconds", "gflops", "residual", "vendor_gflops", "vendor_with_input_gflops", "ratio", "of_in_core",
            "from_host_bytes", "to_host_bytes", "link_utilisation", "bound_fraction", "median_gap_us", "command"]
-SECTIONS = ["tests", "sanitizer", "in-core", "out", "beyond", "gaps"]
+LANES = 2
+WORKSPACES = LANES * 2**20  # of small limits
+SECTIONS = ["check", "in-core", "out", "gaps", "tests", "sanitizer", "beyond"]
 
 
 class Session:
     def __init__(self, arguments):
         self.bench = arguments.build / "bin" / "gpu_bench"
+        self.tests = arguments.build / "tests" / "bin" / "test_device"
         self.arguments = arguments
         self.missing = []
-        self.rates = {}  # (operation, precision): the vendor's flop/s, granary's in core
+        self.end = time.monotonic() + arguments.seconds
+        self.environment = dict(os.environ)
+        if (arguments.build / "lib").is_dir():  # of pack.sh
+            known = [str(arguments.build / "lib"), os.environ.get("LD_LIBRARY_PATH")]
+            self.environment["LD_LIBRARY_PATH"] = ":".join(filter(None, known))
+        self.rates = known_rates(arguments.output)
 
     def run(self, command, **kwargs):
+        """What became of the command; None if there was no time for it."""
+        left = self.end - time.monotonic()
+        if left <= 0:
+            return None
         print("$", shlex.join(map(str, command)), flush=True)
-        return subprocess.run(list(map(str, command)), check=False, **kwargs)
+        try:
+            return subprocess.run(list(map(str, command)), check=False, timeout=left, env=self.environment, **kwargs)
+        except subprocess.TimeoutExpired:
+            return None
 
-    def miss(self, what):
-        print("missing:", what, flush=True)
-        self.missing.append(what)
+    def succeeds(self, what, command, **kwargs):
+        done = self.run(command, **kwargs)
+        if done is None or done.returncode != 0:
+            self.miss(what, "no time was left" if done is None else f"status {done.returncode}")
+            return None
+        return done
+
+    def miss(self, what, why):
+        self.missing.append(f"{what}: {why}")
+        print("missing:", self.missing[-1], flush=True)
 
     def write(self, row):
         new = not self.arguments.output.exists()
@@ -57,28 +85,43 @@ class Session:
                 table.writeheader()
             table.writerow(row)
 
-    def measure(self, section, operation, n, precision, tile, scheduler, memory=0, vendor=False):
+    def command(self, operation, n, precision, tile, scheduler, memory=0, repeat=1, vendor=False):
         command = [self.bench, "--operation", operation, "--n", n, "--precision", precision, "--tile", tile, "--scheduler", scheduler,
-                   "--repeat", self.arguments.repeat]
+                   "--repeat", repeat, "--devices", self.arguments.devices, "--device-lanes", LANES]
         command += ["--device-memory", memory] if memory else []
-        command += ["--devices", self.arguments.devices] if self.arguments.devices else []
-        command += ["--vendor"] if vendor else []
-        done = self.run(command, stdout=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            self.miss(f"{section}: {shlex.join(map(str, command))} ended with {done.returncode}")
-            return None
-        row = derived(json.loads(done.stdout), self.rates)
-        row.update(section=section, command=shlex.join(map(str, command)))
+        return command + (["--vendor"] if vendor else [])
+
+    def measure(self, section, *arguments, **options):
+        command = self.command(*arguments, **options)
+        text = shlex.join(["gpu_bench", *map(str, command[1:])])
+        done = self.succeeds(f"{section}: {text}", command, stdout=subprocess.PIPE, text=True)
+        if done is None:
+            return
+        row = derived(json.loads(done.stdout), self.rates, in_core=section == "in-core")
+        row.update(section=section, command=text)
         self.write(row)
         print({key: row[key] for key in COLUMNS if row.get(key) not in (None, "") and key != "command"}, flush=True)
-        return row
 
 
-def derived(line, rates):
-    """The columns of a CSV line from a line of gpu_bench; remembers rates that later lines are compared with."""
+def known_rates(output):
+    """flop/s by (operation, precision) that an earlier run's lines in core tell: the vendor's and granary's best."""
+    rates = {}
+    if output.exists():
+        with output.open(newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                if row["section"] == "in-core":
+                    remember(rates, row, float(row["vendor_gflops"]) * 1e9, float(row["gflops"]) * 1e9)
+    return rates
+
+
+def remember(rates, row, vendor, ours):
+    known = rates.setdefault((row["operation"], row["precision"]), {"vendor": 0, "ours": 0})
+    known["vendor"], known["ours"] = max(known["vendor"], vendor), max(known["ours"], ours)
+
+
+def derived(line, rates, in_core=False):
+    """The columns of a CSV line from a line of gpu_bench; remembers rates in core, which other lines are compared with."""
     row = dict(line)
-    kind = (line["operation"], line["precision"])
-    known = rates.setdefault(kind, {})
     flops, seconds = line["flops"], line["seconds"]
     row["gflops"] = flops / seconds * 1e-9
     if "vendor_factor_seconds" in line:
@@ -86,58 +129,44 @@ def derived(line, rates):
         row["vendor_gflops"] = flops / factor * 1e-9
         row["vendor_with_input_gflops"] = flops / (factor + moved) * 1e-9
         row["ratio"] = (factor + moved) / seconds
-        known["vendor"] = max(known.get("vendor", 0), flops / factor)
-        known["ours"] = max(known.get("ours", 0), flops / seconds)
-    elif "ours" in known:
+        if in_core:
+            remember(rates, line, flops / factor, flops / seconds)
+    known = rates.get((line["operation"], line["precision"]))
+    if known and not in_core:
         row["of_in_core"] = flops / seconds / known["ours"]
-    if "to_device_bytes_per_second" in line:
-        transfer = max(line["from_host_bytes"] / line["to_device_bytes_per_second"],
-                       line["to_host_bytes"] / line["to_host_bytes_per_second"])
-        row["link_utilisation"] = transfer / seconds
-        if "vendor" in known:
-            row["bound_fraction"] = max(flops / known["vendor"], transfer) / seconds
+    transfer = max(line["from_host_bytes"] / line["to_device_bytes_per_second"], line["to_host_bytes"] / line["to_host_bytes_per_second"])
+    row["link_utilisation"] = transfer / seconds
+    if known:
+        row["bound_fraction"] = max(flops / known["vendor"], transfer) / seconds
     return row
 
 
-def tests(session):
-    done = session.run(["ctest", "--test-dir", session.arguments.build, "--output-on-failure", "--label-regex", "^device$",
-                        "--no-tests=error"])
-    if done.returncode != 0:
-        session.miss("tests: ctest -L device did not pass")
+def small(session, n, tile, part, what, prefix=()):
+    """Factorizations, in memory for this part of the matrix, that fail when the residual is not that of a right result."""
+    for operation, (precision, size) in itertools.product(["potrf", "getrf"], [("double", 8), ("float", 4)]):
+        memory = WORKSPACES + n * n * size // part if part > 1 else 0
+        command = session.command(operation, n, precision, tile, "darts", memory=memory)
+        session.succeeds(f"{what}: {shlex.join(map(str, command))}", [*prefix, *command], stdout=subprocess.DEVNULL)
 
 
-def sanitizer(session):
-    tool = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
-    if tool is None:
-        session.miss("sanitizer: there is no compute-sanitizer")
-        return
-    for check in ["memcheck", "racecheck"]:
-        done = session.run([tool, "--tool", check, "--error-exitcode", "1", session.arguments.build / "tests" / "bin" / "test_device"])
-        if done.returncode != 0:
-            session.miss(f"sanitizer: {check} found errors")
+def check(session):
+    for n, tile, part in [(1, 96, 1), (97, 96, 1), (2000, 96, 1), (2000, 96, 3), (5000, 512, 1)]:
+        small(session, n, tile, part, "check")
 
 
 def in_core(session):
+    options = session.arguments
     for precision, operation in itertools.product(["double", "float"], ["potrf", "getrf"]):
-        for tile, scheduler in itertools.product(session.arguments.tile, session.arguments.in_core_scheduler):
-            session.measure("in-core", operation, session.arguments.n, precision, tile, scheduler, vendor=True)
+        for tile, scheduler in itertools.product(options.tile, options.in_core_scheduler):
+            session.measure("in-core", operation, options.n, precision, tile, scheduler, repeat=options.repeat, vendor=True)
 
 
 def out(session):
-    n = session.arguments.n
-    for part in (2, 4, 8):
-        for scheduler in session.arguments.scheduler:
-            session.measure("out", "potrf", n, "double", session.arguments.tile[0], scheduler, memory=n * n * 8 // part)
-
-
-def beyond(session):
-    device = session.devices[0]
-    n = int(math.sqrt(device["memory_bytes"] * 1.05 / 8)) // 1024 * 1024 + 1024
-    host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if n * n * 8 > 0.9 * host:
-        session.miss(f"beyond: a matrix of order {n} takes {n * n * 8} bytes, which the host's {host} bytes do not hold")
-        return
-    session.measure("beyond", "potrf", n, "double", session.arguments.tile[0], session.arguments.scheduler[0])
+    options = session.arguments
+    for part in (4, 2, 8):
+        for scheduler in options.scheduler:
+            session.measure("out", "potrf", options.n, "double", options.tile[0], scheduler, memory=options.n**2 * 8 // part,
+                            repeat=options.repeat)
 
 
 def gaps_of(database):
@@ -151,24 +180,46 @@ def gaps_of(database):
 def gaps(session):
     tool = shutil.which("nsys")
     if tool is None:
-        session.miss("gaps: there is no nsys to trace with")
+        session.miss("gaps", "there is no nsys to trace with")
         return
     with tempfile.TemporaryDirectory() as folder:
         n, tile = min(session.arguments.n, 20480), session.arguments.tile[0]
-        command = [tool, "profile", "--trace", "cuda", "--sample", "none", "--export", "sqlite", "--output", f"{folder}/trace", session.bench,
-                   "--operation", "potrf", "--n", n, "--tile", tile, "--repeat", "2"]
-        done = session.run(command, stdout=subprocess.DEVNULL)
-        if done.returncode != 0:
-            session.miss("gaps: the traced run failed")
+        command = [tool, "profile", "--trace", "cuda", "--sample", "none", "--export", "sqlite", "--output", f"{folder}/trace",
+                   *session.command("potrf", n, "double", tile, "darts", repeat=2)]
+        if session.succeeds("gaps: the traced run", command, stdout=subprocess.DEVNULL) is None:
             return
-        found = gaps_of(f"{folder}/trace.sqlite")
+        exported = pathlib.Path(folder) / "trace.sqlite"
+        found = gaps_of(exported) if exported.exists() else []
     if not found:
-        session.miss("gaps: the trace has no kernels")
+        session.miss("gaps", "the trace has no kernels")
         return
-    row = {"section": "gaps", "operation": "potrf", "n": n, "precision": "double", "tile": tile, "scheduler": "darts",
+    row = {"section": "gaps", "operation": "potrf", "n": n, "precision": "double", "tile": tile, "scheduler": "darts", "lanes": LANES,
            "median_gap_us": statistics.median(found), "command": shlex.join(map(str, command))}
     session.write(row)
-    print(row)
+    print(row, flush=True)
+
+
+def tests(session):
+    session.succeeds("tests: test_device", [session.tests])
+
+
+def sanitizer(session):
+    tool = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
+    if tool is None:
+        session.miss("sanitizer", "there is no compute-sanitizer")
+        return
+    for checks in ["memcheck", "racecheck"]:
+        small(session, 300, 32, 3, f"sanitizer: {checks}", [tool, "--tool", checks, "--error-exitcode", "1"])
+
+
+def beyond(session):
+    device = session.devices[0]
+    n = int(math.sqrt(device["memory_bytes"] * 1.05 / 8)) // 1024 * 1024 + 1024
+    host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if n * n * 8 > 0.9 * host:
+        session.miss("beyond", f"a matrix of order {n} takes {n * n * 8} bytes, which the host's {host} bytes do not hold")
+        return
+    session.measure("beyond", "potrf", n, "double", session.arguments.tile[0], session.arguments.scheduler[0])
 
 
 def main():
@@ -180,18 +231,19 @@ def main():
     parser.add_argument("--tile", nargs="+", type=int, default=[2048, 4096])
     parser.add_argument("--scheduler", nargs="+", default=["darts", "dmdar", "dmdas", "heft", "prio", "lws"])
     parser.add_argument("--in-core-scheduler", nargs="+", default=["prio"])
-    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--devices", default="0", help="of granary's: the vendor's solver uses device 0 (default: 0)")
+    parser.add_argument("--seconds", type=float, default=540, help="what is not measured by then is missing (default: 540)")
     session = Session(parser.parse_args())
     if not session.bench.exists():
         sys.exit(f"{session.bench} does not exist: build it first")
-    listed = session.run([session.bench, "--list"], stdout=subprocess.PIPE, text=True)
+    listed = subprocess.run([session.bench, "--list"], check=False, capture_output=True, text=True, env=session.environment)
     if listed.returncode != 0:
-        sys.exit("there is no device to measure on; nothing was written")
+        sys.exit(f"nothing was measured: {listed.stderr.strip()}")
     session.devices = [json.loads(line) for line in listed.stdout.splitlines()]
     print(listed.stdout, end="", flush=True)
-    run = {"tests": tests, "sanitizer": sanitizer, "in-core": in_core, "out": out, "beyond": beyond, "gaps": gaps}
-    for section in session.arguments.section:
+    run = {"check": check, "in-core": in_core, "out": out, "gaps": gaps, "tests": tests, "sanitizer": sanitizer, "beyond": beyond}
+    for section in [name for name in SECTIONS if name in session.arguments.section]:
         run[section](session)
     if session.missing:
         sys.exit("\n".join(["missing or failed:", *session.missing]))

@@ -4,6 +4,7 @@
 #include "bench/gpu/vendor_factor.hpp"
 
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -269,6 +270,7 @@ int main(int argc, char** argv) {
     if (list) return list_devices();
     if (bench.n == 0) throw InvalidArgument("--n is missing");
     if (!memory.empty()) bench.runtime.device_memory = parse_bytes(memory);
+    if (auto const obstacle = kokkos_obstacle()) throw DeviceError(*obstacle);
     Kokkos::ScopeGuard const kokkos;
     return bench.precision == "float" ? measure<float>(bench) : measure<double>(bench);
   } catch (InvalidArgument const& error) {

@@ -4,13 +4,10 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/engine/backend.hpp>
-#include <granary/core/engine/planner_lock.hpp>
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -96,22 +93,6 @@ class CopyStream {
   std::vector<std::unique_ptr<DeviceApi::Event>> m_spare;
   std::deque<UnderWay> m_under_way;
   std::unique_ptr<DeviceApi::Stream> m_stream;
-};
-
-/// How a thread waits for what it must poll: a short spin, then naps.
-class PollPause {
- public:
-  void progress() { m_spin_until = std::chrono::steady_clock::now() + std::chrono::microseconds(20); }
-  void pause() {
-    if (std::chrono::steady_clock::now() < m_spin_until) {
-      spin_pause();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
- private:
-  std::chrono::steady_clock::time_point m_spin_until{};
 };
 
 }  // namespace granary::detail

@@ -2,6 +2,7 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/backends/vendor_api.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <array>
@@ -58,6 +59,14 @@ struct Runtime {
   static Status device_count(int* count) { return cudaGetDeviceCount(count); }
   static Status current_device(int* device) { return cudaGetDevice(device); }
   static Status set_device(int device) { return cudaSetDevice(device); }
+  // Whether the process has a context there. cudaSetDevice would make one.
+  static bool in_use(int device) {
+    unsigned flags = 0;
+    int active = 1;
+    CUdevice of = 0;
+    if (cuDeviceGet(&of, device) == CUDA_SUCCESS) static_cast<void>(cuDevicePrimaryCtxGetState(of, &flags, &active));
+    return active != 0;
+  }
   static Status describe(int device, DeviceProperties& properties) {
     cudaDeviceProp found{};
     std::array<char, 32> bus{};
@@ -81,6 +90,12 @@ struct Runtime {
     return cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
   }
   static Status unpin(void* memory) { return cudaHostUnregister(memory); }
+  static bool is_pinned(void const* memory) {
+    cudaPointerAttributes found{};
+    if (cudaPointerGetAttributes(&found, memory) == success) return found.type == cudaMemoryTypeHost;
+    static_cast<void>(last_error());
+    return false;
+  }
   static Status can_access_peer(int* can, int device, int peer) { return cudaDeviceCanAccessPeer(can, device, peer); }
   static Status enable_peer_access(int peer) { return cudaDeviceEnablePeerAccess(peer, 0); }
 

@@ -73,6 +73,8 @@ class DeviceApi {
   /// Makes existing host memory so; false where the system refuses. Waits.
   [[nodiscard]] virtual bool pin(std::byte* memory, Bytes bytes) = 0;
   virtual void unpin(std::byte* memory) noexcept = 0;
+  /// Whether host memory is so already, whoever made it so.
+  [[nodiscard]] virtual bool is_pinned(std::byte const* memory, Bytes bytes) = 0;
   /// Lets `to` copy from and to the memory of `from` directly; false where the hardware cannot.
   [[nodiscard]] virtual bool connect(int from, int to) = 0;
 
@@ -91,6 +93,9 @@ class DeviceApi {
   /// device current; an emulation performs it in the stream. What it throws is thrown here, or by `done` of the events
   /// that follow up to the next launch.
   virtual void launch(Stream& stream, Kernel kernel, KernelCall const& call) = 0;
+  /// Calls the function on this thread with the device current, also when that is gone: what kernels keep of a vendor's
+  /// libraries has to be given up so. An emulation just calls it.
+  virtual void on_device(int device, std::function<void()> const& function) noexcept = 0;
 };
 
 /// The devices of the vendor that granary was built for; null where it was built for none. Throws nothing: a runtime

@@ -4,6 +4,7 @@
 #include <granary/core/backends/copy_stream.hpp>
 #include <granary/core/backends/staged_copies.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/poll_pause.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -125,13 +126,16 @@ bool DeviceCopies::Copies::pinned(DeviceCopy const& copy) const {
 
 // Polls the copies under way on all streams.
 void DeviceCopies::Copies::run() {
-  detail::PollPause pause;
+  PollPause pause(std::chrono::microseconds(250));
   std::vector<std::shared_ptr<CopyStream>> streams;
   for (;;) {
     {
       std::unique_lock lock(m_mutex);
-      m_changed.wait(lock, [this] { return m_stop || m_under_way > 0; });
-      if (m_under_way == 0) return;
+      if (m_under_way == 0) {
+        m_changed.wait(lock, [this] { return m_stop || m_under_way > 0; });
+        if (m_under_way == 0) return;
+        pause.progress();
+      }
       if (streams.size() < m_streams.size()) streams = m_streams;
     }
     std::size_t completed = 0;

@@ -56,21 +56,29 @@ struct DeviceLauncher::Slot {
   std::exception_ptr error;  ///< the launch failed, after it may have enqueued something
 };
 
-/// The members are destroyed in reverse: what kernels keep before the stream that they keep it for.
+/// What kernels keep is destroyed before the stream that they keep it for.
 struct DeviceLauncher::Lane {
-  Lane(std::shared_ptr<DeviceApi> const& api, int device, LauncherOptions const& options)
-      : workspace(api, device, options.workspace),
+  Lane(std::shared_ptr<DeviceApi> const& of, int device, LauncherOptions const& options)
+      : api(of),
+        workspace(api, device, options.workspace),
         reports(api, options.most_launches),
         slots(options.most_launches),
         stream(api->make_stream(device)) {
+    static_cast<void>(stream->instance());  // takes device memory, which waits: not while kernels run
     for (std::size_t i = 0; i < slots.size(); ++i) {
       slots[i].begin = api->make_event(device);
       slots[i].end = api->make_event(device);
       slots[i].report = reports.at(i);
     }
   }
+  ~Lane() {
+    api->on_device(stream->device(), [this] { storage = {}; });
+  }
+  Lane(Lane const&) = delete;
+  Lane& operator=(Lane const&) = delete;
   [[nodiscard]] Slot& slot(std::uint64_t number) { return slots[number % slots.size()]; }
 
+  std::shared_ptr<DeviceApi> api;
   DeviceMemory workspace;
   Reports reports;
   std::vector<Slot> slots;

@@ -3,10 +3,17 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <spdlog/spdlog.h>
+
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 namespace granary {
+
+namespace {
+std::once_flag warned_of_refusal;
+}
 
 DeviceMemory::DeviceMemory(std::shared_ptr<DeviceApi> api, int device, Bytes bytes)
     : m_api(std::move(api)), m_device(device), m_bytes(bytes) {
@@ -20,37 +27,55 @@ DeviceMemory::~DeviceMemory() {
 PinnedMemory::PinnedMemory(std::shared_ptr<DeviceApi> api) : m_api(std::move(api)) {}
 
 PinnedMemory::~PinnedMemory() {
-  for (auto const& [memory, region] : m_regions) {
-    if (region->pinned) m_api->unpin(region->memory);
-  }
+  for (auto const& [memory, region] : m_regions) give_up(*region);
 }
 
-// The system is asked without the lock, which copies take: it may need long. Until it answered the range is known, and
-// not pinned.
 void PinnedMemory::add(std::byte* memory, Bytes bytes) {
-  if (memory == nullptr || bytes == 0) return;
-  Region* region = nullptr;
-  {
-    std::lock_guard const lock(m_mutex);
-    region = covering(memory, bytes);
-    if (region != nullptr || overlaps(memory, bytes)) {
-      if (region != nullptr) ++region->adds;
-      m_adds.emplace(memory, region);
-      return;
-    }
-    auto& kept = m_regions[memory];
-    kept = std::make_unique<Region>(Region{memory, bytes, 1, false});
-    region = kept.get();
-    // Not among the additions yet: nobody can remove it meanwhile.
+  if (auto* const region = enter(memory, bytes, false)) pin(*region);
+}
+
+void PinnedMemory::add_for_use(std::byte* memory, Bytes bytes) { static_cast<void>(enter(memory, bytes, true)); }
+
+// The region, if it is new.
+PinnedMemory::Region* PinnedMemory::enter(std::byte* memory, Bytes bytes, bool awaits_use) {
+  if (memory == nullptr || bytes == 0) return nullptr;
+  std::lock_guard const lock(m_mutex);
+  auto* const shared = covering(memory, bytes);
+  if (shared != nullptr || overlaps(memory, bytes)) {
+    if (shared != nullptr) ++shared->adds;
+    m_adds.emplace(memory, shared);
+    return nullptr;
   }
+  auto made = std::make_unique<Region>(Region{.memory = memory, .bytes = bytes, .awaits_use = awaits_use});
+  auto* const region = made.get();
+  m_regions.emplace(memory, std::move(made));
+  m_adds.emplace(memory, region);
+  return region;
+}
+
+// The system is asked without the lock, which copies take: it may need long. Until it answered the range is not pinned.
+void PinnedMemory::pin(Region& region) {
+  bool foreign = false;
   bool pinned = false;
   try {
-    pinned = m_api->pin(memory, bytes);
+    pinned = m_api->pin(region.memory, region.bytes);
+    foreign = !pinned && m_api->is_pinned(region.memory, region.bytes);
   } catch (DeviceError const&) {  // NOLINT(bugprone-empty-catch): the system refuses
   }
+  if (!pinned && !foreign) {
+    std::call_once(warned_of_refusal, [&] {
+      spdlog::warn("granary: {} of host memory cannot be pinned; copies between it and devices are slower",
+                   format_bytes(region.bytes));
+    });
+  }
   std::lock_guard const lock(m_mutex);
-  region->pinned = pinned;
-  m_adds.emplace(memory, region);
+  region.pinned = pinned || foreign;
+  region.foreign = foreign;
+}
+
+void PinnedMemory::give_up(Region& region) noexcept {
+  if (region.pinning.joinable()) region.pinning.join();
+  if (region.pinned && !region.foreign) m_api->unpin(region.memory);
 }
 
 void PinnedMemory::remove(std::byte* memory) noexcept {
@@ -66,13 +91,20 @@ void PinnedMemory::remove(std::byte* memory) noexcept {
     last = std::move(kept->second);
     m_regions.erase(kept);
   }
-  if (last->pinned) m_api->unpin(last->memory);
+  give_up(*last);
 }
 
-bool PinnedMemory::contains(std::byte const* memory, Bytes bytes) const {
+bool PinnedMemory::contains(std::byte const* memory, Bytes bytes) {
   std::lock_guard const lock(m_mutex);
-  auto const* const region = covering(memory, bytes);
-  return region != nullptr && region->pinned;
+  auto* const region = covering(memory, bytes);
+  if (region == nullptr) return false;
+  if (std::exchange(region->awaits_use, false)) {
+    try {
+      region->pinning = std::thread([this, region] { pin(*region); });
+    } catch (std::system_error const&) {  // NOLINT(bugprone-empty-catch): without a thread it stays unpinned
+    }
+  }
+  return region->pinned;
 }
 
 PinnedMemory::Region* PinnedMemory::covering(std::byte const* memory, Bytes bytes) const {
@@ -89,9 +121,9 @@ bool PinnedMemory::overlaps(std::byte const* memory, Bytes bytes) const {
   return next != m_regions.begin() && memory < std::prev(next)->first + std::prev(next)->second->bytes;
 }
 
-PinnedPool::PinnedPool(std::shared_ptr<PinnedMemory> pinned, std::string const& node_name, Bytes bytes)
+PinnedPool::PinnedPool(std::shared_ptr<PinnedMemory> pinned, std::string const& node_name, Bytes bytes, When when)
     : m_pinned(std::move(pinned)), m_pool(node_name, bytes) {
-  m_pinned->add(m_pool.base(), bytes);
+  when == When::AtOnce ? m_pinned->add(m_pool.base(), bytes) : m_pinned->add_for_use(m_pool.base(), bytes);
 }
 
 PinnedPool::~PinnedPool() {

@@ -37,7 +37,12 @@ class EmulatedApi final : public DeviceApi {
     if (exists(device)) at(device).free(memory);
   }
   [[nodiscard]] std::byte* allocate_pinned(Bytes bytes) override {
-    auto pool = std::make_unique<Pool>("pinned host memory", bytes);
+    std::unique_ptr<Pool> pool;
+    try {
+      pool = std::make_unique<Pool>("pinned host memory", bytes);
+    } catch (Error const& error) {
+      throw DeviceError(error.what());
+    }
     auto* const base = pool->base();
     std::lock_guard const lock(m_mutex);
     if (base != nullptr) m_pinned.emplace(base, std::move(pool));
@@ -47,8 +52,12 @@ class EmulatedApi final : public DeviceApi {
     std::lock_guard const lock(m_mutex);
     m_pinned.erase(memory);
   }
-  [[nodiscard]] bool pin(std::byte*, Bytes) override { return true; }
+  [[nodiscard]] bool pin(std::byte* memory, Bytes bytes) override { return !is_pinned(memory, bytes); }
   void unpin(std::byte*) noexcept override {}
+  [[nodiscard]] bool is_pinned(std::byte const* memory, Bytes bytes) override {
+    std::lock_guard const lock(m_mutex);
+    return detail::lies_in_one(m_pinned, memory, bytes);
+  }
   [[nodiscard]] bool connect(int from, int to) override {
     at(from).check_present();
     at(to).check_present();
@@ -88,6 +97,7 @@ class EmulatedApi final : public DeviceApi {
   void launch(Stream& stream, Kernel kernel, KernelCall const& call) override {
     static_cast<EmulatedStream&>(stream).launch(kernel, call);
   }
+  void on_device(int, std::function<void()> const& function) noexcept override { function(); }
 
  private:
   [[nodiscard]] bool exists(int device) const { return device >= 0 && device < devices(); }
@@ -127,7 +137,7 @@ class EmulatedApi final : public DeviceApi {
 
   std::shared_ptr<EmulatedDevices> m_devices;
   std::mutex m_mutex;
-  std::map<std::byte const*, std::unique_ptr<Pool>> m_pinned;
+  detail::Allocations m_pinned;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ struct EmulatedOptions {
 /// Devices on the host. Each stream is a thread that performs its operations in order; each device's memory is private
 /// host memory, whose pages are taken as they are touched. The copies of one stream take bytes / rate + latency each,
 /// one after the other; what copies on other streams do does not slow them down. Kernels run on the stream's thread,
-/// and what they return with is complete.
+/// and what they return with is complete. All host memory can be pinned that is not so already.
 ///
 /// A launch or a copy that fails is reported by `done` of the events recorded after it and before the next operation of
 /// its kind. A copy whose device end does not lie in one of the device's allocations throws DeviceError. Throws

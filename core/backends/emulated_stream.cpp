@@ -9,6 +9,14 @@
 
 namespace granary::detail {
 
+bool lies_in_one(Allocations const& allocations, std::byte const* memory, Bytes bytes) {
+  auto found = allocations.upper_bound(memory);
+  if (found == allocations.begin()) return false;
+  --found;
+  auto const offset = static_cast<Bytes>(memory - found->first);
+  return offset <= found->second->bytes() && bytes <= found->second->bytes() - offset;
+}
+
 std::byte* EmulatedDevice::allocate(Bytes bytes) {
   begin(EmulatedStep::Allocate);
   if (bytes == 0) return nullptr;
@@ -46,11 +54,7 @@ Bytes EmulatedDevice::free_bytes() const {
 
 bool EmulatedDevice::holds(std::byte const* memory, Bytes bytes) const {
   std::lock_guard const lock(m_mutex);
-  auto found = m_allocations.upper_bound(memory);
-  if (found == m_allocations.begin()) return false;
-  --found;
-  auto const offset = static_cast<Bytes>(memory - found->first);
-  return offset <= found->second->bytes() && bytes <= found->second->bytes() - offset;
+  return lies_in_one(m_allocations, memory, bytes);
 }
 
 void EmulatedDevice::begin(EmulatedStep step) {
@@ -138,8 +142,8 @@ void EmulatedStream::record(std::shared_ptr<EmulatedMark> mark) {
 void EmulatedStream::enqueue(std::function<void(SteadyClock::time_point)> perform) {
   {
     std::lock_guard const lock(m_mutex);
-    m_operations.push_back({SteadyClock::now(), std::move(perform)});
     if (!m_thread.joinable()) m_thread = std::thread([this] { run(); });
+    m_operations.push_back({SteadyClock::now(), std::move(perform)});
   }
   m_changed.notify_one();
 }

@@ -24,6 +24,10 @@ namespace granary::detail {
 
 using SteadyClock = std::chrono::steady_clock;
 
+/// By first byte.
+using Allocations = std::map<std::byte const*, std::unique_ptr<Pool>>;
+[[nodiscard]] bool lies_in_one(Allocations const& allocations, std::byte const* memory, Bytes bytes);
+
 /// A device as such: its memory, and whether it is still there. Thread-safe.
 class EmulatedDevice {
  public:
@@ -48,7 +52,7 @@ class EmulatedDevice {
   std::atomic<bool> m_lost = false;
   mutable std::mutex m_mutex;
   std::string m_reason;
-  std::map<std::byte const*, std::unique_ptr<Pool>> m_allocations;
+  Allocations m_allocations;
   Bytes m_used = 0;
 };
 

@@ -49,6 +49,7 @@ struct Runtime {
   static Status device_count(int* count) { return hipGetDeviceCount(count); }
   static Status current_device(int* device) { return hipGetDevice(device); }
   static Status set_device(int device) { return hipSetDevice(device); }
+  static bool in_use(int) { return true; }  // hipSetDevice takes nothing of a device
   static Status describe(int device, DeviceProperties& properties) {
     hipDeviceProp_t found{};
     std::array<char, 32> bus{};
@@ -73,6 +74,18 @@ struct Runtime {
     return hipHostRegister(memory, bytes, hipHostRegisterPortable | hipHostRegisterMapped);
   }
   static Status unpin(void* memory) { return hipHostUnregister(memory); }
+  static bool is_pinned(void const* memory) {
+    hipPointerAttribute_t found{};
+    if (hipPointerGetAttributes(&found, memory) == success) {
+#if HIP_VERSION_MAJOR >= 6
+      return found.type == hipMemoryTypeHost;
+#else
+      return found.memoryType == hipMemoryTypeHost;
+#endif
+    }
+    static_cast<void>(last_error());
+    return false;
+  }
   static Status can_access_peer(int* can, int device, int peer) { return hipDeviceCanAccessPeer(can, device, peer); }
   static Status enable_peer_access(int peer) { return hipDeviceEnablePeerAccess(peer, 0); }
 

@@ -2,6 +2,7 @@
 #include <granary/core/backends/staged_copies.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/poll_pause.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -71,14 +72,14 @@ void StagedCopies::start(std::shared_ptr<detail::CopyStream> stream, DeviceCopy 
   staged->done = std::move(done);
   {
     std::lock_guard const lock(m_mutex);
-    m_incoming.push_back(std::move(staged));
     if (!m_thread.joinable()) m_thread = std::thread([this] { run(); });
+    m_incoming.push_back(std::move(staged));
   }
   m_changed.notify_one();
 }
 
 void StagedCopies::run() {
-  detail::PollPause pause;
+  PollPause pause(std::chrono::microseconds(250));
   for (;;) {
     {
       std::unique_lock lock(m_mutex);

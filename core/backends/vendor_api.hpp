@@ -4,8 +4,11 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -64,18 +67,34 @@ class VendorApi final : public DeviceApi {
   }
 
   [[nodiscard]] std::byte* allocate_pinned(Bytes bytes) override {
+    Somewhere const current(*this);
     void* memory = nullptr;
     auto const status = Runtime::allocate_pinned(&memory, bytes);
     if (status != Runtime::success) fail(status, "allocating " + format_bytes(bytes) + " of pinned host memory");
     return static_cast<std::byte*>(memory);
   }
-  void free_pinned(std::byte* memory) noexcept override { static_cast<void>(Runtime::free_pinned(memory)); }
+  void free_pinned(std::byte* memory) noexcept override {
+    Somewhere const current(*this);
+    static_cast<void>(Runtime::free_pinned(memory));
+  }
   [[nodiscard]] bool pin(std::byte* memory, Bytes bytes) override {
+    Somewhere const current(*this);
     return accepted(Runtime::pin(memory, bytes), "pinning " + format_bytes(bytes) + " of host memory");
   }
   void unpin(std::byte* memory) noexcept override {
+    Somewhere const current(*this);
     static_cast<void>(Runtime::unpin(memory));
     static_cast<void>(Runtime::last_error());
+  }
+  // The ends do not tell: they may share pages with what is pinned beside them. Samples do: who pins, pins long runs.
+  [[nodiscard]] bool is_pinned(std::byte const* memory, Bytes bytes) override {
+    constexpr Bytes page = 4096;
+    constexpr Bytes samples = 4096;
+    Somewhere const current(*this);
+    for (Bytes at = 0; at < bytes; at += std::max(page, bytes / samples)) {
+      if (!Runtime::is_pinned(memory + at)) return false;
+    }
+    return bytes > 0 && Runtime::is_pinned(memory + bytes - 1);
   }
 
   [[nodiscard]] bool connect(int from, int to) override {
@@ -152,7 +171,10 @@ class VendorApi final : public DeviceApi {
   void launch(Stream& stream, Kernel kernel, KernelCall const& call) override {
     auto const device = static_cast<VendorStream&>(stream).m_device;
     Current const current(*this, device);
-    static_cast<void>(Runtime::last_error());  // what somebody else left is not this kernel's
+    // What somebody else left is not this kernel's; but Kokkos would end the process for a lost device.
+    if (auto const left = Runtime::last_error(); Runtime::is_lost(left)) {
+      fail(left, "launching a kernel on " + device_name(device));
+    }
     try {
       kernel(call);
     } catch (DeviceLost const&) {
@@ -167,20 +189,27 @@ class VendorApi final : public DeviceApi {
     }
     check(Runtime::last_error(), "launching a kernel on", device);
   }
+  void on_device(int device, std::function<void()> const& function) noexcept override {
+    Quietly const current(device);
+    function();
+  }
 
  private:
   using Status = typename Runtime::Status;
   using Instance = typename Runtime::Instance;
 
-  // Makes a device the thread's current one, as far as that goes.
+  // Makes a device the thread's current one, as far as that goes; -1 changes nothing.
   class Quietly {
    public:
     explicit Quietly(int device) {
       if (Runtime::current_device(&m_previous) != Runtime::success) m_previous = device;
-      m_status = Runtime::set_device(device);
+      m_status = device < 0 ? Runtime::success : Runtime::set_device(device);
     }
-    // What is called meanwhile may change the current device.
-    ~Quietly() { static_cast<void>(Runtime::set_device(m_previous)); }
+    // What is called meanwhile may change the current device. A thread that chose none has device 0: where nobody uses
+    // that, to turn back would take memory of it, or fail where it is another process's alone.
+    ~Quietly() {
+      if (Runtime::in_use(m_previous)) static_cast<void>(Runtime::set_device(m_previous));
+    }
     Quietly(Quietly const&) = delete;
     Quietly& operator=(Quietly const&) = delete;
     [[nodiscard]] Status status() const { return m_status; }
@@ -198,7 +227,13 @@ class VendorApi final : public DeviceApi {
                               std::to_string(api.m_devices));
       }
       check(this->status(), "turning to", device);
+      api.m_latest.store(device, std::memory_order_relaxed);
     }
+  };
+  // For what concerns no device but would start the thread's, which nobody may use: turns to one in use, if any is.
+  class Somewhere : public Quietly {
+   public:
+    explicit Somewhere(VendorApi const& api) : Quietly(api.m_latest.load(std::memory_order_relaxed)) {}
   };
 
   class VendorStream final : public Stream {
@@ -207,7 +242,10 @@ class VendorApi final : public DeviceApi {
     ~VendorStream() override {
       Quietly const current(m_device);
       if (m_stream == nullptr) return;
-      static_cast<void>(Runtime::synchronize(m_stream));
+      if (Runtime::is_lost(Runtime::synchronize(m_stream))) {
+        static_cast<void>(m_instance.release());  // Kokkos would end the process where a call on a lost device fails
+        return;
+      }
       m_instance.reset();
       static_cast<void>(Runtime::destroy_stream(m_stream));
     }
@@ -280,6 +318,7 @@ class VendorApi final : public DeviceApi {
   }
 
   int m_devices = 0;
+  mutable std::atomic<int> m_latest = -1;  // that something was asked of
 };
 
 }  // namespace granary

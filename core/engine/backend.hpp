@@ -38,7 +38,11 @@ struct CopyRequest {
   Bytes bytes = 0;
   Lines lines = {};  ///< of the datum; see `source_pitch` and `destination_pitch`
 
-  [[nodiscard]] bool contiguous() const { return lines.count == 0 || source_pitch() == destination_pitch(); }
+  /// Whether all bytes can go in one run: what lies between lines is the datum's own in pools, not at home.
+  [[nodiscard]] bool contiguous() const {
+    bool const between_pools = from.slot == Slot::Pool && to.slot == Slot::Pool;
+    return lines.count == 0 || between_pools || (lines.line == lines.pitch && lines.line == lines.packed);
+  }
   /// Bytes from one line to the next at either end; where there are no lines all is one line.
   [[nodiscard]] Bytes source_pitch() const { return from.slot == Slot::Pool ? lines.packed : lines.pitch; }
   [[nodiscard]] Bytes destination_pitch() const { return to.slot == Slot::Pool ? lines.packed : lines.pitch; }

@@ -37,8 +37,6 @@ struct EngineOptions {
   PlannerOptions planner;
   /// How long a thread without work spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
-  /// How long the driver of device workers sleeps between two looks at what they run.
-  Duration nap = std::chrono::microseconds(50);
   bool record_journal = false;
 };
 

@@ -3,9 +3,9 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
+#include <granary/core/engine/poll_pause.hpp>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace granary {
@@ -25,21 +25,19 @@ void Engine::drive(LaneThread& driver) {
     return std::ranges::any_of(driver.lanes, [](auto* lane) { return lane->incoming.peek(lane->launched) != nullptr; });
   };
   auto const running = [&] { return std::ranges::any_of(driver.lanes, [](auto* lane) { return lane->launched > 0; }); };
-  auto spin_until = Clock::now() + m_options.spin;
+  PollPause pause(std::chrono::microseconds(100), m_options.spin);
   for (;;) {
     bool progress = false;
     for (auto* lane : driver.lanes) progress |= launch_all(*lane);
     for (auto* lane : driver.lanes) progress |= poll_all(*lane);
     if (m_pending.load(std::memory_order_relaxed) != 0) try_drain();
     if (progress) {
-      spin_until = Clock::now() + m_options.spin;
+      pause.progress();
     } else if (!running()) {
       wait_for(driver.bell, [&] { return handed() || m_stop.load(); });
       if (!handed() && m_stop.load()) break;
-    } else if (Clock::now() < spin_until) {
-      spin_pause();
     } else {
-      std::this_thread::sleep_for(m_options.nap);
+      pause.pause();
     }
   }
   for (auto* lane : driver.lanes) {

@@ -39,6 +39,7 @@ struct Link {
   Duration latency{0};                 ///< per transfer
   std::uint32_t width = 1;             ///< transfers in flight at once, at least 1
   std::vector<std::uint32_t> buses{};  ///< indices into Machine::buses; crossed twice when named twice
+  bool in_order = false;               ///< one after the other, as a stream's copies; else they share the bandwidth
 };
 
 /// An in-order lane of execution with one local memory node.

@@ -10,6 +10,8 @@ namespace granary {
 
 namespace {
 
+constexpr char const* the_run = "the run";
+
 bool is_device_lost(std::exception_ptr const& error) {
   try {
     std::rethrow_exception(error);
@@ -147,8 +149,12 @@ void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr cons
   }
 }
 
+// Each operation on a lost device fails and ends the run anew: that is said once.
 void Planner::cancel_all(std::exception_ptr error) {
-  m_failures.push_back({{}, "the run", std::move(error), {}});
+  bool const said = is_device_lost(error) && std::ranges::any_of(m_failures, [](Failure const& failure) {
+                      return failure.what == the_run && is_device_lost(failure.error);
+                    });
+  if (!said) m_failures.push_back({{}, the_run, std::move(error), {}});
   cancel_unissued();
   advance();
 }

@@ -68,7 +68,8 @@ void Planner::give_back_places(Task& task) {
   }
 }
 
-// There is no room to come: the first that waits fails.
+// There is no room to come: the first that waits fails. Beside values that found no way home, which keep their places
+// and are reported, that is nothing new: what was submitted since is cancelled as the rest was.
 bool Planner::fail_one() {
   auto const out_of_room = [&](NodeId node, std::string const& who) {
     auto const& ledger = m_nodes[node.index()].ledger;
@@ -78,6 +79,10 @@ bool Planner::fail_one() {
                          " bytes are free, and no other data there can be written back or dropped)"));
   };
   if (m_alone.valid()) {
+    if (std::ranges::any_of(m_failures, [](Failure const& failure) { return !failure.task.valid(); })) {
+      cancel_unissued();
+      return true;
+    }
     Task& task = m_graph[m_alone];
     fail(task, out_of_room(m_topology.group(task.group).node, name_of(task)));
     return true;

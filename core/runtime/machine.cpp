@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/divided_device.hpp>
 #include <granary/core/backends/emulated_api.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/machine_cache.hpp>
@@ -24,7 +25,8 @@ constexpr std::string_view emulated_prefix = "host:";
 
 [[noreturn]] void refuse_devices(std::string const& text) {
   throw InvalidArgument("malformed devices '" + text +
-                        "': write none, all, numbers such as 0,2, or host:4 for four emulated ones");
+                        "': write none, all, numbers such as 0,2, 0/4 for the four quarters of one, or host:4 for four "
+                        "emulated ones");
 }
 
 int parse_number(std::string_view number, std::string const& text) {
@@ -32,6 +34,11 @@ int parse_number(std::string_view number, std::string const& text) {
   auto const [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   if (error != std::errc{} || end != number.data() + number.size() || value < 0) refuse_devices(text);
   return value;
+}
+
+void check_count(int count, std::string const& what) {
+  if (count <= most_devices) return;
+  throw InvalidArgument(std::to_string(count) + " " + what + " are more than " + std::to_string(most_devices));
 }
 
 std::string in_bytes(Bytes bytes) { return std::to_string(bytes) + " bytes (" + format_bytes(bytes) + ")"; }
@@ -62,14 +69,18 @@ DeviceNames parse_devices(std::string const& text) {
     names.kind = Kind::Emulated;
     names.emulated = parse_number(std::string_view(text).substr(emulated_prefix.size()), text);
     if (names.emulated == 0) refuse_devices(text);
-    if (names.emulated > most_devices) {
-      throw InvalidArgument(std::to_string(names.emulated) + " emulated devices are more than " +
-                            std::to_string(most_devices));
-    }
+    check_count(names.emulated, "emulated devices");
     return names;
   }
   names.kind = Kind::Some;
-  for (std::string_view rest = text;;) {
+  std::string_view rest = text;
+  if (auto const slash = rest.find('/'); slash != std::string_view::npos) {
+    names.parts = parse_number(rest.substr(slash + 1), text);
+    rest = rest.substr(0, slash);
+    if (names.parts == 0 || rest.find(',') != std::string_view::npos) refuse_devices(text);
+    check_count(names.parts, "parts of a device");
+  }
+  for (;;) {
     auto const comma = rest.find(',');
     int const number = parse_number(rest.substr(0, comma), text);
     if (std::ranges::find(names.numbers, number) != names.numbers.end()) {
@@ -79,10 +90,7 @@ DeviceNames parse_devices(std::string const& text) {
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
-  if (names.numbers.size() > most_devices) {
-    throw InvalidArgument(std::to_string(names.numbers.size()) + " devices are more than " +
-                          std::to_string(most_devices));
-  }
+  check_count(static_cast<int>(names.numbers.size()), "devices");
   return names;
 }
 
@@ -103,6 +111,11 @@ Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi>
     if (number >= present) {
       throw InvalidArgument("device " + std::to_string(number) + " does not exist: " + count(present));
     }
+  }
+  if (names.parts > 1) {
+    api = divide_device(std::move(api), names.numbers.front(), names.parts);
+    devices.numbers.resize(static_cast<std::size_t>(names.parts));
+    std::iota(devices.numbers.begin(), devices.numbers.end(), 0);
   }
   Bytes least = unbounded;
   for (int const number : devices.numbers) {
@@ -206,7 +219,7 @@ Machine build_machine(RuntimeOptions const& options, Devices const& devices, std
   for (auto const& link : links) {
     auto const speed = cache.device_speed(devices, link);
     machine.add_link(
-        {node_of(link.from), node_of(link.to), speed.bytes_per_second, speed.latency, device_link_width, {}});
+        {node_of(link.from), node_of(link.to), speed.bytes_per_second, speed.latency, device_link_width, {}, true});
   }
   for (unsigned w = 0; w < *options.workers; ++w)
     machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});

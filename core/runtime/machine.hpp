@@ -23,10 +23,11 @@ struct DeviceNames {
   enum class Kind : std::uint8_t { None, All, Some, Emulated } kind = Kind::None;
   std::vector<int> numbers = {};  ///< of Some, in the order given
   int emulated = 0;               ///< how many
+  int parts = 1;                  ///< that the only device of Some is divided into
 };
 
-/// Reads "none", "all", "0,2" or "host:4". Throws InvalidArgument for what is none of these, for a device that is named
-/// twice, and for more devices than `most_devices`.
+/// Reads "none", "all", "0,2", "0/4" or "host:4". Throws InvalidArgument for what is none of these, for a device that
+/// is named twice, and for more devices than `most_devices`.
 [[nodiscard]] DeviceNames parse_devices(std::string const& text);
 inline constexpr int most_devices = 62;  // with the host's one a group of workers each: a machine has at most 64
 

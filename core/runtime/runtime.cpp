@@ -53,7 +53,8 @@ EngineBackends Runtime::make_backends(Machine const& machine) {
   DeviceCopies copies(m_devices.api, m_pinned);
   for (auto const& link : m_device_links) backends.copies.push_back(copies.link(link.from, link.to));
   auto const& host = machine[host_node()];
-  backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity), nullptr};
+  auto const when = PinnedPool::When::OnUse;  // Views are used where they lie: many runs do without the pool
+  backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity, when), nullptr};
   LauncherOptions launcher;
   launcher.workspace = m_devices.workspace;
   launcher.device_of.assign(*m_options.workers, -1);

@@ -177,23 +177,28 @@ void expand_potrf(void const* parameters, InnerGraph& graph) {
 }
 
 template <class T>
-Codelet const gemm_codelet = expandable_codelet<T>("gemm", run_gemm<T>, expand_gemm<T>, on_lane<run_gemm<T>>);
+Codelet const gemm_codelet = expandable_codelet<T>("gemm", run_gemm<T>, expand_gemm<T>,
+                                                   on_lane<run_gemm<T, DeviceLane>>);
 template <class T>
 Codelet const herk_codelet = expandable_codelet<T>(is_complex<T> ? "herk" : "syrk", run_herk<T>, expand_herk<T>,
-                                                   on_lane<run_herk<T>>);
+                                                   on_lane<run_herk<T, DeviceLane>>);
 template <class T>
-Codelet const syrk_codelet = tile_codelet<T>("syrk", run_syrk<T>, on_lane<run_syrk<T>>);
+Codelet const syrk_codelet = tile_codelet<T>("syrk", run_syrk<T>, on_lane<run_syrk<T, DeviceLane>>);
 template <class T>
-Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>, on_lane<run_hemm<T>>);
+Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", run_hemm<T>,
+                                             on_lane<run_hemm<T, DeviceLane>>);
 template <class T>
-Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
+Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
+                                                   on_lane<run_trsm<T, DeviceLane>>);
 // The two of an LU factorization have names of their own, as in the DARTS paper: their speeds differ on devices.
 template <class T>
-Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
+Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
+                                                      on_lane<run_trsm<T, DeviceLane>>);
 template <class T>
-Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>, on_lane<run_trsm<T>>);
+Codelet const trsm_ru_codelet = expandable_codelet<T>("trsm_ru", run_trsm<T>, expand_trsm<T>,
+                                                      on_lane<run_trsm<T, DeviceLane>>);
 template <class T>
-Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>, on_lane<run_trmm<T>>);
+Codelet const trmm_codelet = tile_codelet<T>("trmm", run_trmm<T>, on_lane<run_trmm<T, DeviceLane>>);
 template <class T>
 Codelet const potrf_codelet = expandable_codelet<T>("potrf", run_potrf<T>, expand_potrf<T>, on_lane<launch_potrf<T>>,
                                                     check_potrf);

@@ -224,7 +224,7 @@ template <class T>
 Codelet const getrf_ordered_codelet = tile_codelet<T>("getrf", run_getrf_ordered<T>, on_lane<launch_getrf_ordered<T>>);
 template <class T>
 Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>,
-                                                        on_lane<run_trsm_ru_ordered<T>>);
+                                                        on_lane<run_trsm_ru_ordered<T, DeviceLane>>);
 template <class T>
 Codelet const getrf_panel_codelet = tile_codelet<T>("getrf_panel", run_getrf_panel<T>, on_lane<launch_getrf_panel<T>>);
 template <class T>

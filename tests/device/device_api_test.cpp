@@ -1,10 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/device_api_contract.hpp"
 
+#include <granary/core/backends/divided_device.hpp>
+
 namespace granary::test {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Vendor, DeviceApiContract, testing::Values(+[] { return make_vendor_api(); }));
+std::shared_ptr<DeviceApi> first_device_as_three() {
+  auto api = make_vendor_api();
+  return api && api->devices() > 0 ? divide_device(std::move(api), 0, 3) : nullptr;
+}
+
+INSTANTIATE_TEST_SUITE_P(Vendor, DeviceApiContract,
+                         testing::Values(
+                             +[] { return make_vendor_api(); }, first_device_as_three));
 
 TEST(VendorApi, SaysWhatItWasBuiltFor) {
   std::string problem;

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks and factorizations on the vendor's devices, whose memory limits hold a part of the data only.
+// Tasks and factorizations on the vendor's devices, whose memory limits hold a part of the data only: on the first one,
+// and on that one as two and as four.
 #include <granary/core/backends/device_api.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -18,20 +19,21 @@ using Matrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
 constexpr std::uint64_t order = 1000;
 constexpr std::uint64_t tile = 96;
+constexpr unsigned lanes = 2;
 
 class OnDevice : public testing::Test {
  protected:
   void SetUp() override {
     if (auto const api = make_vendor_api(); !api || api->devices() == 0) GTEST_SKIP() << "there is no device";
   }
-  // A quarter of an order x order matrix.
+  // The first device as so many, for data a quarter of an order x order matrix together; with limits as small as that
+  // a lane takes 1 MiB.
   template <class T>
-  static RuntimeOptions options(std::string scheduler = "darts") {
-    return {.scheduler = std::move(scheduler),
-            .workers = 0,
-            .devices = "0",
-            .device_memory = Bytes{64_MiB} + order * order * sizeof(T) / 4,
-            .device_lanes = 2,
+  static RuntimeOptions options(unsigned parts = 1) {
+    return {.workers = 0,
+            .devices = "0/" + std::to_string(parts),
+            .device_memory = lanes * 1_MiB + order * order * sizeof(T) / 4 / parts,
+            .device_lanes = lanes,
             .models = models_off};
   }
 };
@@ -76,42 +78,54 @@ TEST_F(OnDevice, TasksOfUsersRunThere) {
 
 TYPED_TEST(Factorizations, CholeskyIsThatOfTheHost) {
   using T = TypeParam;
-  auto const ours = filled<T>(order, true), host = filled<T>(order, true);
-  Runtime runtime(this->template options<T>());
-  potrf(runtime, Uplo::Lower, ours, tile);
-  EXPECT_GT(runtime.device_traffic().from_host, 0U);
-  EXPECT_LE(runtime.devices().front().peak, runtime.devices().front().limit);
+  auto const host = filled<T>(order, true);
   Runtime reference(RuntimeOptions{.workers = 1, .devices = "none", .models = models_off});
   potrf(reference, Uplo::Lower, host, tile);
-  double most = 0;
-  for (std::uint64_t j = 0; j < order; ++j) {
-    for (std::uint64_t i = j; i < order; ++i) most = std::max(most, std::abs(double(ours(i, j)) - double(host(i, j))));
+  for (unsigned const parts : {1, 2, 4}) {
+    auto const ours = filled<T>(order, true);
+    Runtime runtime(this->template options<T>(parts));
+    potrf(runtime, Uplo::Lower, ours, tile);
+    EXPECT_GT(runtime.device_traffic().from_host, 0U);
+    EXPECT_EQ(runtime.device_traffic().between > 0, parts > 1);
+    for (auto const& device : runtime.devices()) {
+      EXPECT_LT(device.limit, order * order * sizeof(T) / 2);
+      EXPECT_LE(device.peak, device.limit);
+    }
+    double most = 0;
+    for (std::uint64_t j = 0; j < order; ++j) {
+      for (std::uint64_t i = j; i < order; ++i) {
+        most = std::max(most, std::abs(double(ours(i, j)) - double(host(i, j))));
+      }
+    }
+    EXPECT_LT(most, 100.0 * std::sqrt(double(order)) * double(std::numeric_limits<T>::epsilon())) << parts;
   }
-  EXPECT_LT(most, 100.0 * std::sqrt(double(order)) * double(std::numeric_limits<T>::epsilon()));
 }
 
 TYPED_TEST(Factorizations, LuSolves) {
   using T = TypeParam;
-  auto const a = filled<T>(order, false);
-  Matrix<T> const b("B", order, 3), start = filled<T>(order, false);
-  for (std::uint64_t j = 0; j < 3; ++j) {
-    for (std::uint64_t i = 0; i < order; ++i) b(i, j) = static_cast<T>(unit_at(3, i, j));
-  }
-  Runtime runtime(this->template options<T>());
-  static_cast<void>(gesv(runtime, a, b, tile));
-  double most = 0;
-  double largest = 0;
-  for (std::uint64_t c = 0; c < 3; ++c) {
-    for (std::uint64_t i = 0; i < order; ++i) {
-      double sum = 0;
-      for (std::uint64_t k = 0; k < order; ++k) {
-        sum += double(start(i, k)) * double(b(k, c));
-        largest = std::max(largest, std::abs(double(b(k, c))));
-      }
-      most = std::max(most, std::abs(sum - double(static_cast<T>(unit_at(3, i, c)))));
+  auto const start = filled<T>(order, false);
+  for (unsigned const parts : {1, 2}) {
+    auto const a = filled<T>(order, false);
+    Matrix<T> const b("B", order, 3);
+    for (std::uint64_t j = 0; j < 3; ++j) {
+      for (std::uint64_t i = 0; i < order; ++i) b(i, j) = static_cast<T>(unit_at(3, i, j));
     }
+    Runtime runtime(this->template options<T>(parts));
+    static_cast<void>(gesv(runtime, a, b, tile));
+    double most = 0;
+    double largest = 0;
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      for (std::uint64_t i = 0; i < order; ++i) {
+        double sum = 0;
+        for (std::uint64_t k = 0; k < order; ++k) {
+          sum += double(start(i, k)) * double(b(k, c));
+          largest = std::max(largest, std::abs(double(b(k, c))));
+        }
+        most = std::max(most, std::abs(sum - double(static_cast<T>(unit_at(3, i, c)))));
+      }
+    }
+    EXPECT_LT(most / (largest * double(order)), 100.0 * double(std::numeric_limits<T>::epsilon())) << parts;
   }
-  EXPECT_LT(most / (largest * double(order)), 100.0 * double(std::numeric_limits<T>::epsilon()));
 }
 
 TEST_F(OnDevice, APivotThatIsNotPositiveIsReported) {

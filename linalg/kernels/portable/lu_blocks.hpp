@@ -15,6 +15,14 @@ inline constexpr int block_order = 32;
 /// Multipliers up to here are what tournaments leave in panels of full rank.
 inline constexpr double usual_multiplier = 16;
 
+// Read by device code, from which nvcc wants no calls of the standard library.
+template <class R>
+inline constexpr R smallest_normal = std::numeric_limits<R>::min();
+template <class R>
+inline constexpr R largest_finite = std::numeric_limits<R>::max();
+template <class R>
+inline constexpr R machine_precision = std::numeric_limits<R>::epsilon();
+
 /// What a factorization reports, in memory that the kernels reach, and its limit: pivots of a modulus below
 /// max(tiny * largest, smallest normal number) are bad where it stops at them, zeros where it does not.
 struct PivotState {
@@ -27,7 +35,7 @@ struct PivotState {
   template <class T>
   [[nodiscard]] KOKKOS_INLINE_FUNCTION bool is_bad(T const& pivot) const {
     using R = RealOf<T>;
-    constexpr R least = std::numeric_limits<R>::min(), most = std::numeric_limits<R>::max();
+    constexpr R least = smallest_normal<R>, most = largest_finite<R>;
     if (!stop) return pivot == T(0);
     R const asked = tiny > 0 ? static_cast<R>(tiny * *largest) : R(0);
     R const size = modulus(pivot);
@@ -94,7 +102,7 @@ struct SolveRowsSkipping {
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_quotient(T const& rest, RealOf<T> size, T const& pivot, int terms) {
   using R = RealOf<T>;
-  constexpr R precision = std::numeric_limits<R>::epsilon();
+  constexpr R precision = machine_precision<R>;
   if (pivot == T(0)) return rest;
   bool const is_rounding_error = modulus(rest) <= static_cast<R>(terms) * precision * size;
   return is_rounding_error && modulus(rest) > modulus(pivot) ? T(0) : rest / pivot;

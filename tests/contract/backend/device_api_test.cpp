@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/device_api_contract.hpp"
 
+#include <granary/core/backends/divided_device.hpp>
 #include <granary/core/backends/emulated_api.hpp>
 
 namespace granary::test {
@@ -9,7 +10,8 @@ namespace {
 INSTANTIATE_TEST_SUITE_P(Emulated, DeviceApiContract,
                          testing::Values(
                              +[] { return make_emulated_api({.devices = 1}); },
-                             +[] { return make_emulated_api({.devices = 3, .memory = 16_MiB}); }));
+                             +[] { return make_emulated_api({.devices = 3, .memory = 16_MiB}); },
+                             +[] { return divide_device(make_emulated_api({.devices = 2}), 1, 3); }));
 
 }  // namespace
 }  // namespace granary::test

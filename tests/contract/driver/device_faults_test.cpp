@@ -2,6 +2,7 @@
 // Random applications on emulated devices that fail an operation or disappear: the run ends with what they said, and
 // what the journal says is at home is there.
 #include "support/engine_player.hpp"
+#include "support/seeds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,12 +24,13 @@ std::string text_of(EmulatedOperation const& operation) {
          std::to_string(operation.device);
 }
 
-// Has the first operation of a kind and number fail, on whichever device comes to it.
+// Has the first operation of a kind and number fail, on whichever device comes to it; `happened` says whether one did.
 template <class Thrown>
-auto failing(EmulatedStep step, std::uint64_t number, char const* prefix) {
-  return [=, failed = std::make_shared<std::atomic<bool>>(false)](EmulatedOperation const& operation) {
+auto failing(EmulatedStep step, std::uint64_t number, char const* prefix,
+             std::shared_ptr<std::atomic<bool>> happened = std::make_shared<std::atomic<bool>>(false)) {
+  return [=](EmulatedOperation const& operation) {
     bool const meant = operation.step == step && operation.number == number;
-    if (meant && !failed->exchange(true)) throw Thrown(prefix + text_of(operation));
+    if (meant && !happened->exchange(true)) throw Thrown(prefix + text_of(operation));
   };
 }
 
@@ -38,43 +40,60 @@ struct Tally {
 };
 
 template <class Thrown>
-Tally play_with(EmulatedStep step, std::uint64_t first, char const* prefix) {
+void play_with(EmulatedStep step, std::uint64_t first, char const* prefix) {
   Tally tally;
-  for (std::uint64_t seed = first; seed < first + 150 && !testing::Test::HasFailure(); ++seed) {
+  Seeds const seeds(first, 150);
+  for (auto seed = seeds.first; seed < seeds.end && !testing::Test::HasFailure(); ++seed) {
     auto const drawn = draw_device_case(seed, false);
     SCOPED_TRACE(drawn.describe());
-    EnginePlayer player(drawn, {.before = failing<Thrown>(step, Random(seed).below(20), prefix)});
+    Random random(seed);
+    auto const number = step == EmulatedStep::Allocate ? 1 + random.below(2) : random.below(20);  // 0: see below
+    auto const happened = std::make_shared<std::atomic<bool>>(false);
+    EnginePlayer player(drawn, {.before = failing<Thrown>(step, number, prefix, happened)});
     EXPECT_NO_THROW(player.play());
+    if (step != EmulatedStep::Allocate) {
+      EXPECT_EQ(player.failed(), *happened) << "no error is lost";
+    }
     if (!player.failed()) continue;
     ++tally.failed;
     tally.homes += player.homes_checked();
     EXPECT_THAT(player.thrown(), HasSubstr(prefix));
   }
-  return tally;
+  if (seeds.one_alone) return;
+  EXPECT_GT(tally.failed, 20);
+  EXPECT_GT(tally.homes, 20U);
 }
 
 TEST(DeviceFaults, ACopyThatFailsIsReportedAndCorruptsNothing) {
-  auto const tally = play_with<DeviceError>(EmulatedStep::Copy, 60'001, "injected: ");
-  EXPECT_GT(tally.failed, 20);
-  EXPECT_GT(tally.homes, 20U);
+  play_with<DeviceError>(EmulatedStep::Copy, 60'001, "injected: ");
 }
 
 TEST(DeviceFaults, AKernelThatFailsIsReportedAndCorruptsNothing) {
-  auto const tally = play_with<DeviceError>(EmulatedStep::Launch, 61'001, "injected: ");
-  EXPECT_GT(tally.failed, 20);
-  EXPECT_GT(tally.homes, 20U);
+  play_with<DeviceError>(EmulatedStep::Launch, 61'001, "injected: ");
+}
+
+TEST(DeviceFaults, ALaneThatGetsNoWorkspaceIsReportedAndCorruptsNothing) {
+  play_with<DeviceError>(EmulatedStep::Allocate, 64'001, "injected: ");
 }
 
 TEST(DeviceFaults, ADeviceThatDisappearsInACopyEndsTheRunAndLeavesTheHostsDataAlone) {
-  auto const tally = play_with<DeviceLost>(EmulatedStep::Copy, 62'001, "gone in ");
-  EXPECT_GT(tally.failed, 20);
-  EXPECT_GT(tally.homes, 20U);
+  play_with<DeviceLost>(EmulatedStep::Copy, 62'001, "gone in ");
 }
 
 TEST(DeviceFaults, ADeviceThatDisappearsInAKernelEndsTheRunAndLeavesTheHostsDataAlone) {
-  auto const tally = play_with<DeviceLost>(EmulatedStep::Launch, 63'001, "gone in ");
-  EXPECT_GT(tally.failed, 20);
-  EXPECT_GT(tally.homes, 20U);
+  play_with<DeviceLost>(EmulatedStep::Launch, 63'001, "gone in ");
+}
+
+TEST(DeviceFaults, AnEngineThatIsDestroyedMidwayEndsWhatIsUnderWayWhetherItsDevicesAreThereOrNot) {
+  Seeds const seeds(65'001, 200);
+  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
+    auto const drawn = draw_device_case(seed, false);
+    SCOPED_TRACE(drawn.describe());
+    Random random(seed);
+    auto const step = random.chance(0.5) ? EmulatedStep::Copy : EmulatedStep::Launch;
+    EnginePlayer player(drawn, {.before = failing<DeviceLost>(step, random.below(40), "gone in ")});
+    EXPECT_NO_THROW(player.abandon());
+  }
 }
 
 TEST(DeviceFaults, ADeviceWithoutTheMemoryIsRefusedWithTheNumbers) {

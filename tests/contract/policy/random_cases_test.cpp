@@ -2,27 +2,18 @@
 // Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs
 // that one alone and prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the usual number.
 #include "support/policy_case.hpp"
+#include "support/seeds.hpp"
 
 #include <granary/policies/registry.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <optional>
 #include <set>
 
 namespace granary::test {
 namespace {
-
-std::optional<std::uint64_t> number_in(char const* variable) {
-  char const* const text = std::getenv(variable);
-  if (text == nullptr) return std::nullopt;
-  return std::strtoull(text, nullptr, 10);
-}
-
-std::optional<std::uint64_t> wanted_seed() { return number_in("GRANARY_TEST_SEED"); }
 
 struct Totals {
   std::uint64_t tasks = 0;
@@ -33,17 +24,14 @@ struct Totals {
   std::set<std::pair<std::string, std::string>> pairs;
 };
 
-/// Runs `count` cases from `first` on; every eighth twice, to the same commands.
-Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_faults) {
+/// Every eighth case runs twice, to the same commands.
+Totals run_cases(Seeds const& seeds, bool with_faults) {
   Totals totals;
-  std::uint64_t const count = number_in("GRANARY_TEST_CASES").value_or(usual_count);
-  auto const wanted = wanted_seed();
   int broken = 0;
-  for (std::uint64_t seed = wanted.value_or(first); seed < (wanted ? *wanted + 1 : first + count) && broken < 5;
-       ++seed) {
+  for (auto seed = seeds.first; seed < seeds.end && broken < 5; ++seed) {
     auto const drawn = draw_case(seed, with_faults);
     try {
-      auto const result = run_case(drawn, wanted ? &std::cout : nullptr);
+      auto const result = run_case(drawn, seeds.one_alone ? &std::cout : nullptr);
       totals.tasks += result.tasks_run;
       totals.cancelled += result.tasks_cancelled;
       totals.copies += result.copies;
@@ -59,7 +47,7 @@ Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_fault
       ADD_FAILURE() << drawn.describe() << ": " << error.what();
     }
   }
-  GTEST_LOG_(INFO) << "seeds " << first << " to " << first + count - 1 << ": " << totals.tasks << " tasks run, "
+  GTEST_LOG_(INFO) << "seeds " << seeds.first << " to " << seeds.end - 1 << ": " << totals.tasks << " tasks run, "
                    << totals.cancelled << " cancelled, " << totals.copies << " copies, " << totals.evictions
                    << " evictions, " << totals.failures << " failures reported";
   return totals;
@@ -68,16 +56,18 @@ Totals run_cases(std::uint64_t first, std::uint64_t usual_count, bool with_fault
 std::size_t pairs() { return scheduler_names().size() * eviction_names().size(); }
 
 TEST(PolicyContract, EveryPromiseIsKeptOnRandomCases) {
-  auto const totals = run_cases(1, 3000, false);
-  if (wanted_seed()) return;
+  Seeds const seeds(1, 3000);
+  auto const totals = run_cases(seeds, false);
+  if (seeds.one_alone) return;
   EXPECT_EQ(totals.pairs.size(), pairs());
   EXPECT_EQ(totals.failures, 0U);
   EXPECT_GT(totals.evictions, 1000U) << "the memories are not tight enough to test anything";
 }
 
 TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
-  auto const totals = run_cases(1000001, 2000, true);
-  if (wanted_seed()) return;
+  Seeds const seeds(1000001, 2000);
+  auto const totals = run_cases(seeds, true);
+  if (seeds.one_alone) return;
   EXPECT_EQ(totals.pairs.size(), pairs());
   EXPECT_GT(totals.failures, 500U);
   EXPECT_GT(totals.cancelled, 500U);

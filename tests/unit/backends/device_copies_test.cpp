@@ -108,6 +108,12 @@ TEST(DeviceCopies, LinesThatArePackedMoreLooselyInPoolsKeepTheirDistance) {
   expect_round_trip({.line = 100, .count = 50, .pitch = 300, .packed = 128}, true);
 }
 
+TEST(DeviceCopies, WhatLiesBetweenLinesAtHomeStaysWhereItIsAsFarApartInPools) {
+  expect_round_trip({.line = 100, .count = 50, .pitch = 128, .packed = 128}, false);
+  expect_round_trip({.line = 100, .count = 50, .pitch = 128, .packed = 128}, true);
+  expect_round_trip({.line = 100, .count = 50, .pitch = 100, .packed = 100}, true);
+}
+
 TEST(DeviceCopies, ADatumOfNoBytesArrives) {
   Devices devices;
   std::byte nothing{};

@@ -101,6 +101,41 @@ TEST(PinnedMemory, ThreadsMayPinTheSameRange) {
   EXPECT_FALSE(pinned.contains(memory.data(), 1));
 }
 
+TEST(PinnedMemory, WhatSomebodyElsePinnedIsUsedAsItIs) {
+  auto const api = make_emulated_api({});
+  auto* const p = api->allocate_pinned(100);
+  ASSERT_FALSE(api->pin(p + 10, 50));
+  PinnedMemory pinned(api);
+  pinned.add(p + 10, 50);
+  EXPECT_TRUE(pinned.contains(p + 10, 50));
+  pinned.remove(p + 10);
+  EXPECT_FALSE(pinned.contains(p + 10, 50));
+  EXPECT_TRUE(api->is_pinned(p, 100));
+  EXPECT_FALSE(api->is_pinned(p, 101));
+  api->free_pinned(p);
+  EXPECT_FALSE(api->is_pinned(p, 100));
+}
+
+TEST(PinnedMemory, WhatAwaitsItsUseIsPinnedOnceItIsAskedFor) {
+  PinnedMemory pinned(make_emulated_api({}));
+  std::vector<std::byte> memory(100);
+  auto* const p = memory.data();
+  pinned.add_for_use(p, 100);
+  pinned.remove(p);  // before it was used
+  EXPECT_FALSE(pinned.contains(p, 100));
+  pinned.add_for_use(p, 100);
+  pinned.add(p + 10, 20);
+  while (!pinned.contains(p + 5, 10)) std::this_thread::yield();
+  pinned.remove(p);
+  EXPECT_TRUE(pinned.contains(p, 100));
+  pinned.remove(p + 10);
+  EXPECT_FALSE(pinned.contains(p, 1));
+  pinned.add_for_use(p, 100);
+  static_cast<void>(pinned.contains(p, 1));
+  pinned.remove(p);  // while it is being pinned, or after
+  EXPECT_FALSE(pinned.contains(p, 1));
+}
+
 TEST(PinnedPool, IsPinnedAsLongAsItIsThere) {
   auto const pinned = std::make_shared<PinnedMemory>(make_emulated_api({}));
   std::byte const* base = nullptr;
@@ -111,6 +146,8 @@ TEST(PinnedPool, IsPinnedAsLongAsItIsThere) {
   }
   EXPECT_FALSE(pinned->contains(base, 1));
   EXPECT_EQ(PinnedPool(pinned, "host memory", 0).base(), nullptr);
+  PinnedPool const later(pinned, "host memory", 1_MiB, PinnedPool::When::OnUse);
+  while (!pinned->contains(later.base(), 1_MiB)) std::this_thread::yield();
 }
 
 }  // namespace

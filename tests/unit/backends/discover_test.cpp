@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 namespace granary {
 namespace {
@@ -18,7 +20,7 @@ namespace fs = std::filesystem;
 class ControlGroups : public testing::Test {
  protected:
   void SetUp() override {
-    m_root = fs::path(testing::TempDir()) / "granary-control-groups";
+    m_root = fs::path(testing::TempDir()) / ("granary-control-groups-" + std::to_string(::getpid()));
     fs::remove_all(m_root);
     fs::create_directories(m_root);
   }

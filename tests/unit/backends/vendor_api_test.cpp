@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What VendorApi makes of a vendor's runtime, with one that keeps books instead of driving devices.
+#include <granary/core/backends/device_memory.hpp>
 #include <granary/core/backends/vendor_api.hpp>
 
 #include <gmock/gmock.h>
@@ -24,7 +25,10 @@ struct Books {
   int instances = 0;          // that live
   Code next = Code::Success;  // of the next call that can fail
   Code left = Code::Success;  // what the next question for the last error is answered
+  int unused = -1;            // device that nobody uses
   bool peers = true;
+  char pinned[5 * 4096] = {};                      // by somebody else
+  char const* hole = nullptr;                      // a page of it that is not
   std::vector<std::pair<std::string, int>> calls;  // what, with which device current
 
   Code call(std::string what) {
@@ -42,6 +46,13 @@ struct FakeRuntime {
     Instance() { ++books.instances; }
     Instance(Instance const&) = delete;
     Instance& operator=(Instance const&) = delete;
+    // That one which is never destroyed is no leak.
+    static void* operator new(std::size_t) {
+      static char memory[100];
+      static int used = 0;
+      return memory + used++;
+    }
+    static void operator delete(void*) {}
     // Leaves another device current, as Kokkos does.
     ~Instance() {
       --books.instances;
@@ -61,6 +72,7 @@ struct FakeRuntime {
   static Status device_count(int* count) { return *count = books.devices, std::exchange(books.next, success); }
   static Status current_device(int* device) { return *device = books.current, success; }
   static Status set_device(int device) { return books.current = device, success; }
+  static bool in_use(int device) { return device != books.unused; }
   static Status describe(int, DeviceProperties& properties) {
     return properties = {"Card", "fake_1", "0:0", 100, 0}, books.call("describe");
   }
@@ -71,6 +83,11 @@ struct FakeRuntime {
   static Status free_pinned(void*) { return books.call("free_pinned"); }
   static Status pin(void*, Bytes) { return books.call("pin"); }
   static Status unpin(void*) { return books.call("unpin"); }
+  static bool is_pinned(void const* memory) {
+    auto const* const at = static_cast<char const*>(memory);
+    auto const lies_in = [at](char const* first, std::size_t bytes) { return at >= first && at < first + bytes; };
+    return lies_in(books.pinned, sizeof books.pinned) && (books.hole == nullptr || !lies_in(books.hole, 4096));
+  }
   static Status can_access_peer(int* can, int, int) { return *can = books.peers ? 1 : 0, success; }
   static Status enable_peer_access(int peer) { return books.call("enable " + std::to_string(peer)); }
   static Status make_stream(Stream* stream) { return ++books.streams, *stream = &books.streams, books.call("stream"); }
@@ -142,10 +159,56 @@ TEST_F(VendorApiTest, EveryCallTurnsToItsDeviceAndBack) {
     EXPECT_EQ(last(1), "clear");
     m_api.launch(*stream, [](KernelCall const&) { static_cast<void>(books.call("kernel")); }, {});
     EXPECT_EQ(last(1), "kernel");
+    m_api.on_device(1, [] { static_cast<void>(books.call("library")); });
+    EXPECT_EQ(last(1), "library");
   }
   EXPECT_EQ(last(1), "destroy stream");
   EXPECT_EQ(books.streams, 0);
   EXPECT_EQ(books.instances, 0);
+}
+
+TEST_F(VendorApiTest, ADeviceThatNobodyUsesIsNotTurnedTo) {
+  books.unused = 0;
+  auto const stream = m_api.make_stream(1);
+  EXPECT_EQ(books.current, 1) << "the thread had device 0 without choosing it";
+  books.current = 0;  // another thread
+  m_api.free_pinned(m_api.allocate_pinned(8));
+  EXPECT_EQ(books.calls.back(), std::pair(std::string("free_pinned"), 1));
+  books.unused = -1;
+  books.current = 0;
+  EXPECT_TRUE(m_api.pin(nullptr, 1));
+  EXPECT_EQ(last(1), "pin");
+  m_api.unpin(nullptr);
+  EXPECT_EQ(last(1), "unpin");
+}
+
+TEST_F(VendorApiTest, MemoryIsPinnedWhereAllOfItIs) {
+  auto const* const p = reinterpret_cast<std::byte const*>(books.pinned);
+  EXPECT_TRUE(m_api.is_pinned(p, sizeof books.pinned));
+  EXPECT_TRUE(m_api.is_pinned(p + 5000, 100));
+  EXPECT_FALSE(m_api.is_pinned(p + 1, sizeof books.pinned));
+  EXPECT_FALSE(m_api.is_pinned(p, 0));
+  books.hole = books.pinned + 8192;  // a page in the middle
+  EXPECT_FALSE(m_api.is_pinned(p, sizeof books.pinned));
+}
+
+TEST_F(VendorApiTest, WhatSomebodyElsePinnedIsNotUnpinned) {
+  auto const api = std::make_shared<VendorApi<FakeRuntime>>();
+  PinnedMemory pinned(api);
+  auto* const theirs = reinterpret_cast<std::byte*>(books.pinned);
+  std::byte ours[8];
+  books.next = Code::Refused;  // is pinned already
+  pinned.add(theirs, 8);
+  EXPECT_TRUE(pinned.contains(theirs, 8));
+  pinned.remove(theirs);
+  EXPECT_EQ(books.calls.back().first, "pin");
+  pinned.add(ours, 8);
+  EXPECT_TRUE(pinned.contains(ours, 8));
+  pinned.remove(ours);
+  EXPECT_EQ(books.calls.back().first, "unpin");
+  books.next = Code::Refused;
+  pinned.add(ours, 8);
+  EXPECT_FALSE(pinned.contains(ours, 8));
 }
 
 TEST_F(VendorApiTest, CopiesAreOneRunWhereTheyCanBe) {
@@ -202,6 +265,21 @@ TEST_F(VendorApiTest, ADeviceThatIsGoneIsSaidToBeLost) {
   EXPECT_THAT(error_of([&] { static_cast<void>(m_api.pin(nullptr, 1)); }), HasSubstr("lost: "));
   books.next = Code::Refused;
   EXPECT_FALSE(m_api.pin(nullptr, 1));
+}
+
+TEST_F(VendorApiTest, OfALostDeviceKokkosIsAskedNothingMore) {
+  auto stream = m_api.make_stream(1);
+  EXPECT_NE(stream->instance(), nullptr);
+  books.left = Code::Lost;
+  auto const calls = books.calls.size();
+  EXPECT_THAT(
+      error_of([&] { m_api.launch(*stream, [](KernelCall const&) { static_cast<void>(books.call("kernel")); }, {}); }),
+      HasSubstr("lost: Fake: launching a kernel on device 1"));
+  EXPECT_EQ(books.calls.size(), calls);
+  books.next = Code::Lost;
+  stream.reset();
+  EXPECT_EQ(last(1), "synchronize");
+  EXPECT_EQ(books.instances, 1) << "its end would call the device";
 }
 
 TEST_F(VendorApiTest, ALaunchReportsWhatItLeft) {

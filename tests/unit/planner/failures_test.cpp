@@ -218,6 +218,27 @@ TEST(Failures, OfAnEvictionDoNotBlockForEver) {
   hand.finish_all();
 }
 
+TEST(Failures, OfAnEvictionCancelWhatIsSubmittedSinceAndFindsNoRoom) {
+  Hand hand(disk_and_host(100), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  DataId const b = hand.stored("b", 100);
+  hand.submit({read_write(a)});
+  hand.finish_all();
+  hand.submit({read(b)});
+  hand.fail_copy(some_error("unplugged"));
+  hand.submit({read(b)});
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 1U) << "what is thrown is the cause, not that there is no room";
+  EXPECT_EQ(text_of(failures[0].error), "unplugged");
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U);
+  hand.submit({read(b)});
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
+}
+
 /// A disk, a host with a worker, a device with a worker; data go up to the device one at a time. A task on the device
 /// that reads three data fails by the first; the last then stands on the host, and its copy to the device is in the
 /// link's queue.
@@ -319,6 +340,21 @@ TEST(Failures, CancellingAllLetsRunningTasksEnd) {
   hand.flush();
   hand.finish_all();
   EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+TEST(Failures, ThatADeviceIsLostIsSaidOnceHoweverManyOperationsSaySo) {
+  Hand hand(disk_and_host(1000));
+  auto const lost = std::make_exception_ptr(DeviceLost("unplugged"));
+  for (int i = 0; i < 3; ++i) {
+    hand.submit({read_write(hand.stored("a" + std::to_string(i), 10))});
+    hand.cancel_all(lost);
+  }
+  hand.cancel_all();
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 3U);
+  EXPECT_EQ(hand.planner.take_failures().size(), 2U) << "the loss, and the interruption";
+  hand.cancel_all(lost);
+  EXPECT_EQ(hand.planner.take_failures().size(), 1U);
 }
 
 }  // namespace

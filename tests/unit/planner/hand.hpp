@@ -124,8 +124,8 @@ class Hand {
     planner.flush_homes();
     absorb();
   }
-  void cancel_all() {
-    planner.cancel_all(some_error("interrupted"));
+  void cancel_all(std::exception_ptr error = some_error("interrupted")) {
+    planner.cancel_all(std::move(error));
     absorb();
   }
   [[nodiscard]] bool runs_now(TaskId task) const {

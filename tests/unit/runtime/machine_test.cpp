@@ -45,16 +45,30 @@ TEST(DeviceNames, AreReadInEachOfTheirForms) {
   EXPECT_THAT(parse_devices("2,0").numbers, ElementsAre(2, 0));
   EXPECT_THAT(parse_devices("7").numbers, ElementsAre(7));
   EXPECT_EQ(parse_devices("host:4").emulated, 4);
+  auto const quarters = parse_devices("1/4");
+  EXPECT_THAT(quarters.numbers, ElementsAre(1));
+  EXPECT_EQ(quarters.parts, 4);
 }
 
 TEST(DeviceNames, AreRefusedWhereMalformed) {
-  for (auto const* bad : {"", "host", "host:", "host:0", "host:x", "host:-1", "host:1.5", "host:1 ", "1,,2", ",1", "1,",
-                          "-1", "0x1", "some", "99999999999999999999", "All"}) {
+  for (auto const* bad : {"",         "host",
+                          "host:",    "host:0",
+                          "host:x",   "host:-1",
+                          "host:1.5", "host:1 ",
+                          "1,,2",     ",1",
+                          "1,",       "-1",
+                          "0x1",      "some",
+                          "0/",       "/2",
+                          "0/0",      "0/x",
+                          "0,1/2",    "0/2,1",
+                          "all/2",    "99999999999999999999",
+                          "All"}) {
     EXPECT_THAT(refusal([&] { static_cast<void>(parse_devices(bad)); }),
                 HasSubstr("malformed devices '" + std::string(bad) + "'"));
   }
   EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("0,1,0")); }), HasSubstr("device 0 is named twice"));
   EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("host:63")); }), HasSubstr("63 emulated devices"));
+  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("0/63")); }), HasSubstr("63 parts of a device"));
 }
 
 TEST(ChooseDevices, TakesThoseThatAreNamed) {
@@ -63,6 +77,18 @@ TEST(ChooseDevices, TakesThoseThatAreNamed) {
   EXPECT_EQ(all.memory, 1_MiB / 5 * 4);
   EXPECT_EQ(all.capacity() % device_alignment, 0U);
   EXPECT_THAT(choose_devices(options("2,0"), emulated(3)).numbers, ElementsAre(2, 0));
+}
+
+TEST(ChooseDevices, DividesOne) {
+  auto const halves = choose_devices(options("1/2"), emulated(2, false));
+  EXPECT_THAT(halves.numbers, ElementsAre(0, 1));
+  EXPECT_EQ(halves.memory, 1_MiB / 2 / 5 * 4);
+  EXPECT_EQ(halves.api->properties(1).name, "emulated device, part 2 of 2");
+  EXPECT_TRUE(halves.api->connect(0, 1));
+  EXPECT_EQ(refusal([] { static_cast<void>(choose_devices(options("2/2"), emulated(2))); }),
+            "device 2 does not exist: there are 2");
+  EXPECT_THAT(refusal([] { static_cast<void>(choose_devices(options("1/2", 512_KiB + 1), emulated(2))); }),
+              AllOf(HasSubstr("524289 bytes"), HasSubstr("524288 bytes"), HasSubstr("free on device 0")));
 }
 
 TEST(ChooseDevices, RefusesWithTheNumbers) {

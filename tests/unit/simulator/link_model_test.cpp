@@ -75,6 +75,36 @@ TEST(LinkModel, TransfersOfOneLinkShareItsBandwidth) {
   EXPECT_EQ(ends(links), (Ends{{0, 1600}, {1, 2000}}));
 }
 
+TEST(LinkModel, TransfersOfALinkInOrderFollowEachOther) {
+  Machine machine = two_nodes();
+  auto const ordered = add_link(machine, 1e9, 5);
+  machine.links[ordered.index()].in_order = true;
+  auto const other = add_link(machine, 1e9);
+  LinkModel links(machine);
+  links.start(TransferId(1), ordered, 10, at(0));
+  links.start(TransferId(2), ordered, 20, at(0));
+  links.start(TransferId(3), other, 30, at(1));
+  links.start(TransferId(4), ordered, 30, at(2));
+  EXPECT_EQ(links.rate(TransferId(2)), 0);
+  EXPECT_EQ(ends(links), (Ends{{1, 15}, {2, 40}, {3, 31}, {4, 75}}));
+  EXPECT_TRUE(links.idle());
+  links.start(TransferId(5), ordered, 10, at(100));
+  EXPECT_EQ(ends(links), (Ends{{5, 115}}));
+}
+
+TEST(LinkModel, LinksInOrderShareTheirBus) {
+  Machine machine = two_nodes();
+  auto const bus = machine.add_bus({"bus", 1e9});
+  auto const one = add_link(machine, 1e9, 0, {bus}), two = add_link(machine, 1e9, 0, {bus});
+  for (auto& link : machine.links) link.in_order = true;
+  LinkModel links(machine);
+  links.start(TransferId(1), one, 10, at(0));
+  links.start(TransferId(2), one, 10, at(0));
+  links.start(TransferId(3), two, 40, at(0));
+  // Half the bus each, until the first link is done at 40 with 20 bytes of the other left.
+  EXPECT_EQ(ends(links), (Ends{{1, 20}, {2, 40}, {3, 60}}));
+}
+
 TEST(LinkModel, LinksWithoutABusDoNotDisturbEachOther) {
   Machine machine = two_nodes();
   LinkId const first = add_link(machine, 1e9);

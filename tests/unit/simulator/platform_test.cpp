@@ -28,7 +28,7 @@ char const* const small = R"({
  "links": [
   {"from": "host", "to": "gpu0", "bandwidth": 4e9, "latency": 1e-5, "buses": ["socket"], "both_ways": true},
   {"from": "host", "to": "gpu1", "bandwidth": 4e9, "width": 2, "buses": ["socket"], "both_ways": true},
-  {"from": "gpu0", "to": "gpu1", "bandwidth": 8e9, "buses": ["peers"], "both_ways": true}],
+  {"from": "gpu0", "to": "gpu1", "bandwidth": 8e9, "buses": ["peers"], "in_order": true, "both_ways": true}],
  "workers": [{"name": "core", "node": "host", "kind": "cpu", "count": 3, "peak": 2e10},
              {"name": "gpu0", "node": "gpu0", "kind": "device", "model": "fast"},
              {"name": "gpu1", "node": "gpu1", "kind": "device", "model": "slow"}],
@@ -69,6 +69,9 @@ TEST(Platform, ReadsWhatItsFileSays) {
   EXPECT_EQ(machine.links[1].from, NodeId(1));
   EXPECT_EQ(machine.links[1].latency, Duration(10000));
   EXPECT_EQ(machine.links[2].width, 2U);
+  EXPECT_FALSE(machine.links[2].in_order);
+  EXPECT_TRUE(machine.links[4].in_order);
+  EXPECT_TRUE(machine.links[5].in_order);
   EXPECT_THAT(machine.links[4].buses, ElementsAre(1));
   ASSERT_EQ(machine.workers.size(), 5U);
   EXPECT_EQ(machine.workers[1].name, "core 1");

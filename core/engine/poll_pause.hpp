@@ -1,0 +1,40 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/planner_lock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace granary {
+
+/// How a thread waits for what it must poll: it spins for a moment, then sleeps between two looks, for a sixteenth of
+/// the time that it has waited. So what is short is seen at once, and what is long costs next to no processor time.
+class PollPause {
+ public:
+  /// No nap is longer than that, so that what begins meanwhile does not wait for longer.
+  explicit PollPause(Duration longest_nap, Duration spin = std::chrono::microseconds(20))
+      : m_longest_nap(longest_nap), m_spin(spin) {}
+
+  /// Something ended, or something new is waited for.
+  void progress() { m_since = Clock::now(); }
+  void pause() {
+    auto const waited = Clock::now() - m_since;
+    if (waited < m_spin) {
+      spin_pause();
+    } else {
+      std::this_thread::sleep_for(std::clamp<Duration>(waited / 16, shortest_nap, m_longest_nap));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Duration shortest_nap = std::chrono::microseconds(50);
+
+  Duration m_longest_nap, m_spin;
+  Clock::time_point m_since = Clock::now();
+};
+
+}  // namespace granary
