@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--section", nargs="+", choices=SECTIONS, default=SECTIONS)
     parser.add_argument("--n", type=int, default=40960)
     parser.add_argument("--tile", nargs="+", type=int, default=[2048, 4096])
-    parser.add_argument("--scheduler", nargs="+", default=["darts", "dmdar", "dmdas", "heft", "prio", "lws"])
+    parser.add_argument("--scheduler", nargs="+", default=["darts", "superblock", "dmdar", "dmdas", "heft", "prio", "lws"])
     parser.add_argument("--in-core-scheduler", nargs="+", default=["prio"])
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--devices", default="0", help="of granary's: the vendor's solver uses device 0 (default: 0)")

@@ -10,7 +10,7 @@
 
 namespace granary {
 
-/// How a thread waits for what it must poll: it spins for a moment, then sleeps between two looks, for a sixteenth of
+/// How a thread waits for what it must poll: it spins for a moment, then sleeps between two looks, for a quarter of
 /// the time that it has waited. So what is short is seen at once, and what is long costs next to no processor time.
 class PollPause {
  public:
@@ -25,7 +25,7 @@ class PollPause {
     if (waited < m_spin) {
       spin_pause();
     } else {
-      std::this_thread::sleep_for(std::clamp<Duration>(waited / 16, shortest_nap, m_longest_nap));
+      std::this_thread::sleep_for(std::clamp<Duration>(waited / 4, shortest_nap, m_longest_nap));
     }
   }
 
