@@ -99,7 +99,7 @@ KOKKOS_INLINE_FUNCTION void raise(double* a, double value) {
   using Bits = unsigned long long;
   static_assert(sizeof(Bits) == sizeof(double));
   double const positive = std::abs(value);
-  Bits bits;
+  Bits bits = 0;
   memcpy(&bits, &positive, sizeof(bits));
   Kokkos::atomic_fetch_max(reinterpret_cast<Bits*>(a), bits);
 }

@@ -57,7 +57,7 @@ struct FactorBlock {
 
   KOKKOS_FUNCTION void operator()(TeamMember<Space> const& team) const {
     int const n = a.rows;
-    Scratch const block(team.team_scratch(0), n, n);
+    Scratch const block(team.team_scratch(0), a.extent(0), a.extent(1));
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, n * n), [&](int e) { block(e % n, e / n) = a(e % n, e / n); });
     team.team_barrier();
     for (int k = 0; k < n; ++k) {
