@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "apps/common/parse_arguments.hpp"
 #include "apps/common/version.hpp"
 
 namespace granary::app {
-namespace {
 
 Bytes parse_rate(std::string text) {
   auto const whole = text;
@@ -23,8 +23,6 @@ Bytes parse_memory(std::string const& text) {
   if (memory == 0) throw InvalidArgument("malformed size '" + text + "': a memory limit must be above zero");
   return memory;
 }
-
-}  // namespace
 
 CommandLine::CommandLine(std::string const& name, std::string const& description, RunOptions& options)
     : m_options(options), m_app(description, name) {}
@@ -79,14 +77,7 @@ void CommandLine::add_device_options() {
 }
 
 bool CommandLine::parse(int argc, char const* const* argv) {
-  try {
-    m_app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    m_app.exit(request);
-    return false;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
+  if (!parse_arguments(m_app, argc, argv)) return false;
   auto& runtime = m_options.runtime;
   if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);

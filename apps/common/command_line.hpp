@@ -11,6 +11,11 @@
 
 namespace granary::app {
 
+/// Bytes per second of text such as "200MB/s", and a limit in bytes such as "512MiB". Throw InvalidArgument for what is
+/// malformed or zero.
+[[nodiscard]] Bytes parse_rate(std::string text);
+[[nodiscard]] Bytes parse_memory(std::string const& text);
+
 /// What every program that factors can be asked for; what the command line does not say is absent, or empty where
 /// Runtime has a default.
 struct RunOptions {

@@ -5,20 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/common/command_line.hpp"
+#include "apps/common/parse_arguments.hpp"
 #include "apps/common/version.hpp"
 
 namespace granary::app {
-namespace {
-
-Bytes parse_positive(std::string text, std::string const& what, std::string const& suffix = "") {
-  auto const whole = text;
-  if (!suffix.empty() && text.ends_with(suffix)) text.resize(text.size() - suffix.size());
-  Bytes const bytes = parse_bytes(text);
-  if (bytes == 0) throw InvalidArgument("malformed " + what + " '" + whole + "': it must be above zero");
-  return bytes;
-}
-
-}  // namespace
 
 std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
   InfoOptions options;
@@ -39,17 +30,10 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
       "directory of performance models, or off (default: GRANARY_MODELS, or else granary in the user's cache "
       "directory)");
   app.set_version_flag("--version", [] { return version_text(); });
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request);
-    return std::nullopt;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   if (options.json && options.json->empty()) throw InvalidArgument("--json needs the name of a file, or -");
-  if (!device_memory.empty()) runtime.device_memory = parse_positive(device_memory, "size");
-  if (!link_bandwidth.empty()) runtime.link_bytes_per_second = parse_positive(link_bandwidth, "rate", "/s");
+  if (!device_memory.empty()) runtime.device_memory = parse_memory(device_memory);
+  if (!link_bandwidth.empty()) runtime.link_bytes_per_second = parse_rate(link_bandwidth);
   runtime = configure(runtime);
   return options;
 }

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "apps/common/parse_arguments.hpp"
+
 namespace granary::app {
 namespace {
 
@@ -104,14 +106,7 @@ std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* a
   generate_arguments.add_to(*generate);
   write_arguments.add_to(*generate);
 
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request);
-    return std::nullopt;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   if (info->parsed()) return info_options;
   if (convert->parsed()) {
     convert_options.write = convert_arguments.finish();

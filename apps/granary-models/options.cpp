@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/common/parse_arguments.hpp"
+
 namespace granary::app {
 
 std::optional<Options> parse_options(int argc, char const* const* argv) {
@@ -24,14 +26,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   auto* erase = app.add_subcommand("erase", "forget what is known of one machine");
   auto* name = erase->add_option("--codelet", options.codelet, "only what is known of this codelet");
   erase->add_flag("--all", options.all, "everything, links included")->excludes(name);
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request);
-    return std::nullopt;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   options.action = list->parsed() ? Action::List : show->parsed() ? Action::Show : Action::Erase;
   if (erase->parsed() && !options.codelet && !options.all) {
     throw InvalidArgument("erase needs --codelet NAME or --all");

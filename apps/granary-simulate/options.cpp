@@ -16,6 +16,8 @@
 
 #include "make_workload.hpp"
 
+#include "apps/common/parse_arguments.hpp"
+
 namespace granary::app {
 namespace {
 
@@ -217,14 +219,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   add_problem(app, options, texts);
   add_run(app, options, texts);
   add_output(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request);
-    return std::nullopt;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   if (options.list) return options;
   for (auto const& library : options.load) load_policies(library);
   take_texts(options, texts);

@@ -2,6 +2,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/linalg/kernels/lu_kernels.hpp>
+#include <granary/linalg/kernels/stored_tile.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,15 +14,10 @@
 namespace granary::kernels {
 namespace {
 
+using detail::sub;
+
 // Order of the diagonal blocks that loops factor: the order of those that trsm inverts.
 constexpr int block_order = 32;
-
-template <class T>
-[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
-  auto const offset = a.layout == Layout::ColumnMajor ? row + static_cast<std::ptrdiff_t>(col) * a.ld
-                                                      : static_cast<std::ptrdiff_t>(row) * a.ld + col;
-  return {a.data + offset, rows, cols, a.ld, a.layout};
-}
 
 template <class T>
 [[nodiscard]] bool divides(T const& pivot) {

@@ -6,6 +6,7 @@
 #include <granary/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -16,6 +17,14 @@ namespace granary::kernels::detail {
 template <class T>
 [[nodiscard]] bool row_major(TileView<T> const& tile) {
   return tile.layout == Layout::RowMajor;
+}
+
+/// A part of a tile, in its memory.
+template <class T>
+[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
+  auto const offset =
+      row_major(a) ? static_cast<std::ptrdiff_t>(row) * a.ld + col : row + static_cast<std::ptrdiff_t>(col) * a.ld;
+  return {a.data + offset, rows, cols, a.ld, a.layout};
 }
 
 [[nodiscard]] inline std::string extents(int rows, int cols) {

@@ -104,31 +104,33 @@ void beside_conjugate(Blas const& blas, bool conjugated, T alpha, Block<T> b, Ke
   blas.template conjugate<T>(b);
 }
 
-template <class Blas, class T>
-void trsm(Blas const& blas, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileView<T const> a, TileView<T> b) {
-  auto const triangle = stored("trsm", a);
-  auto const rhs = stored("trsm", b);
-  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trsm",
+/// Checks a triangular A beside B and calls kernel(side, uplo, op, alpha, A, B), with the flags that serve their
+/// memory.
+template <class Blas, class T, class Kernel>
+void beside_triangle(char const* name, Blas const& blas, Side side, Uplo uplo, Op op, T alpha, TileView<T const> a,
+                     TileView<T> b, Kernel const& kernel) {
+  auto const triangle = stored(name, a);
+  auto const rectangle = stored(name, b);
+  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), name,
           "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
   if (b.rows == 0 || b.cols == 0) return;
   auto const wanted = op_beside<T>(op, a, b);
-  beside_conjugate(blas, wanted.conjugated, alpha, rhs, [&](T factor) {
-    blas.template trsm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor,
-                          triangle, rhs);
+  beside_conjugate(blas, wanted.conjugated, alpha, rectangle, [&](T factor) {
+    kernel(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, factor, triangle, rectangle);
+  });
+}
+
+template <class Blas, class T>
+void trsm(Blas const& blas, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileView<T const> a, TileView<T> b) {
+  beside_triangle("trsm", blas, side, uplo, op, alpha, a, b, [&](auto where, auto part, auto wanted, auto... operands) {
+    blas.template trsm<T>(where, part, wanted, diag, operands...);
   });
 }
 
 template <class Blas, class T>
 void trmm(Blas const& blas, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileView<T const> a, TileView<T> b) {
-  auto const triangle = stored("trmm", a);
-  auto const product = stored("trmm", b);
-  require(a.rows == a.cols && a.rows == (side == Side::Left ? b.rows : b.cols), "trmm",
-          "A " + extents(a.rows, a.cols) + " and B " + extents(b.rows, b.cols));
-  if (b.rows == 0 || b.cols == 0) return;
-  auto const wanted = op_beside<T>(op, a, b);
-  beside_conjugate(blas, wanted.conjugated, alpha, product, [&](T factor) {
-    blas.template trmm<T>(row_major(b) ? flip(side) : side, row_major(a) ? flip(uplo) : uplo, wanted.op, diag, factor,
-                          triangle, product);
+  beside_triangle("trmm", blas, side, uplo, op, alpha, a, b, [&](auto where, auto part, auto wanted, auto... operands) {
+    blas.template trmm<T>(where, part, wanted, diag, operands...);
   });
 }
 

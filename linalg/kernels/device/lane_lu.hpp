@@ -12,15 +12,9 @@
 /// on the device.
 namespace granary::kernels::lane_lu {
 
+using detail::sub;
 using portable::block_order;
 using portable::strided;
-
-template <class T>
-[[nodiscard]] TileView<T> sub(TileView<T> const& a, int row, int col, int rows, int cols) {
-  auto const offset = a.layout == Layout::ColumnMajor ? row + static_cast<std::ptrdiff_t>(col) * a.ld
-                                                      : static_cast<std::ptrdiff_t>(row) * a.ld + col;
-  return {a.data + offset, rows, cols, a.ld, a.layout};
-}
 
 template <class T>
 [[nodiscard]] std::int64_t count_of(TileView<T> const& a) {
