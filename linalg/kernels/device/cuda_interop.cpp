@@ -2,6 +2,7 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/device/vendor_blas.hpp>
+#include <granary/linalg/kernels/device/vendor_scalar.hpp>
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
@@ -12,9 +13,6 @@
 
 namespace granary::kernels {
 namespace {
-
-using Complex64 = Kokkos::complex<float>;
-using Complex128 = Kokkos::complex<double>;
 
 void check(cublasStatus_t status, char const* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -30,29 +28,14 @@ cublasFillMode_t flag(Uplo uplo) { return uplo == Uplo::Lower ? CUBLAS_FILL_MODE
 cublasSideMode_t flag(Side side) { return side == Side::Left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT; }
 cublasDiagType_t flag(Diag diag) { return diag == Diag::Unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
 
-// The vendor's scalars, of the same size and meaning.
-template <class T>
-struct VendorScalar {
-  using Type = T;
-};
-template <>
-struct VendorScalar<Complex64> {
-  using Type = cuComplex;
-};
-template <>
-struct VendorScalar<Complex128> {
-  using Type = cuDoubleComplex;
-};
 template <class T>
 auto const* vendor(T const* address) {
-  return reinterpret_cast<typename VendorScalar<T>::Type const*>(address);
+  return reinterpret_cast<VendorScalar<T, cuComplex, cuDoubleComplex> const*>(address);
 }
 template <class T>
 auto* vendor(T* address) requires(!std::is_const_v<T>) {
-  return reinterpret_cast<typename VendorScalar<T>::Type*>(address);
+  return reinterpret_cast<VendorScalar<T, cuComplex, cuDoubleComplex>*>(address);
 }
-
-int inner_of(Op op, int rows, int cols) { return op == Op::NoTrans ? cols : rows; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/device/vendor_blas.hpp>
+#include <granary/linalg/kernels/device/vendor_scalar.hpp>
 
 #include <rocblas/rocblas.h>
 #include <rocsolver/rocsolver.h>
@@ -15,9 +16,6 @@ static_assert(ROCBLAS_VERSION_MAJOR >= 4,
 
 namespace granary::kernels {
 namespace {
-
-using Complex64 = Kokkos::complex<float>;
-using Complex128 = Kokkos::complex<double>;
 
 void check(rocblas_status status, char const* call) {
   if (status == rocblas_status_success) return;
@@ -33,29 +31,14 @@ rocblas_fill flag(Uplo uplo) { return uplo == Uplo::Lower ? rocblas_fill_lower :
 rocblas_side flag(Side side) { return side == Side::Left ? rocblas_side_left : rocblas_side_right; }
 rocblas_diagonal flag(Diag diag) { return diag == Diag::Unit ? rocblas_diagonal_unit : rocblas_diagonal_non_unit; }
 
-// The vendor's scalars, of the same size and meaning.
-template <class T>
-struct VendorScalar {
-  using Type = T;
-};
-template <>
-struct VendorScalar<Complex64> {
-  using Type = rocblas_float_complex;
-};
-template <>
-struct VendorScalar<Complex128> {
-  using Type = rocblas_double_complex;
-};
 template <class T>
 auto const* vendor(T const* address) {
-  return reinterpret_cast<typename VendorScalar<T>::Type const*>(address);
+  return reinterpret_cast<VendorScalar<T, rocblas_float_complex, rocblas_double_complex> const*>(address);
 }
 template <class T>
 auto* vendor(T* address) requires(!std::is_const_v<T>) {
-  return reinterpret_cast<typename VendorScalar<T>::Type*>(address);
+  return reinterpret_cast<VendorScalar<T, rocblas_float_complex, rocblas_double_complex>*>(address);
 }
-
-int inner_of(Op op, int rows, int cols) { return op == Op::NoTrans ? cols : rows; }
 
 }  // namespace
 
