@@ -106,8 +106,11 @@ else
     skip "CUDA: there is no nvcc"
   else
     stand_in cuda cudaStream_t cuda_stream
-    include=$(dirname "$(dirname "$nvcc")")/include
-    for file in $(vendor_files cuda); do
+    # nvcc knows its headers; where it lies does not tell, as what PATH finds may be a link or a script that calls it.
+    include=$("$nvcc" --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -nE 's/^#\$ INCLUDES="-I([^"]*)".*/\1/p')
+    include=$(first_with cuda_runtime_api.h ${include:+"$include"} /usr/local/cuda/include /usr/include)
+    [[ -n "$include" ]] || skip "what calls CUDA, for want of cuda_runtime_api.h"
+    for file in ${include:+$(vendor_files cuda)}; do
       compilable "$file" "$include" || continue
       check "$file with g++ and CUDA's headers" g++ "${flags[@]}" "-I$work/sources/cuda" "${sources[@]}" \
         -isystem "$include" -include cuda_runtime_api.h -c "$file" -o %OUT%
