@@ -11,7 +11,7 @@ bool Simulator::start_as_graph(WorkerId worker) {
   auto const& topology = m_planner.topology();
   auto const id = topology.group_of(worker);
   auto const& group = topology.group(id);
-  Task const& task = m_planner.task(m_lanes[worker.index()].queue.front());
+  Task const& task = m_planner.task(m_lanes[worker.index()].queue.front().task);
   auto const expand = m_planner.codelet(task.codelet).expand;
   if (expand == nullptr || group.kind != WorkerKind::Cpu || group.workers.size() < 2 || !scarce(group, id))
     return false;
@@ -55,7 +55,7 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   }
   if (inner == nullptr) return false;
   // The number that decides about the jitter is its own, and not that of the task with the same number outside.
-  auto const parent = m_lanes[run->parent.index()].queue.front();
+  auto const parent = m_lanes[run->parent.index()].queue.front().task;
   Task timed;
   timed.id = TaskId((parent.value() + 1) * 0x9e3779b97f4a7c15U + inner->id.value());
   timed.flops = inner->flops;

@@ -114,6 +114,7 @@ void Simulator::run_until_idle() {
 }
 
 void Simulator::happens(TaskEnds const& end) {
+  if (end.skipped) return skip_front(end.worker);
   m_lanes[end.worker.index()].busy += end.duration;
   end_front(end.worker, end.duration, end.start, end.start + end.duration);
   share_inner_tasks();
@@ -122,18 +123,29 @@ void Simulator::happens(TaskEnds const& end) {
 // The worker's first task ended: `work` is the time of its kernels, on all workers if it ran as a graph.
 void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant end) {
   auto& lane = m_lanes[worker.index()];
-  TaskId const task = lane.queue.front();
+  TaskId const task = lane.queue.front().task;
   lane.queue.pop_front();
   lane.started = false;
+  lane.last_failed = m_options.faults.tasks.contains(task);
   ++lane.tasks;
   start_front(worker);
   if (m_options.on_task_end) m_options.on_task_end(task, worker, start, end);
-  if (m_options.faults.tasks.contains(task)) {
+  if (lane.last_failed) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
     answer(TaskFailed{task, std::move(error)});
   } else {
     answer(TaskDone{task, work});
   }
+}
+
+// The worker's first task follows one that failed or was skipped.
+void Simulator::skip_front(WorkerId worker) {
+  auto& lane = m_lanes[worker.index()];
+  TaskId const task = lane.queue.front().task;
+  lane.queue.pop_front();
+  lane.started = false;
+  start_front(worker);
+  answer(TaskSkipped{task});
 }
 
 void Simulator::happens(CopyAnswers const& copy) {
@@ -226,7 +238,7 @@ void Simulator::perform(CopyCommand const& command) {
 }
 
 void Simulator::perform(RunCommand const& command) {
-  m_lanes[command.worker.index()].queue.push_back(command.task);
+  m_lanes[command.worker.index()].queue.push_back({command.task, command.follows});
   m_given.push_back(command.worker);
   NodeId const node = m_planner.topology().machine()[command.worker].node;
   for (auto const& access : m_planner.task(command.task).accesses) {
@@ -239,8 +251,12 @@ void Simulator::start_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   if (lane.started || lane.helps || lane.queue.empty()) return;
   lane.started = true;
+  if (lane.queue.front().follows && lane.last_failed) {
+    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, true});
+    return;
+  }
   if (start_as_graph(worker)) return;
-  Task const& task = m_planner.task(lane.queue.front());
+  Task const& task = m_planner.task(lane.queue.front().task);
   auto const& machine = m_planner.topology().machine();
   Duration const duration = m_truth.kernel_time(task, m_planner.codelet(task.codelet), machine[worker]);
   m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});

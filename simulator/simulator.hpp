@@ -78,10 +78,15 @@ class Simulator final : public Submitter {
   [[nodiscard]] Planner const& planner() const { return m_planner; }
 
  private:
+  struct Given {
+    TaskId task;
+    bool follows = false;  // as RunCommand has it
+  };
   struct Lane {
-    std::deque<TaskId> queue;
+    std::deque<Given> queue;
     bool started = false;  // the front one runs
     bool helps = false;    // runs an inner task
+    bool last_failed = false;
     Duration busy{0};
     std::uint64_t tasks = 0;
     std::uint64_t inner_tasks = 0;
@@ -98,6 +103,7 @@ class Simulator final : public Submitter {
     WorkerId worker;
     Duration duration;
     Instant start;
+    bool skipped = false;
   };
   struct InnerEnds {
     WorkerId worker;
@@ -130,6 +136,7 @@ class Simulator final : public Submitter {
   template <class Command>
   void perform(Command const&) {}
   void start_front(WorkerId worker);
+  void skip_front(WorkerId worker);
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   [[nodiscard]] Duration delay(Duration most);
 

@@ -16,18 +16,31 @@ namespace granary {
 
 namespace {
 
-/// A host kernel that launches Kokkos kernels, and what it is handed.
-struct LockedKernel {
+/// A host kernel, and what it is handed, as an emulated device runs it.
+struct EmulatedKernel {
   Kernel kernel = nullptr;
   KernelCall call;
+  bool launches_kokkos_kernels = false;
+  std::uint64_t number = 0;           ///< on its lane, from 1
+  std::uint64_t* last_ran = nullptr;  ///< the last on its lane that ran without failure
+  bool follows = false;
+  mutable bool skipped = false;
+
+  void run() const {
+    if (!launches_kokkos_kernels) return kernel(call);
+    HostKernelLock const lock;
+    kernel(call);
+    static_cast<HostExecutionSpace const*>(call.instance)->fence();
+  }
 };
 
 // The kernel that an emulated device is given instead of it.
-void run_locked(KernelCall const& outer) {
-  auto const& locked = *static_cast<LockedKernel const*>(outer.parameters);
-  HostKernelLock const lock;
-  locked.kernel(locked.call);
-  static_cast<HostExecutionSpace const*>(locked.call.instance)->fence();
+void run_emulated(KernelCall const& outer) {
+  auto const& emulated = *static_cast<EmulatedKernel const*>(outer.parameters);
+  emulated.skipped = emulated.follows && *emulated.last_ran + 1 != emulated.number;
+  if (emulated.skipped) return;
+  emulated.run();
+  *emulated.last_ran = emulated.number;
 }
 
 class Reports {
@@ -52,7 +65,7 @@ class Reports {
 struct DeviceLauncher::Slot {
   std::unique_ptr<DeviceApi::Event> begin, end;
   KernelReport* report = nullptr;
-  LockedKernel locked;
+  EmulatedKernel emulated;
   std::exception_ptr error;  ///< the launch failed, after it may have enqueued something
 };
 
@@ -85,6 +98,7 @@ struct DeviceLauncher::Lane {
   std::unique_ptr<DeviceApi::Stream> stream;
   LaneStorage storage;
   std::uint64_t launched = 0, polled = 0;
+  std::uint64_t last_ran = 0;  // of an emulated device: its stream's own
 };
 
 DeviceLauncher::DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions options)
@@ -135,7 +149,7 @@ DeviceLauncher::Lane& DeviceLauncher::lane(WorkerId worker) const {
 
 // A kernel that throws may have enqueued something before, which uses the task's data: its end is waited for, and the
 // error reported by `poll`.
-void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& call) {
+void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) {
   auto& to = lane(worker);
   if (to.launched - to.polled >= to.slots.size()) {
     throw InternalError("worker " + std::to_string(worker.index()) + " has " + std::to_string(to.slots.size()) +
@@ -144,18 +158,20 @@ void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& ca
   auto& slot = to.slot(to.launched);
   *slot.report = {};
   slot.error = nullptr;
-  slot.locked = {kernel, call};
-  auto& inner = slot.locked.call;
+  slot.emulated = {
+      .kernel = kernel, .call = call, .number = to.launched + 1, .last_ran = &to.last_ran, .follows = follows};
+  auto& inner = slot.emulated.call;
   inner.instance = to.stream->instance();
   inner.report = slot.report;
   inner.storage = &to.storage;
   inner.workspace = {to.workspace.base(), to.workspace.bytes()};
   m_api->record(*slot.begin, *to.stream);
   try {
-    if (m_api->emulated() && launches_kokkos_kernels(kernel)) {
+    if (m_api->emulated()) {
+      slot.emulated.launches_kokkos_kernels = launches_kokkos_kernels(kernel);
       auto outer = inner;
-      outer.parameters = &slot.locked;
-      m_api->launch(*to.stream, &run_locked, outer);
+      outer.parameters = &slot.emulated;
+      m_api->launch(*to.stream, &run_emulated, outer);
     } else {
       m_api->launch(*to.stream, kernel, inner);
     }
@@ -174,6 +190,7 @@ std::optional<LaunchEnd> DeviceLauncher::poll(WorkerId worker) {
   ended.report = slot.report;
   try {
     if (!m_api->done(*slot.end)) return std::nullopt;
+    ended.skipped = slot.emulated.skipped;
     if (!slot.error) ended.duration = std::max(Duration(0), m_api->elapsed(*slot.begin, *slot.end));
   } catch (...) {
     ended.error = std::current_exception();

@@ -34,7 +34,8 @@ class DeviceLauncher final : public LaunchBackend {
   /// Makes the worker's lane; throws DeviceError when its device refuses something.
   void enter(WorkerId worker) override;
   void leave(WorkerId worker) noexcept override;
-  void launch(WorkerId worker, Kernel kernel, KernelCall const& call) override;
+  /// Kernels of emulated devices are skipped as LaunchBackend says; what a vendor's device was given runs.
+  void launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) override;
   [[nodiscard]] std::size_t most_launches() const override { return m_options.most_launches; }
   [[nodiscard]] std::optional<LaunchEnd> poll(WorkerId worker) override;
 

@@ -76,6 +76,7 @@ class WorkerBackend {
 struct LaunchEnd {
   Duration duration{0};                  ///< in the kernel alone
   std::exception_ptr error;              ///< null when it ran; of a DeviceLost when nothing will run there again
+  bool skipped = false;                  ///< it did not run, as what it follows failed
   KernelReport const* report = nullptr;  ///< valid until the worker's next launch
 };
 
@@ -91,8 +92,9 @@ class LaunchBackend {
   virtual void leave(WorkerId) noexcept {}
   /// Enqueues the kernel behind those launched on the worker before, and does not wait. What the call points to stays
   /// until the launch was polled. The backend sets the call's instance, report, storage and workspace. What it throws
-  /// fails the task, and nothing was enqueued.
-  virtual void launch(WorkerId worker, Kernel kernel, KernelCall const& call) = 0;
+  /// fails the task, and nothing was enqueued. One that `follows` reads what the one launched before it writes: where
+  /// that one has failed, or was skipped, by the time that it would start, it may be skipped.
+  virtual void launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) = 0;
   /// The most launches of a worker that may be under way at once, at least 1.
   [[nodiscard]] virtual std::size_t most_launches() const = 0;
   /// Whether the oldest launch of the worker that was not reported yet ended, and how; each is reported once. Throws

@@ -225,7 +225,10 @@ void Engine::drain(Section& section) {
 
 void Engine::answer(TaskEnd const& end) {
   m_planner.set_now(since_start(Clock::now()));
-  if (end.error) {
+  if (end.skipped) {
+    m_planner.task_skipped(end.task);
+    if (m_options.record_journal) record(TaskSkipped{end.task});
+  } else if (end.error) {
     m_planner.task_failed(end.task, end.error);
     if (m_options.record_journal) record(TaskFailed{end.task, end.error});
   } else {
@@ -272,6 +275,7 @@ void Engine::hand_over(RunCommand const& run) {
   auto& lane = *m_lanes[run.worker.index()];
   auto& entry = lane.incoming.next();
   entry.task = run.task;
+  entry.follows = run.follows;
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
   entry.launches_kokkos_kernels = codelet.launches_kokkos_kernels;
   entry.expand = codelet.expand;

@@ -127,6 +127,7 @@ class Engine final : public Submitter {
   // engine_driver.cpp
   void drive(LaneThread& driver);
   bool launch_all(WorkerLane& lane);
+  static bool failed_before(WorkerLane& lane);
   bool poll_all(WorkerLane& lane);
   void finish(WorkerLane& lane, LaunchEnd ended);
 

@@ -45,6 +45,13 @@ void Engine::drive(LaneThread& driver) {
   }
 }
 
+// Whether the task before the next to be launched is known to have failed, or was skipped.
+bool Engine::failed_before(WorkerLane& lane) {
+  if (lane.launched == 0) return lane.last_failed;
+  auto const* const before = lane.incoming.peek(lane.launched - 1);
+  return before->refused != nullptr || before->skipped;
+}
+
 // Launches what the lane was handed as far as the backend takes it; whether there was something.
 bool Engine::launch_all(WorkerLane& lane) {
   bool launched = false;
@@ -52,13 +59,15 @@ bool Engine::launch_all(WorkerLane& lane) {
     auto* entry = lane.incoming.peek(lane.launched);
     if (entry == nullptr) break;
     entry->refused = lane.unusable;
-    if (!entry->refused) {
+    entry->skipped = entry->follows && failed_before(lane);
+    if (!entry->refused && !entry->skipped) {
       try {
         m_backends.devices->launch(lane.id, entry->kernel,
                                    {.data = entry->addresses(),
                                     .pitches = entry->pitches(),
                                     .parameters = entry->parameters->get(),
-                                    .worker = lane.id});
+                                    .worker = lane.id},
+                                   entry->follows);
       } catch (...) {
         entry->refused = std::current_exception();
       }
@@ -74,7 +83,9 @@ bool Engine::poll_all(WorkerLane& lane) {
   bool ended = false;
   while (lane.launched > 0) {
     auto& entry = *lane.incoming.front();
-    if (entry.refused) {
+    if (entry.skipped) {
+      finish(lane, {.error = nullptr, .skipped = true});
+    } else if (entry.refused) {
       finish(lane, {.error = std::exchange(entry.refused, nullptr)});
     } else if (auto end = m_backends.devices->poll(lane.id)) {
       finish(lane, std::move(*end));
@@ -92,7 +103,8 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
   end.task = entry.task;
   end.duration = ended.duration;
   end.error = std::move(ended.error);
-  if (!end.error && entry.check != nullptr && ended.report != nullptr) {
+  end.skipped = ended.skipped;
+  if (!end.error && !end.skipped && entry.check != nullptr && ended.report != nullptr) {
     try {
       entry.check(entry.parameters->get(), *ended.report);
     } catch (...) {
@@ -100,6 +112,7 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
     }
   }
   if (end.error) cancel_if_lost(end.error);
+  lane.last_failed = end.error != nullptr || end.skipped;
   entry.parameters->reset();
   lane.count_busy(end.duration);
   lane.incoming.pop();

@@ -31,6 +31,8 @@ class LaneEntry {
   Check check = nullptr;
   AccessList const* accesses = nullptr;  ///< where it may expand; lives as long as the task
   Parameters* parameters = nullptr;
+  bool follows = false;        ///< as RunCommand has it
+  bool skipped = false;        ///< not launched, as what it follows failed
   std::exception_ptr refused;  ///< why it was not launched, of a lane that launches
 
   /// Room for the addresses of `count` accesses; none has a pitch.
@@ -78,7 +80,8 @@ struct Bell {
 struct TaskEnd {
   TaskId task;
   Duration duration{0};
-  std::exception_ptr error;  ///< null: it ran
+  std::exception_ptr error;  ///< null: it ran, or was skipped
+  bool skipped = false;      ///< as what it follows failed
 };
 
 /// One worker's lane: what it was handed, what it answered, and how its thread is woken: its own, or the driver of
@@ -95,6 +98,7 @@ struct WorkerLane {
   // Its thread's own; statistics may be read by others.
   alignas(64) std::size_t unannounced = 0;
   std::size_t launched = 0;  // of those in `incoming`, where a driver launches them
+  bool last_failed = false;  // the one that ended last failed or was skipped
   void const* instance = nullptr;
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;

@@ -53,11 +53,15 @@ struct CopyCommand {
   bool operator==(CopyCommand const&) const = default;
 };
 
-/// Run the task on the worker, behind what the worker was given before; answer with TaskDone or TaskFailed. Its data
-/// are valid at `Planner::place(data, node of the worker)` from this command to the answer.
+/// Run the task on the worker, behind what the worker was given before; answer with TaskDone, TaskFailed or
+/// TaskSkipped, in the order in which the worker was given its tasks. Its data are valid at `Planner::place(data, node
+/// of the worker)` from this command to the answer.
 struct RunCommand {
   TaskId task;
   WorkerId worker;
+  /// It reads what the task that the worker was given just before will have written: where that one fails or is skipped
+  /// and this one has not started, it is skipped.
+  bool follows = false;
   bool operator==(RunCommand const&) const = default;
 };
 

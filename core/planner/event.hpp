@@ -44,6 +44,10 @@ struct TaskFailed {
   TaskId task;
   std::exception_ptr error;
 };
+/// It followed a task that failed or was skipped, and did not start.
+struct TaskSkipped {
+  TaskId task;
+};
 /// Bring every home up to date.
 struct FlushHomes {};
 /// Run nothing more: every task that was not handed to a worker is cancelled, with this error as the failure.
@@ -55,6 +59,6 @@ struct ClearFailures {};
 
 /// Everything that a planner is ever told; a journal is a list of these.
 using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
-                           FlushHomes, CancelAll, ClearFailures>;
+                           TaskSkipped, FlushHomes, CancelAll, ClearFailures>;
 
 }  // namespace granary

@@ -25,28 +25,70 @@ bool is_device_lost(std::exception_ptr const& error) {
 }  // namespace
 
 void Planner::task_failed(TaskId id, std::exception_ptr error) {
-  fail(m_graph[id], std::move(error));
+  Task& task = m_graph[id];
+  if (task.cancelled) {
+    discard(task);
+  } else {
+    fail(task, std::move(error));
+  }
   advance();
+}
+
+// It followed one that failed and did not start: its outputs keep their values.
+void Planner::task_skipped(TaskId id) {
+  Task& task = m_graph[id];
+  NodeId const node = m_topology.group(task.group).node;
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && writes(access.mode)) --record(access.data).on(node)->writers;
+  }
+  cancel(task);
+  advance();
+}
+
+// It ran behind one that failed, on values that were none: what it wrote is lost with them.
+void Planner::discard(Task& task) {
+  ++m_statistics.tasks_cancelled;
+  auto const cause = std::ranges::find_if(m_failures, [&](Failure const& failure) {
+    return std::ranges::any_of(task.accesses, [&](Access const& access) {
+      return reads(access.mode) && std::ranges::count(failure.poisoned, record(access.data).description.name) > 0;
+    });
+  });
+  std::vector<std::string> names;
+  auto const outputs = lose_outputs(task, names);
+  for (auto& name : names) {
+    if (cause == m_failures.end() || std::ranges::count(cause->poisoned, name) > 0) continue;
+    cause->poisoned.push_back(std::move(name));
+  }
+  end_task(task);
+  for (DataId const data : outputs) poison(data);
+}
+
+// A task that was handed to a worker leaves what it writes without a value.
+std::vector<DataId> Planner::lose_outputs(Task const& task, std::vector<std::string>& names) {
+  std::vector<DataId> outputs;
+  NodeId const node = m_topology.group(task.group).node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    auto& data = record(access.data);
+    outputs.push_back(access.data);
+    names.push_back(data.description.name);
+    data.poisoned = true;
+    data.poison_reported = false;
+    --data.on(node)->writers;
+  }
+  return outputs;
 }
 
 void Planner::fail(Task& task, std::exception_ptr error) {
   ++m_statistics.tasks_failed;
   Failure failure{task.id, name_of(task), std::move(error), {}};
   std::vector<DataId> outputs;
-  NodeId const node = m_topology.group(task.group).node;
-  bool const ran = task.phase == TaskPhase::Issued;  // otherwise its outputs keep their values
-  for (auto const& access : task.accesses) {
-    if (access.repeated || !writes(access.mode)) continue;
-    auto& data = record(access.data);
-    if (!ran) {
-      make_stale(access.data);
-      continue;
+  if (task.phase == TaskPhase::Issued) {
+    outputs = lose_outputs(task, failure.poisoned);
+  } else {  // they keep their values
+    for (auto const& access : task.accesses) {
+      if (!access.repeated && writes(access.mode)) make_stale(access.data);
     }
-    outputs.push_back(access.data);
-    failure.poisoned.push_back(data.description.name);
-    data.poisoned = true;
-    data.poison_reported = false;
-    data.on(node)->writing = false;
   }
   m_failures.push_back(std::move(failure));
   withdraw_from_queues(task);

@@ -38,7 +38,7 @@ void Planner::send_home(DataId data) {
     nearest = next;
   }
   Replica* const source = going.on(nearest);
-  bool const writing = source != nullptr && source->writing;
+  bool const writing = source != nullptr && source->writers > 0;
   if (!writing && source != nullptr) write_back(data, nearest);
 }
 
@@ -49,9 +49,9 @@ void Planner::write_back_early() {
     while (!values.empty()) {
       DataId const data = values.front();
       auto* const replica = known(data) ? record(data).find(node, Slot::Pool) : nullptr;
-      bool const wanted = replica != nullptr && replica->valid && !replica->writing && record(data).away_from_home() &&
-                          !record(data).write_failed && m_graph.pending_writers(data) == 0 &&
-                          record(data).transfers == record(data).active;
+      bool const wanted = replica != nullptr && replica->valid && replica->writers == 0 &&
+                          record(data).away_from_home() && !record(data).write_failed &&
+                          m_graph.pending_writers(data) == 0 && record(data).transfers == record(data).active;
       if (wanted) {
         LinkId const link = m_topology.next_hop(node, record(data).description.home);
         if (m_topology.machine()[link].to == record(data).description.home) {

@@ -56,18 +56,18 @@ void Planner::check_data() const {
     if (!known(id)) continue;
     auto const& name = data.description.name;
     going_home += data.going_home ? 1 : 0;
-    bool written = false;
+    std::uint32_t writers = 0;
     for (auto const& replica : data.replicas) {
-      written = written || replica.writing;
-      demand(!replica.writing || replica.pins > 0, "a replica of '" + name + "' is written and not held");
+      writers += replica.writers;
+      demand(replica.writers == 0 || replica.pins > 0, "a replica of '" + name + "' is written and not held");
       if (replica.slot != Slot::Pool) continue;
       demand(replica.valid || replica.pins > 0 || replica.incoming.valid() || replica.readers > 0,
              "a place of '" + name + "' serves nobody");
       demand(!replica.evicting || replica.pins == 0, "a replica of '" + name + "' is evicted while it is held");
     }
-    demand(
-        data.poisoned || data.stale || written || !data.defined || data.has_value() || m_graph.pending_writers(id) > 0,
-        "the last valid replica of '" + name + "' is lost");
+    demand(data.poisoned || data.stale || writers > 0 || !data.defined || data.has_value() ||
+               m_graph.pending_writers(id) > 0,
+           "the last valid replica of '" + name + "' is lost");
     for (auto const& hop : data.hops) {
       auto const* const target = data.on(hop.target);
       demand(target != nullptr && !target->valid && target->pins > 0, "a hop of '" + name + "' serves nobody");
@@ -86,7 +86,8 @@ void Planner::check_tasks() const {
     NodeId const node = m_topology.groups()[g].node;
     for (TaskId const id : m_groups[g].committed) {
       Task const& task = m_graph[id];
-      demand(task.predecessors == 0, "a task was committed before its predecessors ended");
+      demand(task.predecessors == 0 || task.phase == TaskPhase::Issued,
+             "a task was committed before its predecessors ended");
       bool const placed = task.phase == TaskPhase::Fetching || task.phase == TaskPhase::Issued;
       (task.phase == TaskPhase::Issued ? issued : ahead) += 1;
       for (auto const& access : task.accesses) {
@@ -94,7 +95,9 @@ void Planner::check_tasks() const {
         ++holds[{access.data, node}];
         auto const* replica = record(access.data).on(node);
         demand(replica != nullptr, "a task holds no place for '" + record(access.data).description.name + "'");
-        demand(task.phase != TaskPhase::Issued || !reads(access.mode) || replica->valid || record(access.data).poisoned,
+        bool const readable = replica->valid || record(access.data).poisoned || task.cancelled ||
+                              (task.predecessors > 0 && replica->writers > 0);
+        demand(task.phase != TaskPhase::Issued || !reads(access.mode) || readable,
                "a running task reads '" + record(access.data).description.name + "', which is not valid there");
       }
     }

@@ -18,7 +18,8 @@ struct PlannerOptions {
   /// The most tasks that a worker holds, at least 1.
   std::uint32_t issue_depth = 64;
   /// A device worker is handed that many tasks whatever they take, so that its lane runs on while a decision is on its
-  /// way; at least 1.
+  /// way; at least 1. From 2 on it may be handed a task that reads what the one before it on the lane will have
+  /// written, see Scheduler::follows.
   std::uint32_t device_issue = 1;
   /// Write final values home while the link would be idle, before room is needed.
   bool write_back_early = true;

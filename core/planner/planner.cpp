@@ -192,13 +192,15 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
   return groups;
 }
 
+// Its predecessors have ended.
 void Planner::make_ready(Task& task) {
   bool const broken = task.cancelled || std::ranges::any_of(task.accesses, [&](Access const& access) {
                         return reads(access.mode) && (record(access.data).poisoned || record(access.data).stale);
                       });
+  task.cancelled = broken;
+  if (task.phase == TaskPhase::Issued) return;  // it followed the last of them
   task.phase = TaskPhase::Ready;
   if (broken) {
-    task.cancelled = true;
     m_policies.scheduler->abandoned(task.id);
     m_to_cancel.push_back(task.id);
     return;
@@ -238,21 +240,27 @@ void Planner::commit_tasks(GroupId group) {
       TaskId const id = m_policies.scheduler->next(group);
       if (!id.valid()) break;
       Task& task = m_graph[id];
-      task.phase = TaskPhase::Committed;
-      task.group = group;
-      task.estimate = kernel_time(id, group);
-      state.committed.push_back(id);
-      ++m_statistics.tasks_committed;
-      ++state.ahead;
+      commit(task, group);
       auto& node = node_of(task);
-      for (auto const& access : task.accesses) {
-        if (access.repeated) continue;
-        if (access.data.index() >= node.committed_uses.size()) node.committed_uses.resize(m_data.size());
-        ++node.committed_uses[access.data.index()];
-      }
       if (!place_task(task, node.waiting.empty() && node.transits.empty())) node.waiting.push_back(id);
     }
-  } while (issue_tasks(group));
+  } while (issue_tasks(group) || issue_followers(group));
+}
+
+void Planner::commit(Task& task, GroupId group) {
+  auto& state = m_groups[group.index()];
+  task.phase = TaskPhase::Committed;
+  task.group = group;
+  task.estimate = kernel_time(task.id, group);
+  state.committed.push_back(task.id);
+  ++m_statistics.tasks_committed;
+  ++state.ahead;
+  auto& node = node_of(task);
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    if (access.data.index() >= node.committed_uses.size()) node.committed_uses.resize(m_data.size());
+    ++node.committed_uses[access.data.index()];
+  }
 }
 
 bool Planner::issue_tasks(GroupId group) {
@@ -280,14 +288,18 @@ WorkerId Planner::free_worker(WorkerGroup const& group, Duration estimate) const
   for (WorkerId const worker : group.workers) {
     auto const& state = m_workers[worker.index()];
     if (state.held == 0) return worker;
-    bool const short_enough = state.held_time + estimate <= m_options.issue_ahead ||
-                              (group.kind == WorkerKind::Device && state.held < m_options.device_issue);
-    if (state.held >= m_options.issue_depth || !short_enough) continue;
-    if (state.held_time >= best_time) continue;
+    if (state.held_time >= best_time || !takes_more(worker, group.kind, estimate)) continue;
     best = worker;
     best_time = state.held_time;
   }
   return best;
+}
+
+// Behind those that the worker holds.
+bool Planner::takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const {
+  auto const& state = m_workers[worker.index()];
+  return state.held < m_options.issue_depth && (state.held_time + estimate <= m_options.issue_ahead ||
+                                                (kind == WorkerKind::Device && state.held < m_options.device_issue));
 }
 
 void Planner::issue(Task& task, WorkerId worker) {
@@ -298,7 +310,7 @@ void Planner::issue(Task& task, WorkerId worker) {
     cancel_queued_transfers(access.data);
     // The other replicas hold a value that nobody will read any more.
     Replica* const written = data.on(node);
-    written->writing = true;
+    ++written->writers;
     for (std::size_t i = data.replicas.size(); i-- > 0;) {
       if (i < data.replicas.size() && !(data.replicas[i].node == node && data.replicas[i].slot == data.slot_on(node))) {
         invalidate(access.data, data.replicas[i]);
@@ -311,21 +323,26 @@ void Planner::issue(Task& task, WorkerId worker) {
   auto& state = m_workers[worker.index()];
   ++state.held;
   state.held_time += task.estimate;
+  state.last = task.id;
   --m_groups[task.group.index()].ahead;
   ++m_issued;
-  m_commands.emplace_back(RunCommand{task.id, worker});
+  m_commands.emplace_back(RunCommand{task.id, worker, task.predecessors > 0});
   m_policies.scheduler->issued(task.id);
 }
 
 void Planner::task_done(TaskId id, Duration measured) {
   Task& task = m_graph[id];
+  if (task.cancelled) {
+    discard(task);
+    return advance();
+  }
   m_estimator.observe_kernel(task.codelet, task.flops, m_topology.group(task.group).kind, measured);
   NodeId const node = m_topology.group(task.group).node;
   for (auto const& access : task.accesses) {
     if (access.repeated || !writes(access.mode)) continue;
     auto& data = record(access.data);
     Replica* const written = data.on(node);
-    written->writing = false;
+    --written->writers;
     data.poisoned = data.poison_reported = data.stale = false;
     set_valid(access.data, *written);
   }
@@ -421,6 +438,7 @@ void Planner::handle(Event const& event) {
     void operator()(CopyFailed const& e) const { planner.copy_failed(e.transfer, e.error); }
     void operator()(TaskDone const& e) const { planner.task_done(e.task, e.duration); }
     void operator()(TaskFailed const& e) const { planner.task_failed(e.task, e.error); }
+    void operator()(TaskSkipped const& e) const { planner.task_skipped(e.task); }
     void operator()(FlushHomes const&) const { planner.flush_homes(); }
     void operator()(CancelAll const& e) const { planner.cancel_all(e.error); }
     void operator()(ClearFailures const&) const { planner.take_failures(); }

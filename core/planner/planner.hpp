@@ -49,6 +49,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void copy_failed(TransferId transfer, std::exception_ptr error);
   void task_done(TaskId task, Duration measured);
   void task_failed(TaskId task, std::exception_ptr error);
+  void task_skipped(TaskId task);
   /// Asks that every home be brought up to date; `idle` is false until then.
   void flush_homes();
   /// Cancels every task that was not handed to a worker, with `error` as the failure.
@@ -90,6 +91,10 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void check_data() const;
   void check_tasks() const;
 
+  /// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves
+  /// nobody.
+  static constexpr std::uint32_t most_passes = 256;
+
   struct WriteBack {
     DataId data;
     NodeId from;
@@ -117,6 +122,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   struct WorkerState {
     std::uint32_t held = 0;
     Duration held_time{0};
+    TaskId last;  // that it was given; possibly ended
   };
   struct LinkState {
     std::deque<TransferId> queue;
@@ -154,12 +160,19 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void make_ready(Task& task);
   void advance();
   void commit_tasks(GroupId group);
+  void commit(Task& task, GroupId group);
   bool issue_tasks(GroupId group);
   [[nodiscard]] WorkerId free_worker(WorkerGroup const& group, Duration estimate) const;
+  [[nodiscard]] bool takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const;
   void issue(Task& task, WorkerId worker);
   void end_task(Task& task);
   void unplace(Task& task);
   void look_again(NodeId node);
+
+  // followers.cpp: tasks that are issued behind the one that they wait for
+  bool issue_followers(GroupId group);
+  [[nodiscard]] TaskId find_follower(WorkerId worker, GroupId group);
+  [[nodiscard]] bool may_follow(Task const& task, Task const& before, NodeId node);
 
   // stall.cpp
   bool resolve_stall();
@@ -175,6 +188,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   bool give_room_to_transit(NodeId node, DataId data);
   bool place_task(Task& task, bool may_evict);
   void hold_places(Task& task);
+  [[nodiscard]] Bytes end_of_places(Task const& task, NodeId node) const;
   bool stands_in_reserve(Task const& task, NodeId node, Bytes high, bool may_evict);
   bool allocate_all(Task const& task, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
   bool make_room(NodeId node, Bytes total, Bytes largest, Bytes low, Bytes high);
@@ -226,6 +240,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
 
   // failures.cpp
   void fail(Task& task, std::exception_ptr error);
+  void discard(Task& task);
+  [[nodiscard]] std::vector<DataId> lose_outputs(Task const& task, std::vector<std::string>& names);
   void poison(DataId data);
   void make_stale(DataId data);
   void cancel(Task& task);
@@ -266,6 +282,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::uint32_t m_going_home = 0;  // data on their way home because of a flush or of their release
   std::vector<DataId> m_stale;
   std::vector<std::pair<DataId, AccessMode>> m_touched;  // scratch of end_task
+  std::vector<TaskId> m_followers;                       // scratch of find_follower
   TaskId m_alone;  // while it is valid, no other task takes places: see give_way_to
   std::vector<TaskId> m_to_cancel;
   std::vector<Failure> m_failures;

@@ -20,8 +20,8 @@ struct Replica {
   NodeId node;
   Slot slot = Slot::Pool;
   bool valid;                 ///< holds the datum's present value
-  bool writing = false;       ///< a task that writes it was handed to a worker
   bool evicting = false;      ///< is being written back in order to be dropped
+  std::uint32_t writers = 0;  ///< tasks that write it and were handed to a worker
   std::uint32_t pins = 0;     ///< tasks that hold it, hops that will read it
   std::uint32_t readers = 0;  ///< transfers in flight that read it
   TransferId incoming;        ///< asked for or in flight

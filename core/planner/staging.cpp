@@ -6,13 +6,6 @@
 #include <algorithm>
 
 namespace granary {
-namespace {
-
-// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves
-// nobody.
-constexpr std::uint32_t most_passes = 256;
-
-}  // namespace
 
 void Planner::give_room(NodeId id) {
   auto& node = m_nodes[id.index()];
@@ -100,7 +93,7 @@ bool Planner::place_task(Task& task, bool may_evict) {
   NodeId const id = m_topology.group(task.group).node;
   auto& node = m_nodes[id.index()];
   if (m_alone.valid() && task.id != m_alone) return false;
-  Bytes const high = node.reserve == 0 ? node.ledger.capacity() : room_for_accepted(footprint(task.accesses, id), id);
+  Bytes const high = end_of_places(task, id);
   if (stands_in_reserve(task, id, high, may_evict)) return false;
   Bytes total = 0;
   Bytes largest = 0;
@@ -132,6 +125,12 @@ bool Planner::place_task(Task& task, bool may_evict) {
   }
   hold_places(task);
   return true;
+}
+
+// Where its places must end.
+Bytes Planner::end_of_places(Task const& task, NodeId id) const {
+  auto const& node = m_nodes[id.index()];
+  return node.reserve == 0 ? node.ledger.capacity() : room_for_accepted(footprint(task.accesses, id), id);
 }
 
 // A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved

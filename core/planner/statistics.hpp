@@ -25,6 +25,7 @@ struct Statistics {
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_failed = 0;
   std::uint64_t tasks_cancelled = 0;
+  std::uint64_t tasks_following = 0;  ///< committed behind the task that they waited for
   std::uint64_t tasks_withdrawn = 0;  ///< times a planned task returned to the scheduler
   std::vector<LinkStatistics> links;
   std::vector<NodeStatistics> nodes;

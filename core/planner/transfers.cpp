@@ -12,7 +12,8 @@ void Planner::fetch(DataId data, NodeId node) {
   auto& moving = record(data);
   Replica* const destination = moving.on(node);
   bool const hopping = std::ranges::any_of(moving.hops, [&](Hop const& hop) { return hop.target == node; });
-  if (destination->valid || destination->incoming.valid() || hopping) return;
+  bool const arriving = destination->incoming.valid() || hopping;
+  if (destination->valid || arriving || destination->writers > 0) return;
   NodeId source;
   Duration best = Duration::max();
   for (auto const& replica : moving.replicas) {
@@ -328,7 +329,9 @@ bool Planner::can_start(Task const& task) const {
   return std::ranges::all_of(task.accesses, [&](Access const& access) {
     if (access.repeated) return true;
     auto const& data = record(access.data);
-    return (!reads(access.mode) || data.on(node)->valid) && (!writes(access.mode) || data.active == 0);
+    auto const& replica = *data.on(node);
+    bool const readable = replica.valid || (task.predecessors > 0 && replica.writers > 0);
+    return (!reads(access.mode) || readable) && (!writes(access.mode) || data.active == 0);
   });
 }
 

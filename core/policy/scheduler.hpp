@@ -30,6 +30,11 @@ class Scheduler {
   /// The task, which the scheduler still has, was cancelled: forget it and take it off the board.
   virtual void cancelled(TaskId task) = 0;
 
+  /// All that the task still waits for is the last task that a device lane of the group was given, and all of its data
+  /// are on the lane's node or being written there: whether it may be given to the lane at once. If so, the scheduler
+  /// forgets the task, which it is not told to be ready, and takes it off the board.
+  [[nodiscard]] virtual bool follows(TaskId, GroupId) { return false; }
+
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
 
@@ -44,7 +49,7 @@ class Scheduler {
   virtual void withdrawn(TaskId, GroupId) {}
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
-  /// A task that `next` gave has ended: it ran, failed or was cancelled. It is still live during the call.
+  /// A task that `next` gave, or that followed another, has ended: it ran, failed or was cancelled. It is still live during the call.
   virtual void finished(TaskId) {}
   /// The datum got a place on the node: a transfer to it was asked for, or a task will write it there.
   virtual void replica_expected(DataId, NodeId) {}

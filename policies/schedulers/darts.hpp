@@ -35,6 +35,10 @@ class DartsScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  /// A task that is free there (section 5.1) once its predecessor has ended, where that is fast.
+  [[nodiscard]] bool follows(TaskId task, GroupId group) override {
+    return ((pace(m_view->task(task)).fast_groups >> group.value()) & 1U) != 0;
+  }
   void withdrawn(TaskId task, GroupId group) override;
   void replica_expected(DataId data, NodeId node) override;
   void replica_valid(DataId data, NodeId node) override;

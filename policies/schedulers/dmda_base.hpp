@@ -32,6 +32,8 @@ class DmdaBase : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  /// A task that would be assigned to the group.
+  [[nodiscard]] bool follows(TaskId task, GroupId group) override { return assign(view().task(task)).group == group; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
   void issued(TaskId task) override { m_start.issued(task); }
   void finished(TaskId task) override { m_start.finished(task); }

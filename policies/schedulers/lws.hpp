@@ -39,6 +39,8 @@ class LwsScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  /// Its queue would be the group's.
+  [[nodiscard]] bool follows(TaskId, GroupId) override { return true; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
 
  private:

@@ -66,6 +66,13 @@ TaskId SuperblockScheduler::next(GroupId group) {
   return task;
 }
 
+bool SuperblockScheduler::follows(TaskId id, GroupId group) {
+  DataId const data = BlockBuilder::written(m_view->task(id));
+  if (!data.valid() || m_blocks.owner(data) != group) return false;
+  give(id);
+  return true;
+}
+
 void SuperblockScheduler::give(TaskId task) {
   m_board->remove(task);
   m_blocks.leave(m_view->task(task));

@@ -34,6 +34,8 @@ class SuperblockScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  /// A task of the group's blocks.
+  [[nodiscard]] bool follows(TaskId task, GroupId group) override;
   void abandoned(TaskId task) override;
   void finished(TaskId task) override;
   [[nodiscard]] bool keeps_plans() const override { return true; }

@@ -173,14 +173,28 @@ void CoherenceOracle::command(RunCommand const& run) {
   require(task.state == State::Submitted && !task.retired, [&] { return what() + " is run again"; });
   require(m_codelets[task.codelet.index()].runs_on(worker.kind),
           [&] { return what() + " has no kernel for its worker"; });
+  auto& lane = m_lanes[run.worker.index()];
   for (TaskId const before : task.follows) {
     auto const state = m_tasks[before.index()].state;
     bool const over = m_tasks[before.index()].retired || state == State::Succeeded || state == State::Failed;
-    require(over, [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
+    // What that one follows itself stands before it.
+    bool const behind = run.follows && std::ranges::count(lane, before) > 0;
+    require(over || behind,
+            [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
+    task.waits = task.waits || (!over && lane.back() == before);
   }
+  require(task.waits == run.follows, [&] { return what() + " follows nothing"; });
   task.state = State::Running;
   task.worker = run.worker;
-  m_lanes[run.worker.index()].push_back(run.task);
+  lane.push_back(run.task);
+  if (!task.waits) start_task(run.task);
+}
+
+void CoherenceOracle::start_task(TaskId id) {
+  auto& task = m_tasks[id.index()];
+  auto const what = [&] { return "task " + std::to_string(id.value()); };
+  auto const& worker = m_topology.machine()[task.worker];
+  task.waits = false;
   for (std::size_t i = 0; i < task.accesses.size(); ++i) {
     auto const& access = task.accesses[i];
     Place const place = expected_place(access.data, worker.node);
@@ -208,12 +222,41 @@ void CoherenceOracle::command(RunCommand const& run) {
   }
 }
 
-void CoherenceOracle::end_task(TaskId id, bool success) {
-  auto& task = m_tasks[id.index()];
-  auto& lane = m_lanes[task.worker.index()];
+void CoherenceOracle::leave_lane(TaskId id) {
+  auto& lane = m_lanes[m_tasks[id.index()].worker.index()];
   require(!lane.empty() && lane.front() == id,
           [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
   lane.erase(lane.begin());
+}
+
+void CoherenceOracle::skip_task(TaskId id) {
+  auto& task = m_tasks[id.index()];
+  leave_lane(id);
+  require(task.state == State::Running && task.waits,
+          [&] { return "task " + std::to_string(id.value()) + " is skipped although what it follows succeeded"; });
+  task.state = State::Submitted;
+  task.waits = false;
+}
+
+// It failed without having started, as when its device is gone.
+void CoherenceOracle::lose_outputs(TaskId id, bool success) {
+  require(!success, [&] { return "task " + std::to_string(id.value()) + " ran although what it follows failed"; });
+  auto& task = m_tasks[id.index()];
+  auto const node = m_topology.machine()[task.worker].node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    region(access.data, expected_place(access.data, node)).content.reset();
+    m_data[access.data.index()].current.reset();
+    m_touched.insert(access.data);
+  }
+  task.state = State::Submitted;
+  task.waits = false;
+}
+
+void CoherenceOracle::end_task(TaskId id, bool success) {
+  auto& task = m_tasks[id.index()];
+  leave_lane(id);
+  if (task.waits) return lose_outputs(id, success);
   for (std::size_t i = 0; i < task.accesses.size(); ++i) {
     auto const& access = task.accesses[i];
     if (access.repeated) continue;
@@ -232,6 +275,8 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
   }
   task.state = success ? State::Succeeded : State::Failed;
   ++m_tasks_run;
+  auto const& lane = m_lanes[task.worker.index()];
+  if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
 }
 
 void CoherenceOracle::command(RetireCommand const& retired) {

@@ -75,6 +75,7 @@ class CoherenceOracle {
     bool judged = false;  // at an earlier rest
     WorkerId worker;
     std::vector<Place> places;  // by access
+    bool waits = false;         // behind the one before it on its lane, whose result it reads
   };
   struct DataRecord {
     DataDescription description;
@@ -104,6 +105,7 @@ class CoherenceOracle {
   void event(CopyFailed const& failed) { end_copy(failed.transfer, false); }
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
+  void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
   void event(AddCodelet const& added) { m_codelets.push_back(added.codelet); }
   template <class Other>
   void event(Other const&) {}
@@ -116,7 +118,11 @@ class CoherenceOracle {
   void command(ForgetCommand const& forgotten);
 
   void end_copy(TransferId transfer, bool success);
+  void start_task(TaskId task);
   void end_task(TaskId task, bool success);
+  void skip_task(TaskId task);
+  void lose_outputs(TaskId task, bool success);
+  void leave_lane(TaskId task);
   void check_not_lost(DataId data, DataRecord const& record) const;
   [[nodiscard]] bool holds(DataRecord const& record, Content value) const;
   [[nodiscard]] bool wanted(DataId data, DataRecord const& record) const;

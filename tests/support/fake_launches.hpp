@@ -38,7 +38,7 @@ class FakeLaunches final : public LaunchBackend {
     std::lock_guard const lock(m_mutex);
     --m_entered;
   }
-  void launch(WorkerId worker, Kernel kernel, KernelCall const& call) override {
+  void launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool) override {
     std::lock_guard const lock(m_mutex);
     auto const number = *static_cast<int const*>(call.parameters);
     if (refused.contains(number)) throw Refused("task " + std::to_string(number) + " is refused");
@@ -56,7 +56,7 @@ class FakeLaunches final : public LaunchBackend {
     auto& lane = m_lanes[worker.index()];
     if (lane.empty() || !lane.front().ended) return std::nullopt;
     m_report = lane.front().report;
-    LaunchEnd end{std::chrono::microseconds(1), lane.front().error, &m_report};
+    LaunchEnd end{std::chrono::microseconds(1), lane.front().error, false, &m_report};
     lane.pop_front();
     return end;
   }

@@ -54,8 +54,8 @@ class DeviceKernels final : public LaunchBackend {
   }
   void enter(WorkerId worker) override { m_launcher.enter(worker); }
   void leave(WorkerId worker) noexcept override { m_launcher.leave(worker); }
-  void launch(WorkerId worker, Kernel kernel, KernelCall const& call) override {
-    m_launcher.launch(worker, kernel, call);
+  void launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) override {
+    m_launcher.launch(worker, kernel, call, follows);
   }
   [[nodiscard]] std::size_t most_launches() const override { return m_launcher.most_launches(); }
   [[nodiscard]] std::optional<LaunchEnd> poll(WorkerId worker) override { return m_launcher.poll(worker); }

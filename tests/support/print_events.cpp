@@ -44,6 +44,7 @@ struct Print {
   std::string operator()(CopyFailed const& e) const { return "copy " + number(e.transfer) + " failed"; }
   std::string operator()(TaskDone const& e) const { return "task " + number(e.task) + " done"; }
   std::string operator()(TaskFailed const& e) const { return "task " + number(e.task) + " failed"; }
+  std::string operator()(TaskSkipped const& e) const { return "task " + number(e.task) + " skipped"; }
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }
   std::string operator()(ClearFailures const&) const { return "clear failures"; }
@@ -59,7 +60,8 @@ struct Print {
     return "  copy " + number(c.transfer) + ": data " + number(c.data) + " from " + text(c.from) + " to " + text(c.to);
   }
   std::string operator()(RunCommand const& c) const {
-    return "  run task " + number(c.task) + " on worker " + number(c.worker);
+    return "  run task " + number(c.task) + " on worker " + number(c.worker) +
+           (c.follows ? " behind the one before" : "");
   }
   std::string operator()(RetireCommand const& c) const { return "  retire task " + number(c.task); }
   std::string operator()(ForgetCommand const& c) const { return "  forget data " + number(c.data); }

@@ -56,8 +56,8 @@ TEST(DeviceLauncher, KernelsHaveAllThatALaneHas) {
   EXPECT_FALSE(launcher.poll(lane));
   int const parameter = 100;
   for (int i = 0; i < 3; ++i) {
-    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane});
-    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane});
+    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
+    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
     for (int j = 1; j <= 2; ++j) {
       auto const end = wait_for(launcher, lane);
       EXPECT_FALSE(end.error);
@@ -76,9 +76,9 @@ TEST(DeviceLauncher, AKernelThatFailsFailsAlone) {
   launcher.enter(lane);
   int const parameter = 0;
   for (int i = 0; i < 3; ++i) {
-    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane});
-    launcher.launch(lane, &fail, {.data = {}, .worker = lane});
-    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane});
+    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
+    launcher.launch(lane, &fail, {.data = {}, .worker = lane}, false);
+    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
     EXPECT_FALSE(wait_for(launcher, lane).error);
     auto const failed = wait_for(launcher, lane);
     ASSERT_TRUE(failed.error);
@@ -87,14 +87,39 @@ TEST(DeviceLauncher, AKernelThatFailsFailsAlone) {
   }
 }
 
+TEST(DeviceLauncher, AnEmulatedDeviceSkipsWhatFollowsAFailure) {
+  DeviceLauncher launcher(make_emulated_api({}), {.device_of = {-1, 0}, .most_launches = 4});
+  launcher.enter(lane);
+  int const parameter = 0;
+  KernelCall const call{.data = {}, .parameters = &parameter, .worker = lane};
+  for (int i = 0; i < 3; ++i) {
+    launcher.launch(lane, &fail, call, false);
+    launcher.launch(lane, &use_lane, call, true);
+    launcher.launch(lane, &use_lane, call, true);
+    launcher.launch(lane, &use_lane, call, false);
+    EXPECT_TRUE(wait_for(launcher, lane).error);
+    for (int skipped = 0; skipped < 2; ++skipped) {
+      auto const end = wait_for(launcher, lane);
+      EXPECT_FALSE(end.error);
+      EXPECT_TRUE(end.skipped);
+    }
+    launcher.launch(lane, &use_lane, call, true);
+    for (int ran = 1; ran <= 2; ++ran) {
+      auto const end = wait_for(launcher, lane);
+      EXPECT_FALSE(end.error || end.skipped);
+      EXPECT_EQ(end.report->info, 2 * i + ran);
+    }
+  }
+}
+
 TEST(DeviceLauncher, ReportsLaunchesInOrderAndNoMoreThanAreUnderWay) {
   DeviceLauncher launcher(make_emulated_api({}), {.device_of = {-1, 0}, .most_launches = 2});
   launcher.enter(lane);
   std::atomic<bool> open = false;
-  launcher.launch(lane, &wait_until_open, {.data = {}, .parameters = &open, .worker = lane});
-  launcher.launch(lane, &fail, {.data = {}, .worker = lane});
+  launcher.launch(lane, &wait_until_open, {.data = {}, .parameters = &open, .worker = lane}, false);
+  launcher.launch(lane, &fail, {.data = {}, .worker = lane}, false);
   EXPECT_FALSE(launcher.poll(lane));
-  EXPECT_THROW(launcher.launch(lane, &fail, {.data = {}, .worker = lane}), InternalError);
+  EXPECT_THROW(launcher.launch(lane, &fail, {.data = {}, .worker = lane}, false), InternalError);
   open = true;
   EXPECT_FALSE(wait_for(launcher, lane).error);
   EXPECT_TRUE(wait_for(launcher, lane).error);
@@ -128,14 +153,14 @@ TEST(DeviceLauncher, KernelsOfTwoLanesRunOneAtATimeWhereTheyMustAndConcurrentlyE
   Inside counted;
   for (int i = 0; i < 100; ++i) {
     for (std::uint32_t w = 0; w < 2; ++w) {
-      launcher.launch(WorkerId(w), counting, {.data = {}, .parameters = &counted, .worker = WorkerId(w)});
+      launcher.launch(WorkerId(w), counting, {.data = {}, .parameters = &counted, .worker = WorkerId(w)}, false);
     }
     for (std::uint32_t w = 0; w < 2; ++w) EXPECT_FALSE(wait_for(launcher, WorkerId(w)).error);
   }
   EXPECT_LE(counted.most, concurrent_host_kernels ? 2 : 1);
   Inside met;
   for (std::uint32_t w = 0; w < 2; ++w) {
-    launcher.launch(WorkerId(w), meeting, {.data = {}, .parameters = &met, .worker = WorkerId(w)});
+    launcher.launch(WorkerId(w), meeting, {.data = {}, .parameters = &met, .worker = WorkerId(w)}, false);
   }
   for (std::uint32_t w = 0; w < 2; ++w) EXPECT_FALSE(wait_for(launcher, WorkerId(w)).error);
 }
@@ -161,7 +186,7 @@ TEST(DeviceLauncher, ALaneThatEndsGivesBackWhatItHad) {
     launcher.enter(lane);
     EXPECT_EQ(api->properties(0).free, 0u);
     std::atomic<bool> gone = false;
-    launcher.launch(lane, &keep, {.data = {}, .parameters = &gone, .worker = lane});
+    launcher.launch(lane, &keep, {.data = {}, .parameters = &gone, .worker = lane}, false);
     EXPECT_FALSE(wait_for(launcher, lane).error);
     EXPECT_FALSE(gone);
     launcher.leave(lane);
@@ -174,7 +199,7 @@ TEST(DeviceLauncher, ALaneWhoseWorkspaceDoesNotFitIsRefused) {
   DeviceLauncher launcher(make_emulated_api({.memory = 1_MiB}), {.device_of = {-1, 0}, .workspace = 2_MiB});
   EXPECT_THROW(launcher.enter(lane), DeviceError);
   EXPECT_THROW(launcher.enter(WorkerId(0)), InternalError);
-  EXPECT_THROW(launcher.launch(lane, &fail, {.data = {}, .worker = lane}), InternalError);
+  EXPECT_THROW(launcher.launch(lane, &fail, {.data = {}, .worker = lane}, false), InternalError);
 }
 
 TEST(DeviceLauncher, ADeviceThatIsGoneFailsEveryLaunch) {
@@ -187,7 +212,7 @@ TEST(DeviceLauncher, ADeviceThatIsGoneFailsEveryLaunch) {
   launcher.enter(lane);
   int const parameter = 0;
   for (int i = 0; i < 4; ++i) {
-    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane});
+    launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
   }
   // The first may have ended before the device went, or not.
   auto const first = wait_for(launcher, lane);

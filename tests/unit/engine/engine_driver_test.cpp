@@ -187,6 +187,44 @@ TEST(EngineDriver, WhatTheCheckOfAReportThrowsFailsTheTask) {
   EXPECT_EQ(fixture.engine->statistics().planner.tasks_run, 1U);
 }
 
+TEST(EngineDriver, ATaskIsLaunchedBehindTheOneThatItWaitsFor) {
+  DriverFixture fixture(1);
+  std::array<std::uint64_t, 2> values{};
+  std::array<DataId, 2> const data{fixture.in_place(values[0]), fixture.in_place(values[1])};
+  fixture.submit(fixture.add_one, data[0], 0);
+  for (int i = 1; i < 4; ++i) fixture.submit(fixture.add_one, data[1], i);
+  ASSERT_TRUE(fixture.launches->wait_for_launches(2));
+  fixture.launches->end(0);
+  ASSERT_TRUE(fixture.launches->wait_for_launches(3)) << "task 2, though task 1 has not ended";
+  fixture.launches->end(1);
+  ASSERT_TRUE(fixture.launches->wait_for_launches(4));
+  fixture.launches->end(2);
+  fixture.launches->end(3);
+  fixture.engine->wait();
+  EXPECT_THAT(values, ElementsAre(1U, 3U));
+}
+
+TEST(EngineDriver, WhatFollowsARefusedLaunchIsSkipped) {
+  auto const launches = std::make_shared<FakeLaunches>(4);
+  launches->refused = {1};
+  DriverFixture fixture(launches, 1, 4);
+  std::array<std::uint64_t, 3> values{};
+  std::array<DataId, 3> const data{fixture.in_place(values[0]), fixture.in_place(values[1]),
+                                   fixture.in_place(values[2])};
+  fixture.submit(fixture.add_one, data[0], 0);
+  for (int i = 1; i < 4; ++i) fixture.submit(fixture.add_one, data[1], i);
+  fixture.submit(fixture.add_one, data[2], 4);
+  ASSERT_TRUE(launches->wait_for_launches(2));
+  launches->end(0);
+  launches->end(4);
+  EXPECT_EQ(message_of_wait<FakeLaunches::Refused>(*fixture.engine), "task 1 is refused");
+  EXPECT_THAT(launches->log(), ElementsAre(Pair(0, 0), Pair(0, 4)));
+  EXPECT_THAT(values, ElementsAre(1U, 0U, 1U));
+  auto const statistics = fixture.engine->statistics().planner;
+  EXPECT_EQ(statistics.tasks_failed, 1U);
+  EXPECT_EQ(statistics.tasks_cancelled, 2U);
+}
+
 TEST(EngineDriver, ALostDeviceCancelsWhatWasNotLaunched) {
   DriverFixture fixture(2);
   std::array<std::uint64_t, 50> values{};

@@ -95,6 +95,11 @@ class Hand {
     planner.task_failed(task, std::move(error));
     absorb();
   }
+  void skip(TaskId task) {
+    std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
+    planner.task_skipped(task);
+    absorb();
+  }
   void finish_copy() {
     TransferId const first = copies.front().transfer;
     copies.erase(copies.begin());
