@@ -1,53 +1,33 @@
 # Finds what granary builds on and gives every dependency one target name, whatever its version's CMake files look like.
-#   granary::kokkos         Kokkos, 3.4.1 or newer
+#   granary::kokkos         Kokkos, 3.4.1 or newer (GranaryKokkos.cmake)
 #   granary::kokkoskernels  Kokkos Kernels, where there is one (GRANARY_HAVE_KOKKOSKERNELS)
 #   granary::cuda           cudart, cuBLAS and cuSOLVER, where Kokkos has CUDA (GRANARY_HAVE_CUDA)
 #   granary::hip            HIP, rocBLAS and rocSOLVER where found, where Kokkos has HIP (GRANARY_HAVE_HIP)
 #   granary::blas           BLAS and LAPACK
 #   granary::hwloc, granary::uring (where found), granary::hdf5, granary::clp
-# Used by the build and by the installed package alike.
+# Used by the build, and by the installed package where its libraries are static.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-
-add_library(granary::kokkos INTERFACE IMPORTED)
-# Debian's Kokkos 5 lies in /usr/include/kokkos, and its CMake package names a library that is not shipped.
-find_path(GRANARY_KOKKOS_INCLUDE_DIR Kokkos_Core.hpp PATHS /usr/include/kokkos NO_DEFAULT_PATH)
-find_library(GRANARY_KOKKOS_LIBRARY kokkoscore)
-mark_as_advanced(GRANARY_KOKKOS_INCLUDE_DIR GRANARY_KOKKOS_LIBRARY)
-if(GRANARY_KOKKOS_INCLUDE_DIR AND GRANARY_KOKKOS_LIBRARY AND NOT Kokkos_DIR AND NOT Kokkos_ROOT)
-  if(NOT DEFINED GRANARY_KOKKOS_PACKAGE_WORKS)
-    message(STATUS "Checking whether Kokkos' CMake package works")
-  endif()
-  try_compile(GRANARY_KOKKOS_PACKAGE_WORKS ${CMAKE_BINARY_DIR}/kokkos-probe ${CMAKE_CURRENT_LIST_DIR}/kokkos-probe
-    kokkos_probe CMAKE_FLAGS "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}")
-else()
-  set(GRANARY_KOKKOS_PACKAGE_WORKS TRUE)
-endif()
-if(GRANARY_KOKKOS_PACKAGE_WORKS)
-  find_package(Kokkos REQUIRED)
-  if(Kokkos_VERSION VERSION_LESS 3.4.1)
-    message(FATAL_ERROR "granary needs Kokkos 3.4.1 or newer; found ${Kokkos_VERSION}")
-  endif()
-  # Before 4.0 the package comes with variables only: its Kokkos::kokkos names a directory that is not there.
-  if(Kokkos_VERSION VERSION_LESS 4.0)
-    target_include_directories(granary::kokkos SYSTEM INTERFACE ${Kokkos_INCLUDE_DIRS} ${Kokkos_TPL_INCLUDE_DIRS})
-    target_link_libraries(granary::kokkos INTERFACE ${Kokkos_LIBRARIES} ${Kokkos_TPL_LIBRARIES} Threads::Threads)
-  else()
-    target_link_libraries(granary::kokkos INTERFACE Kokkos::kokkos Threads::Threads)
-  endif()
-else()
-  message(STATUS "Kokkos' CMake package is broken: using ${GRANARY_KOKKOS_LIBRARY} with plain flags")
-  target_include_directories(granary::kokkos SYSTEM INTERFACE ${GRANARY_KOKKOS_INCLUDE_DIR})
-  target_compile_options(granary::kokkos INTERFACE -fopenmp)
-  target_link_options(granary::kokkos INTERFACE -fopenmp)
-  target_link_libraries(granary::kokkos INTERFACE ${GRANARY_KOKKOS_LIBRARY} ${CMAKE_DL_LIBS} Threads::Threads)
+include(${CMAKE_CURRENT_LIST_DIR}/GranaryKokkos.cmake)
+if(granary_kokkos_problem)
+  message(FATAL_ERROR "${granary_kokkos_problem}")
 endif()
 
 set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
 if(GRANARY_KOKKOS_PACKAGE_WORKS)
   find_package(KokkosKernels QUIET)
   set(GRANARY_HAVE_KOKKOSKERNELS ${KokkosKernels_FOUND})
+  # That of another Kokkos, as Debian's beside one of the user's, would bring that other one's headers. Trilinos states no
+  # version, and installs both side by side.
+  get_filename_component(kokkos_beside "${Kokkos_DIR}" DIRECTORY)
+  get_filename_component(kernels_beside "${KokkosKernels_DIR}" DIRECTORY)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+\\." kokkos_release "${Kokkos_VERSION}.")
+  string(FIND "${KokkosKernels_VERSION}." "${kokkos_release}" release_at)
+  if(KokkosKernels_FOUND AND NOT release_at EQUAL 0 AND NOT kernels_beside STREQUAL kokkos_beside)
+    message(STATUS "Kokkos Kernels in ${KokkosKernels_DIR} is not that of Kokkos ${Kokkos_VERSION}: not used")
+    set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
+  endif()
 endif()
 add_library(granary::kokkoskernels INTERFACE IMPORTED)
 target_link_libraries(granary::kokkoskernels INTERFACE granary::kokkos)
@@ -64,24 +44,16 @@ if(GRANARY_HAVE_KOKKOSKERNELS)
   target_compile_definitions(granary::kokkoskernels INTERFACE GRANARY_HAVE_KOKKOSKERNELS)
 endif()
 
-# What Kokkos drives devices with. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.
+# What drives devices: what Kokkos was built with.
 set(GRANARY_HAVE_CUDA FALSE)
 set(GRANARY_HAVE_HIP FALSE)
 add_library(granary::cuda INTERFACE IMPORTED)
 add_library(granary::hip INTERFACE IMPORTED)
-string(TOUPPER "${Kokkos_DEVICES}" granary_kokkos_devices)
-if("CUDA" IN_LIST granary_kokkos_devices OR "HIP" IN_LIST granary_kokkos_devices)
-  if(Kokkos_VERSION VERSION_LESS 4.6)
-    message(FATAL_ERROR "granary needs Kokkos 4.6 or newer for CUDA and HIP; found ${Kokkos_VERSION}")
-  endif()
-endif()
 if("CUDA" IN_LIST granary_kokkos_devices)
   set(GRANARY_HAVE_CUDA TRUE)
   find_package(CUDAToolkit 12 REQUIRED)
   target_link_libraries(granary::cuda INTERFACE CUDA::cudart CUDA::cuda_driver CUDA::cublas CUDA::cusolver)
   target_compile_definitions(granary::cuda INTERFACE GRANARY_HAVE_CUDA)
-  # nvcc warns of conversions that a template's constraints exclude.
-  target_compile_options(granary::kokkos INTERFACE "SHELL:-Xcudafe --diag_suppress=554")
 elseif("HIP" IN_LIST granary_kokkos_devices)
   set(GRANARY_HAVE_HIP TRUE)
   find_package(hip REQUIRED)

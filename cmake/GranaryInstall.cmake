@@ -1,15 +1,22 @@
-# The installed package: find_package(granary) gives granary::runtime, granary::linalg and the layers below them.
+# The installed package: headers, libraries, find_package(granary) with its components, and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY core policies linalg outofcore simulator workloads
+install(DIRECTORY core policies linalg outofcore simulator trace workloads
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary FILES_MATCHING PATTERN "*.hpp")
 install(FILES core/runtime/granary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary)
 
 set(granary_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/granary)
-install(EXPORT granary_layers NAMESPACE granary:: DESTINATION ${granary_package_dir})
+foreach(export_set IN LISTS granary_export_sets)
+  install(EXPORT granary_${export_set} NAMESPACE granary:: DESTINATION ${granary_package_dir})
+endforeach()
 configure_package_config_file(cmake/granary-config.cmake.in ${PROJECT_BINARY_DIR}/granary-config.cmake
-  INSTALL_DESTINATION ${granary_package_dir})
+  INSTALL_DESTINATION ${granary_package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/granary-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/granary-config.cmake ${PROJECT_BINARY_DIR}/granary-config-version.cmake
-  cmake/GranaryDependencies.cmake DESTINATION ${granary_package_dir})
+  cmake/GranaryKokkos.cmake DESTINATION ${granary_package_dir})
+if(NOT BUILD_SHARED_LIBS)
+  install(FILES cmake/GranaryDependencies.cmake DESTINATION ${granary_package_dir})
+endif()
 install(DIRECTORY cmake/kokkos-probe DESTINATION ${granary_package_dir})
+
+include(GranaryPkgConfig)

@@ -1,12 +1,22 @@
-# granary_add_layer(<name> SOURCES <file>... [LINKS <target>...] [PRIVATE_LINKS <target>...])
+# granary_add_layer(<name> [WHOLE] SOURCES <file>... [LINKS <target>...] [PRIVATE_LINKS <target>...])
 #
-# One library per layer, granary_<name>, alias granary::<name>. A layer sees what it links and nothing else: undefined
-# symbols are refused at link time, so that using a layer above fails the build.
+# One library per layer, granary_<name>, alias granary::<name>, shared or static as BUILD_SHARED_LIBS says. A layer sees
+# what it links and nothing else: undefined symbols are refused at link time, so that using a layer above fails the build.
+# WHOLE: a program gets all of the layer or nothing of it, also from a static library.
+
+# The layers by the component of the installed package that brings them; `planning` comes with every component.
+set(granary_layers_planning base model policy planner policies trace)
+set(granary_layers_core engine backends outofcore runtime)
+set(granary_layers_linalg kernels matrix_files linalg)
+set(granary_layers_simulator simulator bounds)
+set(granary_layers_workloads workloads)
+set(granary_export_sets planning core linalg simulator workloads)
 
 # <granary/...> means the same in the build tree as when installed.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
-foreach(folder core policies linalg outofcore simulator workloads)
+set(granary_folders core policies linalg outofcore simulator trace workloads)
+foreach(folder IN LISTS granary_folders)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/${folder} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/core/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
@@ -31,19 +41,49 @@ if(GRANARY_SANITIZE)
   endif()
 endif()
 
+# What a shared library gives away: what is granary's or instantiated for it, nothing of the libraries it is built on.
+set(granary_version_script ${PROJECT_SOURCE_DIR}/cmake/granary.map)
+
 function(granary_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
-  add_library(granary_${name} SHARED ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "WHOLE" "" "SOURCES;LINKS;PRIVATE_LINKS")
+  set(export_set)
+  foreach(candidate IN LISTS granary_export_sets)
+    if(name IN_LIST granary_layers_${candidate})
+      set(export_set granary_${candidate})
+    endif()
+  endforeach()
+  if(NOT export_set)
+    message(FATAL_ERROR "The layer ${name} is in no component: name it in one of granary_layers_* in GranaryLayers.cmake")
+  endif()
+  set(compiled granary_${name})
+  if(arg_WHOLE AND NOT BUILD_SHARED_LIBS)
+    # One member in the archive: of several, a linker takes those only that something refers to.
+    set(compiled granary_${name}_members)
+    add_library(${compiled} OBJECT ${arg_SOURCES})
+    set(member ${CMAKE_CURRENT_BINARY_DIR}/granary_${name}.o)
+    add_custom_command(OUTPUT ${member} DEPENDS $<TARGET_OBJECTS:${compiled}> COMMAND_EXPAND_LISTS VERBATIM
+      COMMAND ${CMAKE_LINKER} -r -o ${member} $<TARGET_OBJECTS:${compiled}>)
+    add_library(granary_${name} ${member})
+    set_target_properties(granary_${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(${compiled} PRIVATE ${arg_LINKS} ${arg_PRIVATE_LINKS} granary_options)
+    target_include_directories(${compiled} PRIVATE ${GRANARY_INCLUDE_DIR})
+  else()
+    add_library(granary_${name} ${arg_SOURCES})
+  endif()
   add_library(granary::${name} ALIAS granary_${name})
   target_include_directories(granary_${name} PUBLIC
     $<BUILD_INTERFACE:${GRANARY_INCLUDE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(granary_${name}
     PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} $<BUILD_INTERFACE:granary_options>)
-  if(NOT GRANARY_SANITIZE)
-    target_link_options(granary_${name} PRIVATE -Wl,--no-undefined)
+  if(BUILD_SHARED_LIBS AND NOT GRANARY_SANITIZE)
+    target_link_options(granary_${name} PRIVATE
+      -Wl,--no-undefined -Wl,--version-script=${granary_version_script})
+    set_property(TARGET granary_${name} APPEND PROPERTY LINK_DEPENDS ${granary_version_script})
   endif()
   target_compile_features(granary_${name} PUBLIC cxx_std_20)
+  set_target_properties(${compiled} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   set_target_properties(granary_${name} PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} EXPORT_NAME ${name})
-  install(TARGETS granary_${name} EXPORT granary_layers LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS granary_${name} EXPORT ${export_set}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

@@ -62,7 +62,7 @@ void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TiledMatrix<T> const& a
 
   OpTiles<T> const op_of_a(op_a, a), op_of_b(op_b, b);
   for_each_product(c.grid(), MatrixPart::All, left.tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
-    tiles::gemm(tasks, op_a, op_b, alpha, op_of_a(i, k), op_of_b(k, j), scale, c(i, j));
+    tiles::gemm(tasks.at(i, j, k), op_a, op_b, alpha, op_of_a(i, k), op_of_b(k, j), scale, c(i, j));
   });
 }
 
@@ -77,9 +77,9 @@ void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TiledMatrix<T> 
   OpTiles<T> const op_of_a(op, a);
   for_each_product(c.grid(), part_of(uplo), inner, alpha, beta, [&](auto i, auto j, auto k, R scale) {
     if (i == j) {
-      tiles::herk<T>(tasks, uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
+      tiles::herk<T>(tasks.at(i, j, k), uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
     } else {
-      tiles::gemm(tasks, op, op_right, T(alpha), op_of_a(i, k), op_of_a(j, k), T(scale), c(i, j));
+      tiles::gemm(tasks.at(i, j, k), op, op_right, T(alpha), op_of_a(i, k), op_of_a(j, k), T(scale), c(i, j));
     }
   });
 }
@@ -93,9 +93,9 @@ void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TiledMatrix<T> const& a
   OpTiles<T> const op_of_a(op, a);
   for_each_product(c.grid(), part_of(uplo), inner, alpha, beta, [&](auto i, auto j, auto k, T scale) {
     if (i == j) {
-      tiles::syrk(tasks, uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
+      tiles::syrk(tasks.at(i, j, k), uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
     } else {
-      tiles::gemm(tasks, op, op_right, alpha, op_of_a(i, k), op_of_a(j, k), scale, c(i, j));
+      tiles::gemm(tasks.at(i, j, k), op, op_right, alpha, op_of_a(i, k), op_of_a(j, k), scale, c(i, j));
     }
   });
 }
@@ -120,11 +120,11 @@ void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> cons
   }
   for_each_product(grid, MatrixPart::All, a.grid().tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
     if (i == k) {
-      tiles::hemm(tasks, Side::Left, uplo, alpha, a(i, i), b(i, j), scale, c(i, j));
+      tiles::hemm(tasks.at(i, j, k), Side::Left, uplo, alpha, a(i, i), b(i, j), scale, c(i, j));
     } else if (holds(part_of(uplo), i, k)) {
-      tiles::gemm(tasks, Op::NoTrans, Op::NoTrans, alpha, a(i, k), b(k, j), scale, c(i, j));
+      tiles::gemm(tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, alpha, a(i, k), b(k, j), scale, c(i, j));
     } else {
-      tiles::gemm(tasks, Op::ConjTrans, Op::NoTrans, alpha, a(k, i), b(k, j), scale, c(i, j));
+      tiles::gemm(tasks.at(i, j, k), Op::ConjTrans, Op::NoTrans, alpha, a(k, i), b(k, j), scale, c(i, j));
     }
   });
 }

@@ -44,7 +44,7 @@ void clear(TaskEmitter& tasks, LeftTriangle<T> const& problem) {
   auto const& [a, b, uplo, op, op_of_a, op_is_lower] = problem;
   for (std::uint64_t i = 0; i < b.grid().tile_rows(); ++i) {
     for (std::uint64_t j = 0; j < b.grid().tile_cols(); ++j) {
-      tiles::trmm(tasks, Side::Left, uplo, op, Diag::NonUnit, T(0), a(i, i), b(i, j));
+      tiles::trmm(tasks.at(i, j), Side::Left, uplo, op, Diag::NonUnit, T(0), a(i, i), b(i, j));
     }
   }
 }
@@ -80,13 +80,14 @@ void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
     T const scale = s == 0 ? alpha : T(1);
     for (std::uint64_t j = 0; j < cols; ++j) {
       // B(k,j) := op(A)(k,k)^-1 B(k,j)
-      tiles::trsm(tasks, Side::Left, uplo, op, diag, scale, a(k, k), b(k, j), levels.solve(s));
+      tiles::trsm(tasks.at(k, j, k), Side::Left, uplo, op, diag, scale, a(k, k), b(k, j), levels.solve(s));
     }
     for (std::uint64_t later = s + 1; later < steps; ++later) {
       auto const i = row(later);
       for (std::uint64_t j = 0; j < cols; ++j) {
         // B(i,j) := B(i,j) - op(A)(i,k) B(k,j)
-        tiles::gemm(tasks, op, Op::NoTrans, T(-1), op_of_a(i, k), b(k, j), scale, b(i, j), levels.update(later, s));
+        tiles::gemm(tasks.at(i, j, k), op, Op::NoTrans, T(-1), op_of_a(i, k), b(k, j), scale, b(i, j),
+                    levels.update(later, s));
       }
     }
   }
@@ -106,11 +107,11 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
     auto const i = row(s);
     for (std::uint64_t j = 0; j < b.grid().tile_cols(); ++j) {
       // B(i,j) := alpha op(A)(i,i) B(i,j)
-      tiles::trmm(tasks, Side::Left, uplo, op, diag, alpha, a(i, i), b(i, j));
+      tiles::trmm(tasks.at(i, j, i), Side::Left, uplo, op, diag, alpha, a(i, i), b(i, j));
       for (std::uint64_t later = s + 1; later < steps; ++later) {
         auto const k = row(later);
         // B(i,j) := B(i,j) + alpha op(A)(i,k) B(k,j)
-        tiles::gemm(tasks, op, Op::NoTrans, alpha, op_of_a(i, k), b(k, j), T(1), b(i, j));
+        tiles::gemm(tasks.at(i, j, k), op, Op::NoTrans, alpha, op_of_a(i, k), b(k, j), T(1), b(i, j));
       }
     }
   }

@@ -22,20 +22,22 @@ class CholeskyTasks {
 
   // A(k,k) := L(k,k)
   void potrf(std::uint64_t k) {
-    tiles::potrf<T>(m_tasks, Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k), priority(m_levels.potrf(k)));
+    tiles::potrf<T>(m_tasks.at(k, k, k), Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k),
+                    priority(m_levels.potrf(k)));
   }
   // A(i,k) := A(i,k) L(k,k)^-H
   void trsm(std::uint64_t i, std::uint64_t k) {
-    tiles::trsm(m_tasks, Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_a(k, k), m_a(i, k),
+    tiles::trsm(m_tasks.at(i, k, k), Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_a(k, k), m_a(i, k),
                 priority(m_levels.trsm(i, k)));
   }
   // A(i,i) := A(i,i) - A(i,k) A(i,k)^H
   void herk(std::uint64_t i, std::uint64_t k) {
-    tiles::herk<T>(m_tasks, Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i), priority(m_levels.syrk(i, k)));
+    tiles::herk<T>(m_tasks.at(i, i, k), Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i),
+                   priority(m_levels.syrk(i, k)));
   }
   // A(i,j) := A(i,j) - A(i,k) A(j,k)^H
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    tiles::gemm(m_tasks, Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k), T(1), m_a(i, j),
+    tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k), T(1), m_a(i, j),
                 priority(m_levels.gemm(i, j, k)));
   }
 

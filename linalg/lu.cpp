@@ -33,14 +33,14 @@ class GrowthTasks {
   // Tile (i,j) as it is before its first change, in step 0.
   void before(std::uint64_t i, std::uint64_t j, std::uint64_t step, std::int64_t priority) {
     if (!m_growth || step > 0) return;
-    tiles::max_modulus<T>(m_tasks, m_a(i, j), MatrixPart::All, std::exchange(m_first_tile, false), m_growth->matrix,
-                          priority);
+    tiles::max_modulus<T>(m_tasks.at(i, j, step), m_a(i, j), MatrixPart::All, std::exchange(m_first_tile, false),
+                          m_growth->matrix, priority);
   }
   // Tile (k,j) of U.
   void after(std::uint64_t k, std::uint64_t j, std::int64_t priority) {
     if (!m_growth) return;
-    tiles::max_modulus<T>(m_tasks, m_a(k, j), k == j ? MatrixPart::Upper : MatrixPart::All, k == 0 && j == 0,
-                          m_growth->factor, priority);
+    tiles::max_modulus<T>(m_tasks.at(k, j, k), m_a(k, j), k == j ? MatrixPart::Upper : MatrixPart::All,
+                          k == 0 && j == 0, m_growth->factor, priority);
   }
 
  private:
@@ -65,29 +65,29 @@ class NopivTasks {
   void getrf(std::uint64_t k) {
     auto const level = priority(m_levels.getrf(k));
     m_growth.before(k, k, k, level);
-    tiles::getrf_nopiv<T>(m_tasks, m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny, level);
+    tiles::getrf_nopiv<T>(m_tasks.at(k, k, k), m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny, level);
     m_growth.after(k, k, level);
   }
   // A(k,j) := L(k,k)^-1 A(k,j)
   void trsm_ll(std::uint64_t k, std::uint64_t j) {
     auto const level = priority(m_levels.trsm_ll(k, j));
     m_growth.before(k, j, k, level);
-    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)), m_a(k, j),
-                level);
+    tiles::trsm(m_tasks.at(k, j, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)),
+                m_a(k, j), level);
     m_growth.after(k, j, level);
   }
   // A(i,k) := A(i,k) U(k,k)^-1
   void trsm_ru(std::uint64_t i, std::uint64_t k) {
     auto const level = priority(m_levels.trsm_ru(i, k));
     m_growth.before(i, k, k, level);
-    tiles::trsm(m_tasks, Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), leading_square(m_a(k, k)),
-                m_a(i, k), level);
+    tiles::trsm(m_tasks.at(i, k, k), Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1),
+                leading_square(m_a(k, k)), m_a(i, k), level);
   }
   // A(i,j) := A(i,j) - A(i,k) A(k,j)
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
     auto const level = priority(m_levels.gemm(i, j, k));
     m_growth.before(i, j, k, level);
-    tiles::gemm(m_tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
+    tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
   }
 
  private:
@@ -138,7 +138,7 @@ void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
     auto const permute = direction == SwapDirection::Forward
                              ? (i + group >= end ? tiles::Permute::After : tiles::Permute::None)
                              : (i == k + 1 ? tiles::Permute::Before : tiles::Permute::None);
-    tiles::swap_rows<T>(tasks, {a(k, j), lower, i * grid.tile, grid.tile, permute}, pivots, priority);
+    tiles::swap_rows<T>(tasks.at(i, j, k), {a(k, j), lower, i * grid.tile, grid.tile, permute}, pivots, priority);
   }
 }
 
@@ -156,18 +156,18 @@ class PivotedTasks {
     if (m_a.grid().tile_rows() - k <= m_options.leaf_tiles) {
       auto const part = tiles_below(k, k, m_options.leaf_tiles);
       auto const workspace = temporary("panel", tiles::workspace_bytes<T>(part.size(), m_a.grid().tile));
-      tiles::getrf_panel<T>(m_tasks, {part, m_a.grid().first(k), m_a.grid().tile}, workspace, m_pivots.panels[k],
-                            level);
+      tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, workspace,
+                            m_pivots.panels[k], level);
       m_tasks.submitter().release_data(workspace);
     } else {
       tournament(k);
       exchange(k, k);
       auto const workspace = temporary("panel", tiles::workspace_bytes<T>(1, m_a.grid().tile));
-      tiles::getrf_ordered<T>(m_tasks, m_a(k, k), m_a.grid().tile, workspace, m_pivots.panels[k], m_a.grid().first(k),
-                              level);
+      tiles::getrf_ordered<T>(m_tasks.at(k, k, k), m_a(k, k), m_a.grid().tile, workspace, m_pivots.panels[k],
+                              m_a.grid().first(k), level);
       m_tasks.submitter().release_data(workspace);
       for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
-        tiles::trsm_ru_ordered<T>(m_tasks, leading_square(m_a(k, k)), m_a(i, k), level);
+        tiles::trsm_ru_ordered<T>(m_tasks.at(i, k, k), leading_square(m_a(k, k)), m_a(i, k), level);
       }
     }
     m_growth.after(k, k, level);
@@ -177,11 +177,11 @@ class PivotedTasks {
     auto const level = priority(j, k);
     measure_matrix(j, k);
     exchange(k, j);
-    tiles::trsm(m_tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)), m_a(k, j),
-                level);
+    tiles::trsm(m_tasks.at(k, j, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)),
+                m_a(k, j), level);
     m_growth.after(k, j, level);
     for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
-      tiles::gemm(m_tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
+      tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
     }
   }
   // A(:,j) := P(k) A(:,j)
@@ -203,7 +203,7 @@ class PivotedTasks {
       play(part.size(), [&](DataId workspace) {
         round.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
         last_rows = std::min(grid.rows - grid.first(i), grid.cols_in(k));
-        tiles::select_rows<T>(m_tasks, {part, grid.first(i), grid.tile}, workspace, round.back(), level);
+        tiles::select_rows<T>(m_tasks.at(i, k, k), {part, grid.first(i), grid.tile}, workspace, round.back(), level);
       });
     }
     auto const match = [&](std::size_t begin, std::size_t count) {
@@ -217,7 +217,7 @@ class PivotedTasks {
         auto const candidates = match(begin, std::min<std::size_t>(matched, round.size() - begin));
         play(candidates.candidates.size(), [&](DataId workspace) {
           winners.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
-          tiles::merge_rows<T>(m_tasks, candidates, workspace, winners.back(), level);
+          tiles::merge_rows<T>(m_tasks.at(k, k, k), candidates, workspace, winners.back(), level);
         });
         if (begin + matched >= round.size() && candidates.candidates.size() > 1) last_rows = grid.cols_in(k);
       }
@@ -225,8 +225,8 @@ class PivotedTasks {
       round = std::move(winners);
     }
     play(round.size(), [&](DataId workspace) {
-      tiles::final_rows<T>(m_tasks, match(0, round.size()), m_a(k, k), grid.first(k), workspace, m_pivots.panels[k],
-                           level);
+      tiles::final_rows<T>(m_tasks.at(k, k, k), match(0, round.size()), m_a(k, k), grid.first(k), workspace,
+                           m_pivots.panels[k], level);
     });
     release(round);
   }

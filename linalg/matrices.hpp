@@ -25,7 +25,7 @@ template <class T>
   return {grid, part, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
             auto const slot = grid.slot(i, j);
             return runtime.add_data(tile_name(name, i, j), grid.tile * grid.tile * sizeof(T),
-                                    {.origin = {source, slot}, .home = {sink, slot}});
+                                    {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
           }};
 }
 
@@ -84,7 +84,10 @@ template <class ViewType>
                       .pitch = form.leading * sizeof(T),
                       .packed = packed * sizeof(T)};
     return runtime.add_data(tile_name(view.label(), i, j), lines.count * lines.packed,
-                            {.host = reinterpret_cast<std::byte*>(corner), .lines = lines, .keep = pinned});
+                            {.host = reinterpret_cast<std::byte*>(corner),
+                             .lines = lines,
+                             .keep = pinned,
+                             .position = tile_position(i, j)});
   });
 }
 

@@ -37,7 +37,7 @@ template <class From, class To>
 void copy_tiles(TaskEmitter& tasks, bool conjugated, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
                 OtherTriangle other) {
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
-    tiles::copy<From, To>(tasks, part, conjugated, a(i, j), b(i, j), other);
+    tiles::copy<From, To>(tasks.at(i, j), part, conjugated, a(i, j), b(i, j), other);
   });
 }
 
@@ -62,7 +62,7 @@ template <class T>
 void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
          TiledMatrix<T> const& a, OtherTriangle other) {
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
-    tiles::set<T>(tasks, part, off_diagonal, i == j ? diagonal : off_diagonal, a(i, j), other);
+    tiles::set<T>(tasks.at(i, j), part, off_diagonal, i == j ? diagonal : off_diagonal, a(i, j), other);
   });
 }
 
@@ -71,7 +71,7 @@ void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const
          TiledMatrix<T> const& b, OtherTriangle other) {
   require_match("add", a, b);
   for_each_tile(a, [&](std::uint64_t i, std::uint64_t j, MatrixPart part) {
-    tiles::add<T>(tasks, part, alpha, a(i, j), beta, b(i, j), other);
+    tiles::add<T>(tasks.at(i, j), part, alpha, a(i, j), beta, b(i, j), other);
   });
 }
 

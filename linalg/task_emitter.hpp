@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,12 @@ class TaskEmitter {
   [[nodiscard]] std::int32_t inner_tile() const { return m_inner_tile; }
   void set_inner_tile(std::int32_t inner_tile) { m_inner_tile = inner_tile; }
 
+  /// The next task is that of i, j and k of its algorithm, as far as they are given: for traces.
+  TaskEmitter& at(std::uint64_t i, std::uint64_t j, std::optional<std::uint64_t> k = {}) {
+    m_index = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), k ? static_cast<std::int32_t>(*k) : -1};
+    return *this;
+  }
+
   /// Submits one task. `codelet` outlives the emitter: it is added to the submitter when it is first used.
   template <class P>
   TaskId emit(Codelet const& codelet, std::initializer_list<Access> accesses, std::int64_t priority, double flops,
@@ -33,7 +40,8 @@ class TaskEmitter {
   template <class P>
   TaskId emit(Codelet const& codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
               P&& parameters) {
-    return m_submitter->submit({id_of(codelet), accesses, priority, flops}, Parameters(std::forward<P>(parameters)));
+    return m_submitter->submit({id_of(codelet), accesses, priority, flops, std::exchange(m_index, no_index)},
+                               Parameters(std::forward<P>(parameters)));
   }
 
  private:
@@ -46,6 +54,7 @@ class TaskEmitter {
 
   Submitter* m_submitter;
   std::int32_t m_inner_tile = 0;
+  TaskIndex m_index = no_index;  // of the next task
   std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
 };
 

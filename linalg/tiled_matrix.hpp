@@ -96,13 +96,20 @@ class TiledMatrix {
   return matrix + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";
 }
 
+[[nodiscard]] constexpr MatrixPosition tile_position(std::uint64_t i, std::uint64_t j) {
+  return {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)};
+}
+
 /// Tiles without origin and home: row-major, tile x tile elements also at the edges.
 template <class T>
 [[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
   return {grid, part, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
-            return submitter.add_data(
-                {.name = tile_name(name, i, j), .bytes = grid.tile * grid.tile * sizeof(T), .origin = {}, .home = {}});
+            return submitter.add_data({.name = tile_name(name, i, j),
+                                       .bytes = grid.tile * grid.tile * sizeof(T),
+                                       .origin = {},
+                                       .home = {},
+                                       .position = tile_position(i, j)});
           }};
 }
 

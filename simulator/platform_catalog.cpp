@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside this library as it is installed, wherever that is, and in the source tree.
+// Beside this library (or program, with static libraries) as it is installed, wherever that is, in the source tree, and
+// where platforms were to be installed.
 std::vector<fs::path> folders() {
   std::vector<fs::path> found;
   Dl_info library{};
@@ -27,6 +28,7 @@ std::vector<fs::path> folders() {
     if (!error) found.push_back((file.parent_path() / GRANARY_PLATFORMS_FROM_LIBRARY).lexically_normal());
   }
   found.emplace_back(GRANARY_PLATFORMS_IN_SOURCE);
+  found.emplace_back(GRANARY_PLATFORMS_INSTALLED);
   return found;
 }
 

@@ -27,6 +27,8 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
     throw InvalidArgument("a decision cannot cost " + std::to_string(m_options.charge_decisions.per_task.count()) +
                           " ns; the least is 0");
   }
+  auto const& trace = m_options.trace;
+  if (trace.record) m_recorder = std::make_unique<TraceRecorder>(m_planner, trace.most_events);
 }
 
 CodeletId Simulator::add_codelet(Codelet codelet) {
@@ -38,6 +40,7 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
   codelet.kernels = kernels;
   m_planner.set_now(m_now);
   CodeletId const id = m_planner.add_codelet(codelet);
+  if (m_recorder) m_recorder->codelet_added(codelet);
   accepted(AddCodelet{std::move(codelet)});
   return id;
 }
@@ -45,6 +48,7 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
 DataId Simulator::add_data(DataDescription description) {
   m_planner.set_now(m_now);
   DataId const id = m_planner.add_data(description);
+  if (m_recorder) m_recorder->data_added(id);
   accepted(AddData{std::move(description)});
   return id;
 }
@@ -54,6 +58,7 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
   TaskId const id = m_planner.submit(submission);
+  if (m_recorder) m_recorder->submitted(id, submission.index);
   if (m_planner.codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
   accepted(SubmitTask{submission.codelet,
                       {submission.accesses.begin(), submission.accesses.end()},
@@ -130,6 +135,7 @@ void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant
   ++lane.tasks;
   start_front(worker);
   if (m_options.on_task_end) m_options.on_task_end(task, worker, start, end);
+  if (m_recorder) m_recorder->task_ended(task, start, end, lane.last_failed);
   if (lane.last_failed) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
     answer(TaskFailed{task, std::move(error)});
@@ -149,7 +155,9 @@ void Simulator::skip_front(WorkerId worker) {
 }
 
 void Simulator::happens(CopyAnswers const& copy) {
-  if (m_bad_copies.empty() || m_bad_copies.erase(copy.transfer) == 0) return answer(CopyDone{copy.transfer});
+  bool const fails = !m_bad_copies.empty() && m_bad_copies.erase(copy.transfer) > 0;
+  if (m_recorder) m_recorder->copy_ended(copy.transfer, m_now, fails);
+  if (!fails) return answer(CopyDone{copy.transfer});
   auto error = std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(copy.transfer.value())));
   answer(CopyFailed{copy.transfer, std::move(error)});
 }
@@ -223,9 +231,11 @@ void Simulator::perform_taken() {
   m_performed.swap(m_commands);
   for (auto const& command : m_performed) {
     if (m_options.on_command) m_options.on_command(m_now, command);
+    if (m_recorder) m_recorder->performed(command, m_now);
     std::visit([&](auto const& order) { perform(order); }, command);
   }
   m_performed.clear();
+  if (m_recorder) m_recorder->settled(m_now);
   for (auto const worker : m_given) start_front(worker);
   m_given.clear();
   share_inner_tasks();

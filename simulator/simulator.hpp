@@ -7,6 +7,7 @@
 #include <granary/core/planner/event.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/core/planner/planner.hpp>
+#include <granary/core/planner/trace_recorder.hpp>
 #include <granary/simulator/event_heap.hpp>
 #include <granary/simulator/faults.hpp>
 #include <granary/simulator/ground_truth.hpp>
@@ -42,6 +43,7 @@ struct SimulatorOptions {
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
+  TraceOptions trace{};
   /// Told of each event that the planner accepted, before its commands are performed.
   std::function<void(Instant, Event const&)> on_event{};
   /// Told of each command, in order, as it is performed.
@@ -76,6 +78,8 @@ class Simulator final : public Submitter {
 
   [[nodiscard]] Instant now() const { return m_now; }
   [[nodiscard]] Planner const& planner() const { return m_planner; }
+  /// What happened so far; empty unless SimulatorOptions::trace records. O(events).
+  [[nodiscard]] Trace trace() const { return m_recorder ? m_recorder->trace() : Trace{}; }
 
  private:
   struct Given {
@@ -149,6 +153,7 @@ class Simulator final : public Submitter {
   Planner m_planner;
   GroundTruth const& m_truth;
   SimulatorOptions m_options;
+  std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
   LinkModel m_links;
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker

@@ -13,13 +13,14 @@ void no_body(KernelCall const&) {
 
 }  // namespace
 
-DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes) {
+DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes, MatrixPosition position) {
   return submitter.add_data({.name = std::move(name),
                              .bytes = bytes,
                              .origin = home.node,
                              .home = home.node,
                              .origin_is_home = true,
-                             .in_place = home.in_place});
+                             .in_place = home.in_place,
+                             .position = position});
 }
 
 DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes) {

@@ -9,7 +9,7 @@
 namespace granary::detail {
 
 /// A datum that starts and ends at `home`.
-DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes);
+DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes, MatrixPosition position = {});
 /// A datum without a first value that ends at `home`.
 DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes);
 /// A datum that is nowhere before it is written, nor after it is released.

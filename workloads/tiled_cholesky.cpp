@@ -10,7 +10,8 @@ template <class T>
 void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
   TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::Lower, Layout::RowMajor, tiling.tile,
                          [&](std::uint64_t i, std::uint64_t j) {
-                           return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes());
+                           return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
+                                                        tile_position(i, j));
                          });
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);

@@ -14,15 +14,17 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
   for (std::size_t matrix = 0; matrix < data.size(); ++matrix) {
     std::string const name(1, "ABC"[matrix]);
     for (std::uint64_t i = 0; i < tiles * tiles; ++i) {
-      data[matrix].push_back(
-          detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles), m_tiling.tile_bytes()));
+      data[matrix].push_back(detail::add_home_data(submitter, home, tile_name(name, i / tiles, i % tiles),
+                                                   m_tiling.tile_bytes(), tile_position(i / tiles, i % tiles)));
     }
   }
   auto const update = [&](std::uint64_t tile, std::uint64_t k) {
     std::array const accesses{Access{data[0][tile / tiles * tiles + k], AccessMode::Read},
                               Access{data[1][k * tiles + tile % tiles], AccessMode::Read},
                               Access{data[2][tile], AccessMode::ReadWrite}};
-    submitter.submit({gemm, accesses, 0, 2 * m_tiling.cube()}, {});
+    TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
+                          static_cast<std::int32_t>(k)};
+    submitter.submit({gemm, accesses, 0, 2 * m_tiling.cube(), index}, {});
   };
   bool const by_tile = m_order == GemmOrder::ByTile;
   auto const outer = by_tile ? tiles * tiles : tiles;

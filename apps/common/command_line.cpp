@@ -57,6 +57,20 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
   m_app.add_flag("--check", m_options.check, check);
   m_app.add_option("--json", m_options.json, "file that gets the summary as JSON");
+  m_app
+      .add_option("--progress", m_options.progress_seconds,
+                  "print a line of progress every so many seconds, also into a file")
+      ->check(CLI::Range(0.01, 1e6));
+  m_app
+      .add_option("--stall-timeout", m_stall_seconds,
+                  "print what runs and what waits when no task and no transfer has ended for so many seconds")
+      ->check(CLI::Range(0.01, 1e6));
+  m_app.add_option("--trace", m_options.trace,
+                   "file that gets what happened when: .json for Perfetto, .paje for ViTE, docs/trace.md");
+  m_app.add_option("--report", m_options.report, "file that gets a page of HTML that shows the run, docs/report.md");
+  m_app.add_option("--trace-events", runtime.trace_events, "the most events that are recorded; the rest is counted")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   m_app.add_flag("--quiet", m_options.quiet, "print nothing but errors");
   m_app.set_version_flag("--version", [] { return version_text(); });
 }
@@ -79,10 +93,12 @@ void CommandLine::add_device_options() {
 bool CommandLine::parse(int argc, char const* const* argv) {
   if (!parse_arguments(m_app, argc, argv)) return false;
   auto& runtime = m_options.runtime;
+  runtime.record_trace = m_options.trace || m_options.report;
   if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
   if (!m_device_memory.empty()) runtime.device_memory = parse_memory(m_device_memory);
   if (!m_link_rate.empty()) runtime.link_bytes_per_second = parse_rate(m_link_rate);
+  if (m_stall_seconds > 0) runtime.stall_timeout = from_seconds(m_stall_seconds);
   if (runtime.scratch.empty() && m_options.output) {
     auto const directory = std::filesystem::path(*m_options.output).parent_path().string();
     runtime.scratch = directory.empty() ? "." : directory;

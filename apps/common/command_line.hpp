@@ -23,12 +23,15 @@ struct RunOptions {
   std::optional<std::uint64_t> tile;
   std::int32_t inner_tile = 0;  ///< 0: tasks run as they are
   std::optional<std::string> json;
+  std::optional<std::string> trace;
+  std::optional<std::string> report;
   RuntimeOptions runtime;
   bool left_looking = false;
   bool single_precision = false;  ///< generated matrices only, as the next
   bool complex = false;
   bool check = false;
   bool quiet = false;
+  double progress_seconds = 0;  ///< between lines of progress; 0: a line that changes, where stderr is a terminal
 };
 
 /// A program's command line: the options that all have, and those that it adds to app().
@@ -52,6 +55,7 @@ class CommandLine {
   std::string m_rate;
   std::string m_device_memory;
   std::string m_link_rate;
+  double m_stall_seconds = 0;
 };
 
 }  // namespace granary::app

@@ -4,9 +4,12 @@
 #include <granary/core/base/error.hpp>
 
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 namespace granary::app {
@@ -23,6 +26,9 @@ namespace {
 }  // namespace
 
 int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body) {
+  // What is printed is the result; warnings do not belong there.
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  spdlog::set_pattern("[%l] %v");
   try {
     SignalWatch signals;
     body(signals);

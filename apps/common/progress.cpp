@@ -11,7 +11,7 @@
 
 namespace granary::app {
 namespace {
-constexpr std::chrono::milliseconds interval(200);
+constexpr double redraw_seconds = 0.2;
 }
 
 std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops,
@@ -25,9 +25,10 @@ std::string format_progress(std::string const& what, std::uint64_t done, std::ui
   return text;
 }
 
-Progress::Progress(std::string what, std::uint64_t tasks, double flops, bool quiet, std::function<std::uint64_t()> done)
-    : m_what(std::move(what)), m_tasks(tasks), m_flops(flops), m_done(std::move(done)) {
-  if (!quiet && ::isatty(STDERR_FILENO) != 0) m_thread = std::thread([this] { draw(); });
+Progress::Progress(std::string what, std::uint64_t tasks, double flops, How how, std::function<std::uint64_t()> done)
+    : m_what(std::move(what)), m_tasks(tasks), m_flops(flops), m_how(how), m_done(std::move(done)) {
+  if (m_how.quiet || (m_how.seconds == 0 && ::isatty(STDERR_FILENO) == 0)) return;
+  m_thread = std::thread([this] { draw(); });
 }
 
 Progress::~Progress() {
@@ -41,12 +42,16 @@ Progress::~Progress() {
 }
 
 void Progress::draw() {
+  bool const lines = m_how.seconds > 0;
+  std::chrono::duration<double> const interval(lines ? m_how.seconds : redraw_seconds);
   std::unique_lock lock(m_mutex);
   while (!m_changed.wait_for(lock, interval, [this] { return m_stop; })) {
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - m_start;
-    fmt::print(stderr, "\r\x1b[K{}", format_progress(m_what, m_done(), m_tasks, m_flops, elapsed.count()));
+    auto const text = format_progress(m_what, m_done(), m_tasks, m_flops, elapsed.count());
+    fmt::print(stderr, fmt::runtime(lines ? "{}\n" : "\r\x1b[K{}"), text);
     std::fflush(stderr);
   }
+  if (lines) return;
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
 }

@@ -11,15 +11,19 @@
 
 namespace granary::app {
 
-/// A line on the terminal that stderr is, from construction to destruction: what is being done, tasks done, speed, time
-/// left. Five times a second; nothing at all where stderr is no terminal or `quiet`.
+/// Progress on stderr, from construction to destruction: what is being done, tasks done, speed, time left. A line that
+/// changes five times a second where that is a terminal; or, wherever it is, a line every `seconds`.
 class Progress {
  public:
+  struct How {
+    bool quiet = false;  ///< nothing at all
+    double seconds = 0;  ///< 0: a line that changes, and nothing where stderr is no terminal
+  };
   /// `done` gives the number of tasks that have ended, of `tasks`; it is called on a thread of the line's own.
-  Progress(std::string what, std::uint64_t tasks, double flops, bool quiet, std::function<std::uint64_t()> done);
+  Progress(std::string what, std::uint64_t tasks, double flops, How how, std::function<std::uint64_t()> done);
   Progress(Progress const&) = delete;
   Progress& operator=(Progress const&) = delete;
-  /// Takes the line away.
+  /// Takes the line that changes away.
   ~Progress();
 
  private:
@@ -28,6 +32,7 @@ class Progress {
   std::string m_what;
   std::uint64_t m_tasks;
   double m_flops;
+  How m_how;
   std::function<std::uint64_t()> m_done;
   std::chrono::steady_clock::time_point const m_start = std::chrono::steady_clock::now();
   std::mutex m_mutex;

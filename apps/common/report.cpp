@@ -2,10 +2,12 @@
 #include "apps/common/report.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/trace/html_report.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 namespace granary::app {
@@ -96,6 +98,21 @@ void Report::add_devices(RunFigures const& run) {
   value("bytes_host_to_devices", run.traffic.from_host);
   value("bytes_devices_to_host", run.traffic.to_host);
   value("bytes_device_to_device", run.traffic.between);
+}
+
+void describe(Trace& trace, nlohmann::ordered_json const& values) {
+  trace.configuration.emplace(trace.configuration.begin(), "program",
+                              std::string(program_invocation_short_name) + " " GRANARY_VERSION);
+  for (auto const& [name, value] : values.items()) {
+    auto const known = std::ranges::find(trace.configuration, name, &std::pair<std::string, std::string>::first);
+    if (known != trace.configuration.end()) continue;
+    if (value.is_number()) trace.totals.emplace_back(name, value.get<double>());
+    if (value.is_string()) trace.configuration.emplace_back(name, value);
+  }
+  auto const bytes = [&](char const* name) { return values.value(name, 0.0); };
+  if (auto const least = std::max(bytes("io_bound_bytes"), bytes("compulsory_bytes")); least > 0) {
+    trace.totals.emplace_back(least_bytes_read, least);
+  }
 }
 
 void Report::publish(RunOptions const& options) const {

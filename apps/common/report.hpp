@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/trace.hpp>
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
 
@@ -59,6 +60,7 @@ class Report {
   void add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops, LeastTraffic const& least);
 
   [[nodiscard]] std::string const& text() const { return m_text; }
+  [[nodiscard]] nlohmann::ordered_json const& values() const { return m_json; }
   [[nodiscard]] std::string json() const { return m_json.dump(2) + "\n"; }
   /// Prints the text and writes the JSON where the options ask for them. Throws Error when it cannot be written.
   void publish(RunOptions const& options) const;
@@ -69,5 +71,9 @@ class Report {
   std::string m_text;
   nlohmann::ordered_json m_json;
 };
+
+/// Adds a report's values to a trace: texts to the configuration, numbers to the totals, with the bounds under the
+/// names that docs/trace.md states.
+void describe(Trace& trace, nlohmann::ordered_json const& values);
 
 }  // namespace granary::app

@@ -4,24 +4,47 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/runtime/doubts.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/trace/html_report.hpp>
+#include <granary/trace/trace_file.hpp>
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
+
+#include "apps/common/tiling.hpp"
 
 namespace granary::app {
 namespace {
 
-// While it lives, a signal cancels the runtime's tasks.
+// SIGUSR1: where the run stands.
+void print_state(Runtime const& runtime) {
+  try {
+    fmt::print(stderr, "{}", runtime.describe());
+  } catch (std::exception const& error) {
+    fmt::print(stderr, "the state of the run is unknown: {}\n", error.what());
+  }
+}
+
+// While it lives, signals cancel the runtime's tasks and ask for their state.
 class CancelOnSignal {
  public:
   CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
+    signals.on_state_request([&runtime] { print_state(runtime); });
     signals.on_signal(
         [&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
   }
   CancelOnSignal(CancelOnSignal const&) = delete;
   CancelOnSignal& operator=(CancelOnSignal const&) = delete;
-  ~CancelOnSignal() { m_signals.on_signal(nullptr); }
+  ~CancelOnSignal() {
+    m_signals.on_signal(nullptr);
+    m_signals.on_state_request(nullptr);
+  }
 
  private:
   SignalWatch& m_signals;
@@ -46,8 +69,13 @@ std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) 
 
 std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
   auto const before = m_runtime.statistics().planner.tasks_run;
-  return std::make_unique<Progress>(what, tasks, flops, m_options.quiet,
+  return std::make_unique<Progress>(what, tasks, flops,
+                                    Progress::How{.quiet = m_options.quiet, .seconds = m_options.progress_seconds},
                                     [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
+}
+
+void Session::warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const {
+  if (auto const doubt = doubt_tiles(grid, part, *m_runtime.options().workers)) warn_once(*doubt);
 }
 
 void Session::wait() {
@@ -78,6 +106,26 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
           .traffic = m_runtime.device_traffic()};
 }
 
+void Session::write_events() const {
+  if (!m_options.trace && !m_options.report) return;
+  auto trace = m_runtime.trace();
+  if (trace.dropped > 0) {
+    spdlog::warn("granary: {} events were not recorded: at most {} are (--trace-events)", trace.dropped,
+                 m_runtime.options().trace_events);
+  }
+  describe(trace, m_figures);
+  if (m_options.trace) write_trace(trace, *m_options.trace);
+  if (m_options.report) write_html_report(trace, *m_options.report);
+}
+
+void Session::keep_events() const {
+  try {
+    write_events();
+  } catch (std::exception const& error) {
+    spdlog::error("granary: what happened was not written: {}", error.what());
+  }
+}
+
 RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs) {
   std::vector<std::string> files;
   for (auto const& input : inputs) {
@@ -91,6 +139,17 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
       throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
     }
   }
+  if (options.trace) check_trace_file(*options.trace);
+  if (options.report) check_report_path(*options.report);
+  for (auto const& file : {options.trace, options.report}) {
+    if (!file) continue;
+    check_output(*file, files);
+    for (auto const& other : {options.output, options.json}) {
+      if (other && std::filesystem::weakly_canonical(*other) == std::filesystem::weakly_canonical(*file)) {
+        throw InvalidArgument("what happened cannot be written to " + *file + ", which is another output");
+      }
+    }
+  }
   auto runtime = configure(options.runtime);
   static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
   return runtime;
@@ -98,6 +157,7 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
 
 void run_session(RunOptions const& options, RuntimeOptions const& runtime_options, SignalWatch& signals,
                  std::function<void(Session&)> const& work) {
+  if (options.quiet) spdlog::set_level(spdlog::level::err);
   if (auto const obstacle = kokkos_obstacle()) throw InvalidArgument(*obstacle);
   auto kokkos = std::make_unique<Kokkos::ScopeGuard>();
   try {
@@ -107,10 +167,15 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
     try {
       work(session);
     } catch (Error const&) {
+      session.keep_events();
       // What a cancelled run says on its way out is the signal's doing.
       signals.check();
       throw;
+    } catch (...) {
+      session.keep_events();
+      throw;
     }
+    session.write_events();
   } catch (DeviceLost const&) {
     // Kokkos does not end without its device: it would end the process before anybody hears why.
     if (*vendor_backend() != '\0') static_cast<void>(kokkos.release());

@@ -50,6 +50,8 @@ class Session {
   [[nodiscard]] std::shared_ptr<MatrixSink> make_sink(MatrixSinkOptions const& matrix);
   /// Shows progress while the result lives: of the tasks to come, these many.
   [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
+  /// Says so where the tiles are too few for the workers.
+  void warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const;
   /// Runtime::wait; throws Interrupted when a signal has arrived.
   void wait();
   /// Emits tasks that measure a residual (linalg/residual) and waits for it. Gives it scaled for a matrix of order `n`.
@@ -64,11 +66,18 @@ class Session {
   }
   /// What has been done since `start`, the session's first work.
   [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start) const;
+  /// Puts the report's values beside the events that are written at the end.
+  void note(Report const& report) { m_figures = report.values(); }
+  /// What happened, where it is asked for. Throws IoError.
+  void write_events() const;
+  /// The same while an exception passes: an error goes to the log.
+  void keep_events() const;
 
  private:
   RunOptions const& m_options;
   SignalWatch& m_signals;
   Runtime& m_runtime;
+  nlohmann::ordered_json m_figures = nlohmann::ordered_json::object();
 };
 
 /// What can be found wrong before any work: outputs that are inputs or each other, directories that are not there,

@@ -1,18 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/signals.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 namespace granary::app {
 namespace {
 
-constexpr std::array watched{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array watched{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
 // A handler may only touch globals. A handler and not a blocked mask, because threads of BLAS are older than main().
 int pipe_ends[2] = {-1, -1};
@@ -61,6 +64,11 @@ void SignalWatch::on_signal(std::function<void(Interrupted const&)> function) {
   if (m_signal != 0 && m_function) m_function(Interrupted(m_signal));
 }
 
+void SignalWatch::on_state_request(std::function<void()> function) {
+  std::lock_guard const lock(m_mutex);
+  m_tell_state = std::move(function);
+}
+
 void SignalWatch::watch() {
   unsigned char byte = 0;
   for (;;) {
@@ -68,6 +76,14 @@ void SignalWatch::watch() {
     if (count < 0 && errno == EINTR) continue;
     if (count != 1 || byte == 0) return;
     std::lock_guard const lock(m_mutex);
+    if (byte == SIGUSR1) {
+      if (m_tell_state) {
+        m_tell_state();
+      } else {
+        fmt::print(stderr, "no tasks run at present\n");
+      }
+      continue;
+    }
     if (m_signal != 0) continue;
     m_signal = byte;
     if (m_function) m_function(Interrupted(m_signal));

@@ -19,8 +19,8 @@ class Interrupted : public Error {
   int m_signal;
 };
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a call on a thread of its own, from its construction to its destruction. There
-/// is one at a time.
+/// Turns SIGINT, SIGTERM and SIGHUP, which end a run, and SIGUSR1, which asks for its state, into calls on a thread of
+/// its own, from its construction to its destruction. There is one at a time.
 class SignalWatch {
  public:
   SignalWatch();
@@ -33,6 +33,8 @@ class SignalWatch {
   /// From now on, the first signal also calls `function`, at once if it has arrived already; null: none. No call is
   /// under way on return.
   void on_signal(std::function<void(Interrupted const&)> function);
+  /// From now on, SIGUSR1 calls `function`; null: it is told that nothing runs. No call is under way on return.
+  void on_state_request(std::function<void()> function);
 
  private:
   void watch();
@@ -40,6 +42,7 @@ class SignalWatch {
   std::mutex m_mutex;
   int m_signal = 0;
   std::function<void(Interrupted const&)> m_function;
+  std::function<void()> m_tell_state;
   std::thread m_thread;
 };
 

@@ -33,6 +33,24 @@ std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t>
   return std::min(std::max(input.rows, input.cols), asked ? *asked : default_tile(input, memory));
 }
 
+std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, unsigned workers) {
+  constexpr std::uint64_t least_order = 1024;
+  constexpr std::uint64_t least_tile = 128;
+  auto const tiles_of = [&](std::uint64_t tile) {
+    TileGrid const cut{grid.rows, grid.cols, tile};
+    auto const rows = cut.tile_rows();
+    return part == MatrixPart::All ? rows * cut.tile_cols() : rows * (rows + 1) / 2;
+  };
+  auto const wanted = std::uint64_t{2} * workers;
+  auto const tiles = tiles_of(grid.tile);
+  if (workers < 2 || tiles >= wanted || std::max(grid.rows, grid.cols) < least_order) return std::nullopt;
+  auto smaller = grid.tile;
+  while (smaller > least_tile && tiles_of(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
+  if (tiles_of(smaller) < wanted) return std::nullopt;
+  return fmt::format("{} tiles of order {} leave some of {} workers without work: use smaller ones (--tile {})", tiles,
+                     grid.tile, workers, smaller);
+}
+
 void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type) {
   auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
     throw MemoryLimitError(fmt::format(

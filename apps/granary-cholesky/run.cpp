@@ -145,7 +145,9 @@ Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
   auto const plan = make_plan(options);
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
+    session.warn_of_few_tiles(plan.grid, plan.part());
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
+    session.note(report);
   });
   return report;
 }

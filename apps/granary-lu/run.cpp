@@ -165,7 +165,9 @@ LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
   auto const plan = make_plan(options);
   LuResult result;
   run_session(options, plan.runtime, signals, [&](Session& session) {
+    session.warn_of_few_tiles(plan.grid, MatrixPart::All);
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { result = Run<T>(plan, session).perform(); });
+    session.note(result.report);
   });
   return result;
 }

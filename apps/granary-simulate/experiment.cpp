@@ -4,6 +4,8 @@
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/platform_truth.hpp>
+#include <granary/trace/html_report.hpp>
+#include <granary/trace/trace_file.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/transfer_bounds.hpp>
 #include <granary/workloads/priorities.hpp>
@@ -16,6 +18,7 @@
 
 #include "make_workload.hpp"
 #include "output.hpp"
+#include "trace_notes.hpp"
 
 namespace granary::app {
 namespace {
@@ -147,18 +150,24 @@ class ProblemRuns {
   }
 
   void run_seeds(RunSettings settings) {
+    m_result.scheduler = settings.scheduler;
+    m_result.eviction = settings.eviction;
+    m_result.depth = settings.planner.depth;
     std::vector<RunFigures> runs;
-    OrderTrace trace;
+    OrderTrace order;
+    Trace trace;
     for (std::uint32_t seed = 0; seed < m_options.seeds; ++seed) {
       settings.seed = seed;
       auto const* const priorities = m_problem.has_priorities ? nullptr : &priorities_for(settings);
       Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
-      runs.push_back(simulate(problem, settings, m_options.order ? &trace : nullptr));
+      try {
+        runs.push_back(simulate(problem, settings, m_options.order ? &order : nullptr, wanted(trace)));
+      } catch (...) {
+        write(trace);
+        throw;
+      }
     }
-    if (m_options.order) write_file(*m_options.order, trace.to_csv(m_platform.machine));
-    m_result.scheduler = settings.scheduler;
-    m_result.eviction = settings.eviction;
-    m_result.depth = settings.planner.depth;
+    if (m_options.order) write_file(*m_options.order, order.to_csv(m_platform.machine));
     m_result.figures = medians(runs);
     m_result.seeds = m_options.seeds;
     auto const [least, most] = std::ranges::minmax(runs, {}, &RunFigures::seconds);
@@ -167,7 +176,17 @@ class ProblemRuns {
     m_result.seconds_mean =
         std::accumulate(runs.begin(), runs.end(), 0.0, [](double sum, auto const& run) { return sum + run.seconds; }) /
         static_cast<double>(runs.size());
+    write(trace);
     m_done(m_result);
+  }
+
+  // The trace, if something is to be written from it.
+  [[nodiscard]] Trace* wanted(Trace& trace) const { return m_options.trace || m_options.report ? &trace : nullptr; }
+  void write(Trace& trace) const {
+    if (wanted(trace) == nullptr) return;
+    describe(trace, m_result);
+    if (m_options.trace) write_trace(trace, *m_options.trace);
+    if (m_options.report) write_html_report(trace, *m_options.report);
   }
 
   // The same for every seed when schedulers believe the truth.

@@ -3,6 +3,8 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/trace/html_report.hpp>
+#include <granary/trace/trace_file.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -85,6 +87,9 @@ void add_output(CLI::App& app, Options& options) {
   app.add_option("--csv", options.csv, "file that gets the runs as CSV");
   app.add_option("--json", options.json, "file that gets the runs as JSON");
   app.add_option("--order", options.order, "file that gets the order of execution as CSV, of a single run");
+  app.add_option("--trace", options.trace,
+                 "file that gets what happened in a single run: .json for Perfetto, .paje for ViTE, docs/trace.md");
+  app.add_option("--report", options.report, "file that gets a page of HTML that shows a single run, docs/report.md");
   app.add_option("--save-graph", options.save_graph, "file that gets the task graph as JSON, of a single problem");
   app.add_flag("--force", options.force, "write over files that exist");
   app.add_option(
@@ -183,7 +188,8 @@ void check_output(std::string const& path, bool force) {
 
 void check_outputs(Options const& options) {
   std::vector<fs::path> outputs;
-  for (auto const& output : {options.csv, options.json, options.order, options.save_graph}) {
+  for (auto const& output :
+       {options.csv, options.json, options.order, options.trace, options.report, options.save_graph}) {
     if (!output) continue;
     check_output(*output, options.force);
     auto const path = fs::weakly_canonical(*output);
@@ -195,9 +201,17 @@ void check_outputs(Options const& options) {
     }
     outputs.push_back(path);
   }
-  if (options.order && (options.combinations() > 1 || options.seeds > 1)) {
-    throw InvalidArgument(fmt::format("--order writes the order of one run, but {} are asked for",
-                                      options.combinations() * options.seeds));
+  auto const runs = options.combinations() * options.seeds;
+  if (options.order && runs > 1) {
+    throw InvalidArgument(fmt::format("--order writes the order of one run, but {} are asked for", runs));
+  }
+  if (options.trace) static_cast<void>(trace_format(*options.trace));
+  if (options.trace && runs > 1) {
+    throw InvalidArgument(fmt::format("--trace writes what happened in one run, but {} are asked for", runs));
+  }
+  if (options.report) check_report_path(*options.report);
+  if (options.report && runs > 1) {
+    throw InvalidArgument(fmt::format("--report shows one run, but {} are asked for", runs));
   }
   if (options.save_graph && options.tiles.size() * options.tile.size() > 1) {
     throw InvalidArgument("--save-graph writes one graph, but several sizes are asked for");

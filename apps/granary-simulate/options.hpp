@@ -38,6 +38,8 @@ struct Options {
   std::optional<std::string> csv;
   std::optional<std::string> json;
   std::optional<std::string> order;
+  std::optional<std::string> trace;
+  std::optional<std::string> report;
   std::optional<std::string> save_graph;
   std::string priorities = "bottom-level";
   std::vector<std::string> load;

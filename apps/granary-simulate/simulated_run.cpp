@@ -37,6 +37,17 @@ class KindsOfPlatform final : public Submitter {
   PlatformTruth const& m_truth;
 };
 
+SimulationReport run_and_record(Simulator& simulator, Trace* trace) {
+  try {
+    auto const report = simulator.run();
+    if (trace != nullptr) *trace = simulator.trace();
+    return report;
+  } catch (...) {
+    if (trace != nullptr) *trace = simulator.trace();
+    throw;
+  }
+}
+
 PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings) {
   return {.precision = precision, .error = settings.estimator_error, .seed = settings.seed};
 }
@@ -65,16 +76,17 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
 
 }  // namespace
 
-RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* trace) {
+RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace) {
   auto const& platform = problem.platform;
   PlatformTruth const truth(platform,
                             {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   Simulator* running = nullptr;
   SimulatorOptions options{.planner = settings.planner, .charge_decisions = settings.charge_decisions};
-  if (trace != nullptr) {
+  options.trace.record = trace != nullptr;
+  if (order != nullptr) {
     options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {
-      trace->add(running->planner(), task, worker, start, end);
+      order->add(running->planner(), task, worker, start, end);
     };
   }
   auto const start = std::chrono::steady_clock::now();
@@ -88,7 +100,7 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   } else {
     problem.workload.submit(simulator, home);
   }
-  auto const report = simulator.run();
+  auto const report = run_and_record(simulator, trace);
   std::chrono::duration<double> const wall = std::chrono::steady_clock::now() - start;
   if (!report.failures.empty()) std::rethrow_exception(report.failures.front().error);
   if (report.statistics.tasks_run != problem.tasks) {

@@ -59,8 +59,10 @@ struct RunFigures {
   std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
 };
 
-/// Simulates it. Throws what Submitter documents, Error when not every task ran.
-[[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* trace = nullptr);
+/// Simulates it. Throws what Submitter documents, Error when not every task ran; `trace`, if any, then holds what
+/// happened up to there.
+[[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
+                                  Trace* trace = nullptr);
 
 /// The tasks, with kernels for the kinds of workers that run them on the platform.
 [[nodiscard]] GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision);

@@ -244,7 +244,9 @@ Report run_solve(SolveOptions const& options, SignalWatch& signals) {
   auto const plan = make_plan(options);
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
+    session.warn_of_few_tiles(plan.grid, plan.part());
     with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
+    session.note(report);
   });
   return report;
 }

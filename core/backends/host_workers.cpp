@@ -13,7 +13,6 @@ namespace granary {
 
 namespace {
 
-std::once_flag warned_of_binding;
 std::once_flag warned_of_lock;
 
 // A failure to bind costs speed, nothing else.
@@ -38,12 +37,7 @@ struct HostWorkers::Instance {
 HostWorkers::HostWorkers(std::size_t workers, std::vector<unsigned> cores)
     : m_cores(std::move(cores)), m_instances(workers) {
   if (!Kokkos::is_initialized()) throw InvalidArgument("Kokkos must be initialised before granary's workers start");
-  if (m_cores.empty() || m_cores.size() >= workers) return;
-  std::call_once(warned_of_binding, [&] {
-    spdlog::warn("granary: {} workers on the {} cores that this process may use; they are not bound", workers,
-                 m_cores.size());
-  });
-  m_cores.clear();
+  if (m_cores.size() < workers) m_cores.clear();
 }
 
 HostWorkers::~HostWorkers() = default;

@@ -72,6 +72,10 @@ class PagedArray {
       }
     }
   }
+  template <class Function>
+  void for_each(Function&& function) const {
+    const_cast<PagedArray&>(*this).for_each([&](IdType id, T const& element) { function(id, element); });
+  }
 
  private:
   struct Cell {

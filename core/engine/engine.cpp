@@ -66,6 +66,8 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_memories(take_memories(m_planner.topology().machine(), m_backends.memories)),
       m_addresses(bases_of(m_memories)) {
   if (m_options.record_journal) m_journal.estimator = m_estimator->copy();
+  auto const& trace = m_options.trace;
+  if (trace.record) m_recorder = std::make_unique<TraceRecorder>(m_planner, trace.most_events);
   auto const& workers = m_planner.topology().machine().workers;
   LaneThread* driver = nullptr;
   for (std::size_t w = 0; w < workers.size(); ++w) {
@@ -147,6 +149,7 @@ CodeletId Engine::add_codelet(Codelet codelet) {
   auto const id = apply([&](Section& section) {
     auto const added = m_planner.add_codelet(codelet);
     m_expands = m_expands || codelet.expand != nullptr;
+    if (m_recorder) m_recorder->codelet_added(codelet);
     record(AddCodelet{std::move(codelet)});
     perform(section);
     return added;
@@ -160,6 +163,7 @@ DataId Engine::add_data(DataDescription description, HostBinding binding, std::f
     auto const added = m_planner.add_data(description);
     m_addresses.bind(added, std::move(binding));
     if (bind) bind(added);
+    if (m_recorder) m_recorder->data_added(added);
     record(AddData{std::move(description)});
     perform(section);
     return added;
@@ -181,6 +185,8 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
   auto const id = apply([&](Section& section) {
     auto const task = m_planner.submit(submission);
     m_parameters.create(task, std::move(parameters));
+    if (m_recorder) m_recorder->submitted(task, submission.index);
+    m_prioritised = m_prioritised || submission.priority != 0;
     if (m_options.record_journal) {
       record(SubmitTask{submission.codelet,
                         {submission.accesses.begin(), submission.accesses.end()},
@@ -225,6 +231,8 @@ void Engine::drain(Section& section) {
 
 void Engine::answer(TaskEnd const& end) {
   m_planner.set_now(since_start(Clock::now()));
+  if (m_recorder && !end.skipped)
+    m_recorder->task_ended(end.task, since_start(end.begin), since_start(end.end), end.error != nullptr);
   if (end.skipped) {
     m_planner.task_skipped(end.task);
     if (m_options.record_journal) record(TaskSkipped{end.task});
@@ -240,14 +248,22 @@ void Engine::answer(TaskEnd const& end) {
 void Engine::handle(Event& event) {
   if (std::holds_alternative<CopyDone>(event) || std::holds_alternative<CopyFailed>(event)) --m_copies;
   m_planner.set_now(since_start(Clock::now()));
+  if (m_recorder) record_copy(event);
   m_planner.handle(event);
   if (m_options.record_journal) record(std::move(event));
+}
+
+void Engine::record_copy(Event const& event) {
+  auto const now = m_planner.view().now();
+  if (auto const* done = std::get_if<CopyDone>(&event)) m_recorder->copy_ended(done->transfer, now, false);
+  if (auto const* failed = std::get_if<CopyFailed>(&event)) m_recorder->copy_ended(failed->transfer, now, true);
 }
 
 void Engine::perform(Section& section) {
   auto& commands = m_planner.commands();
   if (commands.empty()) return;
   for (auto const& command : commands) {
+    if (m_recorder) m_recorder->performed(command, m_planner.view().now());
     if (auto const* run = std::get_if<RunCommand>(&command)) {
       hand_over(*run);
     } else if (auto const* retired = std::get_if<RetireCommand>(&command)) {
@@ -264,6 +280,7 @@ void Engine::perform(Section& section) {
     }
   }
   commands.clear();
+  if (m_recorder) m_recorder->settled(m_planner.view().now());
   m_recorded = 0;
   wake_lanes(section);
 }
@@ -275,6 +292,7 @@ void Engine::hand_over(RunCommand const& run) {
   auto& lane = *m_lanes[run.worker.index()];
   auto& entry = lane.incoming.next();
   entry.task = run.task;
+  entry.name = codelet.name.c_str();
   entry.follows = run.follows;
   entry.kernel = codelet.kernels[static_cast<std::size_t>(worker.kind)];
   entry.launches_kokkos_kernels = codelet.launches_kokkos_kernels;
@@ -337,7 +355,8 @@ void Engine::account_waiting(Clock::time_point now) {
   m_accounted = now;
 }
 
-EngineStatistics Engine::statistics() const {
+// Not const, because whoever has had the lock drains what was posted meanwhile.
+EngineStatistics Engine::statistics() {
   EngineStatistics statistics;
   auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);
   for (auto const& lane : m_lanes) {
@@ -346,11 +365,36 @@ EngineStatistics Engine::statistics() const {
                                   lane->expanded.load(std::memory_order_relaxed),
                                   lane->inner_tasks.load(std::memory_order_relaxed)});
   }
-  std::lock_guard const lock(m_lock);
-  statistics.planner = m_planner.statistics();
-  statistics.waiting_for_data = m_waited;
-  statistics.deciding = m_decided;
+  {
+    std::lock_guard const lock(m_lock);
+    statistics.planner = m_planner.statistics();
+    statistics.idle = m_planner.idle();
+    statistics.priorities_ignored = m_prioritised && !m_planner.scheduler().heeds_priorities();
+    statistics.waiting_for_data = m_waited;
+    statistics.deciding = m_decided;
+  }
+  try_drain();
   return statistics;
+}
+
+Trace Engine::trace() {
+  if (!m_recorder) return {};
+  auto trace = [&] {
+    std::lock_guard const lock(m_lock);
+    return m_recorder->trace();
+  }();
+  try_drain();
+  return trace;
+}
+
+std::string Engine::describe() {
+  auto text = [&] {
+    std::lock_guard const lock(m_lock);
+    rethrow_if_broken();
+    return m_planner.describe_waiting();
+  }();
+  try_drain();
+  return text;
 }
 
 }  // namespace granary

@@ -13,6 +13,7 @@
 #include <granary/core/engine/worker_lane.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/planner/planner.hpp>
+#include <granary/core/planner/trace_recorder.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace granary {
@@ -38,6 +40,7 @@ struct EngineOptions {
   /// How long a thread without work spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
   bool record_journal = false;
+  TraceOptions trace = {};
 };
 
 /// The real-time driver: performs the planner's commands on threads, and tells it what came of them.
@@ -78,12 +81,19 @@ class Engine final : public Submitter {
   /// Cancels every task that was not handed to a worker; `wait` rethrows `error`. Tasks that are running end normally.
   void cancel(std::exception_ptr error);
 
-  [[nodiscard]] EngineStatistics statistics() const;
+  [[nodiscard]] EngineStatistics statistics();
+  /// What runs, what waits for what, and what is in use of every memory: see Planner::describe_waiting.
+  [[nodiscard]] std::string describe();
   [[nodiscard]] Topology const& topology() const { return m_planner.topology(); }
   /// What `kernel_time` believes now. Do not call it while tasks run.
   [[nodiscard]] Estimator const& estimator() const { return *m_estimator; }
   /// Call it when nothing runs; empty unless EngineOptions::record_journal.
   [[nodiscard]] Journal const& journal() const { return m_journal; }
+  /// What happened so far, but for what has not ended; empty unless EngineOptions::trace records. Begins and ends of
+  /// tasks are those of their kernels; a transfer begins when the planner asks for it and ends when the planner hears
+  /// of it, some microseconds late. A task on a device ends when that is seen. O(events), and the tasks stand still
+  /// meanwhile.
+  [[nodiscard]] Trace trace();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -98,6 +108,7 @@ class Engine final : public Submitter {
   template <class Function>
   auto apply(Function&& function);
   void record(Event event);
+  void record_copy(Event const& event);
   void drain(Section& section);
   void answer(TaskEnd const& end);
   void handle(Event& event);
@@ -164,12 +175,14 @@ class Engine final : public Submitter {
   std::vector<Event> m_taken;
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
   std::uint32_t m_waiters = 0;
+  bool m_prioritised = false;  // some task had a priority
   std::uint32_t m_sections = 0;
   std::size_t m_copies = 0;           // under way, as the planner knows
   std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
   Clock::time_point m_accounted;
   Duration m_waited{0};
   Duration m_decided{0};
+  std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
   Journal m_journal;
   std::size_t m_recorded = 0;  // of the planner's present commands, those in the journal
 

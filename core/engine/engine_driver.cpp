@@ -66,7 +66,8 @@ bool Engine::launch_all(WorkerLane& lane) {
                                    {.data = entry->addresses(),
                                     .pitches = entry->pitches(),
                                     .parameters = entry->parameters->get(),
-                                    .worker = lane.id},
+                                    .worker = lane.id,
+                                    .name = entry->name},
                                    entry->follows);
       } catch (...) {
         entry->refused = std::current_exception();
@@ -115,6 +116,9 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
   lane.last_failed = end.error != nullptr || end.skipped;
   entry.parameters->reset();
   lane.count_busy(end.duration);
+  end.end = Clock::now();
+  end.begin = std::max(end.end - end.duration, lane.ended);
+  lane.ended = end.end;
   lane.incoming.pop();
   --lane.launched;
   lane.finished.stage();

@@ -65,7 +65,8 @@ bool Engine::help(WorkerLane& lane, InnerRun* preferred) {
                             {.data = lane.inner_addresses,
                              .parameters = graph.parameters(taken.task->id).get(),
                              .instance = lane.instance,
-                             .worker = lane.id});
+                             .worker = lane.id,
+                             .name = codelet.name.c_str()});
   } catch (...) {
     error = std::current_exception();
   }

@@ -102,12 +102,12 @@ void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now
 // The duration of an inner graph is that of its kernels on all workers: what its work costs, as an estimator
 // understands it.
 void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now) {
-  auto const start = now;
+  auto const start = end.begin = now;
   end.error = lane.unusable;
   if (!end.error) {
     try {
       if (run_as_graph(lane, entry, end)) {
-        now = Clock::now();
+        end.end = now = Clock::now();
         return;
       }
       m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
@@ -115,12 +115,13 @@ void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock:
                                .pitches = entry.pitches(),
                                .parameters = entry.parameters->get(),
                                .instance = lane.instance,
-                               .worker = lane.id});
+                               .worker = lane.id,
+                               .name = entry.name});
     } catch (...) {
       end.error = std::current_exception();
     }
   }
-  now = Clock::now();
+  end.end = now = Clock::now();
   end.duration = std::chrono::duration_cast<Duration>(now - start);
   lane.count_busy(end.duration);
 }

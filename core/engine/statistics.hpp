@@ -19,6 +19,8 @@ struct WorkerStatistics {
 
 struct EngineStatistics {
   Statistics planner;
+  bool idle = true;                 ///< every submitted task has ended, and nothing is on its way
+  bool priorities_ignored = false;  ///< tasks had priorities, and the scheduler does not heed them
   std::vector<WorkerStatistics> workers;
   /// Workers' time, summed, without a task while some task was committed on their node and copies were under way.
   Duration waiting_for_data{0};

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <span>
@@ -26,6 +27,7 @@ class LaneEntry {
  public:
   TaskId task;
   Kernel kernel = nullptr;
+  char const* name = nullptr;  ///< the codelet's
   bool launches_kokkos_kernels = false;
   Expansion expand = nullptr;
   Check check = nullptr;
@@ -79,9 +81,11 @@ struct Bell {
 /// A worker's answer.
 struct TaskEnd {
   TaskId task;
-  Duration duration{0};
+  Duration duration{0};      ///< of its kernels, on all workers
   std::exception_ptr error;  ///< null: it ran, or was skipped
-  bool skipped = false;      ///< as what it follows failed
+  std::chrono::steady_clock::time_point begin = {};
+  std::chrono::steady_clock::time_point end = {};
+  bool skipped = false;  ///< as what it follows failed
 };
 
 /// One worker's lane: what it was handed, what it answered, and how its thread is woken: its own, or the driver of
@@ -97,8 +101,9 @@ struct WorkerLane {
 
   // Its thread's own; statistics may be read by others.
   alignas(64) std::size_t unannounced = 0;
-  std::size_t launched = 0;  // of those in `incoming`, where a driver launches them
-  bool last_failed = false;  // the one that ended last failed or was skipped
+  std::size_t launched = 0;                          // of those in `incoming`, where a driver launches them
+  std::chrono::steady_clock::time_point ended = {};  // the last of them
+  bool last_failed = false;                          // the one that ended last failed or was skipped
   void const* instance = nullptr;
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;

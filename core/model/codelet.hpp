@@ -31,6 +31,7 @@ struct KernelCall {
   /// The worker's execution-space instance, of the type that the worker's kind implies.
   void const* instance = nullptr;
   WorkerId worker;
+  char const* name = nullptr;  ///< the codelet's, for tools
   // Of workers that run kernels in the background; null and empty on others.
   KernelReport* report = nullptr;
   LaneStorage* storage = nullptr;

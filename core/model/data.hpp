@@ -4,9 +4,17 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace granary {
+
+/// Where a datum lies in a matrix that is divided into data, counted in these, for people who look at a trace; -1: it
+/// is no part of a matrix.
+struct MatrixPosition {
+  std::int32_t row = -1;
+  std::int32_t column = -1;
+};
 
 /// A datum as it is registered: identity and size, never an address.
 ///
@@ -21,6 +29,7 @@ struct DataDescription {
   bool origin_is_home = false;
   /// Stated when, and only when, the home's node has workers (a user's View): they use it in place.
   bool in_place = false;
+  MatrixPosition position = {};
 };
 
 }  // namespace granary

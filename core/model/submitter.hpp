@@ -6,6 +6,7 @@
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/model/parameters.hpp>
+#include <granary/core/model/task_index.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -17,8 +18,9 @@ namespace granary {
 struct TaskSubmission {
   CodeletId codelet;
   std::span<Access const> accesses;
-  std::int64_t priority = 0;  ///< larger is more urgent
-  double flops = 0;           ///< floating-point operations, for estimates; 0 when unknown
+  std::int64_t priority = 0;   ///< larger is more urgent
+  double flops = 0;            ///< floating-point operations, for estimates; 0 when unknown
+  TaskIndex index = no_index;  ///< for traces
 };
 
 /// What algorithms emit to; an engine or a simulator stands behind it. Dependencies follow from the accesses in the

@@ -61,6 +61,10 @@ class TaskGraph {
   void for_each(Function&& function) {
     m_tasks.for_each([&](TaskId, Task& task) { function(task); });
   }
+  template <class Function>
+  void for_each(Function&& function) const {
+    m_tasks.for_each([&](TaskId, Task const& task) { function(task); });
+  }
 
  private:
   struct Edge {

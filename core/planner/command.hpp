@@ -50,6 +50,7 @@ struct CopyCommand {
   Place to;
   LinkId link;
   Bytes bytes;
+  bool write_back = false;  ///< toward the home or storage, for nobody's use
   bool operator==(CopyCommand const&) const = default;
 };
 

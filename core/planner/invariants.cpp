@@ -116,46 +116,4 @@ void Planner::check_tasks() const {
   }
 }
 
-std::string Planner::describe_waiting() const {
-  std::string text;
-  auto const& machine = m_topology.machine();
-  for (std::size_t g = 0; g < m_groups.size(); ++g) {
-    auto const& node = machine[m_topology.groups()[g].node];
-    for (TaskId const id : m_groups[g].committed) {
-      Task const& task = m_graph[id];
-      text += name_of(task) + " on '" + node.name + "': ";
-      switch (task.phase) {
-        case TaskPhase::Issued:
-          text += "running or next on worker '" + machine[task.worker].name + "'\n";
-          continue;
-        case TaskPhase::Fetching:
-          text += "waits for";
-          break;
-        default:
-          text += "waits for room\n";
-          continue;
-      }
-      for (auto const& access : task.accesses) {
-        auto const* replica = record(access.data).on(m_topology.groups()[g].node);
-        if (!access.repeated && !replica->valid) text += " '" + record(access.data).description.name + "'";
-      }
-      text += '\n';
-    }
-  }
-  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-    auto const& ledger = m_nodes[n].ledger;
-    text += "memory node '" + machine.nodes[n].name + "': " + std::to_string(ledger.used()) + " of " +
-            std::to_string(ledger.capacity()) + " bytes in use\n";
-  }
-  for (std::size_t d = 0; d < m_data.size(); ++d) {
-    if (!m_data[d].going_home) continue;
-    text += "data '" + m_data[d].description.name + "' on its way home from";
-    for (auto const& replica : m_data[d].replicas) {
-      if (replica.valid) text += " '" + machine[replica.node].name + "'";
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 }  // namespace granary

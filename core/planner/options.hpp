@@ -25,4 +25,12 @@ struct PlannerOptions {
   bool write_back_early = true;
 };
 
+/// What a planner's driver writes down of a run.
+struct TraceOptions {
+  bool record = false;
+  /// Of tasks, transfers, evictions, changes of memory and data together, ~60 bytes each; what comes after them is
+  /// counted and not kept.
+  std::uint64_t most_events = 4'000'000;
+};
+
 }  // namespace granary

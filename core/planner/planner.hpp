@@ -9,6 +9,7 @@
 #include <granary/core/model/task_graph.hpp>
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/event.hpp>
+#include <granary/core/planner/eviction_observer.hpp>
 #include <granary/core/planner/failure.hpp>
 #include <granary/core/planner/ledger.hpp>
 #include <granary/core/planner/options.hpp>
@@ -39,6 +40,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
 
   /// Tells the instant of the events that follow; not before an earlier one.
   void set_now(Instant now) { m_now = now; }
+  /// Told of evictions from now on; null: nobody is.
+  void observe_evictions(EvictionObserver* observer) { m_eviction_observer = observer; }
 
   // Events. The first four throw what Submitter documents, and then nothing has changed.
   CodeletId add_codelet(Codelet codelet);
@@ -82,7 +85,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] Task const& task(TaskId task) const override { return m_graph[task]; }
   /// Throws InternalError naming the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
-  /// What waits for what, a line each, for people.
+  /// What runs, what waits for what, and what is in use of every memory, in lines for people; some 20 lines of each
+  /// kind at most. O(live tasks and their edges).
   [[nodiscard]] std::string describe_waiting() const;
 
  private:
@@ -90,6 +94,12 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void check_nodes() const;
   void check_data() const;
   void check_tasks() const;
+
+  // describe.cpp
+  [[nodiscard]] std::string describe_phases() const;
+  [[nodiscard]] std::string describe_committed() const;
+  [[nodiscard]] std::string describe_uncommitted() const;
+  [[nodiscard]] std::string describe_memories() const;
 
   /// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves
   /// nobody.
@@ -200,7 +210,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void keep(DataId data, NodeId node);
   void withdraw(TaskId task, GroupId group, DataId lost);
   void add_pool_replica(DataId data, NodeId node, Bytes offset);
-  void evict(DataId data, NodeId node);
+  void evict(DataId data, NodeId node, EvictionReason reason);
   void drop(DataId data, NodeId node, bool evicted);
   void drop_if_useless(DataId data, NodeId node);
   [[nodiscard]] DataId fallback_victim(NodeId node) const;
@@ -267,7 +277,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   PlannerOptions m_options;
   PlanBoard m_board;
   TaskGraph m_graph;
-  std::vector<Codelet> m_codelets;
+  std::deque<Codelet> m_codelets;  // lanes keep pointers to their names
   std::deque<DataRecord> m_data;
   std::vector<DataId> m_free_data;
   std::vector<NodeState> m_nodes;
@@ -288,6 +298,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::vector<Failure> m_failures;
   std::vector<Command> m_commands;
   Statistics m_statistics;
+  EvictionObserver* m_eviction_observer = nullptr;
   Instant m_now{};
   bool m_keeps_plans = false;
   bool m_look = false;             // some node or group has its look flag set

@@ -56,7 +56,7 @@ void Planner::give_room_to_write_backs(NodeId id) {
         for (DataId const victim : node.ledger.window(bytes, reserved_from, node.ledger.capacity(), [&](DataId other) {
                return evictable(other, id) || record(other).find(id, Slot::Pool)->evicting;
              })) {
-          if (evictable(victim, id)) evict(victim, id);
+          if (evictable(victim, id)) evict(victim, id, EvictionReason::Reserve);
         }
         offset = take_room_to_pass(id, data);
         if (!offset) return;
@@ -145,7 +145,7 @@ bool Planner::stands_in_reserve(Task const& task, NodeId id, Bytes high, bool ma
     Bytes const end = replica->offset + node.ledger.rounded(record(access.data).description.bytes);
     if (end <= high) continue;
     stands = true;
-    if (may_evict && evictable(access.data, id)) evict(access.data, id);
+    if (may_evict && evictable(access.data, id)) evict(access.data, id, EvictionReason::Reserve);
   }
   if (stands && may_evict) {
     // What was clean is gone already: then the task can be placed at once.
@@ -201,7 +201,7 @@ bool Planner::may_enter_reserve(NodeId id, DataId data) {
   }
   bool free = true;
   for (auto const& [other, node] : others) {
-    if (evictable(other, node)) evict(other, node);
+    if (evictable(other, node)) evict(other, node, EvictionReason::Reserve);
     free = free && record(other).find(node, Slot::Pool) == nullptr;
   }
   m_reserve_refused = m_reserve_refused || !free;
@@ -222,10 +222,11 @@ bool Planner::make_room(NodeId id, Bytes total, Bytes largest, Bytes low, Bytes 
     Bytes const used = node.ledger.used() - node.ledger.used_from(high);
     if (high - low + node.evicting < used + total) {
       DataId victim = m_policies.eviction->victim(id);
+      auto const reason = victim.valid() ? EvictionReason::Policy : EvictionReason::Fallback;
       if (!victim.valid()) victim = fallback_victim(id);
       if (!victim.valid()) return false;
       Bytes const before = node.ledger.used();
-      evict(victim, id);
+      evict(victim, id, reason);
       if (node.ledger.used() < before) return true;
       continue;
     }
@@ -233,7 +234,7 @@ bool Planner::make_room(NodeId id, Bytes total, Bytes largest, Bytes low, Bytes 
     // Enough bytes are free, in pieces: clear the cheapest contiguous range for the largest datum.
     auto const victims = node.ledger.window(largest, low, high, [&](DataId data) { return evictable(data, id); });
     if (victims.empty()) return false;
-    for (DataId const victim : victims) evict(victim, id);
+    for (DataId const victim : victims) evict(victim, id, EvictionReason::Fragments);
     return node.evicting == 0;
   }
 }
@@ -252,7 +253,7 @@ void Planner::clear_node(NodeId id) {
   std::vector<DataId> all;
   for (auto const& [offset, block] : m_nodes[id.index()].ledger.blocks()) all.push_back(block.data);
   for (DataId const data : all) {
-    if (evictable(data, id)) evict(data, id);
+    if (evictable(data, id)) evict(data, id, EvictionReason::Clearing);
   }
   if (m_nodes[id.index()].ledger.used() < used) m_nodes[id.index()].look = m_look = true;
 }
@@ -299,17 +300,19 @@ void Planner::add_pool_replica(DataId data, NodeId id, Bytes offset) {
   m_policies.scheduler->replica_expected(data, id);
 }
 
-void Planner::evict(DataId data, NodeId id) {
+void Planner::evict(DataId data, NodeId id, EvictionReason reason) {
   auto& node = m_nodes[id.index()];
   Replica* const replica = record(data).find(id, Slot::Pool);
   ++m_statistics.nodes[id.index()].evictions;
-  if (replica->readers == 0 && record(data).valid_besides(*replica)) {
+  bool const elsewhere = record(data).valid_besides(*replica);
+  if (m_eviction_observer != nullptr) m_eviction_observer->evicted(data, id, reason, !elsewhere);
+  if (replica->readers == 0 && elsewhere) {
     drop(data, id, true);
     return;
   }
   replica->evicting = true;
   node.evicting += node.ledger.rounded(record(data).description.bytes);
-  if (!record(data).valid_besides(*replica)) write_back(data, id);
+  if (!elsewhere) write_back(data, id);
 }
 
 void Planner::drop(DataId data, NodeId id, bool evicted) {

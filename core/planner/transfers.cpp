@@ -221,8 +221,13 @@ void Planner::start_transfer(TransferId id) {
   ++moving.active;
   ++m_links[transfer.link.index()].active;
   ++m_active_transfers;
-  m_commands.emplace_back(CopyCommand{
-      id, transfer.data, {from, source->slot, source->offset}, transfer.to, transfer.link, moving.description.bytes});
+  m_commands.emplace_back(CopyCommand{id,
+                                      transfer.data,
+                                      {from, source->slot, source->offset},
+                                      transfer.to,
+                                      transfer.link,
+                                      moving.description.bytes,
+                                      transfer.write_back});
 }
 
 // The value is about to be overwritten: nobody fetches it any more.

@@ -38,6 +38,9 @@ class Scheduler {
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
 
+  /// Whether the priorities of tasks make a difference; where they do not, a run with some is warned of it.
+  [[nodiscard]] virtual bool heeds_priorities() const { return true; }
+
   /// What the scheduler counted, by name, for reports.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 
@@ -49,7 +52,7 @@ class Scheduler {
   virtual void withdrawn(TaskId, GroupId) {}
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
-  /// A task that `next` gave, or that followed another, has ended: it ran, failed or was cancelled. It is still live during the call.
+  /// A task that `next` gave, or that follows one, has ended: it ran, failed or was cancelled. It still lives now.
   virtual void finished(TaskId) {}
   /// The datum got a place on the node: a transfer to it was asked for, or a task will write it there.
   virtual void replica_expected(DataId, NodeId) {}

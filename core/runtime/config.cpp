@@ -5,11 +5,13 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/machine.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/trace/trace_file.hpp>
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -34,6 +36,15 @@ unsigned parse_count(char const* name, std::string const& text) {
     throw InvalidArgument(std::string(name) + " is '" + text + "'; a number is needed");
   }
   return count;
+}
+
+Duration parse_seconds(char const* name, std::string const& text) {
+  double value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0 && value < 1e9)) {
+    throw InvalidArgument(std::string(name) + " is '" + text + "'; a number of seconds is needed");
+  }
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value));
 }
 
 Bytes parse_size(char const* name, std::string const& text) {
@@ -117,6 +128,12 @@ std::string models_directory() {
   return cache + "/granary";
 }
 
+unsigned openmp_threads() {
+  auto const text = variable("OMP_NUM_THREADS");
+  unsigned count = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), count).ec == std::errc{} ? count : 0;
+}
+
 RuntimeOptions configure(RuntimeOptions options) {
   if (options.scheduler.empty()) options.scheduler = variable("GRANARY_SCHEDULER");
   if (options.scheduler.empty()) options.scheduler = "darts";
@@ -128,6 +145,10 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
   if (options.models.empty()) options.models = models_directory();
   if (variable("GRANARY_MEASURE_LINKS") == "0") options.measure_links = false;
+  if (auto const text = variable("GRANARY_STALL_TIMEOUT"); options.stall_timeout == Duration{0} && !text.empty())
+    options.stall_timeout = parse_seconds("GRANARY_STALL_TIMEOUT", text);
+  if (options.trace.empty()) options.trace = variable("GRANARY_TRACE");
+  if (!options.trace.empty()) check_trace_file(options.trace);
   if (!options.workers || options.host_memory == 0) {
     auto const host = discover_host();
     if (!options.workers) options.workers = static_cast<unsigned>(host.cores.size());

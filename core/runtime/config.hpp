@@ -44,6 +44,13 @@ struct RuntimeOptions {
   bool measure_links =
       true;  ///< once per machine, ~0.2 s, where `models` keeps it; GRANARY_MEASURE_LINKS=0 turns it off
   bool record_journal = false;  ///< see Runtime::engine().journal()
+  /// File that gets what happened, when the Runtime ends, in the format of its ending (docs/trace.md): GRANARY_TRACE.
+  std::string trace = {};
+  bool record_trace = false;                                ///< without a file: see Runtime::trace
+  std::uint64_t trace_events = TraceOptions{}.most_events;  ///< the most events that are kept; the rest is counted
+  /// When no task and no transfer has ended for so long, the state of the run goes to the log: GRANARY_STALL_TIMEOUT,
+  /// in seconds; 0: never.
+  Duration stall_timeout{0};
 };
 
 /// The value of RuntimeOptions::models that keeps nothing.
@@ -52,6 +59,9 @@ inline constexpr char const* models_off = "off";
 /// What an empty RuntimeOptions::models means: GRANARY_MODELS; $XDG_CACHE_HOME/granary; where that variable is not an
 /// absolute path $HOME/.cache/granary; "off" where there is no home directory.
 [[nodiscard]] std::string models_directory();
+
+/// OMP_NUM_THREADS, of the outermost level; 0 where it says nothing.
+[[nodiscard]] unsigned openmp_threads();
 
 /// Fills in what is empty or zero, from the environment, the host and its devices; variables that concern devices count
 /// where there are some. This is the only reader of the environment in granary. Throws InvalidArgument for a malformed

@@ -5,9 +5,12 @@
 #include <granary/core/backends/device_launcher.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/host_workers.hpp>
+#include <granary/core/backends/kokkos_tools.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/runtime/doubts.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/trace/trace_file.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -39,7 +42,13 @@ Runtime::Runtime(RuntimeOptions const& options)
       m_device_links(device_links(m_devices)),
       m_pinned(m_devices.empty() ? nullptr : std::make_shared<PinnedMemory>(m_devices.api)),
       m_cache(m_options, m_devices, m_device_links),
-      m_engine(make_engine()) {}
+      m_engine(make_engine()) {
+  for (auto const& doubt : find_doubts(m_options, find_surroundings())) warn_once(doubt);
+  if (m_options.stall_timeout <= Duration{0}) return;
+  m_watchdog = std::make_unique<Watchdog>(*m_engine, m_options.stall_timeout, [](Duration passed, auto const& state) {
+    spdlog::error("granary: no task and no transfer has ended for {:.3g} s\n{}", seconds(passed), state);
+  });
+}
 
 EngineBackends Runtime::make_backends(Machine const& machine) {
   m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
@@ -69,10 +78,19 @@ EngineBackends Runtime::make_backends(Machine const& machine) {
 std::shared_ptr<Engine> Runtime::make_engine() {
   auto machine = build_machine(m_options, m_devices, m_device_links, m_cache);
   auto backends = make_backends(machine);
+  if (tools_listen()) {
+    show_to_tools(backends, machine);
+    tell_tools("granary scheduler", m_options.scheduler);
+    tell_tools("granary eviction policy", m_options.eviction);
+    tell_tools("granary memory limit", std::to_string(m_options.host_memory));
+    if (!m_devices.empty()) tell_tools("granary device memory limit", std::to_string(m_options.device_memory));
+  }
   EngineOptions engine_options;
   engine_options.planner.depth = m_options.depth;
   engine_options.planner.device_issue = device_issue;
   engine_options.record_journal = m_options.record_journal;
+  engine_options.trace = {.record = m_options.record_trace || !m_options.trace.empty(),
+                          .most_events = m_options.trace_events};
   auto estimator = m_cache.make_models();
   m_models = estimator.get();
   return std::make_shared<Engine>(Topology(std::move(machine)),
@@ -96,14 +114,46 @@ Runtime::~Runtime() {
   } catch (...) {
     spdlog::error("granary: a task failed and nobody waited for it");
   }
+  m_watchdog.reset();
+  if (!m_options.trace.empty()) write_trace();
   m_cache.keep(*m_models);
   m_engine.reset();
   m_disk.reset();
 }
 
+Trace Runtime::trace() const {
+  auto trace = m_engine->trace();
+  auto& configuration = trace.configuration;
+  configuration = {{"scheduler", m_options.scheduler},
+                   {"eviction", m_options.eviction},
+                   {"depth", std::to_string(m_options.depth)},
+                   {"workers", std::to_string(*m_options.workers)},
+                   {"memory limit", format_bytes(m_options.host_memory)},
+                   {"devices", m_options.devices}};
+  if (m_devices.empty()) return trace;
+  configuration.emplace_back("memory of each device", format_bytes(m_options.device_memory));
+  configuration.emplace_back("lanes of each device", std::to_string(m_options.device_lanes));
+  return trace;
+}
+
+void Runtime::write_trace() const {
+  try {
+    auto const events = trace();
+    if (events.dropped > 0) {
+      spdlog::warn("granary: the trace {} lacks {} events: it keeps at most {} (RuntimeOptions::trace_events)",
+                   m_options.trace, events.dropped, m_options.trace_events);
+    }
+    granary::write_trace(events, m_options.trace);
+  } catch (std::exception const& error) {
+    spdlog::error("granary: the trace was not written: {}", error.what());
+  }
+}
+
 void Runtime::wait() {
   m_engine->wait();
   m_disk->collect();
+  auto const ignored = m_engine->statistics().priorities_ignored;
+  for (auto const& doubt : find_doubts(m_options, ignored, blas_threads())) warn_once(doubt);
 }
 
 std::shared_ptr<AsyncFileIo> Runtime::io() {
@@ -113,7 +163,8 @@ std::shared_ptr<AsyncFileIo> Runtime::io() {
 }
 
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
-  DataDescription description{.name = std::move(name), .bytes = bytes, .origin = {}, .home = {}};
+  DataDescription description{
+      .name = std::move(name), .bytes = bytes, .origin = {}, .home = {}, .position = binding.position};
   if (binding.host != nullptr) {
     if (binding.origin || binding.home)
       throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");

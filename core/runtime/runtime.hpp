@@ -9,6 +9,7 @@
 #include <granary/core/runtime/host_task.hpp>
 #include <granary/core/runtime/machine.hpp>
 #include <granary/core/runtime/machine_cache.hpp>
+#include <granary/core/runtime/watchdog.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
 
@@ -31,6 +32,7 @@ struct DataBinding {
   std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then there is no origin and home
   Lines lines = {};           ///< of `host`, where its bytes are not contiguous
   std::shared_ptr<void const> keep = {};  ///< kept until the datum is forgotten
+  MatrixPosition position = {};           ///< for traces
 };
 
 /// What a device did; see Runtime::devices.
@@ -101,6 +103,14 @@ class Runtime {
   /// Cancels every task that no worker has; `wait` throws `error`. May be called from any thread.
   void cancel(std::exception_ptr error) { m_engine->cancel(std::move(error)); }
 
+  /// What runs, what waits for what, and what is in use of every memory, in lines for people. May be called from any
+  /// thread, also while others are in `wait`. The tasks stand still meanwhile: O(live tasks and their edges).
+  [[nodiscard]] std::string describe() const { return m_engine->describe(); }
+
+  /// What happened so far, with the configuration; empty unless RuntimeOptions::trace or record_trace asked for it.
+  /// What has not ended is missing. O(events).
+  [[nodiscard]] Trace trace() const;
+
   // What algorithms build on.
   [[nodiscard]] Submitter& submitter() { return *m_engine; }
   [[nodiscard]] Engine& engine() { return *m_engine; }
@@ -134,6 +144,7 @@ class Runtime {
   // Throws InvalidArgument for a View that cannot leave its place, where there are devices.
   void refuse_on_devices(std::string const& name, std::string const& shape) const;
   std::shared_ptr<Engine> make_engine();
+  void write_trace() const;
   EngineBackends make_backends(Machine const& machine);
 
   RuntimeOptions m_options;
@@ -148,7 +159,8 @@ class Runtime {
   std::map<std::pair<Kernel, std::string>, CodeletId, std::less<>> m_codelets;
   int m_exceptions = std::uncaught_exceptions();
   PerformanceModels* m_models = nullptr;  // the engine's
-  std::shared_ptr<Engine> m_engine;       // the last to be made and the first to go
+  std::shared_ptr<Engine> m_engine;       // the last to be made and the first to go, but for what watches it
+  std::unique_ptr<Watchdog> m_watchdog;   // null without a stall timeout
 };
 
 template <class DataType, class... Properties>

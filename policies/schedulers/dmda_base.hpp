@@ -35,6 +35,7 @@ class DmdaBase : public Scheduler {
   /// A task that would be assigned to the group.
   [[nodiscard]] bool follows(TaskId task, GroupId group) override { return assign(view().task(task)).group == group; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
+  [[nodiscard]] bool heeds_priorities() const override { return false; }
   void issued(TaskId task) override { m_start.issued(task); }
   void finished(TaskId task) override { m_start.finished(task); }
 

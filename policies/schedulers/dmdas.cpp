@@ -14,6 +14,7 @@ namespace {
 class DmdasScheduler final : public DmdaReady {
  public:
   using DmdaReady::DmdaReady;
+  [[nodiscard]] bool heeds_priorities() const override { return true; }
 
  private:
   [[nodiscard]] std::int64_t rank(Task const& task) const override {

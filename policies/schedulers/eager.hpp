@@ -16,6 +16,7 @@ class EagerScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
+  [[nodiscard]] bool heeds_priorities() const override { return false; }
   [[nodiscard]] bool follows(TaskId, GroupId) override { return true; }
 
  private:

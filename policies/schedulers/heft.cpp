@@ -22,6 +22,7 @@ namespace {
 class HeftScheduler final : public DmdaBase {
  public:
   HeftScheduler(PolicyOptions& options, bool by_priority) : DmdaBase(options), m_by_priority(by_priority) {}
+  [[nodiscard]] bool heeds_priorities() const override { return m_by_priority; }
 
  private:
   [[nodiscard]] std::int64_t rank(Task const& task) const override {

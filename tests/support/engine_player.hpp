@@ -47,6 +47,7 @@ class EnginePlayer {
     EngineOptions options;
     options.planner = drawn.planner;
     options.record_journal = true;
+    options.trace.record = drawn.seed % 2 == 0;  // the journal is the same: it is judged without a recorder
     m_engine = std::make_unique<Engine>(Topology(m_machine.machine()), policies(),
                                         std::make_unique<AveragingEstimator>(), m_machine.backends(), options);
     if (m_faulty.empty()) return;
@@ -74,6 +75,7 @@ class EnginePlayer {
       EXPECT_EQ(m_ran.load(), m_submitted) << "every task runs once";
     }
     check_homes();
+    check_trace();
   }
 
   /// Submits the application and destroys the engine, without a wait; nothing else can be asked afterwards.
@@ -92,7 +94,7 @@ class EnginePlayer {
   /// What the wait threw that did; its text.
   [[nodiscard]] std::string const& thrown() const { return m_thrown; }
   [[nodiscard]] std::uint64_t inner_tasks() const { return m_inner_tasks; }
-  [[nodiscard]] Engine const& engine() const { return *m_engine; }
+  [[nodiscard]] Engine& engine() { return *m_engine; }
   /// Homes of living data that were found to hold the value that they must.
   [[nodiscard]] std::uint64_t homes_checked() const { return m_homes_checked; }
 
@@ -218,6 +220,26 @@ class EnginePlayer {
     }
     m_failed = true;
     EXPECT_FALSE(m_engine->failures().empty());
+  }
+
+  // The trace counts what the planner counts.
+  void check_trace() {
+    auto const trace = m_engine->trace();
+    if (m_case.seed % 2 != 0) {
+      EXPECT_TRUE(trace.tasks.empty());
+      return;
+    }
+    auto const statistics = m_engine->statistics().planner;
+    auto const ran = std::ranges::count(trace.tasks, false, &TraceTask::failed);
+    EXPECT_EQ(static_cast<std::uint64_t>(ran), statistics.tasks_run);
+    std::vector<Bytes> bytes(statistics.links.size());
+    for (auto const& transfer : trace.transfers) {
+      if (!transfer.failed) bytes[transfer.link.index()] += transfer.bytes;
+    }
+    for (std::size_t l = 0; l < bytes.size(); ++l) EXPECT_EQ(bytes[l], statistics.links[l].bytes);
+    std::uint64_t evictions = 0;
+    for (auto const& node : statistics.nodes) evictions += node.evictions;
+    EXPECT_EQ(trace.evictions.size(), evictions);
   }
 
   // Every home holds what the run's journal says; without failures that is its last value.

@@ -11,7 +11,7 @@
 namespace granary::test {
 namespace {
 
-std::uint64_t bytes_between_devices(Engine const& engine) {
+std::uint64_t bytes_between_devices(Engine& engine) {
   auto const& machine = engine.topology().machine();
   auto const statistics = engine.statistics();
   std::uint64_t bytes = 0;

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "trace_notes.hpp"
+
+#include <granary/trace/html_report.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace granary::app {
+
+void describe(Trace& trace, Result const& result) {
+  trace.configuration = {
+      {"program", "granary-simulate " GRANARY_VERSION},
+      {"platform", result.platform},
+      {"algorithm", result.algorithm},
+      {"tiles", std::to_string(result.tiles)},
+      {"tile", std::to_string(result.tile)},
+      {"precision", result.single_precision ? "single" : "double"},
+      {"scheduler", result.scheduler},
+      {"eviction", result.eviction},
+      {"depth", std::to_string(result.depth)},
+      {"memory of each device", result.memory >= unbounded ? std::string("unbounded") : format_bytes(result.memory)}};
+  auto const& figures = result.figures;
+  double const time = seconds(trace.end.time_since_epoch());
+  trace.totals = {{"seconds", time},
+                  {"flops", result.flops},
+                  {"working set bytes", static_cast<double>(result.working_set)},
+                  {"bytes from host", static_cast<double>(figures.host_to_device)},
+                  {"bytes between devices", static_cast<double>(figures.device_to_device)},
+                  {"bytes to host", static_cast<double>(figures.device_to_host)},
+                  {"idle seconds", figures.idle_seconds}};
+  auto const add = [&](char const* name, double value) {
+    if (value > 0 && std::isfinite(value)) trace.totals.emplace_back(name, value);
+  };
+  add(least_seconds, result.upper_bound_flops > 0 ? result.flops / result.upper_bound_flops : 0);
+  add(least_bytes_loaded, static_cast<double>(std::max(result.io_bound, result.compulsory)));
+}
+
+}  // namespace granary::app

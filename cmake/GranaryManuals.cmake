@@ -1,0 +1,37 @@
+# Manual pages and shell completions of the programs, made of their --help after they are built, and installed. Where a tool is
+# missing, or the programs do not run where they are built, there are none.
+find_program(GRANARY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(GRANARY_PYTHON python3)
+find_program(GRANARY_HELP2MAN help2man)
+mark_as_advanced(GRANARY_PYTHON GRANARY_HELP2MAN)
+if(NOT GRANARY_PYTHON OR CMAKE_CROSSCOMPILING OR GRANARY_SANITIZE)
+  message(STATUS "Manual pages and completions: none")
+  return()
+endif()
+set(forms bash zsh)
+if(GRANARY_HELP2MAN)
+  list(APPEND forms man)
+else()
+  message(STATUS "Manual pages: none, help2man is missing")
+endif()
+
+set(folder_man ${CMAKE_INSTALL_MANDIR}/man1)
+set(folder_bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+set(folder_zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+set(manuals)
+foreach(program granary-cholesky granary-info granary-lu granary-matrix granary-models granary-simulate granary-solve)
+  set(file_man ${program}.1)
+  set(file_bash ${program})
+  set(file_zsh _${program})
+  foreach(form IN LISTS forms)
+    set(manual ${PROJECT_BINARY_DIR}/manuals/${form}/${file_${form}})
+    add_custom_command(OUTPUT ${manual}
+      COMMAND ${GRANARY_PYTHON} -B ${PROJECT_SOURCE_DIR}/scripts/make_manual.py ${form} $<TARGET_FILE:${program}> ${manual}
+        --version ${PROJECT_VERSION} --policies $<TARGET_FILE:granary-simulate>
+      DEPENDS ${program} granary-simulate ${PROJECT_SOURCE_DIR}/scripts/make_manual.py ${PROJECT_SOURCE_DIR}/scripts/program_help.py
+      VERBATIM)
+    list(APPEND manuals ${manual})
+    install(FILES ${manual} DESTINATION ${folder_${form}} OPTIONAL)
+  endforeach()
+endforeach()
+add_custom_target(granary_manuals ALL DEPENDS ${manuals})

@@ -1,0 +1,102 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/data.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/model/task_index.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// A datum that events name. Ids of data are given again when a datum has gone; these records stay.
+struct TraceData {
+  std::string name;
+  Bytes bytes = 0;
+  MatrixPosition position = {};
+};
+
+/// A task that a worker ran.
+struct TraceTask {
+  static constexpr std::uint32_t no_data = 0xffffffffU;
+
+  TaskId task;
+  CodeletId codelet;  ///< its name is Trace::codelets[codelet.index()]
+  WorkerId worker;
+  std::uint32_t data = no_data;  ///< the first datum that it writes, in Trace::data
+  TaskIndex index = no_index;    ///< i, j and k of the algorithm
+  Instant issued;                ///< when the worker was handed it
+  Instant begin;
+  Instant end;
+  double flops = 0;  ///< 0: unknown
+  bool failed = false;
+};
+
+/// A copy of a datum along a link.
+struct TraceTransfer {
+  enum class Why : std::uint8_t {
+    Fetch,      ///< toward tasks that read it
+    WriteBack,  ///< toward its home or storage, to make room or because the value is final
+  };
+
+  std::uint32_t data = TraceTask::no_data;  ///< in Trace::data
+  LinkId link;
+  Bytes bytes = 0;
+  Instant begin;
+  Instant end;
+  Why why = Why::Fetch;
+  bool failed = false;
+};
+
+/// Why a replica had to go.
+enum class EvictionReason : std::uint8_t {
+  Policy,     ///< the eviction policy chose it
+  Fallback,   ///< the policy named none: the planner's own choice
+  Fragments,  ///< it lay in the way of room in one piece
+  Reserve,    ///< it lay in the room that is kept for write-backs
+  Clearing,   ///< the node was cleared, because nothing else could make a task fit
+};
+[[nodiscard]] constexpr std::string_view name_of(EvictionReason reason) {
+  constexpr std::string_view names[] = {"policy", "fallback", "fragments", "reserve", "clearing"};
+  return names[static_cast<std::size_t>(reason)];
+}
+
+/// A replica that was chosen to be dropped.
+struct TraceEviction {
+  std::uint32_t data = TraceTask::no_data;  ///< in Trace::data
+  NodeId node;
+  Bytes bytes = 0;
+  Instant when;
+  EvictionReason reason = EvictionReason::Policy;
+  bool written_back = false;  ///< its value was nowhere else: a write-back comes first
+};
+
+/// The bytes in use on a node, from this instant to its next one.
+struct TraceMemory {
+  Instant when;
+  NodeId node;
+  Bytes used = 0;
+};
+
+/// What happened in a run, as plain data; every list in the order in which its entries ended.
+struct Trace {
+  Machine machine;
+  std::vector<std::string> codelets;
+  std::vector<TraceData> data;
+  std::vector<TraceTask> tasks;
+  std::vector<TraceTransfer> transfers;
+  std::vector<TraceEviction> evictions;
+  std::vector<TraceMemory> memory;
+  std::vector<std::pair<std::string, std::string>> configuration;  ///< program, scheduler, limits, …: for people
+  std::vector<std::pair<std::string, double>> totals;              ///< and bounds where they are known, by name
+  Instant end;                                                     ///< of the run
+  std::uint64_t dropped = 0;  ///< events beyond the most that the recorder keeps: they are missing above
+};
+
+}  // namespace granary

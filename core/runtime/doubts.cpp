@@ -1,0 +1,74 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/runtime/doubts.hpp>
+
+#include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/backends/discover.hpp>
+
+#include <spdlog/spdlog.h>
+
+#include <mutex>
+#include <set>
+
+namespace granary {
+
+Surroundings find_surroundings() {
+  auto const host = discover_host();
+  return {.cores = host.cores.size(),
+          .memory = host.memory,
+          .openmp_threads = openmp_threads(),
+          .blas_is_held = blas_threads() != 0};
+}
+
+std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings const& around) {
+  std::vector<std::string> doubts;
+  auto const workers = *options.workers;
+  if (workers > around.cores) {
+    doubts.push_back(fmt::format(
+        "{} workers share the {} cores that this process may use, and are not bound to them: use fewer workers "
+        "(--workers, GRANARY_WORKERS), or ask the batch system for more cores",
+        workers, around.cores));
+  }
+  if (workers > 1 && around.openmp_threads > 1 && !around.blas_is_held) {
+    doubts.push_back(
+        fmt::format("{} workers call BLAS at once, OMP_NUM_THREADS is {}, and granary does not know how to hold this "
+                    "BLAS to one thread: set OMP_NUM_THREADS=1",
+                    workers, around.openmp_threads));
+  }
+  if (options.host_memory > around.memory) {
+    doubts.push_back(fmt::format(
+        "the memory limit of {} is more than the {} that this process may use, so the system may swap or end it: "
+        "lower the limit (--memory, GRANARY_MEMORY)",
+        format_bytes(options.host_memory), format_bytes(around.memory)));
+  }
+  return doubts;
+}
+
+std::vector<std::string> find_doubts(RuntimeOptions const& options, bool priorities_ignored, int blas_threads) {
+  std::vector<std::string> doubts;
+  if (priorities_ignored) {
+    doubts.push_back(
+        fmt::format("the scheduler '{}' ignores priorities, and tasks of this run have some: darts, dmdas, "
+                    "heftp, lws and prio heed them (--scheduler, GRANARY_SCHEDULER)",
+                    options.scheduler));
+  }
+  if (*options.workers > 1 && blas_threads > 1) {
+    doubts.push_back(
+        fmt::format("BLAS was given {} threads per call while {} workers call it at once: leave the number of its "
+                    "threads alone while a Runtime lives",
+                    blas_threads, *options.workers));
+  }
+  return doubts;
+}
+
+bool warn_once(std::string const& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  {
+    std::lock_guard const lock(mutex);
+    if (!said.insert(text).second) return false;
+  }
+  spdlog::warn("granary: {}", text);
+  return true;
+}
+
+}  // namespace granary

@@ -1,0 +1,40 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/engine.hpp>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace granary {
+
+/// Looks, on a thread of its own, whether anything ends: when there is work and no task and no transfer has ended for
+/// `timeout`, it calls `report` with the time that has passed and the engine's state in words, once until something
+/// ends again.
+class Watchdog {
+ public:
+  using Report = std::function<void(Duration, std::string const&)>;
+
+  /// The engine outlives it.
+  Watchdog(Engine& engine, Duration timeout, Report report);
+  Watchdog(Watchdog const&) = delete;
+  Watchdog& operator=(Watchdog const&) = delete;
+  ~Watchdog();
+
+ private:
+  void watch();
+
+  Engine& m_engine;
+  Duration const m_timeout;
+  Report m_report;
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  bool m_stop = false;
+  std::thread m_thread;
+};
+
+}  // namespace granary

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""report_test.py GRANARY_SIMULATE GRANARY_LU WORK_FOLDER: the report of a small run, opened in a headless browser, says what
+the run's summary says, draws its figures, obeys the keyboard, refers to nothing outside, and tells when it is damaged.
+Without a browser what needs none is tested, and the exit status is 77."""
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+BROWSER = next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+# Runs after the page's own script: what is on the canvases, and what the keyboard does.
+PROBE = """
+<script>
+const colours = (id) => {
+  const canvas = document.getElementById(id);
+  const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+  return new Set(pixels).size;
+};
+const press = (key) => {
+  document.getElementById("timeline").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  return document.getElementById("status").textContent;
+};
+// At once, so that the browser's dump waits for it; the page itself draws with the next frame.
+draw_order();
+const found = { timeline: colours("timeline"), matrix: colours("matrix"), first: press("."), second: press("."), down: press("ArrowDown") };
+press("+");
+draw_timeline();
+found.zoomed = document.getElementById("range").textContent;
+const box = document.getElementById("timeline").getBoundingClientRect();
+const chosen_row = view.rows[view.chosen];
+document.getElementById("timeline").dispatchEvent(
+  new PointerEvent("pointermove", { clientX: box.left + 400, clientY: box.top + chosen_row.top + chosen_row.height / 2 }));
+found.tooltip = document.getElementById("tooltip").textContent;
+document.body.dataset.probe = JSON.stringify(found);
+</script>
+"""
+
+
+class Page(html.parser.HTMLParser):
+    """The body's data attributes, and the data-value of each cell by table and row."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.body, self.tables, self._rows, self._cell = {}, {}, None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "body":
+            self.body = attributes
+        elif tag == "table":
+            self._rows = self.tables.setdefault(attributes["id"], [])
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif tag == "td":
+            self._rows[-1].append(float(attributes["data-value"]) if "data-value" in attributes else "")
+            self._cell = True
+
+    def handle_endtag(self, tag):
+        if tag == "td":
+            self._cell = False
+        if tag == "table":
+            self.tables = {name: [row for row in rows if row] for name, rows in self.tables.items()}
+            self._rows = None
+
+    def handle_data(self, data):
+        if self._cell and isinstance(self._rows[-1][-1], str):
+            self._rows[-1][-1] += data
+
+
+def opened(path):
+    """The page as the browser has it once its scripts have run."""
+    profile = path.parent / "profile"
+    run = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,1000",
+                          f"--user-data-dir={profile}", "--dump-dom", path.resolve().as_uri()],
+                         capture_output=True, text=True, timeout=240, check=False)
+    if "</html>" not in run.stdout:
+        raise AssertionError(f"{BROWSER} gave no page (status {run.returncode}): {run.stderr[-2000:]}")
+    return Page(run.stdout)
+
+
+class WithReport(unittest.TestCase):
+    """A small simulated run's page as text, and its summary."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(FOLDER) / cls.__name__
+        shutil.rmtree(cls.folder, ignore_errors=True)
+        cls.folder.mkdir(parents=True)
+        cls.path, summary_file = cls.folder / "run.html", cls.folder / "run.json"
+        subprocess.run([PROGRAM, "--platform", "v100x2", "--algorithm", "lu", "--tiles", "10", "--tile", "960", "--memory", "0.3",
+                        "--report", cls.path, "--json", summary_file], check=True, capture_output=True)
+        cls.text = cls.path.read_text(encoding="utf-8")
+        cls.summary = json.loads(summary_file.read_text(encoding="utf-8"))[0]
+
+
+class AsText(WithReport):
+    def test_refers_to_nothing_outside(self):
+        self.assertEqual(re.findall(r"\b(?:https?:|src=|href=|url\(|@import|fetch\(|XMLHttpRequest)", self.text), [])
+
+    def test_says_one_sentence_without_javascript(self):
+        sentence = re.search(r"<noscript>(.*)</noscript>", self.text).group(1)
+        self.assertRegex(sentence, r"^This report draws its figures with JavaScript, .*\.$")
+
+    def refused(self, *arguments):
+        run = subprocess.run([PROGRAM, "--platform", "v100x2", "--tiles", "4", *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        return run.stderr
+
+    def test_refuses(self):
+        self.assertIn("the report 'x.htm' is a page of HTML: its name must end with .html", self.refused("--report", "x.htm"))
+        self.assertIn("--report shows one run, but 2 are asked for",
+                      self.refused("--scheduler", "eager,darts", "--report", str(self.folder / "x.html")))
+
+
+@unittest.skipIf(BROWSER is None, "there is no browser")
+class InABrowser(WithReport):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        probed = cls.folder / "probed.html"
+        probed.write_text(cls.text.replace("</body>", PROBE + "</body>"), encoding="utf-8")
+        cls.page = opened(probed)
+
+    def test_no_errors(self):
+        self.assertEqual((self.page.body["data-state"], self.page.body["data-errors"]), ("ready", "0"))
+
+    def test_totals_are_those_of_the_run(self):
+        tables = self.page.tables
+        self.assertEqual(sum(row[1] for row in tables["t-codelets"]), self.summary["tasks"])
+        self.assertEqual(sum(row[1] for row in tables["t-workers"]), self.summary["tasks"])
+        self.assertEqual(sum(row[3] for row in tables["t-nodes"]), self.summary["evictions"])
+        self.assertEqual({row[0]: row[1:3] for row in tables["t-links"]},
+                         {f"{link['from']} → {link['to']}": [link["transfers"], link["bytes"]] for link in self.summary["links"]})
+        time = dict(tables["t-totals"])["seconds"]
+        self.assertAlmostEqual(time, self.summary["seconds"], places=9)
+        for row in tables["t-workers"]:
+            self.assertAlmostEqual(row[3] + row[4] + row[5], 1e9 * time, delta=1)
+        idle = sum(row[4] + row[5] for row in tables["t-workers"])
+        self.assertAlmostEqual(idle / 1e9, self.summary["idle_seconds"], places=6)
+
+    def test_peaks_stay_below_limits(self):
+        rows = [row for row in self.page.tables["t-nodes"] if not isinstance(row[1], str)]
+        self.assertEqual(len(rows), self.summary["devices"])
+        for row in rows:
+            self.assertEqual(row[1], self.summary["memory_bytes"])
+            self.assertTrue(0 < row[2] <= row[1], row)
+
+    def test_configuration(self):
+        configuration = dict(self.page.tables["t-configuration"])
+        self.assertEqual((configuration["scheduler"], configuration["eviction"]), (self.summary["scheduler"], self.summary["eviction"]))
+
+    def test_figures_and_keyboard(self):
+        probe = json.loads(self.page.body["data-probe"])
+        self.assertGreater(probe["timeline"], 10)
+        self.assertGreater(probe["matrix"], 30)
+        self.assertRegex(probe["first"], r"getrf \(i = 0, j = 0, k = 0\), task 0 .* writes A\(0, 0\)")
+        self.assertNotEqual(probe["first"], probe["second"])
+        self.assertEqual(probe["down"], "gpu1")
+        self.assertNotRegex(probe["zoomed"], r"^0 ns to (.*) of \1$")
+        self.assertRegex(probe["tooltip"], r"gpu1|task")
+
+    def test_says_that_it_is_damaged(self):
+        damaged = self.folder / "damaged.html"
+        damaged.write_text(re.sub(r'(id="tasks-begin">)........', r"\1", self.text), encoding="utf-8")
+        page = opened(damaged)
+        self.assertEqual(page.body["data-state"], "loading")
+        self.assertNotEqual(page.body["data-errors"], "0")
+
+    def test_of_a_real_run(self):
+        path, summary_file = self.folder / "lu.html", self.folder / "lu.json"
+        subprocess.run([LU, "general:300", "--tile", "50", "--workers", "0", "--devices", "host:4", "--device-memory", "400KiB",
+                        "--report", path, "--json", summary_file, "--quiet"], check=True, capture_output=True)
+        summary = json.loads(summary_file.read_text(encoding="utf-8"))
+        page = opened(path)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        self.assertEqual(sum(row[1] for row in page.tables["t-codelets"]), summary["tasks"])
+        self.assertEqual([row[1] for row in page.tables["t-workers"]], [device["tasks"] for device in summary["devices"]])
+
+    def test_of_a_run_that_fails(self):
+        header = "{'descr': '<f8', 'fortran_order': False, 'shape': (100, 100)}\n"
+        zeros, path = self.folder / "zeros.npy", self.folder / "failed.html"
+        zeros.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(80000))
+        run = subprocess.run([LU, zeros, "--no-pivoting", "--tile", "50", "--workers", "1", "--devices", "none", "--report", path],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        page = opened(path)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        self.assertEqual([row[2] for row in page.tables["t-workers"]], [1])
+
+
+if __name__ == "__main__":
+    PROGRAM, LU, FOLDER = sys.argv[1:4]
+    passed = unittest.main(argv=sys.argv[:1], exit=False).result.wasSuccessful()
+    if passed and BROWSER is None:
+        print("skipped what needs a browser: none of", ", ".join(BROWSERS), "is installed")
+    sys.exit(77 if passed and BROWSER is None else 0 if passed else 1)

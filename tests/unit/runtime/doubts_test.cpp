@@ -1,0 +1,141 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/runtime/doubts.hpp>
+#include <granary/granary.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace granary {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// How often `text` stands in `all`.
+std::size_t count(std::string const& all, std::string const& text) {
+  std::size_t found = 0;
+  for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) ++found;
+  return found;
+}
+
+RuntimeOptions two_workers() { return {.scheduler = "darts", .workers = 2, .host_memory = 1_GiB}; }
+Surroundings fitting() { return {.cores = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
+
+TEST(Doubts, NothingIsDoubtedWhereAllFits) {
+  EXPECT_THAT(find_doubts(two_workers(), fitting()), IsEmpty());
+  EXPECT_THAT(find_doubts(two_workers(), false, 1), IsEmpty());
+  EXPECT_THAT(find_doubts(two_workers(), false, 0), IsEmpty());
+}
+
+TEST(Doubts, MoreWorkersThanCores) {
+  auto around = fitting();
+  around.cores = 1;
+  EXPECT_THAT(find_doubts(two_workers(), around), ElementsAre(HasSubstr("2 workers share the 1 cores")));
+}
+
+TEST(Doubts, OpenMpThreadsWithABlasThatCannotBeHeld) {
+  auto around = fitting();
+  around.openmp_threads = 4;
+  EXPECT_THAT(find_doubts(two_workers(), around), IsEmpty()) << "this BLAS is held to one thread";
+  around.blas_is_held = false;
+  EXPECT_THAT(find_doubts(two_workers(), around),
+              ElementsAre(HasSubstr("2 workers call BLAS at once, OMP_NUM_THREADS is 4")));
+  auto one = two_workers();
+  one.workers = 1;
+  EXPECT_THAT(find_doubts(one, around), IsEmpty());
+}
+
+TEST(Doubts, ALimitAboveTheMachinesMemory) {
+  auto options = two_workers();
+  options.host_memory = 5_GiB;
+  EXPECT_THAT(find_doubts(options, fitting()),
+              ElementsAre(HasSubstr("the memory limit of 5.0 GiB is more than the 4.0 GiB that this process may use")));
+}
+
+TEST(Doubts, PrioritiesThatNobodyHeeds) {
+  auto options = two_workers();
+  options.scheduler = "eager";
+  EXPECT_THAT(find_doubts(options, true, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores priorities")));
+}
+
+TEST(Doubts, ABlasThatWasGivenThreads) {
+  EXPECT_THAT(find_doubts(two_workers(), false, 4), ElementsAre(HasSubstr("BLAS was given 4 threads per call")));
+  auto one = two_workers();
+  one.workers = 1;
+  EXPECT_THAT(find_doubts(one, false, 4), IsEmpty());
+}
+
+TEST(Doubts, EachIsSaidOnce) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_TRUE(warn_once("a doubt of this test"));
+  EXPECT_FALSE(warn_once("a doubt of this test"));
+  EXPECT_TRUE(warn_once("another doubt of this test"));
+  std::fflush(stdout);
+  auto const said = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(count(said, "granary: a doubt of this test"), 1U) << said;
+  EXPECT_EQ(count(said, "granary: another doubt of this test"), 1U) << said;
+}
+
+struct Increment {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    x(0) += 1;
+  }
+};
+
+// What a run writes to the log.
+std::string log_of(std::string const& scheduler, std::int64_t priority) {
+  ::testing::internal::CaptureStdout();
+  {
+    Runtime runtime({.scheduler = scheduler, .workers = 1, .host_memory = 1_MiB, .models = models_off});
+    Kokkos::View<double*, Kokkos::HostSpace> x_view("x", 1);
+    auto const x = runtime.data(x_view);
+    for (int i = 0; i < 3; ++i) {
+      runtime.submit({"increment", priority}, Increment{}, read_write(x));
+      runtime.wait();
+    }
+  }
+  std::fflush(stdout);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(Doubts, ARunSaysOnceThatPrioritiesAreIgnored) {
+  EXPECT_THAT(log_of("eager", 0), Not(HasSubstr("priorities")));
+  EXPECT_THAT(log_of("darts", 1), Not(HasSubstr("priorities")));
+  EXPECT_THAT(log_of("dmdas", 1), Not(HasSubstr("priorities")));
+  EXPECT_EQ(count(log_of("eager", 1), "the scheduler 'eager' ignores priorities"), 1U);
+  EXPECT_EQ(count(log_of("heft", 1), "the scheduler 'heft' ignores priorities"), 1U);
+  EXPECT_THAT(log_of("eager", 1), Not(HasSubstr("priorities"))) << "it was said before";
+}
+
+TEST(Doubts, ARunSaysOnceThatBlasWasGivenThreads) {
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB, .models = models_off});
+  set_blas_threads(3);
+  if (blas_threads() != 3) GTEST_SKIP() << "this BLAS has no threads to give";
+  ::testing::internal::CaptureStdout();
+  runtime.wait();
+  runtime.wait();
+  std::fflush(stdout);
+  EXPECT_EQ(count(::testing::internal::GetCapturedStdout(), "BLAS was given 3 threads per call"), 1U);
+  set_blas_threads(1);
+}
+
+TEST(Doubts, OmpNumThreadsIsThatOfTheOutermostLevel) {
+  ::setenv("OMP_NUM_THREADS", "4,2", 1);
+  EXPECT_EQ(openmp_threads(), 4U);
+  ::setenv("OMP_NUM_THREADS", "many", 1);
+  EXPECT_EQ(openmp_threads(), 0U);
+  ::unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(openmp_threads(), 0U);
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,257 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/trace/series.hpp>
+#include <granary/trace/trace_file.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <sstream>
+
+namespace granary {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
+
+// Two tasks on two workers, two transfers that overlap on one link, an eviction, and names that need care.
+Trace small_trace() {
+  Trace trace;
+  auto& machine = trace.machine;
+  auto const host = machine.add_node({.name = "host"});
+  auto const device = machine.add_node({.name = "device \"0\"", .kind = NodeKind::Device, .capacity = 1000});
+  machine.add_link_pair(host, device, 1e9, Duration(0), 2);
+  machine.add_worker({.name = "cpu", .node = host});
+  machine.add_worker({.name = "lane", .node = device, .kind = WorkerKind::Device});
+  trace.codelets = {"gemm", "odd \"name\"\n"};
+  trace.data = {{"A(2, 1)", 400, {2, 1}}, {"x", 8, {}}};
+  trace.tasks = {
+      {TaskId(0), CodeletId(0), WorkerId(1), 0, {2, 1, 0}, at(500), at(1000), at(3001), 4000, false},
+      {TaskId(1), CodeletId(1), WorkerId(0), TraceTask::no_data, no_index, at(0), at(4000), at(4000), 0, true}};
+  trace.transfers = {{0, LinkId(0), 400, at(0), at(900), TraceTransfer::Why::Fetch, false},
+                     {1, LinkId(0), 8, at(100), at(950), TraceTransfer::Why::WriteBack, true}};
+  trace.evictions = {{0, device, 400, at(3500), EvictionReason::Fragments, true}};
+  trace.memory = {{at(0), device, 408}, {at(3500), device, 8}};
+  trace.configuration = {{"scheduler", "darts"}};
+  trace.totals = {{"seconds", 5e-6}};
+  trace.end = at(5000);
+  trace.dropped = 3;
+  return trace;
+}
+
+class TraceFile : public ::testing::Test {
+ protected:
+  TraceFile() : m_directory(std::filesystem::temp_directory_path() / ("granary-trace-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(m_directory);
+  }
+  ~TraceFile() override { std::filesystem::remove_all(m_directory); }
+  [[nodiscard]] std::string file(std::string const& name) const { return (m_directory / name).string(); }
+  [[nodiscard]] std::string written(Trace const& trace, std::string const& name) const {
+    write_trace(trace, file(name));
+    std::stringstream text;
+    text << std::ifstream(file(name)).rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::filesystem::path m_directory;
+};
+
+// Events of a kind, in the order of the file.
+std::vector<nlohmann::json> of_kind(nlohmann::json const& file, std::string const& phase, std::string const& category) {
+  std::vector<nlohmann::json> events;
+  for (auto const& event : file.at("traceEvents")) {
+    if (event.at("ph") == phase && event.value("cat", "") == category) events.push_back(event);
+  }
+  return events;
+}
+
+TEST_F(TraceFile, ChromeHasTasksTransfersEvictionsAndCounters) {
+  auto const json = nlohmann::json::parse(written(small_trace(), "t.json"));
+  EXPECT_EQ(json.at("otherData").at("scheduler"), "darts");
+  EXPECT_EQ(json.at("otherData").at("seconds"), 5e-6);
+  EXPECT_EQ(json.at("otherData").at("dropped events"), 3);
+
+  auto const tasks = of_kind(json, "X", "task");
+  ASSERT_EQ(tasks.size(), 2U);
+  EXPECT_EQ(tasks[0].at("name"), "gemm");
+  EXPECT_EQ(tasks[0].at("ts"), 1.0);
+  EXPECT_EQ(tasks[0].at("dur"), 2.001);
+  auto const& args = tasks[0].at("args");
+  EXPECT_EQ(args.at("i"), 2);
+  EXPECT_EQ(args.at("j"), 1);
+  EXPECT_EQ(args.at("k"), 0);
+  EXPECT_EQ(args.at("data"), "A(2, 1)");
+  EXPECT_EQ(args.at("row"), 2);
+  EXPECT_EQ(args.at("flops"), 4000);
+  EXPECT_EQ(tasks[1].at("name"), "odd \"name\"\n");
+  EXPECT_EQ(tasks[1].at("args").at("data"), nullptr);
+  EXPECT_EQ(tasks[1].at("args").at("failed"), true);
+
+  auto const transfers = of_kind(json, "X", "transfer");
+  ASSERT_EQ(transfers.size(), 2U);
+  EXPECT_EQ(transfers[0].at("args").at("bytes"), 400);
+  EXPECT_EQ(transfers[0].at("args").at("why"), "fetch");
+  EXPECT_EQ(transfers[1].at("args").at("why"), "write-back");
+  EXPECT_NE(transfers[0].at("tid"), transfers[1].at("tid")) << "they overlap";
+
+  auto const evictions = of_kind(json, "i", "eviction");
+  ASSERT_EQ(evictions.size(), 1U);
+  EXPECT_EQ(evictions[0].at("args").at("reason"), "fragments");
+  EXPECT_EQ(evictions[0].at("args").at("written back"), true);
+
+  double flops = 0;
+  std::vector<std::uint64_t> levels;
+  for (auto const& counter : of_kind(json, "C", "")) {
+    auto const& values = counter.at("args");
+    if (values.contains("bytes")) levels.push_back(values.at("bytes"));
+    if (values.contains("GFlop/s")) flops += values.at("GFlop/s").get<double>() * 2500;  // two parts of 2500 ns
+  }
+  EXPECT_THAT(levels, ElementsAre(408, 8));
+  EXPECT_NEAR(flops, 4000, 1e-2);
+}
+
+TEST_F(TraceFile, ChromeNamesEveryTrackThatIsUsed) {
+  auto const json = nlohmann::json::parse(written(small_trace(), "t.json"));
+  std::vector<std::pair<int, int>> named;
+  std::vector<std::string> names;
+  for (auto const& event : of_kind(json, "M", "")) {
+    named.emplace_back(event.at("pid"), event.at("tid"));
+    names.push_back(event.at("args").at("name"));
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"cpu", "lane", "host -> device \"0\"", "host -> device \"0\" (2)"}));
+  for (auto const& event : json.at("traceEvents")) {
+    std::pair<int, int> const track(event.at("pid"), event.at("tid"));
+    EXPECT_EQ(std::ranges::count(named, track), 1) << event;
+  }
+}
+
+// Events by their number in the header, each as its fields.
+std::vector<std::vector<std::string>> paje_events(std::string const& text, std::string const& number) {
+  std::vector<std::vector<std::string>> events;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string first;
+    if (!(fields >> first) || first != number) continue;
+    std::vector<std::string> event;
+    for (char next = 0; fields >> std::ws && fields.peek() != EOF;) {
+      std::string field;
+      if (fields.peek() == '"') {
+        fields.get(next);
+        std::getline(fields, field, '"');
+      } else {
+        fields >> field;
+      }
+      event.push_back(field);
+    }
+    events.push_back(event);
+  }
+  return events;
+}
+
+TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
+  auto const text = written(small_trace(), "t.paje");
+  EXPECT_THAT(text, ::testing::StartsWith("%EventDef PajeDefineContainerType 1\n"));
+  EXPECT_THAT(paje_events(text, "22"), ElementsAre(ElementsAre("0.000000", "No", "p", "scheduler: darts"),
+                                                   ElementsAre("0.000000", "No", "p", "seconds: 5e-06"),
+                                                   ElementsAre("0.000000", "No", "p", "dropped events: 3")));
+  EXPECT_THAT(
+      paje_events(text, "20"),
+      ElementsAre(
+          ElementsAre("0.001000", "w1", "WS", "C0", "400", "A(2, 1)", "0", "0", "0", "0", "4e-06", "1", "2", "0", "-1"),
+          ElementsAre("0.004000", "w0", "WS", "C1", "0", "", "0", "0", "1", "1", "0", "-1", "-1", "-1", "-1")));
+  EXPECT_THAT(paje_events(text, "18"), ElementsAre(ElementsAre("0.000000", "F", "p", "A(2, 1)", "mm0", "k0", "400"),
+                                                   ElementsAre("0.000100", "F", "p", "x", "mm0", "k1", "8")));
+  EXPECT_THAT(paje_events(text, "19"), ElementsAre(ElementsAre("0.000900", "F", "p", "A(2, 1)", "mm1", "k0"),
+                                                   ElementsAre("0.000950", "F", "p", "x", "mm1", "k1")));
+  EXPECT_THAT(paje_events(text, "9"),
+              ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2, 1)", "400", "1")));
+  EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
+}
+
+TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {
+  auto const text = written(small_trace(), "t.trace");
+  double last = 0;
+  std::istringstream lines(text);
+  std::string state_of_0, state_of_1;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    int number = 0;
+    double time = 0;
+    std::string container, type, value;
+    if (!(fields >> number) || number < 7 || !(fields >> time)) continue;
+    EXPECT_GE(time, last) << line;
+    last = time;
+    if (!(fields >> container >> type >> value) || type != "WS") continue;
+    (container == "w0" ? state_of_0 : state_of_1) = value;
+  }
+  EXPECT_DOUBLE_EQ(last, 0.005);
+  EXPECT_EQ(state_of_0, "I");
+  EXPECT_EQ(state_of_1, "I");
+}
+
+TEST_F(TraceFile, ARunInWhichNothingHappenedHasBothForms) {
+  EXPECT_TRUE(nlohmann::json::parse(written(Trace{}, "t.json")).at("traceEvents").is_array());
+  EXPECT_THAT(written(Trace{}, "t.paje"), HasSubstr("7 0.000000 p P 0 \"granary\""));
+}
+
+TEST_F(TraceFile, RefusesOtherEndingsAndDirectories) {
+  for (auto const* name : {"t.txt", "t", "json", "t.json.gz"}) {
+    try {
+      write_trace(small_trace(), file(name));
+      ADD_FAILURE() << name;
+    } catch (InvalidArgument const& error) {
+      EXPECT_THAT(error.what(), HasSubstr(name));
+      EXPECT_THAT(error.what(), HasSubstr(".json (Perfetto, Chrome), .paje or .trace (ViTE, StarVZ)"));
+    }
+    EXPECT_FALSE(std::filesystem::exists(file(name)));
+  }
+  EXPECT_THROW(check_trace_file(file("absent/t.json")), InvalidArgument);
+  EXPECT_THROW(write_trace(small_trace(), file("absent/t.json")), IoError);
+  EXPECT_NO_THROW(check_trace_file(file("t.json")));
+}
+
+TEST_F(TraceFile, SaysThatTheDiskIsFull) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  std::filesystem::create_symlink("/dev/full", file("t.json"));
+  EXPECT_THROW(write_trace(small_trace(), file("t.json")), IoError);
+}
+
+TEST(TraceSeries, RowsOfALinkDoNotOverlapAndAreAsFewAsCanBe) {
+  Trace trace;
+  trace.machine = small_trace().machine;
+  auto const add = [&](std::uint32_t link, std::int64_t begin, std::int64_t end) {
+    trace.transfers.push_back({0, LinkId(link), 1, at(begin), at(end), TraceTransfer::Why::Fetch, false});
+  };
+  add(0, 10, 20);
+  add(0, 0, 30);
+  add(1, 0, 30);
+  add(0, 20, 40);
+  add(0, 30, 40);
+  EXPECT_THAT(transfer_rows(trace), ElementsAre(1, 0, 0, 1, 0));
+  EXPECT_THAT(rows_of_links(trace, transfer_rows(trace)), ElementsAre(2, 1));
+}
+
+TEST(TraceSeries, RatesAddUpToTheOperations) {
+  auto const trace = small_trace();
+  for (std::size_t const count : {std::size_t{1}, std::size_t{7}, std::size_t{5000}}) {
+    auto const rates = flops_per_second(trace, count);
+    EXPECT_NEAR(std::accumulate(rates.begin(), rates.end(), 0.0) * 5e-6 / static_cast<double>(count), 4000, 1e-6);
+  }
+  EXPECT_THAT(flops_per_second(trace, 5),
+              ElementsAre(0, ::testing::Gt(1.9e9), ::testing::Gt(1.9e9), ::testing::Lt(1e7), 0));
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,99 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/trace/waits.hpp>
+
+#include <gmock/gmock.h>
+
+#include <tuple>
+
+namespace granary {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
+
+// A disk, a host without workers, two devices with one worker each.
+Trace small_trace() {
+  Trace trace;
+  auto& machine = trace.machine;
+  auto const disk = machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  auto const host = machine.add_node({.name = "host"});
+  auto const a = machine.add_node({.name = "a", .kind = NodeKind::Device});
+  auto const b = machine.add_node({.name = "b", .kind = NodeKind::Device});
+  machine.add_link_pair(disk, host, 1e9);  // links 0 and 1
+  machine.add_link_pair(host, a, 1e9);     // 2 and 3
+  machine.add_link_pair(host, b, 1e9);     // 4 and 5
+  machine.add_worker({.name = "a", .node = a, .kind = WorkerKind::Device});
+  machine.add_worker({.name = "b", .node = b, .kind = WorkerKind::Device});
+  trace.end = at(100);
+  return trace;
+}
+
+void add_task(Trace& trace, std::uint32_t worker, std::int64_t begin, std::int64_t end) {
+  TraceTask task;
+  task.worker = WorkerId(worker);
+  task.begin = at(begin);
+  task.end = at(end);
+  trace.tasks.push_back(task);
+}
+
+void add_transfer(Trace& trace, std::uint32_t link, std::int64_t begin, std::int64_t end, TraceTransfer::Why why) {
+  trace.transfers.push_back(
+      {.data = 0, .link = LinkId(link), .bytes = 8, .begin = at(begin), .end = at(end), .why = why, .failed = false});
+}
+
+std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>> found(Trace const& trace) {
+  std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>> result;
+  for (auto const& wait : waits_of(trace)) {
+    result.emplace_back(wait.worker.value(), wait.begin.time_since_epoch().count(),
+                        wait.end.time_since_epoch().count());
+  }
+  return result;
+}
+
+TEST(Waits, NothingUnderWayIsIdle) {
+  auto trace = small_trace();
+  add_task(trace, 0, 10, 20);
+  EXPECT_THAT(found(trace), IsEmpty());
+}
+
+TEST(Waits, AFetchToTheNodeOfAWorkerThatRunsNothing) {
+  auto trace = small_trace();
+  add_task(trace, 0, 20, 40);
+  add_transfer(trace, 2, 10, 30, TraceTransfer::Why::Fetch);  // its second half is hidden by the task
+  add_transfer(trace, 2, 35, 60, TraceTransfer::Why::Fetch);
+  add_transfer(trace, 2, 50, 70, TraceTransfer::Why::Fetch);
+  EXPECT_THAT(found(trace), ElementsAre(std::tuple(0U, 10, 20), std::tuple(0U, 40, 70)));
+}
+
+TEST(Waits, AFetchToANodeOnTheWayIsForAllBehindIt) {
+  auto trace = small_trace();
+  add_task(trace, 0, 0, 12);
+  add_transfer(trace, 0, 5, 15, TraceTransfer::Why::Fetch);
+  EXPECT_THAT(found(trace), ElementsAre(std::tuple(0U, 12, 15), std::tuple(1U, 5, 15)));
+}
+
+TEST(Waits, WriteBacksCountOnlyWhenTheyMakeRoom) {
+  auto trace = small_trace();
+  add_transfer(trace, 3, 10, 20, TraceTransfer::Why::WriteBack);
+  add_transfer(trace, 3, 50, 60, TraceTransfer::Why::WriteBack);
+  EXPECT_THAT(found(trace), IsEmpty());
+  TraceEviction eviction{
+      .data = 0, .node = NodeId(2), .bytes = 8, .when = at(45), .reason = EvictionReason::Policy, .written_back = true};
+  trace.evictions.push_back(eviction);
+  EXPECT_THAT(found(trace), ElementsAre(std::tuple(0U, 45, 60)));
+  trace.evictions.front().written_back = false;
+  EXPECT_THAT(found(trace), IsEmpty());
+}
+
+TEST(Waits, TasksThatOverlapAreOneBusyTime) {
+  auto trace = small_trace();
+  add_task(trace, 1, 0, 50);
+  add_task(trace, 1, 10, 20);
+  add_transfer(trace, 4, 0, 100, TraceTransfer::Why::Fetch);
+  EXPECT_THAT(found(trace), ElementsAre(std::tuple(1U, 50, 100)));
+}
+
+}  // namespace
+}  // namespace granary

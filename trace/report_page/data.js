@@ -1,0 +1,169 @@
+// What the page was given: a header in JSON, and tables whose columns are integers: differences of neighbours, as zigzag
+// varints, in base64. Instants and durations are nanoseconds.
+"use strict";
+
+const element = (id) => document.getElementById(id);
+
+function report_error(message) {
+  document.body.dataset.errors = String(Number(document.body.dataset.errors) + 1);
+  element("error").hidden = false;
+  element("error").textContent = `This page has an error and may be incomplete: ${message}`;
+}
+addEventListener("error", (event) => report_error(event.message));
+
+const report = JSON.parse(element("report-header").textContent);
+
+function decode(id, count, Type) {
+  const text = atob(element(id).textContent);
+  const values = new Type(count);
+  let at = 0;
+  let value = 0;
+  for (let n = 0; n < count; ++n) {
+    let byte = text.charCodeAt(at++);
+    let zigzag = byte & 127;
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = text.charCodeAt(at++);
+      zigzag += (byte & 127) * scale;
+    }
+    value += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
+    values[n] = value;
+  }
+  if (at !== text.length) throw new Error(`column ${id} holds ${text.length} bytes, ${at} of them used`);
+  element(id).remove();
+  return values;
+}
+
+// A table's rows are sorted by lane (worker, link or node) and then by instant; first[lane] is a lane's first row.
+function table(name, types) {
+  const { count, first } = report.tables[name];
+  const rows = { count, first };
+  for (const [key, Type] of Object.entries(types)) rows[key] = decode(`${name}-${key}`, count, Type);
+  return rows;
+}
+
+const spans = { begin: Float64Array, length: Float64Array };
+const tasks = table("tasks", { ...spans, issued: Float64Array, task: Float64Array, codelet: Uint32Array, i: Int32Array,
+  j: Int32Array, k: Int32Array, data: Int32Array, flops: Uint32Array, failed: Uint8Array });
+const waits = table("waits", spans);
+const transfers = table("transfers", { ...spans, data: Int32Array, bytes: Float64Array, why: Uint8Array, failed: Uint8Array });
+const evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
+  written: Uint8Array });
+const memory = table("memory", { begin: Float64Array, used: Float64Array });
+
+// The first row of [from, to) that begins after `instant`.
+function first_after(rows, from, to, instant) {
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (rows.begin[middle] > instant) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
+// Numbers for people.
+const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2));
+function scaled(value, base, units) {
+  let unit = 0;
+  while (value >= base && unit + 1 < units.length) {
+    value /= base;
+    ++unit;
+  }
+  return unit === 0 && Number.isInteger(value) ? `${value} ${units[0]}` : `${digits(value)} ${units[unit]}`;
+}
+const as_bytes = (value) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
+const as_rate = (value) => `${scaled(value, 1000, ["B", "kB", "MB", "GB", "TB"])}/s`;
+const as_flops = (value) => scaled(value / 1e9, 1000, ["GFlop/s", "TFlop/s", "PFlop/s"]);
+const as_time = (ns) => (ns < 0 ? `−${as_time(-ns)}` : scaled(ns, 1000, ["ns", "µs", "ms", "s"]));
+const as_share = (value) => `${(100 * value).toFixed(1)} %`;
+const as_count = (value) => value.toLocaleString("en");
+
+const data_name = (index) => (index < 0 ? "no datum" : report.data[index][0]);
+const row_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][2]);
+const column_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][3]);
+const link_name = (link) => `${report.nodes[report.links[link].from].name} → ${report.nodes[report.links[link].to].name}`;
+const kind_of_link = (link) => {
+  const from = report.nodes[report.links[link].from].kind;
+  const to = report.nodes[report.links[link].to].kind;
+  if (to === "disk") return "to disk";
+  if (from === "disk") return "from disk";
+  if (to === "device") return from === "device" ? "device to device" : "to devices";
+  return from === "device" ? "from devices" : "host to host";
+};
+
+// Colours that people with any colour vision tell apart, after Okabe and Ito: for codelets and orders, for transfers.
+const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c564b", "#7a68a6", "#6b7a89"];
+const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host"];
+const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#a58bd6", "#44aa99", "#b3a125", "#999999"][n]]));
+
+// Sums that several figures and tables need.
+const sums = {
+  codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
+  workers: report.workers.map(() => ({ count: 0, busy: 0, waiting: 0, flops: 0, failed: 0 })),
+  links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0 })),
+  nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
+};
+const each = (rows, visit) => {
+  for (let lane = 0; lane + 1 < rows.first.length; ++lane) {
+    for (let n = rows.first[lane]; n < rows.first[lane + 1]; ++n) visit(lane, n);
+  }
+};
+each(tasks, (worker, n) => {
+  const time = tasks.length[n];
+  const flops = report.flops[tasks.flops[n]];
+  const codelet = sums.codelets[tasks.codelet[n]];
+  codelet.count += 1;
+  codelet.time += time;
+  codelet.least = Math.min(codelet.least, time);
+  codelet.most = Math.max(codelet.most, time);
+  codelet.flops += flops;
+  const sum = sums.workers[worker];
+  sum.count += 1;
+  sum.busy += time;
+  sum.flops += flops;
+  sum.failed += tasks.failed[n];
+});
+each(waits, (worker, n) => (sums.workers[worker].waiting += waits.length[n]));
+each(transfers, (link, n) => {
+  const sum = sums.links[link];
+  sum.count += 1;
+  sum.bytes += transfers.bytes[n];
+  if (transfers.why[n] === 1) sum.written += transfers.bytes[n];
+});
+each(evictions, (node, n) => {
+  sums.nodes[node].evictions += 1;
+  sums.nodes[node].written += evictions.written[n];
+  sums.nodes[node].bytes += evictions.bytes[n];
+});
+each(memory, (node, n) => (sums.nodes[node].peak = Math.max(sums.nodes[node].peak, memory.used[n])));
+
+function mix(colour, other, part) {
+  const channel = (text, at) => parseInt(text.slice(at, at + 2), 16);
+  return `rgb(${[1, 3, 5].map((at) => Math.round(channel(colour, at) * (1 - part) + channel(other, at) * part)).join(" ")})`;
+}
+
+// Codelets get colours by their share of the time: the first ones differ most, further ones are lighter.
+const colour_of = new Array(report.codelets.length);
+sums.codelets.map((_, n) => n).sort((a, b) => sums.codelets[b].time - sums.codelets[a].time)
+  .forEach((codelet, rank) => (colour_of[codelet] = mix(palette[rank % palette.length], "#ffffff", 0.5 * (Math.floor(rank / palette.length) % 2))));
+
+// Transfers that share a link at one instant are drawn in rows of their own, up to four.
+const most_rows = 4;
+const row_in_link = new Uint8Array(transfers.count);
+const rows_of_link = report.links.map((_, link) => {
+  const ends = [];
+  let rows = 1;
+  for (let n = transfers.first[link]; n < transfers.first[link + 1]; ++n) {
+    let row = 0;
+    while (row + 1 < most_rows && ends[row] > transfers.begin[n]) ++row;
+    row_in_link[n] = row;
+    rows = Math.max(rows, row + 1);
+    const end = transfers.begin[n] + transfers.length[n];
+    const covered = Math.max(sums.links[link].until ?? 0, transfers.begin[n]);
+    if (end > covered) {
+      sums.links[link].busy += end - covered;
+      sums.links[link].until = end;
+    }
+    ends[row] = Math.max(ends[row] ?? 0, end);
+  }
+  return rows;
+});

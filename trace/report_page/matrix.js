@@ -1,0 +1,151 @@
+// The order of execution on the matrix, as in Figures 8, 9 and 13 of Gonthier, Thibault, Marchal, "DARTS": one picture
+// for each iteration, in it one square for each task, at the tile that it writes.
+const order = { canvas: element("matrix"), tasks: null, iterations: 0, rows: 0, columns: 0, pending: false };
+const viridis = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
+const bands = 7;
+
+// Tasks on tiles, in the order in which they began, each with its iteration: its k, or else how many tasks wrote its
+// tile before.
+function make_order() {
+  const chosen = [];
+  const worker_of = new Uint32Array(tasks.count);
+  each(tasks, (worker, n) => {
+    worker_of[n] = worker;
+    if (row_of(n) >= 0 && column_of(n) >= 0) chosen.push(n);
+  });
+  const sorted = Uint32Array.from(chosen).sort((a, b) => tasks.begin[a] - tasks.begin[b] || a - b);
+  const written = new Uint32Array(report.data.length);
+  const has_k = chosen.some((n) => tasks.k[n] >= 0);
+  order.tasks = sorted;
+  order.worker_of = worker_of;
+  order.iteration = Int32Array.from(sorted, (n) => (has_k ? tasks.k[n] : written[tasks.data[n]]++));
+  for (let n = 0; n < sorted.length; ++n) {
+    order.rows = Math.max(order.rows, row_of(sorted[n]) + 1);
+    order.columns = Math.max(order.columns, column_of(sorted[n]) + 1);
+    order.iterations = Math.max(order.iterations, order.iteration[n] + 1);
+  }
+  const note = has_k ? "Iteration: the k of the algorithm." : "Iteration: how often the tile was written before.";
+  element("order-note").textContent = note;
+}
+
+function smooth_colour(part) {
+  const at = Math.min(viridis.length - 1.001, part * (viridis.length - 1));
+  return mix(viridis[Math.floor(at)], viridis[Math.floor(at) + 1], at % 1);
+}
+function band_colour(part) {
+  const at = Math.min(bands - 0.001, part * bands);
+  return mix("#ffffff", palette[Math.floor(at)], 0.35 + 0.65 * (at % 1));
+}
+function colour_of_order(n) {
+  const task = order.tasks[n];
+  const mode = element("order-colour").value;
+  if (mode === "memory") return palette[report.workers[order.worker_of[task]].node % palette.length];
+  return (mode === "smooth" ? smooth_colour : band_colour)(n / order.tasks.length);
+}
+
+// A tile's size, as far as the trace tells, and the least memory that device workers, or else all workers, have.
+function tiles_in_memory() {
+  const data = order.tasks.length > 0 ? report.data[tasks.data[order.tasks[order.tasks.length - 1]]][1] : 0;
+  const nodes = report.workers.map((worker) => report.nodes[worker.node]);
+  const devices = nodes.filter((node) => node.kind === "device");
+  const limits = (devices.length > 0 ? devices : nodes).map((node) => node.capacity).filter((capacity) => capacity);
+  return limits.length > 0 && data > 0 ? Math.floor(Math.min(...limits) / data) : 0;
+}
+
+function draw_memory_square(context, x, y, square, width) {
+  const tiles = tiles_in_memory();
+  const side = Math.ceil(Math.sqrt(tiles));
+  // Only above the diagonal of triangular work is there room for it.
+  if (tiles === 0 || order.tasks.some((task) => column_of(task) > row_of(task))) return;
+  if (side > Math.min(order.rows, order.columns) / 2) return;
+  context.fillStyle = style_of("--text");
+  for (let n = 0; n < tiles; ++n) {
+    context.fillRect(x + width - (side - (n % side)) * square, y + Math.floor(n / side) * square, square, square);
+  }
+}
+
+function draw_order() {
+  order.pending = false;
+  const width = order.canvas.clientWidth;
+  const panels = Math.max(1, Math.min(order.iterations, Math.floor(width / 250), 6));
+  const side = (width - (panels - 1) * 18) / panels;
+  const square = side / Math.max(order.rows, order.columns);
+  const height = 22 + square * order.rows;
+  const slider = element("iteration");
+  slider.max = String(order.iterations - panels);
+  const first = Number(slider.value);
+  element("iteration-value").textContent = `${first + 1} to ${first + panels} of ${order.iterations}`;
+  const context = fit_canvas(order.canvas, width, height + 4);
+  for (let panel = 0; panel < panels; ++panel) {
+    const x = panel * (side + 18);
+    context.fillStyle = style_of("--lane");
+    context.fillRect(x, 22, square * order.columns, square * order.rows);
+    context.fillStyle = style_of("--soft");
+    context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.fillText(`iteration ${first + panel + 1}`, x, 14);
+    draw_memory_square(context, x, 22, square, square * order.columns);
+  }
+  const chosen = element("order-workers").value;
+  const only_view = element("order-window").checked;
+  const gap = square > 5 ? 0.5 : 0;
+  for (let n = 0; n < order.tasks.length; ++n) {
+    const panel = order.iteration[n] - first;
+    const task = order.tasks[n];
+    if (panel < 0 || panel >= panels) continue;
+    if (chosen !== "" && report.workers[order.worker_of[task]].node !== Number(chosen)) continue;
+    if (only_view && (tasks.begin[task] > view.to || tasks.begin[task] + tasks.length[task] < view.from)) continue;
+    context.fillStyle = colour_of_order(n);
+    context.fillRect(panel * (side + 18) + column_of(task) * square, 22 + row_of(task) * square, square - gap, square - gap);
+  }
+  order_legend();
+}
+
+function order_legend() {
+  const entries = [];
+  const mode = element("order-colour").value;
+  if (mode === "memory") {
+    for (const node of new Set(report.workers.map((worker) => worker.node))) {
+      entries.push([palette[node % palette.length], report.nodes[node].name]);
+    }
+  } else {
+    for (let band = 0; band < bands; ++band) {
+      const colours = [0.02, 0.5, 0.98].map((part) => (mode === "smooth" ? smooth_colour : band_colour)((band + part) / bands));
+      entries.push([`linear-gradient(90deg, ${colours.join(", ")})`,
+        `tasks ${as_count(Math.floor((band * order.tasks.length) / bands) + 1)} to ${as_count(Math.floor(((band + 1) * order.tasks.length) / bands))}`]);
+    }
+  }
+  fill_legend(element("order-legend"), entries);
+}
+
+function fill_legend(list, entries) {
+  list.replaceChildren(...entries.map(([background, text, style]) => {
+    const item = document.createElement("li");
+    const swatch = document.createElement("span");
+    swatch.className = `swatch ${style ?? ""}`;
+    if (background) swatch.style.background = background;
+    item.append(swatch, text);
+    return item;
+  }));
+}
+
+function redraw_order() {
+  if (order.pending || order.tasks === null || order.iterations === 0) return;
+  order.pending = true;
+  requestAnimationFrame(draw_order);
+}
+function view_changed() {
+  if (element("order-window").checked) redraw_order();
+}
+
+function start_order() {
+  make_order();
+  element("order").hidden = order.iterations === 0;
+  if (order.iterations === 0) return;
+  const select_workers = element("order-workers");
+  select_workers.append(new Option("all workers", ""));
+  for (const node of new Set(report.workers.map((worker) => worker.node))) {
+    select_workers.append(new Option(`workers of ${report.nodes[node].name}`, String(node)));
+  }
+  for (const id of ["iteration", "order-workers", "order-colour", "order-window"]) element(id).addEventListener("input", redraw_order);
+  redraw_order();
+}

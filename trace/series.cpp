@@ -1,0 +1,60 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/trace/series.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace granary {
+
+std::vector<double> flops_per_second(Trace const& trace, std::size_t count) {
+  std::vector<double> rates(count, 0.0);
+  double const width = static_cast<double>(trace.end.time_since_epoch().count()) / static_cast<double>(count);
+  if (width <= 0) return rates;
+  for (auto const& task : trace.tasks) {
+    if (task.failed || task.flops <= 0) continue;
+    auto const begin = static_cast<double>(task.begin.time_since_epoch().count());
+    auto const end = std::max(static_cast<double>(task.end.time_since_epoch().count()), begin + 1);
+    auto const first = static_cast<std::size_t>(std::max(begin / width, 0.0));
+    for (std::size_t part = std::min(first, count - 1); part < count; ++part) {
+      double const left = static_cast<double>(part) * width;
+      if (left >= end) break;
+      double const right = part + 1 == count ? end : left + width;
+      rates[part] += task.flops * (std::min(end, right) - std::max(begin, left)) / (end - begin);
+    }
+  }
+  for (auto& rate : rates) rate /= width * 1e-9;
+  return rates;
+}
+
+std::vector<std::uint32_t> transfer_rows(Trace const& trace) {
+  auto const& transfers = trace.transfers;
+  std::vector<std::size_t> order(transfers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t t) { return transfers[t].begin; });
+  std::vector<std::uint32_t> rows(transfers.size());
+  std::vector<std::vector<Instant>> free_from(trace.machine.links.size());  // by link and row
+  for (auto const t : order) {
+    auto& link = free_from[transfers[t].link.index()];
+    auto row = std::ranges::find_if(link, [&](Instant instant) { return instant <= transfers[t].begin; });
+    if (row == link.end()) row = link.insert(row, Instant{});
+    *row = transfers[t].end;
+    rows[t] = static_cast<std::uint32_t>(row - link.begin());
+  }
+  return rows;
+}
+
+std::vector<std::uint32_t> rows_of_links(Trace const& trace, std::vector<std::uint32_t> const& rows) {
+  std::vector<std::uint32_t> counts(trace.machine.links.size(), 0);
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    auto& count = counts[trace.transfers[t].link.index()];
+    count = std::max(count, rows[t] + 1);
+  }
+  return counts;
+}
+
+std::string link_name(Machine const& machine, LinkId id) {
+  auto const& link = machine[id];
+  return machine[link.from].name + " -> " + machine[link.to].name;
+}
+
+}  // namespace granary

@@ -1,0 +1,51 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/trace/trace_file.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/trace/chrome_json.hpp>
+#include <granary/trace/html_report.hpp>
+#include <granary/trace/paje.hpp>
+#include <granary/trace/text_file.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace granary {
+
+TraceFormat trace_format(std::string const& path) {
+  if (path.ends_with(".json")) return TraceFormat::Chrome;
+  if (path.ends_with(".paje") || path.ends_with(".trace")) return TraceFormat::Paje;
+  if (path.ends_with(".html")) return TraceFormat::Html;
+  throw InvalidArgument(
+      "the trace file '" + path +
+      "' has no known ending: .json (Perfetto, Chrome), .paje or .trace (ViTE, StarVZ), .html (a report)");
+}
+
+void check_trace_file(std::string const& path) {
+  static_cast<void>(trace_format(path));
+  auto const slash = path.rfind('/');
+  auto const directory = slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1);
+  if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
+  throw InvalidArgument("cannot write the trace " + path + ": " + std::strerror(errno));
+}
+
+void write_trace(Trace const& trace, std::string const& path) {
+  auto const format = trace_format(path);
+  TextFile file(path);
+  switch (format) {
+    case TraceFormat::Chrome:
+      write_chrome_json(trace, file);
+      break;
+    case TraceFormat::Paje:
+      write_paje(trace, file);
+      break;
+    case TraceFormat::Html:
+      write_html_report(trace, file);
+      break;
+  }
+  file.close();
+}
+
+}  // namespace granary

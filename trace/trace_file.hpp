@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/trace.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace granary {
+
+/// What a trace is written as; docs/trace.md says what opens which.
+enum class TraceFormat : std::uint8_t {
+  Chrome,  ///< `.json`: trace events, for Perfetto and chrome://tracing
+  Paje,    ///< `.paje` and `.trace`: for ViTE, StarVZ and pj_dump
+  Html,    ///< `.html`: a report, see html_report.hpp
+};
+
+/// By the file's ending. Throws InvalidArgument, naming the file and the endings, for any other.
+[[nodiscard]] TraceFormat trace_format(std::string const& path);
+
+/// Throws InvalidArgument, naming the file, where `write_trace` could not write it: an unknown ending, or no directory
+/// that can be written to.
+void check_trace_file(std::string const& path);
+
+/// Writes the trace in the format of the file's ending. ~1 µs per event. Throws InvalidArgument for an unknown ending
+/// and IoError when the file cannot be written.
+void write_trace(Trace const& trace, std::string const& path);
+
+}  // namespace granary

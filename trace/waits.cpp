@@ -1,0 +1,93 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/trace/waits.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace granary {
+namespace {
+
+struct Interval {
+  Instant begin;
+  Instant end;
+};
+
+// Sorted, and those that touch are one.
+std::vector<Interval> united(std::vector<Interval> intervals) {
+  std::ranges::sort(intervals, {}, &Interval::begin);
+  std::vector<Interval> result;
+  for (auto const& interval : intervals) {
+    if (result.empty() || result.back().end < interval.begin) {
+      result.push_back(interval);
+    } else {
+      result.back().end = std::max(result.back().end, interval.end);
+    }
+  }
+  return result;
+}
+
+// By node: when values were fetched toward it.
+std::vector<std::vector<Interval>> fetches(Trace const& trace) {
+  auto const& machine = trace.machine;
+  std::vector<bool> has_workers(machine.nodes.size(), false);
+  for (auto const& worker : machine.workers) has_workers[worker.node.index()] = true;
+  std::vector<std::vector<Interval>> result(machine.nodes.size());
+  for (auto const& transfer : trace.transfers) {
+    if (transfer.why != TraceTransfer::Why::Fetch) continue;
+    auto const to = machine[transfer.link].to.index();
+    for (std::size_t node = 0; node < result.size(); ++node) {
+      if (node == to || (has_workers[node] && !has_workers[to])) result[node].push_back({transfer.begin, transfer.end});
+    }
+  }
+  return result;
+}
+
+// Adds, by node, the time from the choice of a replica for eviction to the end of its write-back.
+void add_evictions(Trace const& trace, std::vector<std::vector<Interval>>& waiting) {
+  std::map<std::pair<std::uint32_t, NodeId>, std::vector<Instant>> ends;
+  for (auto const& transfer : trace.transfers) {
+    if (transfer.why != TraceTransfer::Why::WriteBack) continue;
+    ends[{transfer.data, trace.machine[transfer.link].from}].push_back(transfer.end);
+  }
+  for (auto& [key, instants] : ends) std::ranges::sort(instants);
+  for (auto const& eviction : trace.evictions) {
+    auto const found = eviction.written_back ? ends.find({eviction.data, eviction.node}) : ends.end();
+    if (found == ends.end()) continue;
+    auto const end = std::ranges::lower_bound(found->second, eviction.when);
+    if (end != found->second.end()) waiting[eviction.node.index()].push_back({eviction.when, *end});
+  }
+}
+
+// Adds what [begin, end) has in common with the intervals.
+void intersect(WorkerId worker, Interval gap, std::vector<Interval> const& intervals, std::vector<TraceWait>& into) {
+  auto interval = std::ranges::upper_bound(intervals, gap.begin, {}, &Interval::end);
+  for (; interval != intervals.end() && interval->begin < gap.end; ++interval) {
+    into.push_back({worker, std::max(gap.begin, interval->begin), std::min(gap.end, interval->end)});
+  }
+}
+
+}  // namespace
+
+std::vector<TraceWait> waits_of(Trace const& trace) {
+  auto waiting = fetches(trace);
+  add_evictions(trace, waiting);
+  for (auto& intervals : waiting) intervals = united(std::move(intervals));
+
+  std::vector<std::vector<Interval>> busy(trace.machine.workers.size());
+  for (auto const& task : trace.tasks) busy[task.worker.index()].push_back({task.begin, task.end});
+  std::vector<TraceWait> result;
+  for (std::size_t w = 0; w < busy.size(); ++w) {
+    WorkerId const worker(static_cast<std::uint32_t>(w));
+    auto const& intervals = waiting[trace.machine[worker].node.index()];
+    Instant free{};
+    for (auto const& task : united(std::move(busy[w]))) {
+      if (task.begin > free) intersect(worker, {free, task.begin}, intervals, result);
+      free = std::max(free, task.end);
+    }
+    if (trace.end > free) intersect(worker, {free, trace.end}, intervals, result);
+  }
+  return result;
+}
+
+}  // namespace granary
