@@ -1,17 +1,50 @@
-# Installs BINARY_DIR into WORK_DIR and configures, builds and runs the consumer against what was installed. CXX: the compiler.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
-  endif()
-endfunction()
-
+# Installs BINARY_DIR into WORK_DIR and configures, builds and runs the consumers against what was installed. CXX: the compiler.
+# VERSION: granary's. SHARED: whether its libraries are shared.
+include(${CMAKE_CURRENT_LIST_DIR}/consumer_test.cmake)
+set(PREFIX ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${WORK_DIR})
-run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/prefix)
-run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK_DIR}/build
-  -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${WORK_DIR}/build/consumer)
+# The installation may be moved.
+run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/installed)
+file(RENAME ${WORK_DIR}/installed ${PREFIX})
+
+consume(consumer consumer ${WORK_DIR}/build)
+# Static libraries want all that granary needs.
+consume(without_kokkos platforms ${WORK_DIR}/without_kokkos -DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=${SHARED})
+consume(refusals "" ${WORK_DIR}/refusals)
 # The installed program finds the installed platforms.
-run(${WORK_DIR}/prefix/bin/granary-simulate --platform p100 --tiles 4 --tile 960 --scheduler eager,superblock)
+run(${PREFIX}/bin/granary-simulate --platform p100 --tiles 4 --tile 960 --scheduler eager,superblock)
+
+# The same by pkg-config.
+file(GLOB_RECURSE files ${PREFIX}/*/granary.pc)
+get_filename_component(folder "${files}" DIRECTORY)
+get_filename_component(libraries "${folder}" DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${folder}:$ENV{PKG_CONFIG_PATH})
+foreach(package granary granary-linalg granary-simulator granary-planning)
+  run(pkg-config --validate ${package})
+endforeach()
+run(pkg-config --modversion granary)
+if(NOT output MATCHES "^${VERSION}\n$")
+  message(FATAL_ERROR "granary.pc has version ${output}, not ${VERSION}")
+endif()
+run(pkg-config --cflags --libs granary-linalg)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run(${CXX} -std=c++20 -o ${WORK_DIR}/by_pkg_config ${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.cpp ${flags}
+  -Wl,-rpath,${libraries})
+run(${WORK_DIR}/by_pkg_config)
+
+# The soname of a shared library is its interface's version, and what it gives away is granary's own or Kokkos'.
+file(GLOB shared ${libraries}/libgranary_*.so)
+foreach(library IN LISTS shared)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface ${VERSION})
+  get_filename_component(name ${library} NAME)
+  run(objdump -p ${library})
+  if(NOT output MATCHES "SONAME +${name}\\.${interface}\n")
+    message(FATAL_ERROR "the soname of ${library} is not ${name}.${interface}")
+  endif()
+  run(nm --dynamic --defined-only --format=posix ${library})
+  string(REGEX MATCHALL "[^\n]+\n" symbols "${output}")
+  list(FILTER symbols EXCLUDE REGEX "7granary|[Kk]okkos|desul")
+  if(symbols)
+    message(FATAL_ERROR "${library} gives away ${symbols}")
+  endif()
+endforeach()

@@ -1,0 +1,30 @@
+# Builds examples/own_policy outside the tree, against what the install test left in WORK_DIR/prefix, and compares its
+# scheduler with darts. CXX: the compiler. SOURCE_DIR: granary's.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}${error}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+set(example ${WORK_DIR}/own_policy)
+file(REMOVE_RECURSE ${example})
+file(COPY ${SOURCE_DIR}/examples/own_policy/ DESTINATION ${example}/source)
+file(READ ${example}/source/stack.cpp text)
+string(REGEX MATCHALL "\n" lines "${text}")
+list(LENGTH lines count)
+if(count GREATER_EQUAL 60)
+  message(FATAL_ERROR "the scheduler of examples/own_policy has ${count} lines; it is to have fewer than 60")
+endif()
+run(${CMAKE_COMMAND} -S ${example}/source -B ${example}/build
+  -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${example}/build --target stack)
+run(${WORK_DIR}/prefix/bin/granary-simulate --load ${example}/build/libstack.so --scheduler stack,darts
+  --platform v100x1 --algorithm lu --tiles 16 --tile 960 --memory 0.25)
+foreach(line "  stack +lru " "  darts +luf ")
+  if(NOT output MATCHES "${line}")
+    message(FATAL_ERROR "no line matches '${line}' in\n${output}")
+  endif()
+endforeach()
