@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every C++ block of README.md and docs/ stands in a file of examples/, which the tests build and run: each of its lines, in order."""
+"""Every C++ block of README.md and docs/ stands in a file of examples/, which the tests build and run: each of its lines, in order.
+Blocks of Python, JSON and shell are such, and each picture and file that a document links to exists: check_docs.py [ROOT]"""
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
-root = pathlib.Path(__file__).resolve().parent.parent
+root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
 
 
 def lines(text: str) -> list[str]:
@@ -26,18 +29,51 @@ def stands_in(block: list[str], example: str) -> bool:
     return True
 
 
-examples = {path: path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))}
-documents = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-blocks = 0
-failed = 0
-for document in documents:
-    for block in re.findall(r"```cpp\n(.*?)```", document.read_text(), re.S):
-        blocks += 1
-        if not any(stands_in(lines(block), text) for text in examples.values()):
-            failed += 1
-            print(f"{document.relative_to(root)}: no example holds the block that begins with '{block.splitlines()[0]}'")
-if blocks == 0:
-    failed = 1
-    print("no C++ block was found in the documents")
-print(f"{blocks} blocks of C++ in {len(documents)} documents, {failed} not in an example")
-sys.exit(1 if failed else 0)
+def fault(language: str, block: str, examples: list[str]) -> str:
+    """What is wrong with a block; empty: nothing."""
+    if language == "cpp":
+        return "" if any(stands_in(lines(block), text) for text in examples) else "no example holds it"
+    try:
+        if language == "python":
+            compile(block, "block", "exec")
+        elif language == "json":
+            json.loads(block)
+        elif language in ("sh", "bash"):
+            subprocess.run(["bash", "-n"], input=block, text=True, check=True, capture_output=True)
+    except (SyntaxError, ValueError) as error:
+        return str(error)
+    except subprocess.CalledProcessError as error:
+        return error.stderr.strip()
+    return ""
+
+
+def broken_links(document: pathlib.Path, text: str) -> list[str]:
+    prose = re.sub(r"^```.*?^```|`[^`]*`", "", text, flags=re.S | re.M)
+    targets = (link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", prose) if not re.match(r"[a-z]+:", link))
+    return [target for target in targets if target and not (document.parent / target).exists()]
+
+
+def main() -> int:
+    examples = [path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))]
+    documents = sorted(root.glob("*.md")) + sorted((root / "docs").glob("*.md"))
+    counts = {"cpp": 0}
+    wrong = []
+    for document in documents:
+        text = document.read_text()
+        name = document.relative_to(root)
+        wrong += [f"{name}: there is no {target}" for target in broken_links(document, text)]
+        for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M):
+            counts[language] = counts.get(language, 0) + 1
+            if why := fault(language, block, examples):
+                wrong.append(f"{name}: the block that begins with '{block.splitlines()[0]}': {why}")
+    if counts["cpp"] == 0:
+        wrong.append("no C++ block was found in the documents")
+    for sentence in wrong:
+        print(sentence)
+    kinds = ", ".join(f"{count} {language}" for language, count in sorted(counts.items()))
+    print(f"blocks of {len(documents)} documents: {kinds}; {len(wrong)} faults")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,7 +9,8 @@ build=build
 # Debian's names. Kokkos 3.4.1 comes with Trilinos; where only libkokkos-dev is packaged, that one is taken.
 build_packages=(g++ cmake ninja-build pkg-config libhwloc-dev libhdf5-dev libopenblas-pthread-dev liburing-dev
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev coinor-libclp-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal python3-h5py python3-matplotlib)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal python3-h5py python3-matplotlib
+  doxygen mkdocs mkdocs-material help2man man-db)
 kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf '== %s\n' "$*"; }

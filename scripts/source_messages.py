@@ -1,0 +1,86 @@
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The messages that the sources can print: what is thrown and what is logged, with … for what differs from case to case."""
+import dataclasses
+import pathlib
+import re
+
+FOLDERS = ("apps", "core/runtime", "core/backends", "linalg", "outofcore", "simulator", "workloads", "trace", "policies", "core/planner",
+           "core/engine", "core/model", "core/base")
+# What makes a message: an exception, a log call, a function of granary's that throws what it is given, and a sentence that is put
+# together before it is thrown.
+SITE = re.compile(r"\bthrow\s+(?:granary::)?(?P<thrown>[A-Z]\w+)\s*[({]"
+                  r"|:\s*(?P<base>\w*Error|InvalidArgument)\s*\("
+                  r"|\bspdlog::(?P<level>warn|error)\s*\("
+                  r"|\b(?P<doubt>doubts\.push_back|warn_once)\s*\("
+                  r"|\b(?P<helper>refuse|fail|malformed)\s*\("
+                  r"|\b(?:refusal|obstacle|warning|sentence|message)\s*\+?=(?P<assigned>)(?!=)"
+                  r"|\breturn\s(?P<returned>)(?=\s*(?:std::string\(|fmt::format\()?\s*\"[^\"\\]{30})")
+TOKEN = re.compile(r'R"\((?P<raw>.*?)\)"|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<space>\s+)|//[^\n]*|\'(?:[^\'\\]|\\.)\'|(?P<other>.)', re.S)
+FORMAT = re.compile(r"\bfmt::format\(")
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Message:
+    text: str
+    kind: str  # class of the exception, or warning
+    folder: str
+
+
+def piece(source: str, start: int, end_at: str) -> str:
+    """From `start` to the first character of `end_at` that stands in no bracket, or to the bracket that closes around it."""
+    depth = 0
+    for token in TOKEN.finditer(source, start):
+        other = token["other"]
+        if other and depth == 0 and other in end_at:
+            return source[start:token.start()]
+        if other and other in "({[":
+            depth += 1
+        elif other and other in ")}]":
+            depth -= 1
+            if depth < 0:
+                return source[start:token.start()]
+    return source[start:]
+
+
+def sentence(expression: str) -> str:
+    """The literals of an expression in order, with … for what stands between them and for the fields of a format."""
+    while found := FORMAT.search(expression):
+        inside = piece(expression, found.end(), "")
+        expression = f"{expression[:found.start()]}{piece(inside, 0, ',')}{expression[found.end() + len(inside) + 1:]}"
+    parts: list[str] = []
+    for token in TOKEN.finditer(expression.replace("std::string(", "")):
+        literal = token["text"] if token["text"] is not None else token["raw"]
+        if literal is not None:
+            text = re.sub(r"\\(.)", lambda escape: " " if escape[1] in "nt" else escape[1], literal)
+            parts.append(re.sub(r"\{(?!\{)[^{}]*\}", "…", text).replace("{{", "{").replace("}}", "}"))
+        elif token["other"] and not token["other"].isspace():
+            parts.append("…")
+    return re.sub(r"…(?:\s*…)*", "…", "".join(parts)).strip()
+
+
+def messages_of(source: str, folder: str) -> set[Message]:
+    found = set()
+    for site in SITE.finditer(source):
+        logged = "warning" if site["doubt"] or site["level"] == "warn" else site["level"]
+        kind = site["thrown"] or site["base"] or logged or ""
+        if site["assigned"] is not None or site["returned"] is not None:
+            end_at = ";"
+        else:
+            end_at = "," if logged or kind == "IoError" else ""
+        text = sentence(piece(source, site.end(), end_at))
+        if kind == "IoError" and site["thrown"]:
+            text = f"{text} … at byte …: …".removeprefix("…")
+        words = re.findall(r"[A-Za-z]{2,}", text.replace("granary: ", ""))
+        # Without a class it is a sentence only if it reads like one.
+        if len(words) > 1 and (kind or re.search(r"\w+ \w+ \w+|^cannot ", text.replace("…", "x"))):
+            found.add(Message(text, kind, folder))
+    return found
+
+
+def messages(root: pathlib.Path) -> set[Message]:
+    found = set()
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".cpp", ".hpp"):
+                found |= messages_of(path.read_text(), folder)
+    return found

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Manual pages and completions against the programs' --help: manuals_test.py BIN MANUALS.
+
+BIN has the programs, MANUALS what the build made of their help: man/, bash/, zsh/. Shells and formatters that are missing are said and left out.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.dont_write_bytecode = True
+import program_help  # noqa: E402
+
+BIN, MANUALS = (pathlib.Path(argument) for argument in sys.argv[1:3])
+PROGRAMS = sorted(path.name for path in (MANUALS / "bash").iterdir())
+
+
+def needs(tool: str):
+    return unittest.skipUnless(shutil.which(tool), f"{tool} is missing")
+
+
+def complete(program: str, *words: str) -> set[str]:
+    """What bash offers for the last word."""
+    line = " ".join(f"'{word}'" for word in (program, *words))
+    script = f"source '{MANUALS}/bash/{program}'; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _{program.replace('-', '_')}; "
+    output = subprocess.run(["bash", "-uc", script + 'printf "%s\\n" "${COMPREPLY[@]}"'], check=True, capture_output=True, text=True)
+    return set(output.stdout.split())
+
+
+class Manuals(unittest.TestCase):
+    def test_every_program_has_them(self):
+        self.assertEqual(PROGRAMS, sorted(path.name for path in (ROOT / "apps").glob("granary-*")))
+
+    @unittest.skipUnless((MANUALS / "man").is_dir(), "help2man is missing")
+    def test_a_manual_page_names_every_option(self):
+        for program in PROGRAMS:
+            page = (MANUALS / "man" / f"{program}.1").read_text().replace("\\-", "-")
+            found = program_help.read_help(BIN / program)
+            for command in [found, *found.subcommands]:
+                for name in command.option_names:
+                    self.assertRegex(page, re.escape(name) + r"\b", program)
+
+    @unittest.skipUnless((MANUALS / "man").is_dir(), "help2man is missing")
+    def test_manual_pages_name_the_variables_that_are_read(self):
+        variables = set(re.findall(r'"(GRANARY_[A-Z_]+)"', (ROOT / "core/runtime/config.cpp").read_text()))
+        self.assertGreater(len(variables), 8)
+        page = (MANUALS / "man" / "granary-cholesky.1").read_text().replace("\\-", "-")
+        self.assertEqual(variables - set(re.findall(r"GRANARY_[A-Z_]+", page)), set())
+
+    @needs("man")
+    @unittest.skipUnless((MANUALS / "man").is_dir(), "help2man is missing")
+    def test_manual_pages_format_without_warnings(self):
+        for program in PROGRAMS:
+            page = MANUALS / "man" / f"{program}.1"
+            result = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+            self.assertEqual((result.returncode, result.stderr), (0, ""), program)
+            self.assertIn("EXIT STATUS", result.stdout)
+
+    def test_bash_offers_the_options(self):
+        for program in PROGRAMS:
+            found = program_help.read_help(BIN / program)
+            self.assertEqual(complete(program, "--"), {name for name in found.option_names if name.startswith("--")}, program)
+            for subcommand in found.subcommands:
+                name = subcommand.words[-1]
+                self.assertIn(name, complete(program, name[:2]))
+                self.assertEqual(complete(program, name, "--"), {option for option in subcommand.option_names if option.startswith("--")})
+
+    def test_bash_offers_names_of_policies(self):
+        self.assertEqual(complete("granary-cholesky", "--scheduler", "dmda"), {"dmda", "dmdar", "dmdas"})
+        self.assertEqual(complete("granary-simulate", "--platform", "v100"), {"v100x1", "v100x2", "v100x4"})
+        self.assertEqual(complete("granary-cholesky", "--memory", ""), set())
+
+    @needs("zsh")
+    def test_zsh_accepts_its_functions_and_finds_every_option(self):
+        for program in PROGRAMS:
+            file = MANUALS / "zsh" / f"_{program}"
+            subprocess.run(["zsh", "-n", file], check=True)
+            text = file.read_text()
+            found = program_help.read_help(BIN / program)
+            for command in [found, *found.subcommands]:
+                for name in command.option_names:
+                    self.assertIn(f"'{name}[", text, program)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
