@@ -39,7 +39,7 @@ class KindsOfPlatform final : public Submitter {
 
 SimulationReport run_and_record(Simulator& simulator, Trace* trace) {
   try {
-    auto const report = simulator.run();
+    auto report = simulator.run();
     if (trace != nullptr) *trace = simulator.trace();
     return report;
   } catch (...) {

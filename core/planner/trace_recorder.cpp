@@ -36,7 +36,7 @@ void TraceRecorder::submitted(TaskId task, TaskIndex const& index) {
   TraceTask record;
   record.task = task;
   record.index = index;
-  m_tasks.create(task, std::move(record));
+  m_tasks.create(task, record);
 }
 
 void TraceRecorder::performed_run(RunCommand const& run, Instant now) {
