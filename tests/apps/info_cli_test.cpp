@@ -180,7 +180,7 @@ TEST_F(InfoCli, LinksAreMeasuredOnceAndKept) {
   auto const first = described({"--devices", "host:2"}, {.models = models});
   for (auto const& each : first.at("links")) {
     EXPECT_EQ(each.at("source"), "measured") << each;
-    EXPECT_GT(each.at("bytes_per_second"), 1e6);
+    EXPECT_GT(each.at("bytes_per_second"), 0.0);
     EXPECT_GT(each.at("latency_seconds"), 0.0);
   }
   EXPECT_EQ(first.at("links").size(), 3U + 4U + 2U);
