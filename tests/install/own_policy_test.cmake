@@ -1,13 +1,6 @@
 # Builds examples/own_policy outside the tree, against what the install test left in WORK_DIR/prefix, and compares its
 # scheduler with darts. CXX: the compiler. SOURCE_DIR: granary's.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
-  if(NOT status EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}${error}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/consumer_test.cmake)
 
 set(example ${WORK_DIR}/own_policy)
 file(REMOVE_RECURSE ${example})
