@@ -81,7 +81,8 @@ function(granary_add_layer name)
     set_property(TARGET granary_${name} APPEND PROPERTY LINK_DEPENDS ${granary_version_script})
   endif()
   target_compile_features(granary_${name} PUBLIC cxx_std_20)
-  set_target_properties(${compiled} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${compiled} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   set_target_properties(granary_${name} PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} EXPORT_NAME ${name})
   install(TARGETS granary_${name} EXPORT ${export_set}

@@ -5,6 +5,8 @@
 #include <granary/linalg/task_emitter.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 
+#pragma GCC visibility push(default)
+
 /// The level 3 BLAS on tiled matrices: each function emits one task per product of tiles. T is one of the four scalars;
 /// shapes, layouts and ragged edges are arbitrary, but all operands have tiles of one size.
 ///
@@ -63,3 +65,5 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, T
           TiledMatrix<T> const& b);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -3,6 +3,9 @@
 #include <granary/linalg/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -127,3 +130,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <granary/linalg/task_emitter.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct CholeskyOptions {
@@ -36,3 +38,5 @@ template <class T>
 void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

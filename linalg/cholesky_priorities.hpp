@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
@@ -59,3 +61,5 @@ class CholeskyPriorities {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,9 @@
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/linalg/tile_call.hpp>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -59,3 +62,5 @@ template void submit_column_maxima(TaskEmitter&, TiledMatrix<Kokkos::complex<flo
 template void submit_column_maxima(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, std::span<DataId const>);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Emits one task per tile of B, part All, which overwrite maxima[j], a datum of a double for each column in tile
@@ -16,3 +18,5 @@ template <class T>
 void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The order in which the tasks of a factorization are submitted. The dependencies are the same; schedulers that keep
@@ -11,3 +13,5 @@ enum class FactorOrder {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The inner tile for tiles of order `tile` (see TaskEmitter::inner_tile): the smallest of 128, 192, 256, 320, 384, 448
@@ -17,3 +19,5 @@ namespace granary {
                                              double flops_per_fma = 2);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

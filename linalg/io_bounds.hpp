@@ -9,6 +9,8 @@
 #include <numbers>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 // What any order of the operations of a dense algorithm moves at least into a memory, asymptotically: the leading term
 // c * operations / sqrt(M), M elements of memory, without the terms of order M and of the matrices' sizes. It may
 // exceed what is attained when the matrices fit. Then, and for small matrices, the compulsory traffic is the bound:
@@ -123,3 +125,5 @@ template <class Bound>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

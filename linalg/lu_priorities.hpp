@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
@@ -72,3 +74,5 @@ class LuPriorities {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,18 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 #include <granary/linalg/view_form.hpp>
 
-#include <Kokkos_Core.hpp>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <type_traits>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -92,3 +93,5 @@ template <class ViewType>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

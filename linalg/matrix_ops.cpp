@@ -4,6 +4,9 @@
 
 #include <string>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -88,3 +91,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// Operations on the elements of matrices, in any layouts, rectangular too; T is one of the four scalars. Each emits
 /// one task per tile of the part, which reads and writes every element once. Throws InvalidArgument when sizes or parts
 /// do not match, and what Submitter documents.
@@ -41,3 +43,5 @@ void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const
          TiledMatrix<T> const& b, OtherTriangle other = OtherTriangle::Kept);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

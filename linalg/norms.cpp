@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -220,3 +223,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

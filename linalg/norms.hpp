@@ -5,6 +5,8 @@
 #include <granary/linalg/task_emitter.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 
+#pragma GCC visibility push(default)
+
 /// Norms as LAPACK's xLANGE, xLANTR, xLANHE compute them: max |a_ij| (Max), the largest column sum (One), the largest
 /// row sum (Infinity), the Frobenius norm, without overflow or underflow; NaN if an element counts that is NaN. Sums
 /// are taken in double precision for every T, and in an order that depends on the grid alone.
@@ -24,3 +26,5 @@ template <class T>
 void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

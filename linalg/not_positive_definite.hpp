@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A Cholesky factorization met a pivot that is not positive; the matrix is partly overwritten, as in LAPACK.
@@ -23,3 +25,5 @@ class NotPositiveDefinite : public Error {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

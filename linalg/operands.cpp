@@ -7,6 +7,9 @@
 #include <string>
 #include <unordered_set>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 namespace {
 
@@ -71,3 +74,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

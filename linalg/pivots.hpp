@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The row exchanges of an LU factorization as data: one datum for each tile on the diagonal.
@@ -76,3 +78,5 @@ struct PanelExchanges {
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

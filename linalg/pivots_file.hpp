@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 /// The row exchanges of an LU factorization beside its factors in a file: a dataset of integers, [k] the row that row k
 /// was exchanged with, both counted from 0; granary-lu writes the same.
 namespace granary {
@@ -23,3 +25,5 @@ namespace granary {
 [[nodiscard]] Pivots open_pivots(std::string const& path, TileGrid const& grid, std::string const& dataset = "pivots");
 
 }  // namespace granary
+
+#pragma GCC visibility pop

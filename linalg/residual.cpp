@@ -7,6 +7,9 @@
 
 #include <limits>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -185,3 +188,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

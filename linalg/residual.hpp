@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 /// The scaled residuals of LAPACK's own tests, as tasks on at most three tiles each. A result below 30 is what LAPACK
 /// asks of its routines; backward stable ones give less than 1 on most matrices.
 ///
@@ -58,3 +60,5 @@ template <class T>
 [[nodiscard]] double scaled_residual(double residual, double norm, std::uint64_t n);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

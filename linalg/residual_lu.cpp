@@ -7,6 +7,9 @@
 
 #include <algorithm>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary {
 namespace {
 
@@ -85,3 +88,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 namespace {
 
@@ -152,3 +155,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

@@ -1,9 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <granary/core/backends/kokkos_core.hpp>
 
 #include <cmath>
+
+#pragma GCC visibility push(default)
 
 /// The four scalars of linear algebra: float, double, Kokkos::complex<float>, Kokkos::complex<double>.
 namespace granary {
@@ -71,3 +73,5 @@ template <class T>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

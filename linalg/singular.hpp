@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// An LU factorization has a pivot that cannot be divided by: one that is exactly zero, or, without pivoting, one that
@@ -43,3 +45,5 @@ class Singular : public Error {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

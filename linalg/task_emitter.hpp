@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where algorithms emit their tasks: a submitter, its ids of the codelets that they use, and what all their tasks have
@@ -74,3 +76,5 @@ class InnerTileScope {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

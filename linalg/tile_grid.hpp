@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Which elements of a matrix count: all, or those of one triangle with its diagonal.
@@ -52,3 +54,5 @@ struct TileGrid {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

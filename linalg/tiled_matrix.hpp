@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// One tile of a matrix as a task sees it: its datum, and how the elements lie there.
@@ -114,3 +116,5 @@ template <class T>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

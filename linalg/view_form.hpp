@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 
 /// How the elements of a matrix in a View lie: rows or columns that are contiguous, `leading` elements apart.
@@ -22,3 +24,5 @@ struct ViewForm {
                                  std::int64_t col_stride);
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

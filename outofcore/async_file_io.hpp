@@ -17,6 +17,8 @@
 #include <granary/outofcore/storage.hpp>
 #include <granary/outofcore/throttle.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class IoEngine {
@@ -123,3 +125,5 @@ class AsyncFileIo {
 [[nodiscard]] bool uring_available();
 
 }  // namespace granary
+
+#pragma GCC visibility pop

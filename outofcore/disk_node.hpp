@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A slot of a storage: an origin or a home of a datum. Without a storage: none.
@@ -66,3 +68,5 @@ class DiskNode final : public CopyBackend {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 
 #include <granary/core/base/units.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A file that is read and written at offsets, past the page cache where the file system allows it.
@@ -58,3 +60,5 @@ class File {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Starts a thread that no signal is delivered to, named `name` (at most 15 characters) for debuggers.
@@ -35,3 +37,5 @@ class SerialThread {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/storage.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A storage for data without a home: a temporary file without a name. A slot is an offset in bytes in it, a multiple
@@ -26,3 +28,5 @@ class ScratchStorage final : public Storage {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

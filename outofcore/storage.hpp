@@ -9,6 +9,8 @@
 
 #include <granary/core/base/units.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The alignment, in bytes, of addresses, file offsets and lengths that direct I/O asks for.
@@ -43,3 +45,5 @@ class Storage {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

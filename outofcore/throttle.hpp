@@ -10,6 +10,8 @@
 
 #include <granary/core/base/units.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The accounts of a channel of fixed bandwidth: each transfer takes the channel for bytes / bandwidth, one after
@@ -52,3 +54,5 @@ class TimedCalls {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

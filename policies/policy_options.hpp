@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a user writes to choose a policy: a name and options, `name:key=value:key=value`. A policy's factory asks for
@@ -43,3 +45,5 @@ class PolicyOptions {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

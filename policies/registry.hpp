@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Makes a policy; asks the options for what it understands.
@@ -50,3 +52,5 @@ struct EvictionRegistration {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -24,9 +24,9 @@ LAYERS = {
     "core/backends": ENGINE,
     "outofcore": ENGINE,
     "core/runtime": ENGINE + ["core/backends", "outofcore", "policies", "trace"],
-    "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "linalg/scalar.hpp", "linalg/tile_grid.hpp"],
+    "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp", "linalg/scalar.hpp", "linalg/tile_grid.hpp"],
     "linalg/files": MODEL + ["core/engine", "outofcore", "linalg/tile_grid.hpp"],
-    "linalg": MODEL + ["linalg/kernels", "linalg/files"],
+    "linalg": MODEL + ["core/backends/kokkos_core.hpp", "linalg/kernels", "linalg/files"],
     "workloads/bounds": MODEL,
     "workloads": MODEL + ["linalg"],
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What will happen and when: the earliest first, and what was pushed first among those of one instant, so that runs
@@ -44,3 +46,5 @@ class EventHeap {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <set>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What goes wrong in a simulation.
@@ -22,3 +24,5 @@ struct FaultPlan {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

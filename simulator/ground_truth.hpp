@@ -12,6 +12,8 @@
 #include <map>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// How long kernels really take in a simulation. Policies never see it: they believe an Estimator.
@@ -53,3 +55,5 @@ class ConstantSpeeds final : public GroundTruth {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// How transfers proceed in virtual time. A transfer first waits for its link's latency, without taking bandwidth; then
@@ -86,3 +88,5 @@ class LinkModel {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class Precision : std::uint8_t { Single, Double };
@@ -92,3 +94,5 @@ class Platform {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a platform's kernels really take. A codelet's variant "s" or "d" states its precision; without one it has the
@@ -68,3 +70,5 @@ class PlatformEstimator final : public Estimator {
 [[nodiscard]] Precision precision_of(Codelet const& codelet, Precision otherwise);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Transfers by what they join. A write-back is the way of a value to its home: to the host or to a disk.
@@ -64,3 +66,5 @@ class ReloadCounter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -23,6 +23,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What decisions cost in virtual time. The planner is one resource: it decides about one event at a time, later ones
@@ -174,3 +176,5 @@ class Simulator final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

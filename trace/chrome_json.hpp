@@ -4,6 +4,8 @@
 #include <granary/core/model/trace.hpp>
 #include <granary/trace/text_file.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Trace events in JSON, as Perfetto and Chrome's tracing read them ("Trace Event Format"): a track for each worker,
@@ -12,3 +14,5 @@ namespace granary {
 void write_chrome_json(Trace const& trace, TextFile& file);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/core/model/trace.hpp>
 #include <granary/trace/text_file.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A Pajé trace for ViTE, pj_dump and StarVZ, with the names and fields that StarPU's traces have: a Program holds
@@ -13,3 +15,5 @@ namespace granary {
 void write_paje(Trace const& trace, TextFile& file);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

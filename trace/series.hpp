@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The tasks' operations per second, in `count` parts of the run of the same length, at least 1; a task's operations
@@ -25,3 +27,5 @@ namespace granary {
 [[nodiscard]] std::string link_name(Machine const& machine, LinkId link);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A text that is written to a file as it grows, in large pieces.
@@ -46,3 +48,5 @@ class TextFile {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a trace is written as; docs/trace.md says what opens which.
@@ -27,3 +29,5 @@ void check_trace_file(std::string const& path);
 void write_trace(Trace const& trace, std::string const& path);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

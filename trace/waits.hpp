@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A time in which a worker ran nothing although work was on its way to it.
@@ -21,3 +23,5 @@ struct TraceWait {
 [[nodiscard]] std::vector<TraceWait> waits_of(Trace const& trace);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

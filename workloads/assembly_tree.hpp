@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
@@ -59,3 +61,5 @@ class AssemblyTree final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

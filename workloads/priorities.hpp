@@ -9,6 +9,8 @@
 #include <functional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The expected time of a codelet's kernel of so many operations.
@@ -50,3 +52,5 @@ class PrioritySubmitter final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

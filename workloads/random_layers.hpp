@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A random graph in layers: each task writes a datum of its own, which is home in the end, and reads data of the layer
@@ -39,3 +41,5 @@ class RandomLayers final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

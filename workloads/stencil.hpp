@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A 2-D or 3-D grid of blocks over iterations; codelet stencil, one task per block and iteration.
@@ -39,3 +41,5 @@ class Stencil final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task graph as plain data, and its JSON form: docs/simulate.md.
@@ -90,3 +92,5 @@ namespace detail {
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

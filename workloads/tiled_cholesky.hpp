@@ -4,6 +4,8 @@
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk, gemm.
@@ -24,3 +26,5 @@ class TiledCholesky final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

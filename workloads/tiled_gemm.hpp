@@ -4,6 +4,8 @@
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class GemmOrder {
@@ -31,3 +33,5 @@ class TiledGemm final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

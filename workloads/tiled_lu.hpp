@@ -4,6 +4,8 @@
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The LU factorization without pivoting of a square matrix, as granary::getrf_nopiv emits it, with tiles of order b:
@@ -29,3 +31,5 @@ class TiledLu final : public Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A square matrix of tiles x tiles full tiles of order `tile`.
@@ -41,3 +43,5 @@ struct Tiling {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

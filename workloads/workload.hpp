@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a workload's data start and end.
@@ -30,3 +32,5 @@ class Workload {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

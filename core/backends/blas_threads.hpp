@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Holds the process's BLAS to that many threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
@@ -21,3 +23,5 @@ class SingleThreadedBlas {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a vendor's runtime says of a device.
@@ -105,3 +107,5 @@ class DeviceApi {
 [[nodiscard]] char const* vendor_backend();
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The host as an end of a link, where a device's number stands otherwise.
@@ -31,3 +33,5 @@ class DeviceCopies {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct LauncherOptions {
@@ -54,3 +56,5 @@ class DeviceLauncher final : public LaunchBackend {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

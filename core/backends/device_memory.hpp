@@ -12,6 +12,8 @@
 #include <string>
 #include <thread>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A device's memory as a node has it: one slab, taken once and given back once.
@@ -94,3 +96,5 @@ class PinnedPool final : public NodeMemory {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What of the host this process may use.
@@ -83,3 +85,5 @@ struct MachineIdentity {
                                                std::filesystem::path const& root);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// One device as several, each with its share of the memory: what runs on several devices can be tried on one. All its
@@ -12,3 +14,5 @@ namespace granary {
 [[nodiscard]] std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int device, int parts);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

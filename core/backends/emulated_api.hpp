@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class EmulatedStep : std::uint8_t { Allocate, Copy, Launch };
@@ -41,3 +43,5 @@ struct EmulatedOptions {
 [[nodiscard]] std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Copies between two addressable memories, on one thread of its own, in the order in which they were asked for.
@@ -34,3 +36,5 @@ class HostCopies final : public CopyBackend {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

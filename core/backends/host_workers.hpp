@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Host workers: each thread has a Kokkos execution-space instance of its own, KernelCall::instance (a
@@ -32,3 +34,5 @@ class HostWorkers final : public WorkerBackend {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

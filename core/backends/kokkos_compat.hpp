@@ -1,10 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <granary/core/backends/kokkos_core.hpp>
 
 #include <mutex>
 #include <optional>
+
+#pragma GCC visibility push(default)
 
 /// What differs between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
 namespace granary {
@@ -71,3 +73,5 @@ class HostKernelLock {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Whether a Kokkos Tools library was loaded (KOKKOS_TOOLS_LIBS). Kokkos must be initialised.
@@ -19,3 +21,5 @@ void show_to_tools(EngineBackends& backends, Machine const& machine);
 void tell_tools(std::string const& key, std::string const& value);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

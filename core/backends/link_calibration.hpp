@@ -7,6 +7,8 @@
 #include <chrono>
 #include <functional>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a link's copies take: `latency` + bytes / `bytes_per_second`.
@@ -34,3 +36,5 @@ using CalibrationRequest = std::function<CopyRequest(unsigned lane, Bytes bytes)
 [[nodiscard]] LinkSpeed measure_host_memory(Duration time = std::chrono::milliseconds(50));
 
 }  // namespace granary
+
+#pragma GCC visibility pop

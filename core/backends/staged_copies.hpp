@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Copies between devices and host memory that is not pinned: through a bounded ring of pinned slots, piece by piece,
@@ -78,3 +80,5 @@ class StagedCopies {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

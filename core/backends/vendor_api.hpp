@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A DeviceApi over one vendor's runtime, whose functions are those of `Runtime`: the vendors' runtimes mirror each
@@ -322,3 +324,5 @@ class VendorApi final : public DeviceApi {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Every error that granary reports; what() is one sentence with the names and numbers involved.
@@ -66,3 +68,5 @@ class InternalError : public Error {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

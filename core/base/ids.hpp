@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A typed index: two ids of different kinds never mix, and a default-constructed id is invalid.
@@ -51,3 +53,5 @@ template <class Tag, class Rep>
 struct std::hash<granary::Id<Tag, Rep>> {
   std::size_t operator()(granary::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
 };
+
+#pragma GCC visibility pop

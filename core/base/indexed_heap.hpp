@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A binary heap of keys that belong to small indices, in which the key of an index can be found, changed and erased.
@@ -90,3 +92,5 @@ class IndexedHeap {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Elements addressed by ids that only grow, in pages that are freed once every element in them was erased:
@@ -110,3 +112,5 @@ class PagedArray {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A small seeded generator (SplitMix64; Steele, Lea, Flood 2014) whose sequence is the same on every platform.
@@ -31,3 +33,5 @@ class Random {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A number of bytes.
@@ -50,3 +52,5 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a datum's origin and home lie when they have addresses.
@@ -59,3 +61,5 @@ class Addresses {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <functional>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Is told, once and from any thread, that a copy ended: null when it succeeded.
@@ -112,3 +114,5 @@ class NodeMemory {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
@@ -56,3 +58,5 @@ void Engine::wait_for(Bell& bell, Condition&& met) {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

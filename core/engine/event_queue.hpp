@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Events from any thread, for whoever drains the planner next. Workers' answers do not pass here: each has a ring of
@@ -30,3 +32,5 @@ class EventQueue {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

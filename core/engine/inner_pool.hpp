@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task that runs as an inner graph: on its worker, and on those that help.
@@ -68,3 +70,5 @@ class InnerPool {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What the planner was told in a run, and what it answered: a fresh planner that handles the same events gives the
@@ -27,3 +29,5 @@ struct Journal {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What was learnt of a codelet on a kind of worker, for one size class.
@@ -56,3 +58,5 @@ struct MachineModels {
 void update_models(std::filesystem::path const& file, std::function<void(MachineModels&)> const& change);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Classes of tasks by their flops, eight to a doubling and none wider than 12.5 %: tiles of a cubic operation whose
@@ -92,3 +94,5 @@ class PerformanceModels final : public Estimator {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

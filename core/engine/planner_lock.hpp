@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Tells the processor that this thread spins.
@@ -44,3 +46,5 @@ class PlannerLock {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <thread>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// How a thread waits for what it must poll: it spins for a moment, then sleeps between two looks, for a quarter of
@@ -38,3 +40,5 @@ class PollPause {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

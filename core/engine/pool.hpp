@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system
@@ -30,3 +32,5 @@ class Pool : public NodeMemory {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

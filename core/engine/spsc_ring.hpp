@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A bounded queue from one thread to one other. The producer writes elements and publishes them together; elements
@@ -46,3 +48,5 @@ class SpscRing {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

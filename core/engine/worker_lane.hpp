@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 class InnerPool;
@@ -132,3 +134,5 @@ struct LaneThread {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

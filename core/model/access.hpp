@@ -8,6 +8,8 @@
 #include <memory>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
@@ -59,3 +61,5 @@ class AccessList {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

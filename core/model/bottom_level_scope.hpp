@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Records the tasks submitted to it, and on `close` submits them in the same order with their bottom level as
@@ -47,3 +49,5 @@ class BottomLevelScope final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

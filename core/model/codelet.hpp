@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 class LaneStorage;
@@ -71,3 +73,5 @@ struct Codelet {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

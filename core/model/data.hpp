@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a datum lies in a matrix that is divided into data, counted in these, for people who look at a trace; -1: it
@@ -33,3 +35,5 @@ struct DataDescription {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <memory>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What policies believe about durations. It is told what was measured, and is never the simulator's ground truth.
@@ -48,3 +50,5 @@ class AveragingEstimator final : public Estimator {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A submitter that only writes down what is submitted: for what must be known about a whole graph, such as bounds, the
@@ -44,3 +46,5 @@ class GraphRecorder final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

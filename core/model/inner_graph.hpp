@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The finer graph that a task runs as (Hierarchical paper, Algorithm 1): its data are parts of the data of the parent
@@ -88,3 +90,5 @@ class InnerGraph final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What kernels keep on one worker's lane from call to call: a vendor's library handles, say. Used by one thread at a
@@ -28,3 +30,5 @@ class LaneStorage {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

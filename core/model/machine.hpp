@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class NodeKind : std::uint8_t { Host, Device, Disk };
@@ -121,3 +123,5 @@ class Topology {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

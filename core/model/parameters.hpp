@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task's parameters, of any movable type; small ones are stored in place.
@@ -79,3 +81,5 @@ class Parameters {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

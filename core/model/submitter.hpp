@@ -12,6 +12,8 @@
 #include <initializer_list>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task as it is submitted.
@@ -41,3 +43,5 @@ class Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

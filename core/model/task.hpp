@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a task stands; it goes through these in order, and a planned task may be withdrawn to Ready.
@@ -39,3 +41,5 @@ struct Task {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

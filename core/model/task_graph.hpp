@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the
@@ -92,3 +94,5 @@ class TaskGraph {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Which task of its algorithm a task is, for people who look at a trace: i and j, the row and column of what it
@@ -12,3 +14,5 @@ using TaskIndex = std::array<std::int32_t, 3>;
 inline constexpr TaskIndex no_index{-1, -1, -1};
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A datum that events name. Ids of data are given again when a datum has gone; these records stay.
@@ -100,3 +102,5 @@ struct Trace {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <variant>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Which of a datum's places on a node is meant.
@@ -81,3 +83,5 @@ struct ForgetCommand {
 using Command = std::variant<AllocateCommand, FreeCommand, CopyCommand, RunCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct AddCodelet {
@@ -62,3 +64,5 @@ using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDon
                            TaskSkipped, FlushHomes, CancelAll, ClearFailures>;
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/trace.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Is told of each eviction when it is decided, from inside the planner: must be quick, and must not call it.
@@ -15,3 +17,5 @@ class EvictionObserver {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// One thing that went wrong, in the order of submission of the tasks concerned; a failed write-back concerns no task
@@ -19,3 +21,5 @@ struct Failure {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

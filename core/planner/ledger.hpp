@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The offsets of one memory node: which bytes belong to which datum. Best fit, neighbours merged when freed.
@@ -56,3 +58,5 @@ class Ledger {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

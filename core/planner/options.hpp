@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct PlannerOptions {
@@ -34,3 +36,5 @@ struct TraceOptions {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

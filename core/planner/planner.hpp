@@ -22,6 +22,8 @@
 #include <optional>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The state machine that decides everything: events in, commands out. Passive: no thread, lock, clock or device
@@ -306,3 +308,5 @@ class Planner final : private SystemView, private PlanBoard::Observer {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

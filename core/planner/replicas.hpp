@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// One datum in one place. Places in a node's pool come and go; origin and home stay as long as the datum.
@@ -95,3 +97,5 @@ struct DataRecord {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

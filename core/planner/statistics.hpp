@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct LinkStatistics {
@@ -32,3 +34,5 @@ struct Statistics {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

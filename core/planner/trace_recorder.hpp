@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Writes down what a planner's driver does, for either driver. It sees the planner's commands and what came of them,
@@ -58,3 +60,5 @@ class TraceRecorder final : private EvictionObserver {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Chooses among the replicas of a node that may be evicted. Told what happens; owns no thread, lock, clock or
@@ -32,3 +34,5 @@ class EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

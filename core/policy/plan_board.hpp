@@ -10,6 +10,8 @@
 #include <map>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a task stands in a plan: smaller ranks come first, of equal ones the one that was put there first.
@@ -110,3 +112,5 @@ class PlanBoard {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

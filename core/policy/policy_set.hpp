@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The policies of one run.
@@ -15,3 +17,5 @@ struct PolicySet {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a
@@ -63,3 +65,5 @@ class Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

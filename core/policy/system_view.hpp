@@ -10,6 +10,8 @@
 #include <deque>
 #include <span>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a policy may look at. All of it is constant time unless stated.
@@ -44,3 +46,5 @@ class SystemView {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Which small index belongs to a task: constant time, four bytes per task while tasks of similar age are there.
@@ -47,3 +49,5 @@ class TaskSlots {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

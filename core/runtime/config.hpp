@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a Runtime is made with. What is left empty or zero is taken from the environment, and from the stated default
@@ -70,3 +72,5 @@ inline constexpr char const* models_off = "off";
 [[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Replicas in the memory of a device start at multiples of this.
@@ -77,3 +79,5 @@ class MachineCache;
                                     std::vector<DeviceLink> const& links, MachineCache const& cache);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

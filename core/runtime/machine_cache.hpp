@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Transfers under way at once in each direction of a disk's link: enough to keep the I/O queue full while a completion
@@ -65,3 +67,5 @@ class MachineCache {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

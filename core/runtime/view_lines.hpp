@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 
 /// The most dimensions of a Kokkos::View.
@@ -33,3 +35,5 @@ struct ViewShape {
 [[nodiscard]] std::string describe(ViewShape const& shape);
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Looks, on a thread of its own, whether anything ends: when there is work and no task and no transfer has ended for
@@ -38,3 +40,5 @@ class Watchdog {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 
 #include <granary/linalg/files/matrix_file.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// As open_matrix_file, and an array of one dimension is a matrix of one column: right-hand sides. In HDF5 such a
@@ -12,3 +14,5 @@ namespace granary {
 [[nodiscard]] MatrixFileInfo open_columns_file(std::string const& spec);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

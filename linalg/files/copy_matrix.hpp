@@ -6,6 +6,8 @@
 #include <granary/linalg/files/matrix_output.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Is called again and again during long work on files, on the caller's thread; what it throws ends the work.
@@ -21,3 +23,5 @@ void check_copy_memory(std::uint64_t tile, ScalarType from, ScalarType to, Bytes
 void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between = {});
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 
 #include <granary/linalg/files/matrix_source.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A matrix whose elements are computed, each from its indices alone (and O(rows) numbers that are computed once), so
@@ -60,3 +62,5 @@ struct GeneratedMatrix {
                                                            ScalarType type = ScalarType::Float64);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

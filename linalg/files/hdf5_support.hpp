@@ -9,6 +9,8 @@
 
 #include <granary/linalg/files/matrix_file.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 
 /// Held around every call of HDF5: the library may be built for one thread only. Its own printing of errors is off
@@ -64,3 +66,5 @@ class Hdf5Id {
 [[nodiscard]] Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

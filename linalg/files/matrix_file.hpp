@@ -10,6 +10,8 @@
 #include <granary/core/base/units.hpp>
 #include <granary/linalg/tile_grid.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The elements that matrices in files have; complex ones are stored as pairs, the real part first.
@@ -83,3 +85,5 @@ struct MatrixListing {
 [[nodiscard]] MatrixListing list_matrices(std::string const& spec);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <granary/linalg/files/copy_matrix.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A Matrix Market file: text, which is converted from and to and never factored from. The format is that of R. F.
@@ -62,3 +64,5 @@ void write_matrix_market(MatrixSource& source, std::string const& path, Bytes me
 [[nodiscard]] Bytes market_memory(TileGrid const& grid, ScalarType type);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/linalg/files/matrix_file.hpp>
 #include <granary/outofcore/storage.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and the form of tiles are
@@ -29,3 +31,5 @@ class MatrixOutput : public Storage {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 #include <granary/linalg/files/tile_memory.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct MatrixSinkOptions {
@@ -71,3 +73,5 @@ class MatrixSink final : public MatrixOutput {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/storage.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The tiles of a matrix that is read and never written: the origin of tiled data. Slots and the form of tiles are
@@ -51,3 +53,5 @@ class MatrixSource : public Storage {
                                                                MatrixPart part, std::shared_ptr<AsyncFileIo> io);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

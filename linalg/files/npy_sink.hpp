@@ -9,6 +9,8 @@
 #include <granary/linalg/files/partial_file.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A matrix that is written tile by tile into a new .npy file, row by row: numpy.load shows at [i, j] what is at row i
@@ -36,3 +38,5 @@ class NpySink final : public MatrixOutput {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

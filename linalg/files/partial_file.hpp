@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Throws InvalidArgument when `output` cannot be created in its directory, is a directory, or is the same file as one
@@ -37,3 +39,5 @@ class PartialFile {
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <granary/linalg/files/generators.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A number uniform in [0, 1), a function of its arguments alone: SplitMix64 (core/base/random.hpp) at an arbitrary
@@ -37,3 +39,5 @@ void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t ti
                       std::string const& dataset = "A");
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -12,6 +12,8 @@
 
 #include <granary/outofcore/storage.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary::detail {
 
 struct FreeMemory {
@@ -71,3 +73,5 @@ class PendingIo {
 };
 
 }  // namespace granary::detail
+
+#pragma GCC visibility pop

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A dataset of integers with one dimension, as MatrixSink::add_vector writes it. Throws DataError when the file or the
@@ -12,3 +14,5 @@ namespace granary {
 [[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 /// BLAS and LAPACK under their own names, typed: column-major, 32-bit integers, no checks. T is float, double,
 /// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric where T is real.
 namespace granary::blas {
@@ -72,3 +74,5 @@ namespace granary {
 [[nodiscard]] std::string blas_description();
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Which triangle of a matrix is stored and referenced.
@@ -25,3 +27,5 @@ enum class Layout : char { ColumnMajor, RowMajor };
 [[nodiscard]] constexpr Side flip(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,9 @@
 #include <limits>
 #include <string>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 namespace {
 
@@ -282,3 +285,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/linalg/kernels/tile_kernels.hpp>
 #include <granary/linalg/tile_grid.hpp>
 
+#pragma GCC visibility push(default)
+
 /// Kernels that pass once over the elements of a tile, in any layouts; T is one of the four scalars. A part is that of
 /// the tile itself, also a trapezoid: Lower has the elements (i, j) with i >= j. Tiles of different sizes throw
 /// InvalidArgument. They launch no Kokkos kernels and allocate nothing.
@@ -61,3 +63,5 @@ void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double*
 [[nodiscard]] inline double max_or_nan(double a, double b) { return a >= b || a != a ? a : b; }
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

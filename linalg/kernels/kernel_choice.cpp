@@ -12,6 +12,9 @@
 #include <array>
 #endif
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 // Without a BLAS behind it, Kokkos Kernels would run kernels with team scratch, which Kokkos < 4.0 cannot run on
 // several threads at once.
 #if defined(GRANARY_HAVE_KOKKOSKERNELS) && defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
@@ -88,3 +91,5 @@ std::string host_kernels_description() {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 /// Which implementation serves which tile operation:
 ///
 ///   operation                 host workers                           backends without a vendor library
@@ -51,3 +53,5 @@ namespace granary {
 [[nodiscard]] std::string host_kernels_description();
 
 }  // namespace granary
+
+#pragma GCC visibility pop

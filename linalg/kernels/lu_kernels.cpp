@@ -11,6 +11,9 @@
 #include <limits>
 #include <string>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 namespace {
 
@@ -165,3 +168,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

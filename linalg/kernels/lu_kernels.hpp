@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#pragma GCC visibility push(default)
+
 /// Kernels of LU factorizations; see tile_kernels.hpp for what holds for all kernels.
 namespace granary::kernels {
 
@@ -47,3 +49,5 @@ template <class T>
 void swap_rows(std::span<std::pair<int, int> const> pairs, TileView<T> a, TileView<T> b);
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

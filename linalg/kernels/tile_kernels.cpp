@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <vector>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 namespace {
 
@@ -164,3 +167,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

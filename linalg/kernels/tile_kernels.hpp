@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A rows x cols matrix somewhere in memory; ld is the distance in entries between two columns (column-major) or two
@@ -100,3 +102,5 @@ void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T>
 }  // namespace kernels
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <limits>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 namespace {
 
@@ -143,3 +146,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/linalg/blas3.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
+#pragma GCC visibility push(default)
+
 /// The level 3 BLAS on a runtime. Each call waits for its result. Operands as MatrixOperand says; what is written
 /// shares no element with another operand, and of a triangular or Hermitian one only the triangle `uplo` is read or
 /// written. All throw InvalidArgument, with names and sizes and before anything is changed, when the operands do not
@@ -103,3 +105,5 @@ void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> 
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The order of the tiles that a call cuts Views into. Nothing: that of the matrices in files among the operands; where
@@ -73,3 +75,5 @@ void require_distinct(std::string const& call, std::span<CallOperand const> oper
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

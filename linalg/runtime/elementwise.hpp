@@ -4,6 +4,8 @@
 #include <granary/linalg/matrix_ops.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
+#pragma GCC visibility push(default)
+
 /// Operations on the elements of matrices on a runtime. Each call waits for its result. All throw InvalidArgument, with
 /// names and sizes and before anything is changed, when sizes do not match or operands share elements, and what
 /// Runtime::wait throws.
@@ -61,3 +63,5 @@ void add(Runtime& runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B co
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/file_matrix.hpp>
@@ -10,8 +11,6 @@
 #include <granary/linalg/task_emitter.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 
-#include <Kokkos_Core.hpp>
-
 #include <algorithm>
 #include <concepts>
 #include <functional>
@@ -19,6 +18,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 namespace detail {
@@ -238,3 +239,5 @@ class MatrixCall {
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

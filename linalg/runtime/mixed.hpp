@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 /// Solves in mixed precision, as LAPACK's xxPOSV and xxGESV: factored in single precision, which takes half the time
 /// and half the memory, and refined until the backward error is that of double precision.
 namespace granary {
@@ -293,3 +295,5 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/linalg/norms.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A norm of a matrix: max |a_ij| (Max), the largest column sum (One), the largest row sum (Infinity), the Frobenius
@@ -35,3 +37,5 @@ template <MatrixOperand A>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

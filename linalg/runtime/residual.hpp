@@ -4,6 +4,8 @@
 #include <granary/linalg/residual.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
+#pragma GCC visibility push(default)
+
 /// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit. Each call waits for its result;
 /// below 30 is what LAPACK asks of its routines. They throw InvalidArgument when operands do not fit, and what
 /// Runtime::wait throws.
@@ -86,3 +88,5 @@ requires SameScalars<A, X, B>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -4,6 +4,8 @@
 #include <granary/linalg/blas3.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
+#pragma GCC visibility push(default)
+
 /// Solves of linear systems on a runtime; B holds the right-hand sides, any number of columns, and then the solutions.
 /// Each call waits for its result, and throws InvalidArgument, with names and sizes and before anything is changed,
 /// when its operands do not fit, and what Runtime::wait throws.
@@ -109,3 +111,5 @@ requires SameScalars<A, B>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

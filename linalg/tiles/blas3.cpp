@@ -6,6 +6,9 @@
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/expand.hpp>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::tiles {
 namespace {
 
@@ -284,3 +287,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What becomes of the elements outside a part that share a tile with it: those of the other triangle in the diagonal
@@ -37,3 +39,5 @@ void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta,
          OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
 
 }  // namespace granary::tiles
+
+#pragma GCC visibility pop

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::tiles {
 namespace {
 
@@ -248,3 +251,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Belady's rule on what is known of the future: evicts the replica whose next use is furthest away. First come those
@@ -72,3 +74,5 @@ class BeladyEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -3,6 +3,8 @@
 
 #include <granary/core/policy/system_view.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Belady's rule over the committed tasks of the node's groups: of the replicas that they use and that can be evicted,
@@ -11,3 +13,5 @@ namespace granary {
 [[nodiscard]] DataId furthest_committed_use(SystemView const& view, NodeId node);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

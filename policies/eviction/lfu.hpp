@@ -7,6 +7,8 @@
 #include <compare>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Least frequently used: evicts the replica that the fewest committed tasks have used since it got its place on the
@@ -36,3 +38,5 @@ class LfuEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Least recently used: evicts the replica that no committed task took or left for the longest time.
@@ -37,3 +39,5 @@ class LruEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <compare>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// LUF, the eviction policy of DARTS (section 5.4): first a replica that no committed task uses, of these the one with
@@ -46,3 +48,5 @@ class LufEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

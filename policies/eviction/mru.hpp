@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Most recently used: evicts the replica that a committed task took or left last. For tasks that go through more data
@@ -28,3 +30,5 @@ class MruEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

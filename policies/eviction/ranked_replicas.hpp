@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The replicas of each node in the order of a rank that follows from a policy's state of each: what eviction policies
@@ -87,3 +89,5 @@ class RankedReplicas {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that stand in no plan, and for every group k and
@@ -147,3 +149,5 @@ class DartsIndex {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

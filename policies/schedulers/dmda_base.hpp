@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// DMDA (DARTS, Algorithm 1): a task that becomes ready is assigned at once, to the group with the least
@@ -74,3 +76,5 @@ class DmdaBase : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

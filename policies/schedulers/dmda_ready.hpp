@@ -4,6 +4,8 @@
 #include <granary/policies/schedulers/dmda_base.hpp>
 #include <granary/policies/schedulers/ready_order.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// DMDA whose queues are reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks
@@ -37,3 +39,5 @@ class DmdaReady : public DmdaBase {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <deque>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// EAGER (DARTS, section 4.1): one queue that all groups share; tasks run in the order in which they became ready.
@@ -42,3 +44,5 @@ class EagerScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Whether the datum is on the node or will be without the task in question: it is on its way, or an input of a
@@ -28,3 +30,5 @@ namespace granary {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// When a group could start one more task: what is left of the running ones, then the committed and the queued ones in
@@ -36,3 +38,5 @@ class ExpectedStart {
 [[nodiscard]] Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep work, std::size_t count);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -3,6 +3,8 @@
 
 #include <granary/policies/schedulers/heteroprio_buckets.hpp>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Heteroprio (LAHeteroprio, section "Heteroprio"; Static, section VI): a bucket of ready tasks per operation, an order
@@ -28,3 +30,5 @@ class HeteroprioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a user may say about buckets; docs/heteroprio.md lists the options.
@@ -107,3 +109,5 @@ class HeteroprioBuckets {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

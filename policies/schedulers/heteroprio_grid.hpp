@@ -12,6 +12,8 @@
 #include <set>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3): a column is a memory node, or there is one.
@@ -115,3 +117,5 @@ class BucketGrid {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The mean seconds of a bucket's tasks by kind of worker; 0: that kind cannot run them.
@@ -56,3 +58,5 @@ struct SpeedUp {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

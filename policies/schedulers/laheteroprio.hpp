@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What a user may say beyond HeteroprioOptions; docs/heteroprio.md lists the options.
@@ -101,3 +103,5 @@ class LaheteroprioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

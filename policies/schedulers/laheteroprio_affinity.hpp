@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The six ways of LAHeteroprio to choose the memory node whose list a task joins.
@@ -84,3 +86,5 @@ class AffinityChoice {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// P(node, bucket) of LAHeteroprio, equation 11, for a kind of worker: the bucket's level, 0 when the kind does not use
@@ -43,3 +45,5 @@ struct GridStop {
                                                std::size_t near, std::size_t run);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

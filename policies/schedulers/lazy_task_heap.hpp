@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task and its priority; the one that runs first is the greatest: higher priority, then the earlier submission.
@@ -65,3 +67,5 @@ class LazyTaskHeap {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// LWS, locality work stealing (DARTS, section 4.3): every group has a queue sorted by priority, then by arrival. A
@@ -89,3 +91,5 @@ class LwsScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// PaRSEC's absolute priority, AP (DARTS, section 4.4): one queue that all groups share; the ready task of the highest
@@ -85,3 +87,5 @@ class PrioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Queues of tasks, one for each set of groups that tasks are allowed on, so that tasks for one group never stand
@@ -66,3 +68,5 @@ class QueuesByMask {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

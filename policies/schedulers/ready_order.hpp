@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The *Ready* reordering (DARTS, Algorithm 2) without its search: for every planned task of each group the bytes that
@@ -65,3 +67,5 @@ class ReadyOrder {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

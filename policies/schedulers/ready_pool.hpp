@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Ready tasks by priority, then submission, kept apart by the groups that they are allowed on. O(sets of groups +
@@ -54,3 +56,5 @@ class ReadyPool {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

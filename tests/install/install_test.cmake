@@ -32,7 +32,7 @@ run(${CXX} -std=c++20 -o ${WORK_DIR}/by_pkg_config ${CMAKE_CURRENT_LIST_DIR}/con
   -Wl,-rpath,${libraries})
 run(${WORK_DIR}/by_pkg_config)
 
-# The soname of a shared library is its interface's version, and what it gives away is granary's own or Kokkos'.
+# The soname of a shared library is its interface's version; what it gives away is granary's own or Kokkos', and what headers show.
 file(GLOB shared ${libraries}/libgranary_*.so)
 foreach(library IN LISTS shared)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface ${VERSION})
@@ -46,5 +46,10 @@ foreach(library IN LISTS shared)
   list(FILTER symbols EXCLUDE REGEX "7granary|[Kk]okkos|desul")
   if(symbols)
     message(FATAL_ERROR "${library} gives away ${symbols}")
+  endif()
+  # Classes of which the public headers say nothing.
+  string(REGEX MATCH "[^\n]*7granary6detail(10CopyStream|14EmulatedStream)[^\n]*" inner "${output}")
+  if(inner)
+    message(FATAL_ERROR "${library} gives away ${inner}")
   endif()
 endforeach()

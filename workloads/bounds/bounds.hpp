@@ -9,6 +9,8 @@
 #include <functional>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// The time of a codelet's kernel of `flops` operations on a worker; empty when it cannot run there. Asked once
@@ -51,3 +53,5 @@ struct BoundOptions {
                                    BoundOptions options = {});
 
 }  // namespace granary
+
+#pragma GCC visibility pop

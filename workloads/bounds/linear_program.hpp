@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Minimise the sum of cost * column under lower <= row <= upper, with every column between its bounds.
@@ -43,3 +45,5 @@ struct LinearSolution {
 [[nodiscard]] LinearSolution solve(LinearProgram const& program);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct LongestPath {
@@ -22,3 +24,5 @@ struct LongestPath {
                                        std::span<double const> time_of_class);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

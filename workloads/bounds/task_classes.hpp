@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Tasks that a bound need not tell apart: one codelet, one number of operations, the same paths.
@@ -43,3 +45,5 @@ struct TaskClasses {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 enum class TransferDirection : std::uint8_t { Load, WriteBack };
@@ -32,3 +34,5 @@ struct CompulsoryTraffic {
                               TransferDirection direction = TransferDirection::Load);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

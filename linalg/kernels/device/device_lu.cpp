@@ -5,6 +5,9 @@
 
 #include <type_traits>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 
 template <class T>
@@ -72,3 +75,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

@@ -1,9 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_core.hpp>
 #include <granary/linalg/scalar.hpp>
-
-#include <Kokkos_Core.hpp>
 
 #include <algorithm>
 
