@@ -5,10 +5,14 @@
 #include <granary/linalg/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/lu.hpp>
+#include <granary/linalg/tiles/measured.hpp>
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
 
 namespace granary {
 namespace {
@@ -23,31 +27,43 @@ void require_pivots(char const* function, TileGrid const& grid, PivotData const&
   }
 }
 
-// Measures the growth, where it is asked for.
+void require_growth(char const* function, TileGrid const& grid, std::optional<GrowthData> const& growth) {
+  auto const tiles = count_tiles(grid, MatrixPart::All);
+  if (growth && (growth->matrix.size() != tiles || growth->factor.size() != tiles)) {
+    throw InvalidArgument(std::string(function) + " measures the growth of " + std::to_string(tiles) + " tiles in " +
+                          std::to_string(growth->matrix.size()) + " and " + std::to_string(growth->factor.size()) +
+                          " data");
+  }
+}
+
+// The part of tile (k,j) that is U's.
+MatrixPart part_in_factor(std::uint64_t k, std::uint64_t j) { return k == j ? MatrixPart::Upper : MatrixPart::All; }
+GrowthData const* growth_of(LuOptions const& options) { return options.growth ? &*options.growth : nullptr; }
+
+// Measures the growth by tasks of their own, where it is asked for.
 template <class T>
 class GrowthTasks {
  public:
-  GrowthTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, std::optional<GrowthData> const& growth)
+  GrowthTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, GrowthData const* growth)
       : m_tasks(tasks), m_a(a), m_growth(growth) {}
 
   // Tile (i,j) as it is before its first change, in step 0.
   void before(std::uint64_t i, std::uint64_t j, std::uint64_t step, std::int64_t priority) {
-    if (!m_growth || step > 0) return;
-    tiles::max_modulus<T>(m_tasks.at(i, j, step), m_a(i, j), MatrixPart::All, std::exchange(m_first_tile, false),
-                          m_growth->matrix, priority);
+    if (m_growth == nullptr || step > 0) return;
+    tiles::max_modulus<T>(m_tasks.at(i, j, step), m_a(i, j), MatrixPart::All, m_growth->matrix[m_a.grid().slot(i, j)],
+                          priority);
   }
   // Tile (k,j) of U.
   void after(std::uint64_t k, std::uint64_t j, std::int64_t priority) {
-    if (!m_growth) return;
-    tiles::max_modulus<T>(m_tasks.at(k, j, k), m_a(k, j), k == j ? MatrixPart::Upper : MatrixPart::All,
-                          k == 0 && j == 0, m_growth->factor, priority);
+    if (m_growth == nullptr) return;
+    tiles::max_modulus<T>(m_tasks.at(k, j, k), m_a(k, j), part_in_factor(k, j), m_growth->factor[m_a.grid().slot(k, j)],
+                          priority);
   }
 
  private:
   TaskEmitter& m_tasks;
   TiledMatrix<T> const& m_a;
-  std::optional<GrowthData> m_growth;
-  bool m_first_tile = true;
+  GrowthData const* m_growth;
 };
 
 // One task per call, and what the growth takes.
@@ -55,48 +71,73 @@ template <class T>
 class NopivTasks {
  public:
   NopivTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options)
-      : m_tasks(tasks),
-        m_a(a),
+      : m_a(a),
         m_options(options),
         m_levels(a.grid(), options.times),
-        m_growth(tasks, a, options.growth) {}
+        m_measuring(tasks.submitter()),
+        m_measuring_tasks(m_measuring),
+        m_measures(options.growth && tasks.inner_tile() == 0),
+        m_tasks(m_measures ? m_measuring_tasks : tasks),
+        m_growth(tasks, a, m_measures ? nullptr : growth_of(options)) {}
 
   // A(k,k) := L(k,k) U(k,k)
   void getrf(std::uint64_t k) {
-    auto const level = priority(m_levels.getrf(k));
-    m_growth.before(k, k, k, level);
-    tiles::getrf_nopiv<T>(m_tasks.at(k, k, k), m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny, level);
-    m_growth.after(k, k, level);
+    change(k, k, k, m_levels.getrf(k), [&](TaskEmitter& tasks, std::int64_t level) {
+      tiles::getrf_nopiv<T>(tasks, m_a(k, k), m_options.first + m_a.grid().first(k), m_options.tiny, level);
+    });
   }
   // A(k,j) := L(k,k)^-1 A(k,j)
   void trsm_ll(std::uint64_t k, std::uint64_t j) {
-    auto const level = priority(m_levels.trsm_ll(k, j));
-    m_growth.before(k, j, k, level);
-    tiles::trsm(m_tasks.at(k, j, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)),
-                m_a(k, j), level);
-    m_growth.after(k, j, level);
+    change(k, j, k, m_levels.trsm_ll(k, j), [&](TaskEmitter& tasks, std::int64_t level) {
+      tiles::trsm(tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)), m_a(k, j),
+                  level);
+    });
   }
   // A(i,k) := A(i,k) U(k,k)^-1
   void trsm_ru(std::uint64_t i, std::uint64_t k) {
-    auto const level = priority(m_levels.trsm_ru(i, k));
-    m_growth.before(i, k, k, level);
-    tiles::trsm(m_tasks.at(i, k, k), Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1),
-                leading_square(m_a(k, k)), m_a(i, k), level);
+    change(i, k, k, m_levels.trsm_ru(i, k), [&](TaskEmitter& tasks, std::int64_t level) {
+      tiles::trsm(tasks, Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, T(1), leading_square(m_a(k, k)),
+                  m_a(i, k), level);
+    });
   }
   // A(i,j) := A(i,j) - A(i,k) A(k,j)
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    auto const level = priority(m_levels.gemm(i, j, k));
-    m_growth.before(i, j, k, level);
-    tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
+    change(i, j, k, m_levels.gemm(i, j, k), [&](TaskEmitter& tasks, std::int64_t level) {
+      tiles::gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
+    });
   }
 
  private:
-  [[nodiscard]] std::int64_t priority(std::int64_t level) const { return m_options.priorities ? level : 0; }
+  // Emits the task of step k that changes tile (i,j).
+  template <class Emit>
+  void change(std::uint64_t i, std::uint64_t j, std::uint64_t k, std::int64_t bottom_level, Emit&& emit) {
+    auto const level = m_options.priorities ? bottom_level : 0;
+    bool const ends_in_factor = i == k;  // as a tile of U
+    if (m_measures) {
+      measure(i, j, k == 0, ends_in_factor);
+    } else {
+      m_growth.before(i, j, k, level);
+    }
+    emit(m_tasks.at(i, j, k), level);
+    if (ends_in_factor) m_growth.after(k, j, level);
+  }
+  // Has the next task measure tile (i,j), which it changes.
+  void measure(std::uint64_t i, std::uint64_t j, bool before, bool after) {
+    if (!before && !after) return;
+    auto const slot = m_a.grid().slot(i, j);
+    m_measuring.measure({.tile = m_a(i, j),
+                         .before = before ? m_options.growth->matrix[slot] : DataId{},
+                         .after = after ? m_options.growth->factor[slot] : DataId{},
+                         .after_part = part_in_factor(i, j)});
+  }
 
-  TaskEmitter& m_tasks;
   TiledMatrix<T> const& m_a;
   LuOptions const& m_options;
   LuPriorities m_levels;
+  tiles::MeasuringSubmitter<T> m_measuring;
+  TaskEmitter m_measuring_tasks;
+  bool m_measures;  // within the tasks themselves
+  TaskEmitter& m_tasks;
   GrowthTasks<T> m_growth;
 };
 
@@ -147,7 +188,7 @@ template <class T>
 class PivotedTasks {
  public:
   PivotedTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options)
-      : m_tasks(tasks), m_a(a), m_pivots(pivots), m_options(options), m_growth(tasks, a, options.growth) {}
+      : m_tasks(tasks), m_a(a), m_pivots(pivots), m_options(options), m_growth(tasks, a, growth_of(options)) {}
 
   // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if it can.
   void panel(std::uint64_t k) {
@@ -268,6 +309,7 @@ class PivotedTasks {
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options) {
   detail::require_part("getrf_nopiv", {"A", a}, MatrixPart::All);
+  require_growth("getrf_nopiv", a.grid(), options.growth);
   InnerTileScope const scope(tasks, options.inner_tile);
   NopivTasks<T> emit(tasks, a, options);
   if (options.order == FactorOrder::RightLooking) {
@@ -282,6 +324,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
   auto const& grid = a.grid();
   detail::require_part("getrf", {"A", a}, MatrixPart::All);
   require_pivots("getrf", grid, pivots);
+  require_growth("getrf", grid, options.growth);
   if (options.leaf_tiles < 1) throw InvalidArgument("getrf needs at least 1 tile in a leaf of its tournament, not 0");
   InnerTileScope const scope(tasks, options.inner_tile);
   PivotedTasks<T> emit(tasks, a, pivots, options);
@@ -353,3 +396,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
+
+#pragma GCC visibility pop

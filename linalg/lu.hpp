@@ -3,6 +3,7 @@
 
 #include <granary/linalg/factor_order.hpp>
 #include <granary/linalg/lu_priorities.hpp>
+#include <granary/linalg/pivot_growth.hpp>
 #include <granary/linalg/pivots.hpp>
 #include <granary/linalg/singular.hpp>
 #include <granary/linalg/task_emitter.hpp>
@@ -12,24 +13,12 @@
 #include <cstdint>
 #include <optional>
 
+#pragma GCC visibility push(default)
+
 /// LU factorizations and what is solved with them. T is float, double, Kokkos::complex<float> or
 /// Kokkos::complex<double>; every function throws what Submitter documents, and InvalidArgument when sizes do not
 /// match.
 namespace granary {
-
-/// max |a_ij| of a matrix before its factorization and max |u_ij| of its factor.
-struct PivotGrowth {
-  double matrix = 0;
-  double factor = 0;
-  /// The pivot growth: about the factor by which the backward error exceeds rounding. NaN for a matrix of zeros.
-  [[nodiscard]] double ratio() const { return factor / matrix; }
-};
-
-/// Two data of one double each, which a factorization overwrites by the members of PivotGrowth.
-struct GrowthData {
-  DataId matrix;
-  DataId factor;
-};
 
 struct LuOptions {
   FactorOrder order = FactorOrder::RightLooking;
@@ -44,8 +33,9 @@ struct LuOptions {
   /// smallest normal number or not finite. n ε finds pivots without a correct digit; badly scaled matrices have such
   /// pivots by right, so that the default refuses none.
   double tiny = 0;
-  /// Measures the pivot growth: one more task for each tile before it first changes and each tile of U, which read it
-  /// from memory once, 1/b of the factorization's operations.
+  /// Measures the pivot growth: of each tile before it first changes and of each tile of U, which take another look at
+  /// it. Without pivoting the tasks that change these tiles do, unless they may run as finer graphs; else there is one
+  /// more task for each.
   std::optional<GrowthData> growth{};
   LuTimes times{};
   std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
@@ -88,3 +78,5 @@ template <class T>
 void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots, TiledMatrix<T> const& b);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

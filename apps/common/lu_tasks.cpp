@@ -26,6 +26,21 @@ std::vector<std::int64_t> RunPivots::rows() const {
   return rows;
 }
 
+RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
+    : m_submitter(runtime.submitter()), m_maxima(std::make_shared<TileMaxima>(grid)) {
+  m_data = m_maxima->bind([&](char const* name, double& number) {
+    return runtime.add_data(name, sizeof(double), {.host = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
+  });
+}
+
+RunGrowth::~RunGrowth() {
+  for (auto const* data : {&m_data.matrix, &m_data.factor}) {
+    for (auto const id : *data) {
+      if (id.valid()) m_submitter.release_data(id);
+    }
+  }
+}
+
 PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   PivotData pivots;
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) pivots.panels.push_back(dry.in_place(pivot_bytes(grid)));

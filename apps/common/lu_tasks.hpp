@@ -36,6 +36,24 @@ class RunPivots {
   PivotData m_data;
 };
 
+/// The growth of a run's factorization, likewise.
+class RunGrowth {
+ public:
+  RunGrowth(Runtime& runtime, TileGrid const& grid);
+  RunGrowth(RunGrowth const&) = delete;
+  RunGrowth& operator=(RunGrowth const&) = delete;
+  ~RunGrowth();
+
+  [[nodiscard]] GrowthData const& data() const { return m_data; }
+  /// To be read after Session::wait.
+  [[nodiscard]] PivotGrowth value() const { return m_maxima->growth(); }
+
+ private:
+  Submitter& m_submitter;
+  std::shared_ptr<TileMaxima> m_maxima;
+  GrowthData m_data;
+};
+
 /// Data of the row exchanges that do not count against the limit.
 [[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
 
@@ -54,7 +72,8 @@ template <class T>
 void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
   TaskEmitter tasks(dry);
   auto const a = dry.matrix<T>(grid, MatrixPart::All);
-  if (options.growth) options.growth = {.matrix = dry.in_place(8), .factor = dry.in_place(8)};
+  TileMaxima maxima(grid);
+  if (options.growth) options.growth = maxima.bind([&](char const*, double&) { return dry.in_place(sizeof(double)); });
   emit_lu(tasks, a, pivots, options);
 }
 

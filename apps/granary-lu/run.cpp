@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "apps/common/dry_run.hpp"
@@ -31,6 +32,22 @@ struct Plan {
   std::uint64_t tasks = 0;
   std::uint64_t check_tasks = 0;
 };
+
+// For the report's bounds.
+Operations operations_of(Plan const& plan) {
+  auto const& grid = plan.grid;
+  auto const element = size_of(plan.input.type);
+  return {.record =
+              [&plan](GraphRecorder& graph) {
+                with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) {
+                  DryRun factor(graph);
+                  auto const pivots = dry_pivots(factor, plan.grid);
+                  emit_dry_lu<T>(factor, plan.grid, plan.options.pivoting ? &pivots : nullptr, plan.lu);
+                });
+              },
+          .io_bound = [grid, element](Bytes memory) { return lu_io_bound(grid.rows, grid.cols, memory, element); },
+          .compulsory = grid.rows * grid.cols * element};
+}
 
 template <class T>
 class Run {
@@ -66,14 +83,12 @@ class Run {
     auto const& grid = m_plan.grid;
     auto const type = m_plan.input.type;
     double const flops = operations_on(type, lu_flops(grid.rows, grid.cols));
-    HostNumber const matrix(m_session.runtime());
-    HostNumber const largest(m_session.runtime());
     auto options = m_plan.lu;
-    if (options.growth) options.growth = {.matrix = matrix.id(), .factor = largest.id()};
+    std::optional<RunGrowth> measured;
+    if (options.growth) options.growth = measured.emplace(m_session.runtime(), grid).data();
     {
       auto const progress = m_session.show("factoring", m_plan.tasks, flops);
       TaskEmitter tasks(m_session.submitter());
-      tasks.set_inner_tile(m_plan.options.inner_tile);
       emit_lu(tasks, m_lu, m_pivots.data(), options);
       m_session.wait();
     }
@@ -88,8 +103,8 @@ class Run {
     report.add_run(grid.tile, type, figures, flops,
                    {.bound = lu_io_bound(grid.rows, grid.cols, figures.memory_limit, element),
                     .compulsory = grid.rows * grid.cols * element});
-    if (options.growth) {
-      PivotGrowth const growth{.matrix = matrix.value(), .factor = largest.value()};
+    if (measured) {
+      auto const growth = measured->value();
       report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", growth.ratio()));
       report.value("growth", growth.ratio());
     }
@@ -149,6 +164,7 @@ Plan make_plan(LuRunOptions const& options) {
   Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
   auto const memory = task_memory(plan.runtime);
   plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
+  plan.lu.inner_tile = options.inner_tile;
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always without pivoting: there the growth says what the factors are worth.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
@@ -167,7 +183,7 @@ LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, MatrixPart::All);
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { result = Run<T>(plan, session).perform(); });
-    session.note(result.report);
+    session.note(result.report, operations_of(plan));
   });
   return result;
 }

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+
+#pragma GCC visibility push(default)
 
 /// Factorizations on a runtime, in place. Each call waits for its result, and throws InvalidArgument, with names and
 /// sizes and before anything is changed, when its operands do not fit, and what Runtime::wait throws.
@@ -111,14 +114,17 @@ template <MutableMatrix A>
 /// then partly overwritten.
 template <MutableMatrix A>
 PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
-  PivotGrowth growth;
+  std::optional<TileMaxima> maxima;  // outlive the call's data
   detail::MatrixCall call(runtime, "getrf_nopiv");
   call.writes("A", a);
   call.prepare(tile);
-  options.growth = {call.data().in_place("max |A|", growth.matrix), call.data().in_place("max |U|", growth.factor)};
-  getrf_nopiv(call.tasks(), call.tiles(0, a), options);
+  auto const tiles = call.tiles(0, a);
+  options.growth = maxima.emplace(tiles.grid()).bind([&](char const* name, double& number) {
+    return call.data().in_place(name, number);
+  });
+  getrf_nopiv(call.tasks(), tiles, options);
   call.finish();
-  return growth;
+  return maxima->growth();
 }
 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the rows of the matrix that
@@ -134,3 +140,5 @@ void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection dir
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

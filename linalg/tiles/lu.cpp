@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::tiles {
 namespace {
 
@@ -200,21 +203,18 @@ void launch_swap_rows(KernelCall const& call, DeviceLane const& lane) {
 struct MaxCall {
   TileShape a;
   MatrixPart part = MatrixPart::All;
-  bool is_first = false;
 };
 
 template <class T>
 void run_max_modulus(KernelCall const& call) {
   auto const& p = parameters_of<MaxCall>(call);
-  auto& largest = *reinterpret_cast<double*>(call.data[1]);
-  auto const here = kernels::max_modulus<T>({.part = p.part}, input_tile<T>(call, 0, p.a));
-  largest = p.is_first ? here : kernels::max_or_nan(largest, here);
+  *reinterpret_cast<double*>(call.data[1]) = kernels::max_modulus<T>({.part = p.part}, input_tile<T>(call, 0, p.a));
 }
 
 template <class T>
 void launch_max_modulus(KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<MaxCall>(call);
-  kernels::max_modulus(lane, p.part, input_tile<T>(call, 0, p.a), p.is_first, reinterpret_cast<double*>(call.data[1]));
+  kernels::max_modulus(lane, p.part, input_tile<T>(call, 0, p.a), reinterpret_cast<double*>(call.data[1]));
 }
 
 template <class T>
@@ -271,10 +271,8 @@ void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, s
 }
 
 template <class T>
-void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, bool is_first, DataId largest,
-                 std::int64_t priority) {
-  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, is_first ? AccessMode::Write : AccessMode::ReadWrite}},
-             priority, 0, MaxCall{a, part, is_first});
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority) {
+  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, AccessMode::Write}}, priority, 0, MaxCall{a, part});
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                               \
@@ -284,7 +282,7 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, bool is_
   template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
   template void getrf_panel<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);                \
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
-  template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, bool, DataId, std::int64_t);
+  template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)
@@ -292,3 +290,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
+
+#pragma GCC visibility pop

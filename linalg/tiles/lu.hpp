@@ -88,9 +88,8 @@ struct RowExchange {
 template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority = 0);
 
-/// largest := max |a_ij| of a part of A, or the maximum of that and `largest`, a datum of one double.
+/// largest := max |a_ij| of a part of A; a datum of one double.
 template <class T>
-void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, bool is_first, DataId largest,
-                 std::int64_t priority = 0);
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority = 0);
 
 }  // namespace granary::tiles

@@ -3,6 +3,9 @@
 #include <granary/linalg/kernels/portable/elementwise.hpp>
 #include <granary/linalg/kernels/stored_tile.hpp>
 
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
 namespace granary::kernels {
 namespace {
 
@@ -43,8 +46,8 @@ void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type a
 }
 
 template <class T>
-void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, bool is_first, double* largest) {
-  portable::max_modulus<DeviceExecutionSpace, T>(lane.space, part, a, is_first, largest);
+void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest) {
+  portable::max_modulus<DeviceExecutionSpace, T>(lane.space, part, a, largest);
 }
 
 template <class T>
@@ -59,7 +62,7 @@ void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, d
   template void copy(DeviceLane const&, MatrixPart, bool, TileView<T const>, TileView<Other>, bool); \
   template void set(DeviceLane const&, MatrixPart, T, T, TileView<T>, bool);                         \
   template void add(DeviceLane const&, MatrixPart, T, TileView<T const>, T, TileView<T>, bool);      \
-  template void max_modulus(DeviceLane const&, MatrixPart, TileView<T const>, bool, double*);        \
+  template void max_modulus(DeviceLane const&, MatrixPart, TileView<T const>, double*);              \
   template void column_maxima(DeviceLane const&, TileView<T const>, bool, double*);
 GRANARY_INSTANTIATE(float, double)
 GRANARY_INSTANTIATE(double, float)
@@ -68,3 +71,5 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
+
+#pragma GCC visibility pop

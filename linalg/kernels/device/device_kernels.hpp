@@ -59,10 +59,10 @@ template <class T>
 void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
          typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
 
-/// `largest`, on the device, becomes max |a_ij| of a part, or the larger of that and itself; NaN if an element is.
+/// `largest`, on the device, becomes max |a_ij| of a part; NaN if an element is.
 template <class T>
-void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, bool is_first, double* largest);
-/// The same for each column.
+void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest);
+/// The same for each column, or where it is not the first the larger of that and itself.
 template <class T>
 void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
 

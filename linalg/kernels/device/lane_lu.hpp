@@ -74,7 +74,7 @@ void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
   portable::PivotState state{&blas.report()->info, &blas.report()->value, tiny};
   if (tiny > 0) {
     auto* const largest = scratch.take<double>(1);
-    portable::max_modulus<typename Blas::space_type, T>(blas.space(), MatrixPart::All, a, true, largest);
+    portable::max_modulus<typename Blas::space_type, T>(blas.space(), MatrixPart::All, a, largest);
     state.largest = largest;
   }
   factor<Blas, T>(blas, state, a, 0);

@@ -135,10 +135,10 @@ struct RaiseModuli {
   }
 };
 
-/// largest := max |a_ij| of one part, or the maximum of that and itself.
+/// largest := max |a_ij| of one part.
 template <class Space, class T>
-void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a, bool is_first, double* largest) {
-  if (is_first) for_each("granary::max_modulus::begin", space, 1, SetNumber{largest, 0});
+void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a, double* largest) {
+  for_each("granary::max_modulus::begin", space, 1, SetNumber{largest, 0});
   // By lines as they lie in memory.
   bool const by_rows = a.layout == Layout::RowMajor;
   MatrixPart const flipped = part == MatrixPart::Lower   ? MatrixPart::Upper

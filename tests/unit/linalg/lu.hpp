@@ -56,6 +56,11 @@ template <class T>
   return largest_difference(a, Rectangle<T>(a.rows, a.cols));
 }
 
+/// The data of the growth, on a submitter that runs tasks at once.
+[[nodiscard]] inline GrowthData bind_growth(ImmediateSubmitter& submitter, TileMaxima& maxima) {
+  return maxima.bind([&](char const* name, double& number) { return submitter.bind(name, sizeof(double), &number); });
+}
+
 /// max |P A - L U| over max(m, n) ε max |A|; infinite where one is not a number.
 template <class T, class Pivots>
 [[nodiscard]] double lu_residual(Rectangle<T> const& a, Rectangle<T> const& factors, Pivots const& pivots) {

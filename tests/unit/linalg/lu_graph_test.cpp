@@ -2,6 +2,8 @@
 // What LU factorizations submit: tasks, accesses, flops, priorities.
 #include <granary/core/model/bottom_level_scope.hpp>
 
+#include <set>
+
 #include "unit/linalg/lu.hpp"
 
 namespace granary {
@@ -36,6 +38,48 @@ TEST(LuGraph, WithoutPivotingHasTheTasksOfItsFormula) {
       double const size = static_cast<double>(n * 8);
       EXPECT_NEAR(testing::total_flops(submitter), 2 * size * size * size / 3, 1e-9 * size * size * size);
     }
+  }
+}
+
+// Measuring the growth takes no tasks of its own, and makes none wait.
+TEST(LuGraph, WithoutPivotingMeasuresTheGrowthInTheTasksThatChangeTiles) {
+  for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
+    auto const grid = square_grid(24, 8);
+    ImmediateSubmitter plain(false), measured(false);
+    TaskEmitter plain_tasks(plain), measured_tasks(measured);
+    TileMaxima maxima(grid);
+    getrf_nopiv(plain_tasks, make_temporary_matrix<double>(plain, grid, MatrixPart::All, "A"), {.order = order});
+    getrf_nopiv(measured_tasks, make_temporary_matrix<double>(measured, grid, MatrixPart::All, "A"),
+                {.order = order, .growth = testing::bind_growth(measured, maxima)});
+    ASSERT_EQ(measured.tasks.size(), plain.tasks.size());
+    std::size_t maxima_written = 0;
+    std::set<DataId> seen;
+    for (std::size_t t = 0; t < plain.tasks.size(); ++t) {
+      EXPECT_EQ(measured.tasks[t].codelet, plain.tasks[t].codelet);
+      EXPECT_EQ(measured.tasks[t].priority, plain.tasks[t].priority);
+      EXPECT_EQ(measured.tasks[t].flops, plain.tasks[t].flops);
+      for (auto const& access : measured.tasks[t].accesses) {
+        if (measured.data[access.data.index()].bytes != sizeof(double)) continue;
+        EXPECT_EQ(access.mode, AccessMode::Write);
+        EXPECT_TRUE(seen.insert(access.data).second);
+        ++maxima_written;
+      }
+    }
+    EXPECT_EQ(maxima_written, 9U + 6U);  // tiles of A, tiles of U
+  }
+}
+
+TEST(LuGraph, WithPivotingMeasuresTheGrowthOfEachTileOnItsOwn) {
+  auto const grid = square_grid(24, 8);
+  ImmediateSubmitter submitter(false);
+  TaskEmitter tasks(submitter);
+  TileMaxima maxima(grid);
+  getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
+        make_temporary_pivots(submitter, grid), {.growth = testing::bind_growth(submitter, maxima)});
+  EXPECT_EQ(count_tasks(submitter, "max_modulus"), 9U + 6U);
+  for (auto const& task : submitter.tasks) {
+    if (task.codelet != "max_modulus") continue;
+    EXPECT_EQ(task.accesses.back().mode, AccessMode::Write);
   }
 }
 

@@ -67,5 +67,61 @@ TEST(LuOnTheSimulator, RunsUnchangedOutOfCore) {
   }
 }
 
+// Equal devices whose memories hold half of the matrix together.
+Machine host_and_devices(std::uint32_t devices, Bytes memory) {
+  Machine machine;
+  machine.add_node({.name = "host"});
+  for (std::uint32_t d = 1; d <= devices; ++d) {
+    machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = memory});
+    for (std::uint32_t other = 0; other < d; ++other) {
+      machine.add_link_pair(NodeId(other), NodeId(d), 200e6, std::chrono::microseconds(10), 2);
+    }
+    machine.add_worker({.name = "lane", .node = NodeId(d), .kind = WorkerKind::Device});
+  }
+  return machine;
+}
+
+// Each device's part of the time that all of them compute.
+std::vector<double> shares(SimulationReport const& report) {
+  double all = 0;
+  for (auto const& worker : report.workers) all += seconds(worker.busy);
+  std::vector<double> parts;
+  for (auto const& worker : report.workers) parts.push_back(seconds(worker.busy) / all);
+  return parts;
+}
+
+TEST(LuOnTheSimulator, GivesEachOfFourDevicesItsShare) {
+  auto const large = square_grid(16 * 64, 64);
+  Bytes const bytes = 64 * 64 * sizeof(double);
+  for (auto const* scheduler : {"eager", "dmdas", "darts", "superblock"}) {
+    for (bool const pivoted : {false, true}) {
+      AveragingEstimator estimator;
+      ConstantSpeeds::Options speeds;
+      speeds.seconds_per_flop = {1e-10, 3e-10};
+      ConstantSpeeds const truth(speeds);
+      Simulator simulator(Topology(host_and_devices(4, 32 * bytes)),
+                          make_policies(scheduler, default_eviction(scheduler)), estimator, truth);
+      TaskEmitter tasks(simulator);
+      TileMaxima maxima(large);
+      auto const on_host = [&](std::string name, Bytes size) {
+        return simulator.add_data(
+            {.name = std::move(name), .bytes = size, .origin = NodeId(0), .home = NodeId(0), .origin_is_home = true});
+      };
+      LuOptions const options{.growth = maxima.bind([&](char const* name, double&) { return on_host(name, 8); })};
+      TiledMatrix<double> const a(large, MatrixPart::All, Layout::RowMajor, 64, [&](std::uint64_t i, std::uint64_t j) {
+        return on_host(tile_name("A", i, j), bytes);
+      });
+      if (pivoted) {
+        getrf(tasks, a, make_temporary_pivots(simulator, large), options);
+      } else {
+        getrf_nopiv(tasks, a, options);
+      }
+      auto const report = simulator.run();
+      EXPECT_TRUE(report.failures.empty());
+      for (double const part : shares(report)) EXPECT_GT(part, 0.15) << scheduler << (pivoted ? ", pivoted" : "");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace granary

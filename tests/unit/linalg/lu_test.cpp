@@ -3,6 +3,7 @@
 #include <granary/core/base/error.hpp>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "unit/linalg/lu.hpp"
@@ -224,16 +225,14 @@ TEST(LuGrowth, IsWilkinsonsForHisMatrix) {
     for (bool const pivoted : {false, true}) {
       PlacedMatrix<double> placed(a, 16, Layout::RowMajor);
       Pivots pivots({n, n, 16});
-      PivotGrowth growth;
+      TileMaxima maxima({n, n, 16});
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
-      LuOptions const options{.order = order,
-                              .leaf_tiles = 100,
-                              .growth = GrowthData{submitter.bind("max |A|", sizeof(double), &growth.matrix),
-                                                   submitter.bind("max |U|", sizeof(double), &growth.factor)}};
+      LuOptions const options{.order = order, .leaf_tiles = 100, .growth = testing::bind_growth(submitter, maxima)};
       auto const tiles = placed.bind(submitter, "A");
       pivoted ? getrf(tasks, tiles, testing::bind_pivots(submitter, pivots), options)
               : getrf_nopiv(tasks, tiles, options);
+      auto const growth = maxima.growth();
       EXPECT_EQ(growth.matrix, 1);
       EXPECT_EQ(growth.factor, std::ldexp(1.0, n - 1));
       EXPECT_EQ(growth.ratio(), std::ldexp(1.0, n - 1));
@@ -247,17 +246,54 @@ TEST(LuGrowth, IsMeasuredOnTheValuesBeforeAndAfter) {
     for (auto const order : every_order) {
       PlacedMatrix<double> placed(a, 16, Layout::ColumnMajor);
       Pivots pivots({rows, cols, 16});
-      PivotGrowth growth;
+      TileMaxima maxima({rows, cols, 16});
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       getrf(tasks, placed.bind(submitter, "A"), testing::bind_pivots(submitter, pivots),
-            {.order = order,
-             .leaf_tiles = 2,
-             .growth = GrowthData{submitter.bind("max |A|", sizeof(double), &growth.matrix),
-                                  submitter.bind("max |U|", sizeof(double), &growth.factor)}});
-      EXPECT_EQ(growth.matrix, testing::largest_modulus(rectangle_of<double>(rows, cols, a)));
-      EXPECT_EQ(growth.factor, testing::largest_modulus(testing::upper(placed.values())));
+            {.order = order, .leaf_tiles = 2, .growth = testing::bind_growth(submitter, maxima)});
+      EXPECT_EQ(maxima.growth().matrix, testing::largest_modulus(rectangle_of<double>(rows, cols, a)));
+      EXPECT_EQ(maxima.growth().factor, testing::largest_modulus(testing::upper(placed.values())));
     }
+  }
+}
+
+// By the tasks that change a tile, and by tasks of their own.
+TYPED_TEST(Lu, GrowthWithoutPivotingIsMeasuredOnTheValuesBeforeAndAfter) {
+  using T = TypeParam;
+  for (auto const& [rows, cols] : testing::every_extents) {
+    auto const a = random_rectangle<T>(rows, cols, 12);
+    for (auto const order : every_order) {
+      for (std::int32_t const inner_tile : {0, 8}) {
+        PlacedMatrix<T> placed(a, 16, Layout::RowMajor);
+        TileMaxima maxima({rows, cols, 16});
+        ImmediateSubmitter submitter;
+        TaskEmitter tasks(submitter);
+        getrf_nopiv(tasks, placed.bind(submitter, "A"),
+                    {.order = order, .growth = testing::bind_growth(submitter, maxima), .inner_tile = inner_tile});
+        double const before = testing::largest_modulus(rectangle_of<T>(rows, cols, a));
+        double const after = testing::largest_modulus(testing::upper(placed.values()));
+        double const rounding = is_complex<T> ? 4.0 * std::numeric_limits<RealOf<T>>::epsilon() : 0;
+        EXPECT_NEAR(maxima.growth().matrix, before, rounding * before);
+        EXPECT_NEAR(maxima.growth().factor, after, rounding * after);
+      }
+    }
+  }
+}
+
+TEST(LuGrowth, IsNotANumberWhereAnElementIsNone) {
+  std::uint64_t const n = 40;
+  for (bool const in_first_tile : {false, true}) {
+    auto a = rectangle_of<double>(n, n, [](std::uint64_t i, std::uint64_t j) { return i == j ? 4.0 : 1.0; });
+    a(in_first_tile ? 0 : n - 1, n - 1) = std::nan("");
+    PlacedMatrix<double> placed(a, 16, Layout::RowMajor);
+    Pivots pivots({n, n, 16});
+    TileMaxima maxima({n, n, 16});
+    ImmediateSubmitter submitter;
+    TaskEmitter tasks(submitter);
+    getrf(tasks, placed.bind(submitter, "A"), testing::bind_pivots(submitter, pivots),
+          {.growth = testing::bind_growth(submitter, maxima)});
+    EXPECT_TRUE(std::isnan(maxima.growth().matrix));
+    EXPECT_TRUE(std::isnan(maxima.growth().factor));
   }
 }
 
@@ -274,6 +310,9 @@ TEST(LuArguments, ThatDoNotMatchAreRefused) {
   EXPECT_THROW(getrf(tasks, lower, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, fine, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, {.leaf_tiles = 0}), InvalidArgument);
+  LuOptions const too_few{.growth = GrowthData{{DataId(0)}, {DataId(0)}}};
+  EXPECT_THROW(getrf_nopiv(tasks, a, too_few), InvalidArgument);
+  EXPECT_THROW(getrf(tasks, a, pivots, too_few), InvalidArgument);
   EXPECT_THROW(laswp(tasks, tall, pivots, grid, SwapDirection::Forward), InvalidArgument);
   EXPECT_THROW(laswp(tasks, fine, pivots, grid, SwapDirection::Forward), InvalidArgument);
   EXPECT_THROW(getrs(tasks, Op::NoTrans, tall, &pivots, tall), InvalidArgument);
