@@ -6,8 +6,7 @@
 namespace granary {
 namespace {
 
-// How many ready tasks are looked at for the seed of a block, and how many equal candidates are compared further.
-constexpr std::size_t seeds = 64;
+// How many equal candidates are compared further.
 constexpr std::size_t equals = 8;
 
 }  // namespace
@@ -105,12 +104,6 @@ void BlockBuilder::open_readers(DataId data, TaskId after) {
     if (reader < after || closed.closing == 0) return;
     if (--closed.closing == 0) touch(written);
   });
-}
-
-TaskId BlockBuilder::seed(ReadyPool const& pool, GroupId group) const {
-  TaskId const open = pool.first_of(
-      group, seeds, [&](TaskId task) { return m_data[written(m_view->task(task)).index()].closing == 0; });
-  return open.valid() ? open : pool.first(group);
 }
 
 // The group's part of the machine's speed on such tasks.

@@ -11,6 +11,8 @@
 #include <deque>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Forms the blocks of SuperblockScheduler. A *written datum* has a chain: the tasks, not given to a group yet, whose
@@ -39,9 +41,13 @@ class BlockBuilder {
   [[nodiscard]] std::deque<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
   void own(DataId data, GroupId group, std::uint64_t block);
 
-  /// Where a block for the group best starts: the most urgent ready task of an open datum; invalid when the pool has
-  /// none for the group.
-  [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group) const;
+  /// Where a block for the group best starts: the most urgent ready task, of an open datum if there is one, for which
+  /// `wanted(task)` holds; invalid when the pool has none for the group.
+  template <class Wanted>
+  [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group, Wanted&& wanted) const {
+    TaskId const open = pool.first_of(group, seeds, [&](TaskId task) { return is_open(task) && wanted(task); });
+    return open.valid() ? open : pool.first_of(group, seeds, wanted);
+  }
   /// The data of a block around the seed's datum, calling `claim(datum)`, which must make the group its owner, for
   /// each as it joins.
   template <class Claim>
@@ -86,6 +92,10 @@ class BlockBuilder {
     std::size_t data = 0;
   };
 
+  // How many ready tasks are looked at for the seed of a block.
+  static constexpr std::size_t seeds = 64;
+
+  [[nodiscard]] bool is_open(TaskId task) const { return m_data[written(m_view->task(task)).index()].closing == 0; }
   [[nodiscard]] double part_of(GroupId group, TaskId seed) const;
   void start(TaskId seed, GroupId group);
   [[nodiscard]] bool admit(DataId data);
@@ -115,3 +125,5 @@ class BlockBuilder {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -3,7 +3,6 @@
 #include <granary/policies/schedulers/darts.hpp>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <memory>
 #include <ranges>
@@ -17,10 +16,6 @@ SchedulerRegistration const registration(
 
 // How far from the end of another group's plan a task that may be taken from it is looked for.
 constexpr int steal_depth = 16;
-// The same for tasks that a slower group may take.
-constexpr int slow_depth = 16;
-// A group is nearly as fast as another when a task takes it at most this many times as long.
-constexpr std::int64_t nearly_as_fast = 2;
 
 }  // namespace
 
@@ -28,12 +23,7 @@ void DartsScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
   m_board = &board;
   m_index.attach(view, board);
-  std::uint32_t seen = 0;
-  for (std::uint32_t g = 0; g < view.topology().groups().size(); ++g) {
-    auto const kind = static_cast<std::uint32_t>(view.topology().groups()[g].kind);
-    if (((seen >> kind) & 1U) == 0) m_one_of_each_kind.emplace_back(g);
-    seen |= 1U << kind;
-  }
+  m_slower.attach(view);
 }
 
 template <class Free>
@@ -54,13 +44,7 @@ GroupId DartsScheduler::least_queued(Free&& free) const {
 // Section 5.3, at the end: a task that is free from the start goes straight to a plan.
 void DartsScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
-  auto const believed = pace(task);
-  auto const fast = believed.fast_groups;
-  if (fast != task.allowed_groups) {
-    m_for_slow.emplace(believed.slowdown, task.priority, id);
-    m_slow_pace.emplace(id, believed);
-    m_fast_backlog_ns += believed.fastest_ns;
-  }
+  auto const fast = m_slower.ready(task);
   GroupId const group = least_queued([&](GroupId g) {
     return ((fast >> g.value()) & 1U) != 0 && std::ranges::all_of(task.accesses, [&](Access const& access) {
              return access.repeated || !reads(access.mode) || m_index.loaded(access.data, g);
@@ -83,62 +67,15 @@ TaskId DartsScheduler::next(GroupId group) {
   return given(head);
 }
 
-DartsScheduler::Pace DartsScheduler::pace(Task const& task) const {
-  Pace pace{.fast_groups = task.allowed_groups};
-  if (m_one_of_each_kind.size() < 2) return pace;
-  std::array<std::int64_t, worker_kinds> times{};
-  std::int64_t slowest_ns = 0;
-  pace.fastest_ns = std::numeric_limits<std::int64_t>::max();
-  auto const& groups = m_view->topology().groups();
-  for (GroupId const group : m_one_of_each_kind) {
-    auto const kind = groups[group.index()].kind;
-    auto const allowed = [&](std::uint32_t g) { return groups[g].kind == kind && task.allowed_on(GroupId(g)); };
-    auto const all = std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(groups.size()));
-    if (std::ranges::none_of(all, allowed)) continue;
-    auto const time_ns = m_view->kernel_time(task.id, group).count();
-    times[static_cast<std::size_t>(kind)] = time_ns;
-    pace.fastest_ns = std::min(pace.fastest_ns, time_ns);
-    slowest_ns = std::max(slowest_ns, time_ns);
-  }
-  for (std::uint32_t g = 0; g < groups.size(); ++g) {
-    auto const time_ns = times[static_cast<std::size_t>(groups[g].kind)];
-    if (time_ns > nearly_as_fast * pace.fastest_ns) pace.fast_groups &= ~(std::uint64_t{1} << g);
-  }
-  pace.slowdown = static_cast<double>(slowest_ns) / static_cast<double>(pace.fastest_ns);
-  return pace;
-}
-
 TaskId DartsScheduler::given(TaskId id) {
-  if (id.valid() && !m_for_slow.empty()) leave_slow(m_view->task(id));
+  if (id.valid()) m_slower.leave(m_view->task(id));
   return id;
 }
 
-void DartsScheduler::leave_slow(Task const& task) {
-  auto const believed = m_slow_pace.find(task.id);
-  if (believed == m_slow_pace.end()) return;
-  m_for_slow.erase({believed->second.slowdown, task.priority, task.id});
-  m_fast_backlog_ns -= believed->second.fastest_ns;
-  m_slow_pace.erase(believed);
-}
-
-// A task that would be ended here before the faster groups have run what is ready.
 TaskId DartsScheduler::take_slowly(GroupId group) {
-  auto const& groups = m_view->topology().groups();
-  int looked_at = 0;
-  for (auto it = m_for_slow.begin(); it != m_for_slow.end() && looked_at < slow_depth; ++it, ++looked_at) {
-    TaskId const id = std::get<TaskId>(*it);
-    auto const& task = m_view->task(id);
-    auto const fast = m_slow_pace.at(id).fast_groups;
-    if (!task.allowed_on(group) || ((fast >> group.value()) & 1U) != 0) continue;
-    std::int64_t fast_workers = 0;
-    for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      if (((fast >> g) & 1U) != 0) fast_workers += static_cast<std::int64_t>(groups[g].workers.size());
-    }
-    if (m_view->kernel_time(id, group).count() * fast_workers > m_fast_backlog_ns) continue;
-    forget(task);
-    return id;
-  }
-  return {};
+  TaskId const id = m_slower.best_for(group);
+  if (id.valid()) forget(m_view->task(id));
+  return id;
 }
 
 void DartsScheduler::plan(TaskId id, GroupId group) {
@@ -186,7 +123,7 @@ TaskId DartsScheduler::steal(GroupId group) {
     for (auto place = plan.rbegin(); place != plan.rend() && looked_at < steal_depth; ++place, ++looked_at) {
       TaskId const id = place->second;
       auto const& task = m_view->task(id);
-      if (((pace(task).fast_groups >> group.value()) & 1U) == 0) continue;
+      if (!m_slower.is_fast(task, group)) continue;
       m_board->remove(id);
       // On one node its inputs stay loaded: the task is about to be committed there.
       if (m_view->topology().group(other).node != m_view->topology().group(group).node) refresh_inputs(task, other);
@@ -198,7 +135,7 @@ TaskId DartsScheduler::steal(GroupId group) {
 
 void DartsScheduler::cancelled(TaskId id) {
   auto const& task = m_view->task(id);
-  if (!m_for_slow.empty()) leave_slow(task);
+  m_slower.leave(task);
   forget(task);
 }
 
@@ -216,7 +153,7 @@ void DartsScheduler::forget(Task const& task) {
 void DartsScheduler::withdrawn(TaskId id, GroupId group) {
   auto const& task = m_view->task(id);
   refresh_inputs(task, group);
-  m_index.add(id, pace(task).fast_groups);
+  m_index.add(id, m_slower.fast_groups(task));
 }
 
 void DartsScheduler::replica_expected(DataId data, NodeId node) { refresh_on(data, node); }

@@ -3,12 +3,12 @@
 
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/schedulers/darts_index.hpp>
+#include <granary/policies/schedulers/slower_groups.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
-#include <tuple>
-#include <unordered_map>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -24,8 +24,7 @@ namespace granary {
 /// tasks), because a transfer for another task or a withdrawal made them so, are planned before a datum is searched
 /// for; a group that finds no ready task takes one from the end of the longest plan, so that no group idles while
 /// another has a queue. Where kinds of workers differ, Algorithm 3 plans a task only for groups that are nearly as fast
-/// on it as the fastest (the paper assumes equal units); a slower group is given ready tasks that lose least there, as
-/// long as the faster ones have enough to do until it ends.
+/// on it as the fastest (the paper assumes equal units); for slower ones see SlowerGroups.
 ///
 /// A decision costs O(log ready tasks) amortised over the tasks that a load frees, beyond the O(readers) of the datum
 /// itself.
@@ -37,7 +36,7 @@ class DartsScheduler final : public Scheduler {
   void cancelled(TaskId task) override;
   /// A task that is free there (section 5.1) once its predecessor has ended, where that is fast.
   [[nodiscard]] bool follows(TaskId task, GroupId group) override {
-    return ((pace(m_view->task(task)).fast_groups >> group.value()) & 1U) != 0;
+    return m_slower.is_fast(m_view->task(task), group);
   }
   void withdrawn(TaskId task, GroupId group) override;
   void replica_expected(DataId data, NodeId node) override;
@@ -58,25 +57,13 @@ class DartsScheduler final : public Scheduler {
   /// there is none.
   template <class Free>
   [[nodiscard]] GroupId least_queued(Free&& free) const;
-  void leave_slow(Task const& task);
 
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   DartsIndex m_index;
-
-  // What a task's time is on the kinds of workers that it is allowed on.
-  struct Pace {
-    std::uint64_t fast_groups = 0;  // nearly as fast as the fastest
-    std::int64_t fastest_ns = 0;
-    double slowdown = 1;  // of the slowest allowed group
-  };
-  [[nodiscard]] Pace pace(Task const& task) const;
-  // By slowdown, then the least urgent first.
-  using SlowEntry = std::tuple<double, std::int64_t, TaskId>;
-  std::vector<GroupId> m_one_of_each_kind;
-  std::set<SlowEntry> m_for_slow;                // ready tasks that slower groups could run
-  std::unordered_map<TaskId, Pace> m_slow_pace;  // of these, as it was believed when they became ready
-  std::int64_t m_fast_backlog_ns = 0;            // of these, on the fastest groups
+  SlowerGroups m_slower;
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

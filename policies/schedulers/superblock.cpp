@@ -26,6 +26,7 @@ void SuperblockScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
   m_board = &board;
   m_blocks.attach(view);
+  m_slower.attach(view);
   m_ready.resize(view.topology().groups().size());
 }
 
@@ -41,6 +42,7 @@ void SuperblockScheduler::submitted(TaskId id) {
 
 void SuperblockScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
+  m_slower.ready(task);
   DataId const data = BlockBuilder::written(task);
   GroupId const owner = data.valid() ? m_blocks.owner(data) : GroupId{};
   if (owner.valid() && task.allowed_on(owner)) {
@@ -58,7 +60,9 @@ TaskId SuperblockScheduler::next(GroupId group) {
   }
   auto& ready = m_ready[group.index()];
   while (ready.empty()) {
-    if (!open_block(group)) return take_over(group);
+    if (open_block(group)) continue;
+    TaskId const taken = take_over(group);
+    return taken.valid() ? taken : take_slowly(group);
   }
   TaskId const task = ready.begin()->second;
   ready.erase(ready.begin());
@@ -73,13 +77,16 @@ bool SuperblockScheduler::follows(TaskId id, GroupId group) {
   return true;
 }
 
-void SuperblockScheduler::give(TaskId task) {
-  m_board->remove(task);
-  m_blocks.leave(m_view->task(task));
+void SuperblockScheduler::give(TaskId id) {
+  auto const& task = m_view->task(id);
+  m_board->remove(id);
+  m_blocks.leave(task);
+  m_slower.leave(task);
 }
 
 bool SuperblockScheduler::open_block(GroupId group) {
-  TaskId const seed = m_blocks.seed(m_pool, group);
+  TaskId const seed =
+      m_blocks.seed(m_pool, group, [&](TaskId task) { return m_slower.is_fast(m_view->task(task), group); });
   if (!seed.valid()) return false;
   ++m_last_block;
   m_blocks.grow(seed, group, [&](DataId data) { claim(data, group, m_last_block); });
@@ -122,20 +129,32 @@ TaskId SuperblockScheduler::take_over(GroupId group) {
   return id;
 }
 
-// Whether a slower group would end the task before the faster one came to it.
+// The datum keeps its owner, if it has one.
+TaskId SuperblockScheduler::take_slowly(GroupId group) {
+  TaskId const id = m_slower.best_for(group);
+  if (!id.valid()) return id;
+  leave_ready(m_view->task(id));
+  give(id);
+  return id;
+}
+
+// Whether the group is fast enough on the task, and would end it before the other one came to it.
 bool SuperblockScheduler::worth_taking(TaskId task, GroupId from, GroupId by) const {
+  if (!m_slower.is_fast(m_view->task(task), by)) return false;
   auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());
   auto const queued = static_cast<std::int64_t>(m_ready[from.index()].size() + m_view->committed(from).size());
   return m_view->kernel_time(task, by) <= m_view->kernel_time(task, from) * (1 + queued / workers);
 }
 
 void SuperblockScheduler::cancelled(TaskId id) {
-  auto const& task = m_view->task(id);
-  if (!m_pool.erase(task) && !m_strays.erase(task)) {
-    DataId const data = BlockBuilder::written(task);
-    m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), id});
-  }
+  leave_ready(m_view->task(id));
   forget(id);
+}
+
+void SuperblockScheduler::leave_ready(Task const& task) {
+  if (m_pool.erase(task) || m_strays.erase(task)) return;
+  DataId const data = BlockBuilder::written(task);
+  m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), task.id});
 }
 
 void SuperblockScheduler::abandoned(TaskId id) { forget(id); }

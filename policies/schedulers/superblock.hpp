@@ -3,11 +3,14 @@
 
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/schedulers/block_builder.hpp>
+#include <granary/policies/schedulers/slower_groups.hpp>
 
 #include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -20,6 +23,10 @@ namespace granary {
 /// block first. All of a block's tasks stand in the group's plan from the start, ready or not: use it with `belady`
 /// eviction, which then knows what comes next. A group that can open no block takes a datum over from the group with
 /// the most ready tasks.
+///
+/// Where kinds of workers differ, a group opens blocks and takes data over only where it is nearly as fast on their
+/// tasks as the fastest: a block ends with its slowest task, and what reads it waits. A slower group takes single tasks
+/// out of others' blocks (see SlowerGroups), whose other tasks stay where they are.
 ///
 /// It plans over the whole window of submitted tasks: submit early. A decision costs O(log ready tasks); opening blocks
 /// costs O(log) per reader of a block's inputs.
@@ -48,12 +55,15 @@ class SuperblockScheduler final : public Scheduler {
   void claim(DataId data, GroupId group, std::uint64_t block);
   void give(TaskId task);
   void forget(TaskId task);
+  void leave_ready(Task const& task);
   [[nodiscard]] TaskId take_over(GroupId group);
+  [[nodiscard]] TaskId take_slowly(GroupId group);
   [[nodiscard]] bool worth_taking(TaskId task, GroupId from, GroupId by) const;
 
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   BlockBuilder m_blocks;
+  SlowerGroups m_slower;
   std::vector<ReadyTasks> m_ready;  // by group: tasks of its blocks
   ReadyPool m_pool;                 // ready tasks of data without owner
   ReadyPool m_strays;               // ready tasks that their datum's owner cannot run, or that write nothing
@@ -61,3 +71,5 @@ class SuperblockScheduler final : public Scheduler {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -74,6 +74,17 @@ class StarPuOnMirage(unittest.TestCase):
         self.assertGreater(runs["darts"]["gflops"], 1.5 * 909)
 
 
+class Superblock(unittest.TestCase):
+    """Ours; cores and GPUs together."""
+
+    def test_it_knows_that_workers_differ(self):
+        for platform, options, least in (("mirage", dict(algorithm="cholesky", tiles=24), 1),
+                                         ("sirocco", dict(algorithm="cholesky", tiles=32, memory=0.25), 1.3),
+                                         ("k40x4", dict(algorithm="lu", tiles=24, memory=0.3), 1.3)):
+            runs = simulate(platform=platform, tile=960, scheduler="darts,superblock", **options)
+            self.assertGreater(runs["superblock"]["gflops"], least * runs["darts"]["gflops"], platform)
+
+
 class DartsPaper(unittest.TestCase):
     def test_figure_6_only_darts_keeps_its_rate_and_stays_under_the_bus_limit(self):
         runs = simulate(platform="v100x1", algorithm="cholesky", tiles=40, tile=2880, memory="2GB", cpus=0,

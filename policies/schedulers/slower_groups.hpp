@@ -1,0 +1,60 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/system_view.hpp>
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+/// Which ready tasks slower workers should take, where kinds of workers differ. A task is for the groups that are
+/// nearly as fast on it as the fastest of those that it is allowed on. A slower group is given the ready tasks that
+/// lose least there, as long as the faster ones have enough to do until it ends.
+///
+/// O(groups) for each task, O(1) where all workers are of one kind; O(log ready tasks) for each that is ready.
+class SlowerGroups {
+ public:
+  void attach(SystemView const& view);
+
+  /// The groups, as a mask, that the task is for.
+  [[nodiscard]] std::uint64_t fast_groups(Task const& task) const { return pace(task).fast_groups; }
+  [[nodiscard]] bool is_fast(Task const& task, GroupId group) const {
+    return ((fast_groups(task) >> group.value()) & 1U) != 0;
+  }
+
+  /// The task became ready. Gives its fast_groups.
+  std::uint64_t ready(Task const& task);
+  /// The task was given to a group or cancelled. Nothing where it was not ready.
+  void leave(Task const& task);
+  /// A ready task that would be ended by the group, a slower one, before the faster ones have run what is ready;
+  /// invalid when there is none.
+  [[nodiscard]] TaskId best_for(GroupId group) const;
+
+ private:
+  // What a task's time is on the kinds of workers that it is allowed on.
+  struct Pace {
+    std::uint64_t fast_groups = 0;
+    std::int64_t fastest_ns = 0;
+    double slowdown = 1;  // of the slowest allowed group
+  };
+  // By slowdown, then the least urgent first.
+  using Entry = std::tuple<double, std::int64_t, TaskId>;
+
+  [[nodiscard]] Pace pace(Task const& task) const;
+
+  SystemView const* m_view = nullptr;
+  std::vector<GroupId> m_one_of_each_kind;
+  std::set<Entry> m_ready;                  // that slower groups could run
+  std::unordered_map<TaskId, Pace> m_pace;  // of these, as it was believed when they became ready
+  std::int64_t m_fast_backlog_ns = 0;       // of these, on the fastest groups
+};
+
+}  // namespace granary
+
+#pragma GCC visibility pop
