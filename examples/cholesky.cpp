@@ -12,6 +12,10 @@ int main(int argc, char** argv) {
   using granary::MatrixPart;
   using granary::Uplo;
   using namespace granary::literals;
+  // Whoever starts this may have an A.h5 of their own.
+  auto const folder = std::filesystem::temp_directory_path() / "granary-example-cholesky";
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
   granary::write_random_spd("A.h5", 1024, 128, 1, granary::ScalarType::Float64);
 
   Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> a_view("A", 500, 500);
@@ -43,8 +47,8 @@ int main(int argc, char** argv) {
     runtime.wait();
     if (a(1199, 1199) != 3.0) residual = 1;
   }
-  std::filesystem::remove("A.h5");
-  std::filesystem::remove("L.h5");
+  std::filesystem::current_path(folder.parent_path());
+  std::filesystem::remove_all(folder);
   std::printf("|A - L L^T| / (n eps |A|) = %.2g\n", residual);
   return residual < 1 && a_view(499, 499) == 2.0 ? 0 : 1;
 }

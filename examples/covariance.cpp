@@ -35,31 +35,29 @@ KOKKOS_INLINE_FUNCTION double covariance(P const& points, std::size_t i, std::si
 }
 
 // [bodies]
-// The elements of a tile whose first element is K(first_row, first_col). A tile at the edge is not full.
+// The elements of a tile whose first element is K(first_row, first_col).
 struct Assemble {
   std::uint64_t first_row, first_col;
   template <class Exec, class P, class Tile>
   void operator()(Exec const& exec, P points, Tile k) const {
-    auto const row = first_row, col = first_col, n = std::uint64_t{points.extent(0)};
+    auto const row = first_row, col = first_col;
     long const rows = static_cast<long>(k.extent(0)), cols = static_cast<long>(k.extent(1));
     Kokkos::parallel_for(
         "assemble", Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>(exec, {0, 0}, {rows, cols}),
         KOKKOS_LAMBDA(long i, long j) {
-          auto const p = row + static_cast<std::uint64_t>(i), q = col + static_cast<std::uint64_t>(j);
-          k(i, j) = p < n && q < n ? covariance(points, p, q) : 0;
+          k(i, j) = covariance(points, row + static_cast<std::uint64_t>(i), col + static_cast<std::uint64_t>(j));
         });
   }
 };
 
 // Adds log det of a factored diagonal tile: det K is the product of the squares of the factor's diagonal.
 struct AddLogDeterminant {
-  std::uint64_t order;
   template <class Exec, class Tile, class Sum>
   void operator()(Exec const& exec, Tile l, Sum sum) const {
-    auto const count = order;
+    auto const count = l.extent(0);
     Kokkos::parallel_for(
         "log_determinant", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(int) {
-          for (std::uint64_t i = 0; i < count; ++i) sum(0) += 2 * log(l(i, i));
+          for (std::size_t i = 0; i < count; ++i) sum(0) += 2 * log(l(i, i));
         });
   }
 };
@@ -67,30 +65,29 @@ struct AddLogDeterminant {
 
 double log_likelihood(granary::Runtime& runtime, Points const& points, Vector const& y) {
   // [covariance]
-  granary::TileGrid const grid{points.extent(0), points.extent(0), tile};
+  auto const n = points.extent(0);
+  auto const K = granary::create_matrix<double>(runtime, n, n, {.part = granary::MatrixPart::Lower, .tile = tile});
   auto const p = runtime.data(points);
-  std::vector<decltype(runtime.temporary<double>(tile, tile))> tiles;  // a handle keeps its datum
-  granary::TiledMatrix<double> const K(
-      grid, granary::MatrixPart::Lower, granary::Layout::RowMajor, tile, [&](std::uint64_t i, std::uint64_t j) {
-        auto const& t = tiles.emplace_back(runtime.temporary<double>(tile, tile));
-        runtime.submit("assemble", Assemble{grid.first(i), grid.first(j)}, read(p), write(t));
-        return t.id();
-      });
+  auto const tiles = K.tiles().grid().tile_rows();
+  for (std::uint64_t i = 0; i < tiles; ++i) {
+    for (std::uint64_t j = 0; j <= i; ++j) {
+      auto const k = K.tile(i, j);
+      runtime.submit("assemble", Assemble{k.first_row(), k.first_col()}, read(p), write(k));
+    }
+  }
   granary::potrf(runtime, Uplo::Lower, K);  // K = L L^T
 
   Vector sum("log det K", 1), x("x", y.extent(0));
   Kokkos::deep_copy(x, y);
   auto const log_determinant = runtime.data(sum);
-  std::size_t diagonal = 0;  // K was made row by row: the diagonal tiles are number 0, 2, 5, 9, ...
-  for (std::uint64_t i = 0; i < grid.tile_rows(); diagonal += ++i + 1)
-    runtime.submit("log_determinant", AddLogDeterminant{grid.rows_in(i)}, read(tiles[diagonal]),
-                   read_write(log_determinant));
+  for (std::uint64_t i = 0; i < tiles; ++i)
+    runtime.submit("log_determinant", AddLogDeterminant{}, read(K.tile(i, i)), read_write(log_determinant));
   granary::potrs(runtime, Uplo::Lower, K, x);  // x = K^-1 y
   runtime.wait();
   // [covariance]
   double product = 0;
   for (std::size_t i = 0; i < y.extent(0); ++i) product += y(i) * x(i);
-  return -0.5 * (product + sum(0) + static_cast<double>(y.extent(0)) * std::log(2 * M_PI));
+  return -0.5 * (product + sum(0) + static_cast<double>(n) * std::log(2 * M_PI));
 }
 
 // The same in memory, by LAPACK.

@@ -2,7 +2,6 @@
 // C = A B, three matrices in files, of which an eighth of one fits in the memory limit. Argument: their order
 // (default 1024).
 #include <granary/granary.hpp>
-#include <granary/linalg/files/generators.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <algorithm>
@@ -22,11 +21,9 @@ constexpr std::uint64_t tile = 128;
 // Writes a matrix of random numbers in [-1, 1]; the files of your own application exist already.
 void write_input(granary::Runtime& runtime, std::string const& path, std::uint64_t n, std::uint64_t seed) {
   auto const name = "general:" + std::to_string(n) + ":" + std::to_string(seed);
-  auto numbers = granary::add_file_matrix<double>(runtime, {n, n, tile}, granary::MatrixPart::All, name,
-                                                  granary::open_generated(name, tile), nullptr);
+  auto const numbers = granary::open_matrix<double>(runtime, name, "", {.tile = tile});
   auto file = granary::create_matrix<double>(runtime, n, n, {.tile = tile, .output = path});
   granary::copy(runtime, numbers, file);
-  numbers.release(runtime.submitter());
   file.commit();
 }
 

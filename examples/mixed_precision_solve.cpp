@@ -3,7 +3,6 @@
 // factorization takes half the memory and half the time, and each refinement reads A once more. A is a matrix in a
 // file, larger than the memory limit. Argument: its order (default 1024).
 #include <granary/granary.hpp>
-#include <granary/linalg/files/generators.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <algorithm>
@@ -22,12 +21,9 @@ constexpr char const* path = "mixed-A.h5";
 
 // Writes a matrix of random numbers in [-1, 1]; the files of your own application exist already.
 void write_input(granary::Runtime& runtime, std::uint64_t n) {
-  auto const name = "general:" + std::to_string(n);
-  auto numbers = granary::add_file_matrix<double>(runtime, {n, n, tile}, granary::MatrixPart::All, name,
-                                                  granary::open_generated(name, tile), nullptr);
+  auto const numbers = granary::open_matrix<double>(runtime, "general:" + std::to_string(n), "", {.tile = tile});
   auto file = granary::create_matrix<double>(runtime, n, n, {.tile = tile, .output = path});
   granary::copy(runtime, numbers, file);
-  numbers.release(runtime.submitter());
   file.commit();
 }
 

@@ -1,7 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/linalg/files/generators.hpp>
 #include <granary/linalg/matrices.hpp>
+#include <granary/linalg/matrix_tile.hpp>
 #include <granary/linalg/pivots_file.hpp>
 
 #include <cstdint>
@@ -9,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <utility>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -33,6 +37,13 @@ class FileMatrix {
         m_name(info.name()),
         m_sink(make_sink(checked(info, options), options)),
         m_tiles(make_tiles(info, options)) {}
+  /// First values are computed, as elements of T. Throws what open_generated throws, and as for a file.
+  FileMatrix(Runtime& runtime, GeneratedMatrix const& matrix, FileMatrixOptions const& options)
+      : m_runtime(runtime),
+        m_name(matrix.name()),
+        m_sink(make_sink(checked(info_of(matrix), options), options)),
+        m_tiles(add_file_matrix<T>(runtime, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
+                                   open_generated(matrix, options.tile, scalar_type_of<T>), m_sink)) {}
   /// A new matrix without first values, which is written before it is read. Throws InvalidArgument when an extent
   /// or the tile size is 0, and what MatrixSink throws.
   FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
@@ -58,6 +69,12 @@ class FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
+  /// Tile (i, j) for tasks of one's own, as `read(A.tile(i, j))`. What they write goes where what the library's tasks
+  /// write goes: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that is not there or
+  /// holds no element of the part that was opened.
+  [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
+    return MatrixTile<T>(m_name, tiles(), i, j);
+  }
 
   /// Adds the row exchanges of the LU factorization of this matrix to the output; see open_pivots. Throws
   /// InvalidArgument without an output, and what MatrixSink::add_vector throws.
@@ -93,6 +110,14 @@ class FileMatrix {
       throw InvalidArgument(info.name() + " holds " + granary::name_of(info.scalar_type) + ", not " +
                             granary::name_of(scalar_type_of<T>));
     }
+    return info;
+  }
+  static MatrixFileInfo info_of(GeneratedMatrix const& matrix) {
+    MatrixFileInfo info;
+    info.path = matrix.name();
+    info.rows = matrix.rows;
+    info.cols = matrix.cols;
+    info.scalar_type = scalar_type_of<T>;
     return info;
   }
   static MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
@@ -136,10 +161,16 @@ class FileMatrix {
   TiledMatrix<T> m_tiles;
 };
 
-/// Opens `dataset` of an HDF5 file, or with an empty `dataset` a .npy file or the only matrix of an HDF5 file.
+/// Opens `dataset` of an HDF5 file, or with an empty `dataset` a .npy file, the only matrix of an HDF5 file, or a
+/// generated matrix, as the programs do: "spd:4096:1e6", see parse_generated. Throws what the constructors throw,
+/// open_matrix_file and parse_generated.
 template <class T>
 [[nodiscard]] FileMatrix<T> open_matrix(Runtime& runtime, std::string const& path, std::string const& dataset = {},
                                         FileMatrixOptions const& options = {}) {
+  if (is_generated(path)) {
+    if (!dataset.empty()) throw InvalidArgument(path + " is generated: it has no datasets such as " + dataset);
+    return FileMatrix<T>(runtime, parse_generated(path), options);
+  }
   return FileMatrix<T>(runtime, open_matrix_file(dataset.empty() ? path : path + ":" + dataset), options);
 }
 
@@ -151,3 +182,5 @@ template <class T>
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -55,6 +55,15 @@ EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
   return backends;
 }
 
+NodeId largest_device(Machine const& machine) {
+  NodeId largest;
+  for (auto const& worker : machine.workers) {
+    if (worker.kind != WorkerKind::Device) continue;
+    if (!largest.valid() || machine[worker.node].capacity > machine[largest].capacity) largest = worker.node;
+  }
+  return largest;
+}
+
 }  // namespace
 
 Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
@@ -65,6 +74,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner),
       m_memories(take_memories(m_planner.topology().machine(), m_backends.memories)),
       m_addresses(bases_of(m_memories)) {
+  m_unfit_device = largest_device(m_planner.topology().machine());
   if (m_options.record_journal) m_journal.estimator = m_estimator->copy();
   auto const& trace = m_options.trace;
   if (trace.record) m_recorder = std::make_unique<TraceRecorder>(m_planner, trace.most_events);
@@ -184,6 +194,7 @@ void Engine::release_data(DataId data) {
 TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
   auto const id = apply([&](Section& section) {
     auto const task = m_planner.submit(submission);
+    if (m_unfit_device.valid()) note_device_need(submission);
     m_parameters.create(task, std::move(parameters));
     if (m_recorder) m_recorder->submitted(task, submission.index);
     m_prioritised = m_prioritised || submission.priority != 0;
@@ -353,48 +364,6 @@ void Engine::account_waiting(Clock::time_point now) {
   if (m_idle_for_data > 0) m_waited += (now - m_accounted) * m_idle_for_data;
   m_idle_for_data = idle;
   m_accounted = now;
-}
-
-// Not const, because whoever has had the lock drains what was posted meanwhile.
-EngineStatistics Engine::statistics() {
-  EngineStatistics statistics;
-  auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);
-  for (auto const& lane : m_lanes) {
-    Duration const busy(lane->busy_nanoseconds.load(std::memory_order_relaxed));
-    statistics.workers.push_back({lane->tasks.load(std::memory_order_relaxed), busy, elapsed - busy,
-                                  lane->expanded.load(std::memory_order_relaxed),
-                                  lane->inner_tasks.load(std::memory_order_relaxed)});
-  }
-  {
-    std::lock_guard const lock(m_lock);
-    statistics.planner = m_planner.statistics();
-    statistics.idle = m_planner.idle();
-    statistics.priorities_ignored = m_prioritised && !m_planner.scheduler().heeds_priorities();
-    statistics.waiting_for_data = m_waited;
-    statistics.deciding = m_decided;
-  }
-  try_drain();
-  return statistics;
-}
-
-Trace Engine::trace() {
-  if (!m_recorder) return {};
-  auto trace = [&] {
-    std::lock_guard const lock(m_lock);
-    return m_recorder->trace();
-  }();
-  try_drain();
-  return trace;
-}
-
-std::string Engine::describe() {
-  auto text = [&] {
-    std::lock_guard const lock(m_lock);
-    rethrow_if_broken();
-    return m_planner.describe_waiting();
-  }();
-  try_drain();
-  return text;
 }
 
 }  // namespace granary

@@ -24,6 +24,8 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// What performs the planner's commands on a machine.
@@ -117,6 +119,7 @@ class Engine final : public Submitter {
   void queue_copy(CopyCommand const& copy, Section& section);
   void wake_lanes(Section& section);
   void account_waiting(Clock::time_point now);
+  void note_device_need(TaskSubmission const& submission);
   void rethrow_if_broken() const;
 
   // engine_threads.cpp
@@ -176,6 +179,8 @@ class Engine final : public Submitter {
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
   std::uint32_t m_waiters = 0;
   bool m_prioritised = false;  // some task had a priority
+  NodeId m_unfit_device;       // the one with the largest memory, until a task fits it
+  Bytes m_device_need = 0;     // of the largest task meanwhile
   std::uint32_t m_sections = 0;
   std::size_t m_copies = 0;           // under way, as the planner knows
   std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
@@ -190,3 +195,5 @@ class Engine final : public Submitter {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread that launches the kernels of all device workers and sees them end.
-#include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
 #include <granary/core/engine/poll_pause.hpp>
+#include <granary/core/planner/device_lost.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -129,13 +129,9 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
 
 // Nothing that a lost device was to do can be done any more, and what its memory held is gone: the run ends.
 void Engine::cancel_if_lost(std::exception_ptr const& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (DeviceLost const&) {
-    m_events.push(CancelAll{error});
-    announce(1);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): any other failure concerns its task alone
-  }
+  if (!is_device_lost(error)) return;  // any other failure concerns its task alone
+  m_events.push(CancelAll{error});
+  announce(1);
 }
 
 }  // namespace granary

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 struct WorkerStatistics {
@@ -21,6 +23,9 @@ struct EngineStatistics {
   Statistics planner;
   bool idle = true;                 ///< every submitted task has ended, and nothing is on its way
   bool priorities_ignored = false;  ///< tasks had priorities, and the scheduler does not heed them
+  /// In a device's memory, of the largest task, where tasks have kernels for devices and none of these has fitted one;
+  /// otherwise 0.
+  Bytes device_need = 0;
   std::vector<WorkerStatistics> workers;
   /// Workers' time, summed, without a task while some task was committed on their node and copies were under way.
   Duration waiting_for_data{0};
@@ -29,3 +34,5 @@ struct EngineStatistics {
 };
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -48,6 +48,10 @@ class Names {
 
 }  // namespace
 
+std::string Planner::name_of(Task const& task) const {
+  return "task '" + m_codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
+}
+
 std::string Planner::describe_waiting() const {
   return describe_phases() + describe_committed() + describe_uncommitted() + describe_memories();
 }

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What fails, what that takes along, and what stays.
 #include <granary/core/base/error.hpp>
+#include <granary/core/planner/device_lost.hpp>
 #include <granary/core/planner/planner.hpp>
 
 #include <algorithm>
@@ -12,6 +13,15 @@ namespace {
 
 constexpr char const* the_run = "the run";
 
+template <class Function>
+void for_each_output(Task const& task, Function&& function) {
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && writes(access.mode)) function(access.data);
+  }
+}
+
+}  // namespace
+
 bool is_device_lost(std::exception_ptr const& error) {
   try {
     std::rethrow_exception(error);
@@ -21,8 +31,6 @@ bool is_device_lost(std::exception_ptr const& error) {
     return false;
   }
 }
-
-}  // namespace
 
 void Planner::task_failed(TaskId id, std::exception_ptr error) {
   Task& task = m_graph[id];
@@ -38,9 +46,7 @@ void Planner::task_failed(TaskId id, std::exception_ptr error) {
 void Planner::task_skipped(TaskId id) {
   Task& task = m_graph[id];
   NodeId const node = m_topology.group(task.group).node;
-  for (auto const& access : task.accesses) {
-    if (!access.repeated && writes(access.mode)) --record(access.data).on(node)->writers;
-  }
+  for_each_output(task, [&](DataId data) { --record(data).on(node)->writers; });
   cancel(task);
   advance();
 }
@@ -67,15 +73,14 @@ void Planner::discard(Task& task) {
 std::vector<DataId> Planner::lose_outputs(Task const& task, std::vector<std::string>& names) {
   std::vector<DataId> outputs;
   NodeId const node = m_topology.group(task.group).node;
-  for (auto const& access : task.accesses) {
-    if (access.repeated || !writes(access.mode)) continue;
-    auto& data = record(access.data);
-    outputs.push_back(access.data);
+  for_each_output(task, [&](DataId id) {
+    auto& data = record(id);
+    outputs.push_back(id);
     names.push_back(data.description.name);
     data.poisoned = true;
     data.poison_reported = false;
     --data.on(node)->writers;
-  }
+  });
   return outputs;
 }
 
@@ -86,9 +91,7 @@ void Planner::fail(Task& task, std::exception_ptr error) {
   if (task.phase == TaskPhase::Issued) {
     outputs = lose_outputs(task, failure.poisoned);
   } else {  // they keep their values
-    for (auto const& access : task.accesses) {
-      if (!access.repeated && writes(access.mode)) make_stale(access.data);
-    }
+    for_each_output(task, [&](DataId data) { make_stale(data); });
   }
   m_failures.push_back(std::move(failure));
   withdraw_from_queues(task);
@@ -123,10 +126,7 @@ void Planner::withdraw_from_queues(Task& task) {
 void Planner::cancel(Task& task) {
   ++m_statistics.tasks_cancelled;
   withdraw_from_queues(task);
-  for (auto const& access : task.accesses) {
-    if (access.repeated || !writes(access.mode)) continue;
-    make_stale(access.data);
-  }
+  for_each_output(task, [&](DataId data) { make_stale(data); });
   end_task(task);
 }
 

@@ -7,6 +7,34 @@
 
 namespace granary {
 
+namespace {
+
+// The device group with a lane whose last task writes what one with these accesses reads, and which no other waits for
+// yet: the new one may be issued behind it. Those that come later are left to the group's next event, so that it is
+// looked at once for each task that it was given. `where(data)` is the node on which a task writes the datum now.
+template <class Workers, class Where>
+GroupId group_to_follow(Topology const& topology, Workers const& workers, TaskGraph const& graph,
+                        AccessList const& accesses, Where const& where) {
+  for (auto const& access : accesses) {
+    NodeId const node = reads(access.mode) ? where(access.data) : NodeId();
+    if (!node.valid()) continue;
+    auto const writes_last = [&](WorkerId worker) {
+      TaskId const id = workers[worker.index()].last;
+      auto const* const last = id.valid() ? graph.find(id) : nullptr;
+      return last != nullptr && last->first_successor == Task::none &&
+             std::ranges::any_of(last->accesses,
+                                 [&](Access const& of) { return of.data == access.data && writes(of.mode); });
+    };
+    for (GroupId const id : topology.groups_on(node)) {
+      auto const& group = topology.group(id);
+      if (group.kind == WorkerKind::Device && std::ranges::any_of(group.workers, writes_last)) return id;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options)
     : m_topology(std::move(topology)),
       m_policies(std::move(policies)),
@@ -36,67 +64,15 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
 
 Planner::~Planner() = default;
 
-CodeletId Planner::add_codelet(Codelet codelet) {
-  m_codelets.push_back(std::move(codelet));
-  CodeletId const id(static_cast<std::uint32_t>(m_codelets.size() - 1));
-  m_estimator.codelet_added(id, m_codelets.back());
-  return id;
-}
-
-DataId Planner::add_data(DataDescription description) {
-  auto const& machine = m_topology.machine();
-  auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
-  if (description.bytes == 0) refuse("has no bytes");
-  auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= machine.nodes.size(); };
-  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that is not there");
-  auto const has_workers = [&](NodeId node) { return !m_topology.groups_on(node).empty(); };
-  if (description.origin_is_home && description.home != description.origin)
-    refuse("has an origin that is not its home");
-  if (description.home.valid() && description.in_place != has_workers(description.home)) {
-    refuse("must be used in place exactly when its home's node has workers");
-  }
-  if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
-    refuse("has an origin on a node with workers that is not its home");
-  }
-
-  DataId id;
-  if (m_free_data.empty()) {
-    id = DataId(static_cast<std::uint32_t>(m_data.size()));
-    m_data.emplace_back();
-  } else {
-    id = m_free_data.back();
-    m_free_data.pop_back();
-  }
-  auto& added = m_data[id.index()];
-  added = {};
-  if (description.origin.valid() && !description.origin_is_home) {
-    added.replicas.emplace_back(description.origin, Slot::Origin, 0, true);
-  }
-  if (description.home.valid()) {
-    added.replicas.emplace_back(description.home, Slot::Home, 0, description.origin_is_home);
-  }
-  added.defined = description.origin.valid();
-  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-    if (!m_topology.between_others(NodeId(static_cast<std::uint32_t>(n)))) continue;
-    m_nodes[n].reserve = std::max(m_nodes[n].reserve, m_nodes[n].ledger.rounded(description.bytes));
-  }
-  added.description = std::move(description);
-  return id;
-}
-
-void Planner::release_data(DataId data) {
-  if (!known(data) || record(data).released) {
-    throw InvalidArgument("data " + std::to_string(data.value()) + " is released but not registered");
-  }
-  record(data).released = true;
-  try_forget(data);
-  advance();
-}
-
 TaskId Planner::submit(TaskSubmission const& submission) {
   AccessList accesses(submission.accesses);
   check_submission(submission, accesses);
   std::uint64_t const groups = allowed_groups(submission, accesses);
+  GroupId const behind = group_to_follow(m_topology, m_workers, m_graph, accesses, [&](DataId data) {
+    auto const& replicas = record(data).replicas;
+    auto const written = std::ranges::find_if(replicas, [](Replica const& replica) { return replica.writers > 0; });
+    return written != replicas.end() ? written->node : NodeId();
+  });
   for (auto const& access : accesses) {
     if (writes(access.mode)) record(access.data).defined = true;
   }
@@ -107,7 +83,11 @@ TaskId Planner::submit(TaskSubmission const& submission) {
   task.allowed_groups = groups;
   TaskId const id = task.id;
   m_policies.scheduler->submitted(id);
-  if (task.predecessors == 0) make_ready(task);
+  if (task.predecessors == 0) {
+    make_ready(task);
+  } else if (behind.valid() && task.allowed_on(behind)) {
+    m_groups[behind.index()].look = m_look = true;
+  }
   advance();
   return id;
 }
@@ -414,36 +394,6 @@ void Planner::look_again(NodeId id) {
   for (auto& other : m_nodes) {
     if (!other.write_backs.empty()) other.look = m_look = true;
   }
-}
-
-Place Planner::place(DataId data, NodeId node) const {
-  auto const* replica = record(data).on(node);
-  return {node, replica->slot, replica->offset};
-}
-
-bool Planner::idle() const { return m_graph.size() == 0 && m_transfers.size() == 0 && m_going_home == 0; }
-
-std::string Planner::name_of(Task const& task) const {
-  return "task '" + m_codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
-}
-
-void Planner::handle(Event const& event) {
-  struct Dispatch {
-    Planner& planner;
-    void operator()(AddCodelet const& e) const { planner.add_codelet(e.codelet); }
-    void operator()(AddData const& e) const { planner.add_data(e.description); }
-    void operator()(ReleaseData const& e) const { planner.release_data(e.data); }
-    void operator()(SubmitTask const& e) const { planner.submit({e.codelet, e.accesses, e.priority, e.flops}); }
-    void operator()(CopyDone const& e) const { planner.copy_done(e.transfer); }
-    void operator()(CopyFailed const& e) const { planner.copy_failed(e.transfer, e.error); }
-    void operator()(TaskDone const& e) const { planner.task_done(e.task, e.duration); }
-    void operator()(TaskFailed const& e) const { planner.task_failed(e.task, e.error); }
-    void operator()(TaskSkipped const& e) const { planner.task_skipped(e.task); }
-    void operator()(FlushHomes const&) const { planner.flush_homes(); }
-    void operator()(CancelAll const& e) const { planner.cancel_all(e.error); }
-    void operator()(ClearFailures const&) const { planner.take_failures(); }
-  };
-  std::visit(Dispatch{*this}, event);
 }
 
 }  // namespace granary

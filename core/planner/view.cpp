@@ -1,10 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What policies see of the planner.
+// What policies and drivers see of the planner.
 #include <granary/core/planner/planner.hpp>
 
 #include <algorithm>
 
 namespace granary {
+
+Place Planner::place(DataId data, NodeId node) const {
+  auto const* replica = record(data).on(node);
+  return {node, replica->slot, replica->offset};
+}
+
+bool Planner::idle() const { return m_graph.size() == 0 && m_transfers.size() == 0 && m_going_home == 0; }
 
 bool Planner::valid(DataId data, NodeId node) const {
   auto const* replica = record(data).on(node);

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/runtime/view_lines.hpp>
 
-#include <Kokkos_Core.hpp>
-
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -79,12 +81,25 @@ typename View::array_layout packed_layout(View const& view) {
 
 // At another address than the user's the View has no gaps.
 template <class Body, class View>
-Body view_at(View const& view, std::byte* address) {
+Body view_at(View const* view, std::byte* address) {
   auto* elements = reinterpret_cast<typename View::pointer_type>(address);
   if constexpr (std::is_constructible_v<Body, View const&>) {
-    if (elements == view.data()) return Body(view);
+    if (elements == view->data()) return Body(*view);
   }
-  return Body(elements, packed_layout(view));
+  return Body(elements, packed_layout(*view));
+}
+
+// Of a matrix in LayoutRight: `pitch` elements from one row to the next, wherever it lies.
+struct RowsShape {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t pitch = 0;
+};
+
+template <class Body>
+Body view_at(RowsShape const& shape, std::byte* address) {
+  Body const full(reinterpret_cast<typename Body::pointer_type>(address), shape.rows, shape.pitch);
+  return Kokkos::subview(full, Kokkos::ALL, std::pair(std::size_t{0}, shape.cols));
 }
 
 // How the elements of a View are moved.
@@ -135,9 +150,18 @@ struct TypedAccess {
   using ViewType = View;
   static constexpr AccessMode mode = Mode;
   DataId data;
-  View const* view;
+  View const* shape;
 
-  explicit TypedAccess(Data<View> const& handle) : data(handle.id()), view(handle.m_view.get()) {}
+  explicit TypedAccess(Data<View> const& handle) : data(handle.id()), shape(handle.m_view.get()) {}
+};
+
+/// What `read`, `write` and `read_write` make of a datum's handle, and Runtime::submit takes: TypedAccess and its like.
+template <class A>
+concept TaskAccess = requires(A const& access) {
+  typename A::ViewType;
+  { A::mode } -> std::convertible_to<AccessMode>;
+  { access.data } -> std::convertible_to<DataId>;
+  access.shape;
 };
 
 /// The task reads what the last task before it left in `x`.
@@ -157,3 +181,5 @@ TypedAccess<View, AccessMode::ReadWrite> read_write(Data<View> const& x) {
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

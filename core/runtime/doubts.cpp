@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
+#include <granary/core/runtime/machine.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -43,13 +44,20 @@ std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings
   return doubts;
 }
 
-std::vector<std::string> find_doubts(RuntimeOptions const& options, bool priorities_ignored, int blas_threads) {
+std::vector<std::string> find_doubts(RuntimeOptions const& options, EngineStatistics const& run, int blas_threads) {
   std::vector<std::string> doubts;
-  if (priorities_ignored) {
+  if (run.priorities_ignored) {
     doubts.push_back(
         fmt::format("the scheduler '{}' ignores priorities, and tasks of this run have some: darts, dmdas, "
                     "heftp, lws and prio heed them (--scheduler, GRANARY_SCHEDULER)",
                     options.scheduler));
+  }
+  if (run.device_need > 0) {
+    doubts.push_back(fmt::format(
+        "no task fits a device, so cores do all the work: each device has {} bytes for data under its limit of "
+        "{} bytes, and the largest task needs {} bytes there: raise the limit (--device-memory, "
+        "GRANARY_DEVICE_MEMORY) or use smaller tiles (--tile)",
+        device_capacity(options), options.device_memory, run.device_need));
   }
   if (*options.workers > 1 && blas_threads > 1) {
     doubts.push_back(

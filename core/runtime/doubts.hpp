@@ -2,11 +2,14 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/engine/statistics.hpp>
 #include <granary/core/runtime/config.hpp>
 
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -24,12 +27,14 @@ struct Surroundings {
 /// with what to do about it.
 [[nodiscard]] std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings const& around);
 
-/// What is to be said of a run that has ended: that the scheduler ignored the priorities of its tasks, and that
-/// BLAS had that many threads.
-[[nodiscard]] std::vector<std::string> find_doubts(RuntimeOptions const& options, bool priorities_ignored,
+/// What is to be said of a run that has ended: that the scheduler ignored the priorities of its tasks, that none of
+/// them fitted a device, and that BLAS had that many threads.
+[[nodiscard]] std::vector<std::string> find_doubts(RuntimeOptions const& options, EngineStatistics const& run,
                                                    int blas_threads);
 
 /// Writes a warning to the log, each text once per process; whether it did. May be called from any thread.
 bool warn_once(std::string const& text);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

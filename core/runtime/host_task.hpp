@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// A task's name and what schedulers may know of it; a name alone will do.
@@ -66,11 +68,11 @@ std::string const& element_sizes() {
   return sizes;
 }
 
-// A task of the façade: the body, and the shapes of its Views, which the engine keeps as long as the data.
+// A task of the façade: the body, and the shapes of its Views; the engine keeps those of Data as long as the data.
 template <class Body, class... Accesses>
 struct HostTask {
   Body body;
-  std::tuple<typename Accesses::ViewType const*...> views;
+  std::tuple<decltype(Accesses::shape)...> shapes;
 
   static_assert(runs_on_host<Body>() || runs_on_devices<Body>(), "a body cannot be both host_only and device_only");
 
@@ -99,9 +101,11 @@ struct HostTask {
   static void run(KernelCall const& call, std::index_sequence<I...>) {
     auto const& task = *static_cast<HostTask const*>(call.parameters);
     task.body(*static_cast<Space const*>(call.instance),
-              view_at<ViewOf<Accesses>>(*std::get<I>(task.views), call.data[I])...);
+              view_at<ViewOf<Accesses>>(std::get<I>(task.shapes), call.data[I])...);
   }
 };
 
 }  // namespace detail
 }  // namespace granary
+
+#pragma GCC visibility pop

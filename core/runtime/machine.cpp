@@ -56,6 +56,19 @@ Bytes vendor_workspace(Bytes memory, unsigned lanes) {
                     largest_workspace);
 }
 
+// Times of kernels are kept by kind of worker, and all devices are of one kind.
+void check_alike(DeviceApi const& api, std::vector<int> const& numbers) {
+  for (int const number : numbers) {
+    auto const first = api.properties(numbers.front());
+    auto const other = api.properties(number);
+    if (other.architecture == first.architecture) continue;
+    throw InvalidArgument("device " + std::to_string(numbers.front()) + " is " + first.name + " (" +
+                          first.architecture + ") and device " + std::to_string(number) + " is " + other.name + " (" +
+                          other.architecture +
+                          "): a run uses devices of one architecture, so name those (--devices, GRANARY_DEVICES)");
+  }
+}
+
 std::string count(int devices) { return devices == 1 ? "there is 1" : "there are " + std::to_string(devices); }
 
 }  // namespace
@@ -112,6 +125,7 @@ Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi>
       throw InvalidArgument("device " + std::to_string(number) + " does not exist: " + count(present));
     }
   }
+  check_alike(*api, devices.numbers);
   if (names.parts > 1) {
     api = divide_device(std::move(api), names.numbers.front(), names.parts);
     devices.numbers.resize(static_cast<std::size_t>(names.parts));

@@ -152,8 +152,7 @@ void Runtime::write_trace() const {
 void Runtime::wait() {
   m_engine->wait();
   m_disk->collect();
-  auto const ignored = m_engine->statistics().priorities_ignored;
-  for (auto const& doubt : find_doubts(m_options, ignored, blas_threads())) warn_once(doubt);
+  for (auto const& doubt : find_doubts(m_options, statistics(), blas_threads())) warn_once(doubt);
 }
 
 std::shared_ptr<AsyncFileIo> Runtime::io() {

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Where a datum's bytes are when no worker uses them: host memory of the application, or slots of storages, or nowhere
@@ -93,8 +95,8 @@ class Runtime {
   /// that launches none says so by `launches_kokkos_kernels = false` and is exempt. It is then host_only, too, unless
   /// it says `host_only = false`.
   /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.) Throws what Submitter::submit throws.
-  template <class Body, class... Views, AccessMode... Modes>
-  TaskId submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses);
+  template <class Body, TaskAccess... Accesses>
+  TaskId submit(TaskInfo const& info, Body body, Accesses const&... accesses);
 
   /// Returns when every submitted task has ended and every home holds its last value; see Engine::wait for failures.
   void wait();
@@ -202,14 +204,16 @@ auto Runtime::temporary(Extents... extents) {
   return Data<View>(std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept));
 }
 
-template <class Body, class... Views, AccessMode... Modes>
-TaskId Runtime::submit(TaskInfo const& info, Body body, TypedAccess<Views, Modes> const&... accesses) {
-  using TypedTask = detail::HostTask<Body, TypedAccess<Views, Modes>...>;
-  std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Modes}...};
-  auto const id = codelet(TypedTask::kernels(), info.name, detail::element_sizes<Views...>(),
+template <class Body, TaskAccess... Accesses>
+TaskId Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
+  using TypedTask = detail::HostTask<Body, Accesses...>;
+  std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
+  auto const id = codelet(TypedTask::kernels(), info.name, detail::element_sizes<typename Accesses::ViewType...>(),
                           detail::launches_kokkos_kernels<Body>());
   return m_engine->submit({id, list, info.priority, info.flops},
-                          Parameters(TypedTask{std::move(body), {accesses.view...}}));
+                          Parameters(TypedTask{std::move(body), {accesses.shape...}}));
 }
 
 }  // namespace granary
+
+#pragma GCC visibility pop

@@ -205,9 +205,9 @@ TEST(EngineDriver, ATaskIsLaunchedBehindTheOneThatItWaitsFor) {
 }
 
 TEST(EngineDriver, WhatFollowsARefusedLaunchIsSkipped) {
-  auto const launches = std::make_shared<FakeLaunches>(4);
+  auto const launches = std::make_shared<FakeLaunches>(5);
   launches->refused = {1};
-  DriverFixture fixture(launches, 1, 4);
+  DriverFixture fixture(launches, 1, 5);
   std::array<std::uint64_t, 3> values{};
   std::array<DataId, 3> const data{fixture.in_place(values[0]), fixture.in_place(values[1]),
                                    fixture.in_place(values[2])};

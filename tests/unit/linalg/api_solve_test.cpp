@@ -51,7 +51,8 @@ void solves(std::uint64_t n, std::uint64_t columns) {
     auto const pivots = getrf(runtime, a, 32);
     getrs(runtime, op, a, pivots, x);
     EXPECT_LT(largest_difference(values_of(x), s.x), rounding<T>(100)) << n;
-    EXPECT_LT(solve_residual(runtime, op, make_view<T, LayoutA>(s.a), x, b, 32), 2);
+    // Whatever BLAS it is; the tests of LAPACK allow 30.
+    EXPECT_LT(solve_residual(runtime, op, make_view<T, LayoutA>(s.a), x, b, 32), 10);
     if (op == Op::NoTrans) {
       fill(a, s.a);
       fill(x, s.b);

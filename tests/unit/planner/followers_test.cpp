@@ -26,7 +26,7 @@ struct OnTheDevice : Hand {
 
   /// Three tasks, each of which reads what the one before writes; nothing but the first is ready.
   Chain chain() {
-    TaskId const before = submit({read_write(a)});
+    TaskId const before = submit({});
     Chain const made{submit({read_write(a)}), submit({read(a), read_write(b)}), submit({read_write(b)})};
     finish(before);
     return made;
@@ -51,6 +51,33 @@ TEST(Followers, AreGivenToTheLaneBehindTheirPredecessor) {
   EXPECT_EQ(hand.planner.statistics().tasks_following, 2U);
   EXPECT_EQ(hand.planner.statistics().tasks_run, 6U);
   hand.planner.check_invariants();
+}
+
+TEST(Followers, AreFoundWhenTheyAreSubmitted) {
+  OnTheDevice hand;
+  TaskId const first = hand.submit({read_write(hand.a)});
+  TaskId const second = hand.submit({read(hand.a), read_write(hand.b)});
+  EXPECT_THAT(hand.given(), ElementsAre(std::pair(first, false), std::pair(second, true)));
+  TaskId const third = hand.submit({read_write(hand.b)});
+  EXPECT_EQ(hand.runs.size(), 2U) << "the lane holds what it may";
+  hand.finish(first);
+  EXPECT_THAT(hand.given(), ElementsAre(std::pair(second, true), std::pair(third, true)));
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_following, 2U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+// So that many that read the result of one task cost no more than a look.
+TEST(Followers, AreFoundWhenTheyAreSubmittedIfTheyAreTheFirstToWait) {
+  OnTheDevice hand({.issue_ahead = Duration{0}, .device_issue = 3});
+  DataId const far = hand.stored("far", 100);
+  TaskId const before = hand.submit({});
+  TaskId const first = hand.submit({read_write(hand.a)});
+  hand.submit({read(hand.a), read(far)});
+  TaskId const later = hand.submit({read(hand.a), read_write(hand.b)});
+  EXPECT_THAT(hand.given(), ElementsAre(std::pair(before, false), std::pair(first, false)));
+  hand.finish(before);
+  EXPECT_THAT(hand.given(), ElementsAre(std::pair(first, false), std::pair(later, true)));
 }
 
 TEST(Followers, AreNotGivenToALaneThatHoldsOneTaskAtATime) {
@@ -156,14 +183,14 @@ TEST(Followers, AreIssuedEvenIfTheRestIsCancelled) {
 TEST(Followers, TheSchedulerDecides) {
   for (std::string const scheduler : {"eager", "lws", "dmda", "dmdar", "dmdas", "heft", "darts", "superblock"}) {
     OnTheDevice hand(two_held, scheduler);
-    TaskId const before = hand.submit({read_write(hand.a)});
+    TaskId const before = hand.submit({});
     for (int i = 0; i < 2; ++i) hand.submit({read_write(hand.a)});
     hand.finish(before);
     EXPECT_EQ(hand.planner.statistics().tasks_following, 1U) << scheduler;
   }
   for (std::string const scheduler : {"heteroprio", "prio"}) {
     OnTheDevice hand(two_held, scheduler);
-    TaskId const before = hand.submit({read_write(hand.a)});
+    TaskId const before = hand.submit({});
     for (int i = 0; i < 2; ++i) hand.submit({read_write(hand.a)});
     hand.finish(before);
     EXPECT_EQ(hand.planner.statistics().tasks_following, 0U) << scheduler;

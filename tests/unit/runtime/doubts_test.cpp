@@ -30,8 +30,8 @@ Surroundings fitting() { return {.cores = 2, .memory = 4_GiB, .openmp_threads = 
 
 TEST(Doubts, NothingIsDoubtedWhereAllFits) {
   EXPECT_THAT(find_doubts(two_workers(), fitting()), IsEmpty());
-  EXPECT_THAT(find_doubts(two_workers(), false, 1), IsEmpty());
-  EXPECT_THAT(find_doubts(two_workers(), false, 0), IsEmpty());
+  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 1), IsEmpty());
+  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 0), IsEmpty());
 }
 
 TEST(Doubts, MoreWorkersThanCores) {
@@ -62,14 +62,28 @@ TEST(Doubts, ALimitAboveTheMachinesMemory) {
 TEST(Doubts, PrioritiesThatNobodyHeeds) {
   auto options = two_workers();
   options.scheduler = "eager";
-  EXPECT_THAT(find_doubts(options, true, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores priorities")));
+  EngineStatistics run;
+  run.priorities_ignored = true;
+  EXPECT_THAT(find_doubts(options, run, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores priorities")));
 }
 
 TEST(Doubts, ABlasThatWasGivenThreads) {
-  EXPECT_THAT(find_doubts(two_workers(), false, 4), ElementsAre(HasSubstr("BLAS was given 4 threads per call")));
+  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 4),
+              ElementsAre(HasSubstr("BLAS was given 4 threads per call")));
   auto one = two_workers();
   one.workers = 1;
-  EXPECT_THAT(find_doubts(one, false, 4), IsEmpty());
+  EXPECT_THAT(find_doubts(one, EngineStatistics{}, 4), IsEmpty());
+}
+
+TEST(Doubts, DevicesThatNoTaskFits) {
+  auto options = two_workers();
+  options.devices = "host:2";
+  options.device_memory = 1_MiB + 100;
+  EngineStatistics run;
+  run.device_need = 2_MiB;
+  EXPECT_THAT(find_doubts(options, run, 1),
+              ElementsAre(HasSubstr("has 1048576 bytes for data under its limit of 1048676 bytes, and the largest task "
+                                    "needs 2097152 bytes there")));
 }
 
 TEST(Doubts, EachIsSaidOnce) {
@@ -90,6 +104,33 @@ struct Increment {
     x(0) += 1;
   }
 };
+
+// What a run with a device for data of 64 KiB writes to the log, whose tasks change data of these sizes.
+std::string log_with_device(std::vector<Bytes> const& sizes) {
+  ::testing::internal::CaptureStdout();
+  {
+    Runtime runtime({.workers = 1,
+                     .devices = "host:1",
+                     .device_memory = 64_KiB,
+                     .host_memory = 1_MiB,
+                     .scratch = ::testing::TempDir(),
+                     .models = models_off});
+    for (Bytes const bytes : sizes) {
+      Kokkos::View<double*, Kokkos::HostSpace> x_view("x", bytes / sizeof(double));
+      runtime.submit("increment", Increment{}, read_write(runtime.data(x_view)));
+      runtime.wait();
+    }
+  }
+  std::fflush(stdout);
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(Doubts, ARunSaysOnceThatNoTaskFitsADevice) {
+  EXPECT_THAT(log_with_device({1_KiB, 100_KiB}), Not(HasSubstr("fits a device"))) << "the first did";
+  auto const said = log_with_device({100_KiB, 100_KiB});
+  EXPECT_EQ(count(said, "no task fits a device, so cores do all the work: each device has 65536 bytes"), 1U) << said;
+  EXPECT_EQ(count(said, "the largest task needs 102400 bytes there"), 1U) << said;
+}
 
 // What a run writes to the log.
 std::string log_of(std::string const& scheduler, std::int64_t priority) {

@@ -102,6 +102,49 @@ TEST(ChooseDevices, RefusesWithTheNumbers) {
   EXPECT_THAT(choose(options("0", 255), 1), HasSubstr("255 bytes"));
 }
 
+// Four GPUs: two of a model, another one of their architecture, and an older one.
+class MixedDevices : public DeviceApi {
+ public:
+  [[nodiscard]] std::string name() const override { return "fake"; }
+  [[nodiscard]] int devices() const override { return 4; }
+  [[nodiscard]] bool emulated() const override { return true; }
+  [[nodiscard]] DeviceProperties properties(int device) const override {
+    auto const* const name = device == 3 ? "Quadro" : device == 2 ? "A100 80GB" : "A100 40GB";
+    return {name, device == 3 ? "sm_75" : "sm_80", "", 1_MiB, 1_MiB};
+  }
+
+  MOCK_METHOD(std::byte*, allocate, (int, Bytes), (override));
+  MOCK_METHOD(void, free, (int, std::byte*), (noexcept, override));
+  MOCK_METHOD(std::byte*, allocate_pinned, (Bytes), (override));
+  MOCK_METHOD(void, free_pinned, (std::byte*), (noexcept, override));
+  MOCK_METHOD(bool, pin, (std::byte*, Bytes), (override));
+  MOCK_METHOD(void, unpin, (std::byte*), (noexcept, override));
+  MOCK_METHOD(bool, is_pinned, (std::byte const*, Bytes), (override));
+  MOCK_METHOD(bool, connect, (int, int), (override));
+  MOCK_METHOD(std::unique_ptr<Stream>, make_stream, (int), (override));
+  MOCK_METHOD(std::unique_ptr<Event>, make_event, (int), (override));
+  MOCK_METHOD(void, record, (Event&, Stream&), (override));
+  MOCK_METHOD(bool, done, (Event&), (override));
+  MOCK_METHOD(Duration, elapsed, (Event&, Event&), (override));
+  MOCK_METHOD(void, copy, (Stream&, DeviceCopy const&), (override));
+  MOCK_METHOD(void, clear, (Stream&, std::byte*, Bytes), (override));
+  MOCK_METHOD(void, launch, (Stream&, Kernel, KernelCall const&), (override));
+  MOCK_METHOD(void, on_device, (int, std::function<void()> const&), (noexcept, override));
+};
+
+TEST(ChooseDevices, OfSeveralArchitecturesAreRefused) {
+  auto const api = std::make_shared<MixedDevices>();
+  auto const sentence =
+      "device 0 is A100 40GB (sm_80) and device 3 is Quadro (sm_75): a run uses devices of one architecture, so name "
+      "those (--devices, GRANARY_DEVICES)";
+  EXPECT_EQ(refusal([&] { static_cast<void>(choose_devices(options("all"), api)); }), sentence);
+  EXPECT_THAT(refusal([&] { static_cast<void>(choose_devices(options("3,1"), api)); }),
+              HasSubstr("device 3 is Quadro (sm_75) and device 1 is A100 40GB (sm_80)"));
+  EXPECT_THAT(choose_devices(options("0,1,2"), api).numbers, ElementsAre(0, 1, 2));
+  EXPECT_THAT(choose_devices(options("3"), api).numbers, ElementsAre(3));
+  EXPECT_EQ(choose_devices(options("3/2"), api).size(), 2U);
+}
+
 TEST(FindDevices, NeedsTheBackendThatTheyNeed) {
   if (std::string(vendor_backend()).empty()) {
     for (auto const* devices : {"all", "0"}) {
