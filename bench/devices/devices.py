@@ -7,17 +7,14 @@ link, seconds, and the CPU time of the process. docs/devices.md says what the em
   bench/devices/devices.py --bin build/bin --directory /some/disk --output bench/devices/devices.csv
 """
 import argparse
-import csv
 import itertools
-import json
-import os
 import pathlib
-import statistics
-import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "linalg"))
+bench = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(bench / "linalg"), str(bench / "support")]
+from engine_runs import DISK_WIDTH, Engine, add_arguments, kernel_times, median, require_full_tiles, table  # noqa: E402
 from machine import machine  # noqa: E402
 
 KINDS = ["read", "written", "to_device", "between_devices", "from_device"]
@@ -26,32 +23,23 @@ COLUMNS = (["n", "tile", "devices", "lanes", "device_memory_bytes", "link_bandwi
            + ["engine_seconds", "engine_seconds_min", "engine_seconds_max", "engine_cpu_seconds", "seeds", "jitter"]
            + [f"simulated_bytes_{kind}" for kind in KINDS] + ["simulated_bytes", "simulated_seconds", "bytes_ratio", "seconds_ratio"]
            + ["cpu", "cores", "memory", "kernel"])
-DISK_WIDTH, DEVICE_WIDTH = 4, 2  # copies that the runtime has under way at once on a link
+DEVICE_WIDTH = 2  # copies that the runtime has under way at once on a device's link
 DEVICE_ISSUE = 2  # tasks that it hands each lane
-FLOPS = {"potrf": lambda b: b**3 / 3, "trsm": lambda b: b**3, "syrk": lambda b: b * b * (b + 1), "gemm": lambda b: 2 * b**3}
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
-    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="where matrices and factors lie")
-    parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
+    add_arguments(parser, tile=128, schedulers=["eager", "lws", "dmdas", "dmdar", "darts", "superblock"], runs=3)
     parser.add_argument("--n", type=int, default=2048)
-    parser.add_argument("--tile", type=int, default=128)
     parser.add_argument("--devices", nargs="+", type=int, default=[1, 2, 4])
     parser.add_argument("--lanes", type=int, default=1, help="of each device")
     parser.add_argument("--share", type=float, default=0.25, help="of the lower triangle's tiles that all devices hold together")
-    parser.add_argument("--schedulers", nargs="+", default=["eager", "lws", "dmdas", "dmdar", "darts", "superblock"])
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--link-megabytes", type=int, default=15, help="of each link of a device, in MB/s")
     parser.add_argument("--disk-megabytes", type=int, default=400, help="the emulated disk's bandwidth, in MB/s, below the real one's")
-    parser.add_argument("--runs", type=int, default=3, help="of the engine; medians count")
-    parser.add_argument("--seeds", type=int, default=5, help="of the simulation")
-    parser.add_argument("--jitter", type=float, default=0.05)
     parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, where others use the machine, too")
     arguments = parser.parse_args()
-    if arguments.n % arguments.tile != 0:
-        parser.error(f"{arguments.n} is no multiple of the tile {arguments.tile}: kernel times are measured for full tiles")
+    require_full_tiles(arguments.n, arguments.tile)
     return arguments
 
 
@@ -62,39 +50,14 @@ def device_memory(arguments, devices):
     return tiles * arguments.tile**2 * 8
 
 
-class Engine:
-    """Runs granary-cholesky with performance models of its own."""
-
-    def __init__(self, arguments, directory):
-        self.arguments = arguments
-        self.directory = pathlib.Path(directory)
-        self.prefix = ["chrt", "-r", "20"] if arguments.real_time else []
-        self.input = self.directory / "A.h5"
-        subprocess.run([arguments.bin / "granary-matrix", "generate", "spd", str(arguments.n), self.input, "--tile", str(arguments.tile)], check=True,
-                       stdout=subprocess.DEVNULL)
-
-    def factor(self, devices, scheduler):
-        """What the run reports, and its CPU time. Models are kept apart by the number of devices, which share the machine's cores."""
-        arguments = self.arguments
-        factor, summary = self.directory / "L.h5", self.directory / "run.json"
-        command = [*self.prefix, arguments.bin / "granary-cholesky", self.input, factor, "--tile", str(arguments.tile), "--memory", "2GiB",
-                   "--workers", "0", "--devices", f"host:{devices}", "--device-lanes", str(arguments.lanes),
-                   "--device-memory", str(device_memory(arguments, devices)), "--link-bandwidth", f"{arguments.link_megabytes}MB/s",
-                   "--disk-bandwidth", f"{arguments.disk_megabytes}MB/s",
-                   "--scheduler", scheduler, "--depth", str(arguments.depth), "--json", summary, "--quiet"]
-        process = subprocess.Popen(command, env={**os.environ, "GRANARY_MODELS": str(self.directory / f"models-{devices}")})
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(map(str, command))} failed with {process.returncode}")
-        run = json.loads(summary.read_text(encoding="utf-8"))
-        factor.unlink()
-        summary.unlink()
-        return {**run, **engine_bytes(run), "cpu_seconds": usage.ru_utime + usage.ru_stime}
-
-    def models(self, devices):
-        (path,) = (self.directory / f"models-{devices}").glob("*/models.json")
-        return json.loads(path.read_text(encoding="utf-8"))
+def factor(engine, devices, scheduler):
+    """What the run reports. Models are kept apart by the number of devices, which share the machine's cores."""
+    arguments = engine.arguments
+    options = ["--memory", "2GiB", "--workers", "0", "--devices", f"host:{devices}", "--device-lanes", str(arguments.lanes),
+               "--device-memory", str(device_memory(arguments, devices)), "--link-bandwidth", f"{arguments.link_megabytes}MB/s",
+               "--scheduler", scheduler, "--depth", str(arguments.depth)]
+    run = engine.factor(arguments.n, options, f"models-{devices}", ["chrt", "-r", "20"] if arguments.real_time else [])
+    return {**run, **engine_bytes(run)}
 
 
 def kind_of_link(source, target):
@@ -115,17 +78,6 @@ def bytes_by_kind(links):
     return {**result, "bytes": sum(result.values())}
 
 
-def kernel_times(models, tile):
-    """Seconds by codelet for full tiles: the mean of the class of sizes that they fall in, the nearest one that was measured."""
-    times = {}
-    for codelet, flops_of in FLOPS.items():
-        flops = flops_of(tile)
-        known = [k for k in models["kernels"] if k["codelet"] == codelet and k["variant"] == "d" and k["kind"] == "device"]
-        nearest = min(known, key=lambda k: abs(k["flops"] * 2**(1 / 16) - flops))
-        times[codelet] = {"device": [[flops, nearest["seconds_per_flop"] * flops]]}
-    return times
-
-
 def platform(models, arguments, devices):
     """The machine that the runtime builds (core/runtime/machine.hpp), in its order."""
     disk = {"bandwidth": arguments.disk_megabytes * 1e6, "width": DISK_WIDTH, "buses": ["disk"]}
@@ -138,24 +90,13 @@ def platform(models, arguments, devices):
                       *({"name": name, "kind": "device", "capacity": device_memory(arguments, devices)} for name in names)],
             "buses": [{"name": "disk", "bandwidth": disk["bandwidth"]}], "links": links,
             "workers": [{"name": f"{name} lane", "node": name, "kind": "device", "count": arguments.lanes} for name in names],
-            "kernels": {"d": kernel_times(models, arguments.tile)}}
+            "kernels": {"d": kernel_times(models, arguments.tile, "device")}}
 
 
-def simulate(arguments, engine, run, devices):
+def simulate(engine, run, devices):
     """What this run of the engine would be in virtual time, with the kernel times that it measured."""
-    file, result = engine.directory / "platform.json", engine.directory / "simulated.json"
-    file.write_text(json.dumps(platform(engine.models(devices), arguments, devices), indent=1), encoding="utf-8")
-    subprocess.run([arguments.bin / "granary-simulate", "--platform", file, "--algorithm", "cholesky", "--priorities", "library",
-                    "--tiles", str(arguments.n // arguments.tile), "--tile", str(arguments.tile), "--precision", "d",
-                    "--depth", str(run["depth"]), "--scheduler", run["scheduler"], "--eviction", run["eviction"],
-                    "--seeds", str(arguments.seeds), "--jitter", str(arguments.jitter), "--no-bounds", "--json", result, "--force"],
-                   check=True, stdout=subprocess.DEVNULL)
-    (simulated,) = json.loads(result.read_text(encoding="utf-8"))
+    simulated = engine.simulate(run, platform(engine.models(f"models-{devices}"), engine.arguments, devices))
     return {"seconds": simulated["seconds"], **bytes_by_kind(simulated["links"])}
-
-
-def median(runs, key):
-    return statistics.median_low([run[key] for run in runs])
 
 
 def engine_bytes(run):
@@ -168,8 +109,8 @@ def engine_bytes(run):
 def measure(arguments, engine, devices, scheduler):
     real, virtual = [], []
     for _ in range(arguments.runs):
-        real.append(engine.factor(devices, scheduler))
-        virtual.append(simulate(arguments, engine, real[-1], devices))
+        real.append(factor(engine, devices, scheduler))
+        virtual.append(simulate(engine, real[-1], devices))
     totals, seconds = [run["bytes"] for run in real], [run["seconds"] for run in real]
     row = {"n": arguments.n, "tile": arguments.tile, "devices": devices, "lanes": arguments.lanes,
            "device_memory_bytes": device_memory(arguments, devices), "link_bandwidth": arguments.link_megabytes * 10**6,
@@ -189,20 +130,15 @@ def measure(arguments, engine, devices, scheduler):
 
 def main():
     arguments = parse()
-    new = not arguments.output.exists()
     print(f"{'devices':>7} {'scheduler':<12} {'to devices':>10} {'between':>8} {'back':>7} {'all GB':>7} {'simulated':>9} {'ratio':>6} {'seconds':>8}"
           f" {'simulated':>9} {'ratio':>6} {'CPU s':>7}")
-    with tempfile.TemporaryDirectory(dir=arguments.directory) as directory, arguments.output.open("a", newline="", encoding="utf-8") as stream:
-        table = csv.DictWriter(stream, COLUMNS)
-        if new:
-            table.writeheader()
+    with tempfile.TemporaryDirectory(dir=arguments.directory) as directory, table(arguments.output, COLUMNS) as append:
         engine = Engine(arguments, directory)
         for devices in arguments.devices:
-            engine.factor(devices, arguments.schedulers[0])  # so that no run that counts starts without models
+            factor(engine, devices, arguments.schedulers[0])  # so that no run that counts starts without models
             for scheduler in arguments.schedulers:
                 row = measure(arguments, engine, devices, scheduler)
-                table.writerow(row)
-                stream.flush()
+                append(row)
                 gigabytes = [row[f"engine_bytes_{kind}"] / 1e9 for kind in ("to_device", "between_devices", "from_device")]
                 print(f"{devices:>7} {scheduler:<12} {gigabytes[0]:>10.3f} {gigabytes[1]:>8.3f} {gigabytes[2]:>7.3f} {row['engine_bytes'] / 1e9:>7.3f}"
                       f" {row['simulated_bytes'] / 1e9:>9.3f} {row['bytes_ratio']:>6.3f} {row['engine_seconds']:>8.2f} {row['simulated_seconds']:>9.2f}"
