@@ -114,8 +114,15 @@ Json bounds_of(Trace const& trace) {
   Json json = Json::object();
   for (auto const& [name, value] : trace.totals) {
     if (name == least_seconds && value > 0) json["seconds"] = value;
+    if (name == least_seconds_measured && value > 0) {
+      json["seconds"] = value;
+      json["measured"] = true;
+    }
     if (name == least_bytes_loaded && value > 0) json["loads"] = value;
     if (name == least_bytes_read && value > 0) json["reads"] = value;
+    for (std::size_t node = 0; node < trace.machine.nodes.size(); ++node) {
+      if (name == least_bytes_loaded_into + trace.machine.nodes[node].name) json["nodes"].push_back({node, value});
+    }
   }
   return json;
 }

@@ -5,13 +5,19 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
+
 namespace granary {
 
 /// Names in Trace::totals that the report draws as bounds: no schedule takes less time, transfers left aside; none
 /// loads fewer bytes into the memories of devices, or without devices from the disk; none reads fewer bytes from the
 /// disk.
 inline constexpr char const* least_seconds = "least seconds";
+/// The same with the mean times that the run's own tasks took.
+inline constexpr char const* least_seconds_measured = "least seconds at measured speed";
 inline constexpr char const* least_bytes_loaded = "least bytes loaded";
+/// Followed by a memory's name: it received at least as much for the operations that were done there.
+inline constexpr char const* least_bytes_loaded_into = "least bytes loaded into ";
 inline constexpr char const* least_bytes_read = "least bytes read";
 
 class TextFile;
@@ -27,3 +33,5 @@ void write_html_report(Trace const& trace, std::string const& path);
 void write_html_report(Trace const& trace, TextFile& out);
 
 }  // namespace granary
+
+#pragma GCC visibility pop

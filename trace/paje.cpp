@@ -64,9 +64,10 @@ constexpr std::string_view header = R"paje(%EventDef PajeDefineContainerType 1
 % Type string
 % Container string
 % Value string
-% Data string
-% Bytes string
-% WrittenBack string
+% Handle string
+% Info string
+% Size string
+% Tid string
 %EndEventDef
 %EventDef PajeSetState 10
 % Time date
@@ -87,7 +88,7 @@ constexpr std::string_view header = R"paje(%EventDef PajeDefineContainerType 1
 % Value string
 % SourceContainer string
 % Key string
-% Size string
+% Tag string
 %EndEventDef
 %EventDef PajeEndLink 19
 % Time date
@@ -152,9 +153,11 @@ constexpr std::array<std::string_view, 7> colours = {".9 .6 .0",  ".35 .7 .9", "
                                                      ".0 .45 .7", ".8 .4 .0",  ".8 .6 .7"};
 
 std::string quoted(std::string text) {
-  // A name stands between double quotes on one line; the format has no way to write these in it.
+  // A name stands between double quotes on one line; the format has no way to write these in it. A comma would part
+  // the columns that pj_dump makes of it.
   std::ranges::replace(text, '"', '\'');
   std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace(text, ',', ';');
   return '"' + text + '"';
 }
 
@@ -286,19 +289,18 @@ class Writer {
     auto const& link = m_trace.machine[transfer.link];
     m_file.print("21 {} {} LS {} {} {}\n", at, row_alias(transfer.link, m_rows[number]),
                  transfer.why == TraceTransfer::Why::Fetch ? "LF" : "LW", name, transfer.bytes);
-    m_file.print("18 {} F p {} mm{} k{} {}\n", at, name, link.from.value(), number, transfer.bytes);
+    m_file.print("18 {} F p {} mm{} k{} {}\n", at, transfer.bytes, link.from.value(), number, name);
     if (transfer.end == transfer.begin) end(transfer, number, at);
   }
   void end(TraceTransfer const& transfer, std::uint32_t number, std::string const& at) {
-    auto const name = quoted(transfer.data == TraceTask::no_data ? "" : m_trace.data[transfer.data].name);
-    m_file.print("19 {} F p {} mm{} k{}\n", at, name, m_trace.machine[transfer.link].to.value(), number);
+    m_file.print("19 {} F p {} mm{} k{}\n", at, transfer.bytes, m_trace.machine[transfer.link].to.value(), number);
     m_file.print("10 {} {} LS LI\n", at, row_alias(transfer.link, m_rows[number]));
   }
 
   void write(TraceEviction const& eviction, std::string const& at) {
     auto const name = quoted(eviction.data == TraceTask::no_data ? "" : m_trace.data[eviction.data].name);
-    m_file.print("9 {} Ev mm{} {} {} {} {}\n", at, eviction.node.value(), name_of(eviction.reason), name,
-                 eviction.bytes, eviction.written_back ? 1 : 0);
+    m_file.print("9 {} Ev mm{} {} {} {} {} 0\n", at, eviction.node.value(), name_of(eviction.reason), name,
+                 eviction.written_back ? 1 : 0, eviction.bytes);
   }
 
   Trace const& m_trace;

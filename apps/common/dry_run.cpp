@@ -5,6 +5,7 @@
 #include <granary/outofcore/storage.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace granary::app {
 
@@ -14,10 +15,16 @@ void MemoryNeed::cover(MemoryNeed const& other) {
   datum = std::max(datum, other.datum);
 }
 
+CodeletId DryRun::add_codelet(Codelet codelet) {
+  if (m_graph != nullptr) m_graph->add_codelet(std::move(codelet));
+  return CodeletId(m_codelets++);
+}
+
 DataId DryRun::add_data(DataDescription description) {
   m_data.push_back({.host = description.in_place ? 0 : round_up(description.bytes, io_alignment),
                     .device = round_up(description.bytes, device_alignment)});
   m_need.datum = std::max(m_need.datum, m_data.back().host);
+  if (m_graph != nullptr) m_graph->add_data(std::move(description));
   return DataId(static_cast<std::uint32_t>(m_data.size() - 1));
 }
 
@@ -31,6 +38,7 @@ TaskId DryRun::submit(TaskSubmission const& submission, Parameters) {
     needed.device += m_data.at(access->data.index()).device;
   }
   m_need.cover(needed);
+  if (m_graph != nullptr) m_graph->submit(submission);
   m_flops += submission.flops;
   return TaskId(static_cast<std::uint32_t>(m_tasks++));
 }

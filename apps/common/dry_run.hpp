@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/submitter.hpp>
+#include <granary/core/model/graph_recorder.hpp>
 #include <granary/linalg/tiled_matrix.hpp>
 
 #include <cstdint>
@@ -21,7 +21,10 @@ struct MemoryNeed {
 /// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit.
 class DryRun final : public Submitter {
  public:
-  CodeletId add_codelet(Codelet) override { return CodeletId(m_codelets++); }
+  DryRun() = default;
+  /// Writes the tasks down as well. The graph must be empty, and outlive this.
+  explicit DryRun(GraphRecorder& graph) : m_graph(&graph) {}
+  CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
   void release_data(DataId) override {}
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
@@ -43,6 +46,7 @@ class DryRun final : public Submitter {
     Bytes host;  // 0: in place
     Bytes device;
   };
+  GraphRecorder* m_graph = nullptr;  // gives the same ids
   std::vector<Datum> m_data;
   std::uint32_t m_codelets = 0;
   std::uint64_t m_tasks = 0;

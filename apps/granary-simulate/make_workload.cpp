@@ -12,6 +12,7 @@
 #include <granary/workloads/tiled_lu.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

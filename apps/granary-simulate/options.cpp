@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <dlfcn.h>
 
@@ -192,11 +193,11 @@ void check_outputs(Options const& options) {
        {options.csv, options.json, options.order, options.trace, options.report, options.save_graph}) {
     if (!output) continue;
     check_output(*output, options.force);
-    auto const path = fs::weakly_canonical(*output);
+    auto const path = fs::weakly_canonical(fs::absolute(*output));
     if (std::ranges::find(outputs, path) != outputs.end()) {
       throw InvalidArgument("two outputs cannot both be written to " + *output);
     }
-    if (options.graph && path == fs::weakly_canonical(*options.graph)) {
+    if (options.graph && path == fs::weakly_canonical(fs::absolute(*options.graph))) {
       throw InvalidArgument("the output " + *output + " is the input graph");
     }
     outputs.push_back(path);

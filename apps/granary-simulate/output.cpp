@@ -6,6 +6,7 @@
 #include <granary/simulator/platform.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

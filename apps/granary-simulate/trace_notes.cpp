@@ -2,6 +2,7 @@
 #include "trace_notes.hpp"
 
 #include <granary/trace/html_report.hpp>
+#include <granary/trace/load_bounds.hpp>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,7 @@ void describe(Trace& trace, Result const& result) {
     if (value > 0 && std::isfinite(value)) trace.totals.emplace_back(name, value);
   };
   add(least_seconds, result.upper_bound_flops > 0 ? result.flops / result.upper_bound_flops : 0);
+  add_shares_of_loads(trace, trace.tasks.size(), static_cast<double>(result.io_bound));
   add(least_bytes_loaded, static_cast<double>(std::max(result.io_bound, result.compulsory)));
 }
 

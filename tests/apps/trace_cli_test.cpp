@@ -1,5 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -78,10 +80,71 @@ TEST_F(TraceCli, ShowsEveryDevice) {
   ASSERT_EQ(result.status, 0) << result.err;
   std::set<int> tracks;
   auto const trace = read_json("t.json");
+  double busy = 0;
   for (auto const& event : trace.at("traceEvents")) {
-    if (event.value("cat", "") == "task") tracks.insert(event.at("tid").get<int>());
+    if (event.value("cat", "") != "task") continue;
+    tracks.insert(event.at("tid").get<int>());
+    busy += event.at("dur").get<double>() * 1e-6;
   }
   EXPECT_EQ(tracks.size(), 2U);
+
+  auto const& notes = trace.at("otherData");
+  EXPECT_NEAR(notes.at("area seconds"), busy / 2, 1e-3 * busy) << "both devices take any task";
+  EXPECT_GE(notes.at("least seconds at measured speed"), notes.at("critical path seconds"));
+  EXPECT_GE(notes.at("least seconds at measured speed"), notes.at("area seconds"));
+  double into = 0;
+  for (auto const* name : {"device 0", "device 1"}) {
+    into += notes.at("least bytes loaded into " + std::string(name)).get<double>();
+  }
+  double const io_bound = 200.0 * 200 * 200 / (3 * std::sqrt(2 * 100 * 1024 / 8)) * 8;
+  EXPECT_NEAR(into, io_bound, 1e-3 * io_bound);
+  EXPECT_EQ(notes.at("least bytes loaded"), std::max(into, 200.0 * 201 / 2 * 8));
+}
+
+TEST_F(TraceCli, BoundsTheLoadsOfDevicesByWhatTheyDid) {
+  auto const result = run({"random:200", "--tile", "40", "--workers", "1", "--devices", "host:1", "--device-memory",
+                           "100KiB", "--trace", "t.json", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  double flops = 0, on_device = 0;
+  auto const trace = read_json("t.json");
+  std::map<std::pair<int, int>, std::string> names;
+  for (auto const& event : trace.at("traceEvents")) {
+    if (event.at("name") != "thread_name") continue;
+    names[{event.at("pid"), event.at("tid")}] = event.at("args").at("name");
+  }
+  for (auto const& event : trace.at("traceEvents")) {
+    if (event.value("cat", "") != "task") continue;
+    auto const of_task = event.at("args").value("flops", 0.0);
+    flops += of_task;
+    if (names.at({event.at("pid"), event.at("tid")}).starts_with("device")) on_device += of_task;
+  }
+  ASSERT_GT(flops, 0);
+  double const io_bound = 200.0 * 200 * 200 / (3 * std::sqrt(2 * 100 * 1024 / 8)) * 8;
+  EXPECT_NEAR(trace.at("otherData").value("least bytes loaded into device 0", 0.0), io_bound * on_device / flops,
+              1e-3 * io_bound);
+}
+
+// The columns that StarVZ's converter expects of pj_dump.
+TEST_F(TraceCli, PajeMakesTheColumnsThatStarVzReads) {
+  if (std::system("command -v pj_dump >/dev/null") != 0) GTEST_SKIP() << "no pj_dump";
+  auto const result = run({"random:200", "--tile", "40", "--workers", "0", "--devices", "host:2", "--device-memory",
+                           "100KiB", "--trace", "t.paje", "--json", "out.json", "--quiet"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const dump = "pj_dump -o -n --user-defined " + file("t.paje") + " > " + file("t.csv");
+  ASSERT_EQ(std::system(dump.c_str()), 0);
+  std::map<std::string, std::map<std::ptrdiff_t, std::size_t>> lines_by_commas;
+  for (auto const& line : lines("t.csv")) {
+    auto const type = line.find("Worker State") != std::string::npos ? "Worker State" : line.substr(0, line.find(','));
+    ++lines_by_commas[type][std::ranges::count(line, ',')];
+  }
+  EXPECT_EQ(lines_by_commas["Worker State"][18], read_json("out.json").at("tasks"));
+  EXPECT_GT(lines_by_commas["Worker State"][7], 0U) << "idle";
+  EXPECT_EQ(lines_by_commas["Worker State"].size(), 2U);
+  EXPECT_EQ(lines_by_commas["Link"].size(), 1U);
+  EXPECT_GT(lines_by_commas["Link"][10], 0U);
+  EXPECT_GT(lines_by_commas["Event"][8], 0U) << "evictions";
+  EXPECT_GT(lines_by_commas["Event"][4], 0U) << "notes";
+  EXPECT_EQ(lines_by_commas["Event"].size(), 2U);
 }
 
 TEST_F(TraceCli, KeepsWhatHappenedBeforeAFailure) {
@@ -106,6 +169,13 @@ TEST_F(TraceCli, RefusesWhatItCouldNotWrite) {
   expect_refused({"random:200", "--trace", "absent/t.json"}, 2, "absent/t.json");
   expect_refused({"random:200", "--trace", "t.json", "--json", "t.json"}, 2,
                  "what happened cannot be written to t.json");
+  for (auto const* name : {"t.html", "./t.html"}) {
+    expect_refused({"random:200", "--trace", "t.html", "--report", name}, 2,
+                   std::string("what happened cannot be written to ") + name + ", which is another output");
+  }
+  expect_refused({"random:200", "t.html", "--report", "t.html"}, 2, "t.html");
+  expect_refused({"random:200", "--json", "t.html", "--report", "t.html"}, 2,
+                 "what happened cannot be written to t.html, which is another output");
   expect_refused({"random:200", "--trace-events", "0"}, 2, "--trace-events");
 }
 
@@ -143,6 +213,24 @@ TEST_F(TraceCli, KokkosToolsSeeTasksTransfersAndTheConfiguration) {
   EXPECT_GT(starting("create "), 0);
 }
 
+class TraceOfSolve : public testing::CliTest {
+ protected:
+  TraceOfSolve() : CliTest("granary-solve") {}
+};
+
+TEST_F(TraceOfSolve, BoundsTheTimeWhereTheTasksAreKnownBeforehand) {
+  auto const notes = [&](std::string const& option) {
+    auto const result = run({"general:200", "general:200x40", "--tile", "40", "--workers", "0", "--devices", "host:1",
+                             option, "--trace", "t.json", "--quiet"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_json("t.json").at("otherData");
+  };
+  auto const direct = notes("--left-looking");
+  EXPECT_GE(direct.at("least seconds at measured speed"), direct.at("critical path seconds"));
+  EXPECT_EQ(direct.at("least bytes loaded"), (200 * 200 + 200 * 40) * 8.0);
+  EXPECT_FALSE(notes("--mixed").contains("least seconds at measured speed"));
+}
+
 class TraceOfSimulation : public testing::CliTest {
  protected:
   TraceOfSimulation() : CliTest("granary-simulate") {}
@@ -171,6 +259,8 @@ TEST_F(TraceOfSimulation, IsThatOfItsSummary) {
 TEST_F(TraceOfSimulation, IsThatOfOneRun) {
   expect_refused({"--platform", "sirocco", "--trace", "t.json", "--tiles", "4,8"}, 2, "but 2 are asked for");
   expect_refused({"--platform", "sirocco", "--trace", "t.csv", "--tiles", "4"}, 2, "'t.csv' has no known ending");
+  expect_refused({"--platform", "sirocco", "--trace", "t.html", "--report", "./t.html", "--tiles", "4"}, 2,
+                 "two outputs cannot both be written to ./t.html");
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.body, self.tables, self._rows, self._cell = {}, {}, None, False
+        self.paragraphs = [html.unescape(re.sub("<[^>]*>", "", found)) for found in re.findall(r'<p[^>]*class="(?:verdict|warning)"[^>]*>(.*?)</p>', text)]
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -145,6 +146,50 @@ class InABrowser(WithReport):
             self.assertAlmostEqual(row[3] + row[4] + row[5], 1e9 * time, delta=1)
         idle = sum(row[4] + row[5] for row in tables["t-workers"])
         self.assertAlmostEqual(idle / 1e9, self.summary["idle_seconds"], places=6)
+        for row in tables["t-workers"]:
+            self.assertTrue(0 <= row[6] <= row[5] + 1, row)
+
+    def test_says_what_decides(self):
+        rows = self.page.tables["t-workers"]
+        time = 1e9 * len(rows) * self.summary["seconds"]
+        shares = {"Workers were in tasks": sum(row[3] for row in rows), "Workers waited": sum(row[4] for row in rows),
+                  "Workers had no ready task": sum(row[5] - row[6] for row in rows), "Workers had nothing left": sum(row[6] for row in rows)}
+        busy = shares["Workers were in tasks"]
+        if busy < 0.75 * time:
+            del shares["Workers were in tasks"]
+        decides = max(shares, key=shares.get)
+        sentence = self.page.paragraphs[0]
+        self.assertTrue(sentence.startswith(decides), f"{sentence} {shares}")
+        self.assertIn(f" {100 * shares[decides] / time:.0f} % of the time", sentence)
+
+    def test_sets_another_run_beside(self):
+        other, summary_file = self.folder / "other.html", self.folder / "other.json"
+        subprocess.run([PROGRAM, "--platform", "v100x2", "--algorithm", "lu", "--tiles", "10", "--tile", "960", "--memory", "0.3", "--scheduler", "eager",
+                        "--report", other, "--json", summary_file, "--force"], check=True, capture_output=True)
+        summary = json.loads(summary_file.read_text(encoding="utf-8"))[0]
+        text = json.dumps(other.read_text(encoding="utf-8")).replace("<", "\\u003c")
+        beside = self.folder / "beside.html"
+        beside.write_text(self.text.replace("</body>", f"<script>compare({text});</script></body>"), encoding="utf-8")
+        page = opened(beside)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        rows = {row[0]: row[1:] for row in page.tables["t-comparison"]}
+        self.assertAlmostEqual(rows["time"][0] / 1e9, self.summary["seconds"], places=9)
+        self.assertAlmostEqual(rows["time"][1] / 1e9, summary["seconds"], places=9)
+        self.assertAlmostEqual(rows["time"][2], self.summary["seconds"] / summary["seconds"], places=6)
+        self.assertEqual(rows["evictions"][:2], [self.summary["evictions"], summary["evictions"]])
+        moved = [sum(row[column] for name, row in rows.items() if name.startswith("moved")) for column in (0, 1)]
+        self.assertEqual(moved, [self.summary["bytes_total"], summary["bytes_total"]])
+        for column in (0, 1):
+            parts = sum(row[column] for name, row in rows.items() if name.startswith("a worker"))
+            self.assertAlmostEqual(parts, rows["time"][column], delta=2)
+        self.assertRegex(page.paragraphs[0], r"^With (darts|eager) the run took .*, with (darts|eager) .* times as long\.")
+
+    def test_refuses_to_set_another_file_beside(self):
+        other = self.folder / "no-report.html"
+        other.write_text(self.text.replace("</body>", "<script>compare('<p>hello</p>');</script></body>"), encoding="utf-8")
+        page = opened(other)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        self.assertIn("This file is not a report of granary that can be read here.", page.paragraphs)
 
     def test_peaks_stay_below_limits(self):
         rows = [row for row in self.page.tables["t-nodes"] if not isinstance(row[1], str)]
@@ -183,6 +228,12 @@ class InABrowser(WithReport):
         self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
         self.assertEqual(sum(row[1] for row in page.tables["t-codelets"]), summary["tasks"])
         self.assertEqual([row[1] for row in page.tables["t-workers"]], [device["tasks"] for device in summary["devices"]])
+        totals = dict(page.tables["t-totals"])
+        busy = sum(row[3] for row in page.tables["t-workers"]) / 1e9
+        self.assertAlmostEqual(totals["area seconds"], busy / 4, delta=1e-3 * busy)
+        into = sum(totals[f"least bytes loaded into {device['name']}"] for device in summary["devices"])
+        self.assertAlmostEqual(into, 2 * 300**3 / 3 / (400 * 1024 / 8)**0.5 * 8, delta=1e-3 * into)
+        self.assertEqual(totals["least bytes loaded"], max(into, 8 * 300**2))
 
     def test_of_a_run_that_fails(self):
         header = "{'descr': '<f8', 'fortran_order': False, 'shape': (100, 100)}\n"

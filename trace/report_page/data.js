@@ -11,10 +11,8 @@ function report_error(message) {
 }
 addEventListener("error", (event) => report_error(event.message));
 
-const report = JSON.parse(element("report-header").textContent);
-
-function decode(id, count, Type) {
-  const text = atob(element(id).textContent);
+function decode(column, count, Type) {
+  const text = atob(column.textContent);
   const values = new Type(count);
   let at = 0;
   let value = 0;
@@ -28,27 +26,10 @@ function decode(id, count, Type) {
     value += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
     values[n] = value;
   }
-  if (at !== text.length) throw new Error(`column ${id} holds ${text.length} bytes, ${at} of them used`);
-  element(id).remove();
+  if (at !== text.length) throw new Error(`column ${column.id} holds ${text.length} bytes, ${at} of them used`);
+  column.remove();
   return values;
 }
-
-// A table's rows are sorted by lane (worker, link or node) and then by instant; first[lane] is a lane's first row.
-function table(name, types) {
-  const { count, first } = report.tables[name];
-  const rows = { count, first };
-  for (const [key, Type] of Object.entries(types)) rows[key] = decode(`${name}-${key}`, count, Type);
-  return rows;
-}
-
-const spans = { begin: Float64Array, length: Float64Array };
-const tasks = table("tasks", { ...spans, issued: Float64Array, task: Float64Array, codelet: Uint32Array, i: Int32Array,
-  j: Int32Array, k: Int32Array, data: Int32Array, flops: Uint32Array, failed: Uint8Array });
-const waits = table("waits", spans);
-const transfers = table("transfers", { ...spans, data: Int32Array, bytes: Float64Array, why: Uint8Array, failed: Uint8Array });
-const evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
-  written: Uint8Array });
-const memory = table("memory", { begin: Float64Array, used: Float64Array });
 
 // The first row of [from, to) that begins after `instant`.
 function first_after(rows, from, to, instant) {
@@ -77,64 +58,102 @@ const as_time = (ns) => (ns < 0 ? `−${as_time(-ns)}` : scaled(ns, 1000, ["ns",
 const as_share = (value) => `${(100 * value).toFixed(1)} %`;
 const as_count = (value) => value.toLocaleString("en");
 
-const data_name = (index) => (index < 0 ? "no datum" : report.data[index][0]);
-const row_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][2]);
-const column_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][3]);
-const link_name = (link) => `${report.nodes[report.links[link].from].name} → ${report.nodes[report.links[link].to].name}`;
-const kind_of_link = (link) => {
-  const from = report.nodes[report.links[link].from].kind;
-  const to = report.nodes[report.links[link].to].kind;
-  if (to === "disk") return "to disk";
-  if (from === "disk") return "from disk";
-  if (to === "device") return from === "device" ? "device to device" : "to devices";
-  return from === "device" ? "from devices" : "host to host";
-};
-
 // Colours that people with any colour vision tell apart, after Okabe and Ito: for codelets and orders, for transfers.
 const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c564b", "#7a68a6", "#6b7a89"];
 const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host"];
 const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#a58bd6", "#44aa99", "#b3a125", "#999999"][n]]));
 
-// Sums that several figures and tables need.
-const sums = {
-  codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
-  workers: report.workers.map(() => ({ count: 0, busy: 0, waiting: 0, flops: 0, failed: 0 })),
-  links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0 })),
-  nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
-};
 const each = (rows, visit) => {
   for (let lane = 0; lane + 1 < rows.first.length; ++lane) {
     for (let n = rows.first[lane]; n < rows.first[lane + 1]; ++n) visit(lane, n);
   }
 };
-each(tasks, (worker, n) => {
-  const time = tasks.length[n];
-  const flops = report.flops[tasks.flops[n]];
-  const codelet = sums.codelets[tasks.codelet[n]];
-  codelet.count += 1;
-  codelet.time += time;
-  codelet.least = Math.min(codelet.least, time);
-  codelet.most = Math.max(codelet.most, time);
-  codelet.flops += flops;
-  const sum = sums.workers[worker];
-  sum.count += 1;
-  sum.busy += time;
-  sum.flops += flops;
-  sum.failed += tasks.failed[n];
-});
-each(waits, (worker, n) => (sums.workers[worker].waiting += waits.length[n]));
-each(transfers, (link, n) => {
-  const sum = sums.links[link];
-  sum.count += 1;
-  sum.bytes += transfers.bytes[n];
-  if (transfers.why[n] === 1) sum.written += transfers.bytes[n];
-});
-each(evictions, (node, n) => {
-  sums.nodes[node].evictions += 1;
-  sums.nodes[node].written += evictions.written[n];
-  sums.nodes[node].bytes += evictions.bytes[n];
-});
-each(memory, (node, n) => (sums.nodes[node].peak = Math.max(sums.nodes[node].peak, memory.used[n])));
+
+// Everything that a page holds: this one, or another that is set beside it.
+function load(page) {
+  const report = JSON.parse(page.getElementById("report-header").textContent);
+  // A table's rows are sorted by lane (worker, link or node) and then by instant; first[lane] is a lane's first row.
+  const table = (name, types) => {
+    const { count, first } = report.tables[name];
+    const rows = { count, first };
+    for (const [key, Type] of Object.entries(types)) rows[key] = decode(page.getElementById(`${name}-${key}`), count, Type);
+    return rows;
+  };
+  const spans = { begin: Float64Array, length: Float64Array };
+  const run = { report };
+  run.tasks = table("tasks", { ...spans, issued: Float64Array, task: Float64Array, codelet: Uint32Array, i: Int32Array,
+    j: Int32Array, k: Int32Array, data: Int32Array, flops: Uint32Array, failed: Uint8Array });
+  run.waits = table("waits", spans);
+  run.transfers = table("transfers", { ...spans, data: Int32Array, bytes: Float64Array, why: Uint8Array, failed: Uint8Array });
+  run.evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
+    written: Uint8Array });
+  run.memory = table("memory", { begin: Float64Array, used: Float64Array });
+  run.link_name = (link) => `${report.nodes[report.links[link].from].name} → ${report.nodes[report.links[link].to].name}`;
+  run.kind_of_link = (link) => {
+    const from = report.nodes[report.links[link].from].kind;
+    const to = report.nodes[report.links[link].to].kind;
+    if (to === "disk") return "to disk";
+    if (from === "disk") return "from disk";
+    if (to === "device") return from === "device" ? "device to device" : "to devices";
+    return from === "device" ? "from devices" : "host to host";
+  };
+  run.sums = add_up(run);
+  return run;
+}
+
+// Sums that several figures and tables need.
+function add_up({ report, tasks, waits, transfers, evictions, memory }) {
+  const sums = {
+    codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
+    workers: report.workers.map(() => ({ count: 0, busy: 0, waiting: 0, after: 0, flops: 0, failed: 0, last: 0 })),
+    links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0, until: 0 })),
+    nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
+  };
+  each(tasks, (worker, n) => {
+    const time = tasks.length[n];
+    const flops = report.flops[tasks.flops[n]];
+    const codelet = sums.codelets[tasks.codelet[n]];
+    codelet.count += 1;
+    codelet.time += time;
+    codelet.least = Math.min(codelet.least, time);
+    codelet.most = Math.max(codelet.most, time);
+    codelet.flops += flops;
+    const sum = sums.workers[worker];
+    sum.count += 1;
+    sum.busy += time;
+    sum.flops += flops;
+    sum.failed += tasks.failed[n];
+    sum.last = Math.max(sum.last, tasks.begin[n] + time);
+  });
+  for (const sum of sums.workers) if (sum.count > 0) sum.after = Math.max(0, report.end - sum.last);
+  each(waits, (worker, n) => {
+    const sum = sums.workers[worker];
+    sum.waiting += waits.length[n];
+    if (waits.begin[n] >= sum.last) sum.after = Math.max(0, sum.after - waits.length[n]);
+  });
+  each(transfers, (link, n) => {
+    const sum = sums.links[link];
+    sum.count += 1;
+    sum.bytes += transfers.bytes[n];
+    if (transfers.why[n] === 1) sum.written += transfers.bytes[n];
+    const end = transfers.begin[n] + transfers.length[n];
+    sum.busy += Math.max(0, end - Math.max(sum.until, transfers.begin[n]));
+    sum.until = Math.max(sum.until, end);
+  });
+  each(evictions, (node, n) => {
+    sums.nodes[node].evictions += 1;
+    sums.nodes[node].written += evictions.written[n];
+    sums.nodes[node].bytes += evictions.bytes[n];
+  });
+  each(memory, (node, n) => (sums.nodes[node].peak = Math.max(sums.nodes[node].peak, memory.used[n])));
+  return sums;
+}
+
+const this_run = load(document);
+const { report, tasks, waits, transfers, evictions, memory, sums, link_name, kind_of_link } = this_run;
+const data_name = (index) => (index < 0 ? "no datum" : report.data[index][0]);
+const row_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][2]);
+const column_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][3]);
 
 function mix(colour, other, part) {
   const channel = (text, at) => parseInt(text.slice(at, at + 2), 16);
@@ -158,11 +177,6 @@ const rows_of_link = report.links.map((_, link) => {
     row_in_link[n] = row;
     rows = Math.max(rows, row + 1);
     const end = transfers.begin[n] + transfers.length[n];
-    const covered = Math.max(sums.links[link].until ?? 0, transfers.begin[n]);
-    if (end > covered) {
-      sums.links[link].busy += end - covered;
-      sums.links[link].until = end;
-    }
     ends[row] = Math.max(ends[row] ?? 0, end);
   }
   return rows;

@@ -1,14 +1,4 @@
 // What can be said in numbers, and the page's start.
-const total = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
-const all = {
-  busy: total(sums.workers, "busy"),
-  waiting: total(sums.workers, "waiting"),
-  flops: total(sums.workers, "flops"),
-  time: report.workers.length * report.end,
-  by_kind: Object.fromEntries(kinds.map((kind) => [kind, 0])),
-};
-sums.links.forEach((sum, link) => (all.by_kind[kind_of_link(link)] += sum.bytes));
-
 function add(parent, tag, text, className) {
   const child = document.createElement(tag);
   if (text !== undefined) child.textContent = text;
@@ -23,45 +13,55 @@ function add_card(value, name) {
   add(card, "span", name);
 }
 
-// parts: [share of the bar, class, title]
-function add_bar(parent, name, parts, text) {
-  const bar = add(parent, "div", undefined, "bar");
+// parts: [share of the bar, class, title, colour]
+function add_bar(parent, name, parts, text, style = "") {
+  const bar = add(parent, "div", undefined, `bar ${style}`);
   add(bar, "span", name);
   const track = add(bar, "div");
-  for (const [share, style, title] of parts) {
-    const part = add(track, "i", undefined, style);
+  for (const [share, look, title, colour] of parts) {
+    const part = add(track, "i", undefined, look);
+    if (colour) part.style.background = colour;
     part.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
     part.title = title;
   }
   add(bar, "span", text);
 }
 
+function show_verdict() {
+  if (all.time === 0) return;
+  const [finding, support] = verdict(this_run, all);
+  add(element("verdict"), "b", finding);
+  element("verdict").append(` ${support}`);
+}
+
 function show_cards() {
   add_card(as_time(report.end), "time");
   if (all.flops > 0 && report.end > 0) add_card(as_flops(all.flops / (report.end / 1e9)), "speed");
-  if (all.time > 0) {
-    add_card(as_share(all.busy / all.time), "of the workers' time in tasks");
-    add_card(as_share(all.waiting / all.time), "waiting for data");
-    add_card(as_share(Math.max(0, 1 - (all.busy + all.waiting) / all.time)), "idle");
-  }
   for (const kind of kinds) if (all.by_kind[kind] > 0) add_card(as_bytes(all.by_kind[kind]), `moved ${kind}`);
   add_card(as_count(evictions.count), "evictions");
 }
 
+function spending_legend(parent) {
+  fill_legend(add(parent, "ul", undefined, "legend"), spending.map(({ key, name }) => ["", name, key]));
+}
+
+// A bar for each worker, or for each memory where there are many.
+const most_bars = 16;
 function show_shares() {
-  const nodes = [...new Set(report.workers.map((worker) => worker.node))];
-  for (const node of nodes) {
-    const mine = sums.workers.filter((_, n) => report.workers[n].node === node);
-    const time = mine.length * report.end || 1;
-    const busy = total(mine, "busy") / time;
-    const waiting = total(mine, "waiting") / time;
-    const idle = Math.max(0, 1 - busy - waiting);
-    add_bar(element("shares"), report.nodes[node].name,
-      [[busy, "busy", "in tasks"], [waiting, "waiting", "waiting for data"]],
-      `${as_share(busy)} · ${as_share(waiting)} · ${as_share(idle)}`);
+  const bar = (name, workers) => {
+    const part = spent(report, workers);
+    const shares = spending.map(({ key }) => part[key] / (part.time || 1));
+    add_bar(element("shares"), name, spending.map(({ key, name: what }, n) => [shares[n], key, `${what}: ${as_time(part[key] / workers.length)}`]),
+      shares.map(percent).join(" · "));
+  };
+  if (report.workers.length <= most_bars) {
+    report.workers.forEach((worker, n) => bar(worker.name, [sums.workers[n]]));
+  } else {
+    for (const node of new Set(report.workers.map((worker) => worker.node))) {
+      bar(report.nodes[node].name, sums.workers.filter((_, n) => report.workers[n].node === node));
+    }
   }
-  const list = add(element("shares"), "ul", undefined, "legend");
-  fill_legend(list, [["#0072b2", "in tasks"], ["", "waiting for data", "waiting"], ["", "idle", "idle"]]);
+  spending_legend(element("shares"));
 }
 
 // A bar of what was needed; dark up to the bound, bright beyond it.
@@ -73,17 +73,34 @@ function add_bound(name, value, bound, bound_name, text) {
 }
 
 function show_bounds() {
-  const { seconds, loads, reads } = report.bounds;
-  const loaded = all.by_kind["to devices"] + all.by_kind["device to device"] || all.by_kind["from disk"];
-  if (seconds) add_bound("time", report.end, seconds * 1e9, "no schedule takes less, transfers left aside", as_time);
-  if (loads && loaded > 0) add_bound("bytes loaded", loaded, loads, "no order of the tasks loads less in these memories", as_bytes);
+  const { seconds, measured, loads, reads } = report.bounds;
+  if (seconds) {
+    add_bound("time", report.end, seconds * 1e9,
+      measured ? "no schedule takes less with the mean times that these tasks took, transfers left aside" : "no schedule takes less, transfers left aside", as_time);
+  }
+  if (loads && all.loaded > 0) add_bound("bytes loaded", all.loaded, loads, "no order of the tasks loads less in these memories", as_bytes);
+  show_loads();
   if (reads && all.by_kind["from disk"] > 0) add_bound("bytes read", all.by_kind["from disk"], reads, "no order of the tasks reads less from the disk", as_bytes);
   if (element("bounds").childElementCount === 0) add(element("bounds"), "p", "No bounds are known for this run.", "hint");
 }
 
-function add_table(id, caption, head, rows, className) {
+// What each device's memory received, against the least for the operations that were done there.
+function show_loads() {
+  const nodes = report.bounds.nodes ?? [];
+  if (nodes.length === 0 || nodes.length > most_bars) return;
+  const loaded = (node) => report.links.reduce((sum, link, n) => sum + (link.to === node ? sums.links[n].bytes : 0), 0);
+  const top = Math.max(1, ...nodes.map(([node, least]) => Math.max(least, loaded(node))));
+  for (const [node, least] of nodes) {
+    add_bar(element("bounds"), report.nodes[node].name,
+      [[Math.min(least, loaded(node)) / top, "busy", "the least"], [(loaded(node) - least) / top, "over", "beyond the least"]],
+      `${as_bytes(loaded(node))}, ${(loaded(node) / least).toFixed(2)} × bound`);
+  }
+  add(element("bounds"), "p", "of these, what came into each device; the bound is of the operations that it did", "hint");
+}
+
+function add_table(id, caption, head, rows, className, parent = element(className === "text" ? "configuration" : "tables")) {
   if (rows.length === 0) return;
-  const scroll = add(element(className === "text" ? "configuration" : "tables"), "div", undefined, "scroll");
+  const scroll = add(parent, "div", undefined, "scroll");
   const table_element = add(scroll, "table", undefined, className);
   table_element.id = id;
   add(table_element, "caption", caption);
@@ -111,9 +128,9 @@ function show_tables() {
     sums.codelets.filter((sum) => sum.count > 0).map((sum) => [sum.name, count_cell(sum.count), time_cell(sum.time),
       as_share(sum.time / (all.time || 1)), as_time(Math.round(sum.time / sum.count)), as_time(sum.least), as_time(sum.most),
       speed_cell(sum.flops, sum.time)]));
-  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "waiting", "idle", "speed"],
+  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "waiting", "idle", "of it after the last task", "speed"],
     sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), time_cell(sum.busy),
-      time_cell(sum.waiting), time_cell(Math.max(0, report.end - sum.busy - sum.waiting)), speed_cell(sum.flops, report.end)]));
+      time_cell(sum.waiting), time_cell(Math.max(0, report.end - sum.busy - sum.waiting)), time_cell(sum.after), speed_cell(sum.flops, report.end)]));
   add_table("t-links", "Links", ["link", "transfers", "bytes", "of it written back", "in use", "rate in use", "bandwidth"],
     sums.links.flatMap((sum, n) => (sum.count === 0 ? [] : [[link_name(n), count_cell(sum.count), bytes_cell(sum.bytes),
       bytes_cell(sum.written), [as_share(sum.busy / (report.end || 1)), sum.busy], sum.busy > 0 ? as_rate(sum.bytes / (sum.busy / 1e9)) : "",
@@ -147,6 +164,7 @@ function start() {
     element("failed").hidden = false;
     element("failed").textContent = `${as_count(failed)} tasks and transfers failed; they are red in the timeline.`;
   }
+  show_verdict();
   show_cards();
   show_shares();
   show_bounds();
@@ -154,6 +172,7 @@ function start() {
   show_legend();
   make_rows();
   listen();
+  listen_for_another();
   start_order();
   draw_timeline();
   addEventListener("resize", () => {

@@ -141,6 +141,13 @@ TEST(HtmlReport, HeaderHoldsTheMachineAndWhatWasSaidOfTheRun) {
   EXPECT_EQ(header["dropped"], 12);
 }
 
+TEST(HtmlReport, HeaderTellsMeasuredBoundsAndThoseOfEachMemory) {
+  auto trace = small_trace();
+  trace.totals = {{least_seconds_measured, 2.5}, {std::string(least_bytes_loaded_into) + "gpu", 5e5}};
+  auto const header = nlohmann::json::parse(element(write(trace), "report-header"));
+  EXPECT_EQ(header["bounds"], nlohmann::json::parse(R"({"seconds": 2.5, "measured": true, "nodes": [[1, 5e5]]})"));
+}
+
 TEST(HtmlReport, NamesCannotEndTheScript) {
   auto trace = small_trace();
   trace.data[0].name = "</script><b>\xff\"";

@@ -169,14 +169,14 @@ TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
   EXPECT_THAT(
       paje_events(text, "20"),
       ElementsAre(
-          ElementsAre("0.001000", "w1", "WS", "C0", "400", "A(2, 1)", "0", "0", "0", "0", "4e-06", "1", "2", "0", "-1"),
+          ElementsAre("0.001000", "w1", "WS", "C0", "400", "A(2; 1)", "0", "0", "0", "0", "4e-06", "1", "2", "0", "-1"),
           ElementsAre("0.004000", "w0", "WS", "C1", "0", "", "0", "0", "1", "1", "0", "-1", "-1", "-1", "-1")));
-  EXPECT_THAT(paje_events(text, "18"), ElementsAre(ElementsAre("0.000000", "F", "p", "A(2, 1)", "mm0", "k0", "400"),
-                                                   ElementsAre("0.000100", "F", "p", "x", "mm0", "k1", "8")));
-  EXPECT_THAT(paje_events(text, "19"), ElementsAre(ElementsAre("0.000900", "F", "p", "A(2, 1)", "mm1", "k0"),
-                                                   ElementsAre("0.000950", "F", "p", "x", "mm1", "k1")));
+  EXPECT_THAT(paje_events(text, "18"), ElementsAre(ElementsAre("0.000000", "F", "p", "400", "mm0", "k0", "A(2; 1)"),
+                                                   ElementsAre("0.000100", "F", "p", "8", "mm0", "k1", "x")));
+  EXPECT_THAT(paje_events(text, "19"), ElementsAre(ElementsAre("0.000900", "F", "p", "400", "mm1", "k0"),
+                                                   ElementsAre("0.000950", "F", "p", "8", "mm1", "k1")));
   EXPECT_THAT(paje_events(text, "9"),
-              ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2, 1)", "400", "1")));
+              ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2; 1)", "1", "400", "0")));
   EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
 }
 
