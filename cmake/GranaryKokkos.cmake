@@ -14,9 +14,17 @@ if(GRANARY_KOKKOS_INCLUDE_DIR AND GRANARY_KOKKOS_LIBRARY AND NOT granary_kokkos_
     AND NOT DEFINED ENV{Kokkos_ROOT})
   if(NOT DEFINED GRANARY_KOKKOS_PACKAGE_WORKS)
     message(STATUS "Checking whether Kokkos' CMake package works")
+    # In a CMake of its own: a try_compile that cannot be configured ends newer versions of CMake.
+    execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/kokkos-probe -B ${CMAKE_BINARY_DIR}/kokkos-probe
+        -G ${CMAKE_GENERATOR} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+        "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}"
+      RESULT_VARIABLE granary_probe_status OUTPUT_QUIET ERROR_QUIET)
+    set(granary_probe_succeeds FALSE)
+    if(granary_probe_status EQUAL 0)
+      set(granary_probe_succeeds TRUE)
+    endif()
+    set(GRANARY_KOKKOS_PACKAGE_WORKS ${granary_probe_succeeds} CACHE INTERNAL "Kokkos' CMake package can be used")
   endif()
-  try_compile(GRANARY_KOKKOS_PACKAGE_WORKS ${CMAKE_BINARY_DIR}/kokkos-probe ${CMAKE_CURRENT_LIST_DIR}/kokkos-probe
-    kokkos_probe CMAKE_FLAGS "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}")
 else()
   set(GRANARY_KOKKOS_PACKAGE_WORKS TRUE)
 endif()
@@ -42,12 +50,17 @@ if(GRANARY_KOKKOS_PACKAGE_WORKS)
     target_link_libraries(granary::kokkos INTERFACE Kokkos::kokkos Threads::Threads)
   endif()
 else()
-  message(STATUS "Kokkos' CMake package is broken: using ${GRANARY_KOKKOS_LIBRARY} with plain flags")
+  message(STATUS "Kokkos' CMake package cannot be used: ${GRANARY_KOKKOS_LIBRARY} is, with plain flags")
   add_library(granary::kokkos INTERFACE IMPORTED)
   target_include_directories(granary::kokkos SYSTEM INTERFACE ${GRANARY_KOKKOS_INCLUDE_DIR})
   target_compile_options(granary::kokkos INTERFACE -fopenmp)
   target_link_options(granary::kokkos INTERFACE -fopenmp)
   target_link_libraries(granary::kokkos INTERFACE ${GRANARY_KOKKOS_LIBRARY} ${CMAKE_DL_LIBS} Threads::Threads)
+  # What the package would have said.
+  file(STRINGS ${GRANARY_KOKKOS_INCLUDE_DIR}/KokkosCore_config.h Kokkos_VERSION REGEX "define KOKKOS_VERSION_[MP]")
+  string(REGEX REPLACE "[^0-9;]" "" Kokkos_VERSION "${Kokkos_VERSION}")
+  list(JOIN Kokkos_VERSION . Kokkos_VERSION)
+  set(Kokkos_DEVICES OPENMP)
 endif()
 
 # What Kokkos drives devices with. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.

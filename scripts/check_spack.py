@@ -75,7 +75,7 @@ class Project:
             (root / "tests" / "CMakeLists.txt").read_text()])
         self.version = re.search(r"project\(granary VERSION ([\d.]+)", top)[1]
         self.cmake = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", top)[1]
-        self.options = set(re.findall(r"option\((\w+)", everything)) | set(re.findall(r"set\((GRANARY_\w+) \S+ CACHE", everything))
+        self.options = set(re.findall(r"option\((\w+)", everything)) | set(re.findall(r"set\((GRANARY_\w+) \S+ CACHE (?!INTERNAL)", everything))
         self.found = re.findall(r"find_package\((\w+)", everything) + re.findall(r"pkg_check_modules\((\w+)", everything)
         self.found += re.findall(r"find_library\(\w+ (\w+)", everything)
         self.kokkos = re.search(r"Kokkos_VERSION VERSION_LESS (\S+?)\)\s+set\(granary_kokkos_problem", kokkos)[1]

@@ -7,10 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build
 
 # Debian's names. Kokkos 3.4.1 comes with Trilinos; where only libkokkos-dev is packaged, that one is taken.
-build_packages=(g++ cmake ninja-build pkg-config libhwloc-dev libhdf5-dev libopenblas-pthread-dev liburing-dev
+build_packages=(g++ cmake make ninja-build pkg-config libhwloc-dev libhdf5-dev libopenblas-pthread-dev liburing-dev
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev coinor-libclp-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal python3-h5py python3-matplotlib
-  doxygen mkdocs mkdocs-material help2man man-db)
+  doxygen mkdocs mkdocs-material help2man man-db mmdebstrap)
 kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf '== %s\n' "$*"; }
@@ -50,7 +50,7 @@ missing_packages() {
   local package
   for package in "$@"; do
     case "$package" in
-      g++ | cmake) command -v "$package" >/dev/null || echo "$package" ;;
+      g++ | cmake | make) command -v "$package" >/dev/null || echo "$package" ;;
       ninja-build) command -v ninja >/dev/null || echo "$package" ;;
       pkg-config) command -v pkg-config >/dev/null || echo "$package" ;;
       *) installed "$package" || echo "$package" ;;
