@@ -11,7 +11,7 @@ factor=$build/demo/factor-$n.h5
 
 set_up "${build_packages[@]}"
 if [[ ! -f $build/build.ninja && ! -f $build/Makefile ]]; then
-  configure -DCMAKE_BUILD_TYPE=Release -DGRANARY_BUILD_TESTS=OFF -DGRANARY_BUILD_BENCHMARKS=OFF
+  configure -DCMAKE_BUILD_TYPE=Release -DGRANARY_BUILD_TESTS=OFF -DGRANARY_BUILD_BENCHMARKS=OFF -DGRANARY_BUILD_EXAMPLES=OFF
 fi
 build_targets "the demo's programs" granary-cholesky granary-matrix
 

@@ -4,7 +4,12 @@ find_program(GRANARY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRANARY_PYTHON python3)
 find_program(GRANARY_HELP2MAN help2man)
 mark_as_advanced(GRANARY_PYTHON GRANARY_HELP2MAN)
-if(NOT GRANARY_PYTHON OR CMAKE_CROSSCOMPILING OR GRANARY_SANITIZE)
+if(GRANARY_PYTHON)
+  # Debian's python3-minimal lacks what the script needs.
+  execute_process(COMMAND ${GRANARY_PYTHON} -c "import argparse, dataclasses, subprocess, tempfile" RESULT_VARIABLE no_library OUTPUT_QUIET
+    ERROR_QUIET)
+endif()
+if(NOT GRANARY_PYTHON OR no_library OR CMAKE_CROSSCOMPILING OR GRANARY_SANITIZE)
   message(STATUS "Manual pages and completions: none")
   return()
 endif()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every C++ block of README.md and docs/ stands in a file of examples/, which the tests build and run: each of its lines, in order.
-Blocks of Python, JSON and shell are such, and each picture and file that a document links to exists: check_docs.py [ROOT]"""
+"""Every C++ block of README.md and docs/ stands in a file of examples/, which the tests build and run: each of its statements, in order.
+Lines of CMake stand in a block that tests/docs/commands_test.py puts into a file and configures. Blocks of Python, JSON, YAML and shell are
+such, no command hides in a block of text, and each picture and file that a document links to exists: check_docs.py [ROOT]"""
 import json
 import pathlib
 import re
@@ -9,6 +10,11 @@ import subprocess
 import sys
 
 root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
+
+
+# The last character before a statement: of another one, a condition, a template's head, a label, or a line of the preprocessor.
+BEFORE_STATEMENTS = ';{})>:"'
+LANGUAGES = {"cpp", "cmake", "json", "yaml", "python", "sh", "text"}
 
 
 def lines(text: str) -> list[str]:
@@ -23,16 +29,32 @@ def stands_in(block: list[str], example: str) -> bool:
     position = 0
     for piece in re.split(r"(?<=[;{}])", re.sub(r"\s+", "", "".join(block))):
         found = text.find(piece, position)
+        while found > 0 and text[found - 1] not in BEFORE_STATEMENTS:
+            found = text.find(piece, found + 1)
         if found < 0:
             return False
         position = found + len(piece)
     return True
 
 
-def fault(language: str, block: str, examples: list[str]) -> str:
+def fault(language: str, block: str, examples: list[str], configured: set[str]) -> str:
     """What is wrong with a block; empty: nothing."""
+    if language not in LANGUAGES:
+        return f"nobody checks blocks of '{language}'"
     if language == "cpp":
         return "" if any(stands_in(lines(block), text) for text in examples) else "no example holds it"
+    if language == "cmake":
+        return "" if set(block.splitlines()) <= configured else "no block that is configured holds it"
+    if language == "yaml":
+        import yaml  # PyYAML, which mkdocs brings.
+        try:
+            yaml.safe_load(block)
+        except yaml.YAMLError as error:
+            return str(error)
+        return ""
+    if language == "text":
+        commands = [line for line in block.splitlines() if re.match(r"(?:\$ |\S*/)?granary-[a-z]+ (?!.*(?:\[|\b[A-Z]{2,}\b))", line)]
+        return f"nobody runs '{commands[0]}'" if commands else ""
     try:
         if language == "python":
             compile(block, "block", "exec")
@@ -56,15 +78,20 @@ def broken_links(document: pathlib.Path, text: str) -> list[str]:
 def main() -> int:
     examples = [path.read_text() for path in sorted((root / "examples").rglob("*.cpp"))]
     documents = sorted(root.glob("*.md")) + sorted((root / "docs").glob("*.md"))
+    configured = {line for document in documents
+                  for block in re.findall(r"^<!-- file: .* -->\n```cmake\n(.*?)^```", document.read_text(), re.S | re.M)
+                  for line in block.splitlines()}
     counts = {"cpp": 0}
     wrong = []
     for document in documents:
         text = document.read_text()
         name = document.relative_to(root)
         wrong += [f"{name}: there is no {target}" for target in broken_links(document, text)]
-        for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M):
+        if re.search(r"^(?:[ \t]+```|[ \t]*~~~)", text, re.M):
+            wrong.append(f"{name}: a block is indented, or fenced with ~~~: write ``` at the beginning of the line")
+        for language, block in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.S | re.M):
             counts[language] = counts.get(language, 0) + 1
-            if why := fault(language, block, examples):
+            if why := fault(language, block, examples, configured):
                 wrong.append(f"{name}: the block that begins with '{block.splitlines()[0]}': {why}")
     if counts["cpp"] == 0:
         wrong.append("no C++ block was found in the documents")

@@ -14,7 +14,7 @@ SITE = re.compile(r"\bthrow\s+(?:granary::)?(?P<thrown>[A-Z]\w+)\s*[({]"
                   r"|\b(?P<doubt>doubts\.push_back|warn_once)\s*\("
                   r"|\b(?P<helper>refuse|fail|malformed)\s*\("
                   r"|\b(?:refusal|obstacle|warning|sentence|message)\s*\+?=(?P<assigned>)(?!=)"
-                  r"|\breturn\s(?P<returned>)(?=\s*(?:std::string\(|fmt::format\()?\s*\"[^\"\\]{30})")
+                  r"|\breturn\s(?P<returned>)(?=\s*(?:std::string\(|fmt::format\()?\s*\"[^\"\\]{20})")
 TOKEN = re.compile(r'R"\((?P<raw>.*?)\)"|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<space>\s+)|//[^\n]*|\'(?:[^\'\\]|\\.)\'|(?P<other>.)', re.S)
 FORMAT = re.compile(r"\bfmt::format\(")
 

@@ -43,13 +43,19 @@ class Checks(unittest.TestCase):
         self.write("examples/cart.cpp", "int wheels = 4;\n")
         self.write("docs/cart.md", "```cpp\nint wheels = 4;\n```\n")
         self.refused("check_docs.py", str(self.root), status=0)
-        self.write("docs/cart.md", "```cpp\nint wheels = 5;\n```\n")
-        self.assertIn("docs/cart.md", self.refused("check_docs.py", str(self.root)))
+        for other in ("int wheels = 5;", "wheels = 4;"):
+            self.write("docs/cart.md", f"```cpp\n{other}\n```\n")
+            self.assertIn("no example holds it", self.refused("check_docs.py", str(self.root)))
 
     def test_blocks_that_are_not_what_they_say(self):
         self.write("examples/cart.cpp", "int wheels = 4;\n")
         good = "```cpp\nint wheels = 4;\n```\n"
-        for bad in ("```python\nwheels = = 4\n```\n", "```json\n{'wheels': 4}\n```\n", "```sh\nif true; do\n```\n", "[cart](cart.png)\n"):
+        configured = "<!-- file: CMakeLists.txt -->\n```cmake\nproject(cart)\n```\n"
+        self.write("docs/cart.md", good + configured + "```cmake\nproject(cart)\n```\n```yaml\nwheels: 4\n```\n```text\ngranary-cart FILE\n```\n")
+        self.refused("check_docs.py", str(self.root), status=0)
+        for bad in ("```python\nwheels = = 4\n```\n", "```json\n{'wheels': 4}\n```\n", "```sh\nif true; do\n```\n", "[cart](cart.png)\n",
+                    "```cmake\nproject(cart)\n```\n", "```yaml\nwheels: [4\n```\n", "```text\n$ granary-cart --wheels 4\n```\n",
+                    "```\ngranary-cart\n```\n", "- a\n  ```sh\n  true\n  ```\n"):
             self.write("docs/cart.md", good + bad)
             self.assertIn("docs/cart.md", self.refused("check_docs.py", str(self.root)))
 
@@ -67,6 +73,36 @@ class Checks(unittest.TestCase):
         (self.root / "apps/granary-info").mkdir(parents=True)
         self.write("docs/info.md", "`granary-info --json -`\n")
         self.assertIn("no document names its option --measure", self.refused("check_commands.py", BIN, str(self.root)))
+
+    def commands(self, page: str, status: int) -> str:
+        self.write("docs/cart.md", page)
+        return self.refused("../tests/docs/commands_test.py", str(pathlib.Path(BIN).parent), str(self.root / "run"), str(self.root / "docs/cart.md"),
+                            status=status)
+
+    def test_commands_of_a_page_are_run(self):
+        page = ("<!-- set-up -->\n```sh\nfalse\n```\n<!-- not run: needs a horse -->\n```sh\nfalse\n```\n"
+                "<!-- run with 1000=4 -->\n```sh\necho a cart of 1000 wheels > cart\ncat cart\nfalse  # exit status 1\n```\n"
+                "<!-- output, but for time -->\n```text\na  cart of 4 …\ntime 5 s\n```\n"
+                "```sh\necho 4.26 wheels in 3 s\n```\n<!-- numbers: 4.3, 3 -->\n\nA cart has 4.3 wheels after 3 s.\n"
+                "```sh\npython3 cart.py\ntest -x build/bin/granary-info -a -d examples -a -d bench -a $PWD = $HOME\n```\n"
+                "<!-- file: cart.py -->\n```python\nassert open('cart').read()\n```\n")
+        self.assertIn("3 blocks were run, 2 were not; set-up; needs a horse", self.commands(page, 0))
+
+    def test_commands_that_do_not_do_what_the_page_says(self):
+        for page, why in (("```sh\nfalse\n```\n", "ended with 1"),
+                          ("```sh\nfalse\ntrue\n```\n", "ended with 1"),
+                          ("```sh\ntrue  # exit status 2\n```\n", "ended with 1"),
+                          ("```sh\nexit 1  # exit status 2\n```\n", "ended with 1"),
+                          ("```sh\necho 5 > cart.html  # --report cart.html\n```\n", "cart.html is no whole page"),
+                          ("<!-- run with 6=4 -->\n```sh\necho 16 wheels\n```\n", "'6', to be run as '4', does not stand in"),
+                          ("<!-- not run: -->\n```sh\nfalse\n```\n", "nobody knows what 'not run:' means"),
+                          ("<!-- horses -->\n```sh\ntrue\n```\n", "nobody knows what 'horses' means"),
+                          ("```sh\necho 14 wheels\n```\n<!-- output -->\n```text\n4 wheels\n```\n", "the output has no line '4 wheels'"),
+                          ("```sh\necho 4.26 wheels\n```\n<!-- numbers: 4.2 -->\n\n4.2 wheels\n", "the output has no number 4.2"),
+                          ("```sh\necho 4 wheels\n```\n<!-- numbers: 4 -->\n\n5 wheels\n", "what follows does not say '4'"),
+                          ("<!-- output -->\n```text\n4 wheels\n```\n", "the output has no line '4 wheels'"),
+                          ("```sh\necho 4\n```\n<!-- output, but for 4 -->\n```text\n4 wheels\n```\n", "nothing is compared")):
+            self.assertIn(why, self.commands(page, 1))
 
     def test_messages_are_found_in_sources(self):
         found = source_messages.messages_of(SOURCE, "core")
