@@ -3,19 +3,34 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <cctype>
 #include <filesystem>
 
 #include "apps/common/parse_arguments.hpp"
 #include "apps/common/version.hpp"
 
 namespace granary::app {
+namespace {
+
+bool has_unit(std::string const& size) {
+  return !size.empty() && std::isalpha(static_cast<unsigned char>(size.back())) != 0;
+}
+
+}  // namespace
 
 Bytes parse_rate(std::string text) {
+  constexpr Bytes least = 1000;
   auto const whole = text;
   if (text.ends_with("/s")) text.resize(text.size() - 2);
-  Bytes const rate = parse_bytes(text);
-  if (rate == 0) throw InvalidArgument("malformed rate '" + whole + "': write bytes per second, for example 200MB/s");
-  return rate;
+  Bytes rate = 0;
+  try {
+    if (has_unit(text)) rate = parse_bytes(text);
+  } catch (InvalidArgument const&) {
+    rate = 0;  // a sentence about rates says it better
+  }
+  if (rate >= least) return rate;
+  throw InvalidArgument("malformed rate '" + whole +
+                        "': write a number and a unit (case matters), at least 1kB/s, for example 200MB/s");
 }
 
 Bytes parse_memory(std::string const& text) {

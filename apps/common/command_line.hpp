@@ -12,7 +12,7 @@
 namespace granary::app {
 
 /// Bytes per second of text such as "200MB/s", and a limit in bytes such as "512MiB". Throw InvalidArgument for what is
-/// malformed or zero.
+/// malformed or zero, for a rate without a unit, and for one below 1 kB/s.
 [[nodiscard]] Bytes parse_rate(std::string text);
 [[nodiscard]] Bytes parse_memory(std::string const& text);
 

@@ -6,6 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
 namespace granary::app {
 
 std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart part,
@@ -15,6 +21,9 @@ std::unique_ptr<MatrixSource> MatrixInput::open(std::uint64_t tile, MatrixPart p
 
 namespace {
 
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
 MatrixInput generated_input(std::string const& name, ScalarType type) {
   auto const generated = parse_generated(name);
   return {.name = name,
@@ -23,6 +32,16 @@ MatrixInput generated_input(std::string const& name, ScalarType type) {
           .rows = generated.rows,
           .cols = generated.cols,
           .type = type};
+}
+
+// Of a misspelt generated matrix, `genral:2048`, nobody wants to hear that there is no file genral.
+void check_generated(std::string const& name) {
+  auto const colon = name.find(':');
+  auto const letters = std::string_view(name).substr(0, colon);
+  std::error_code ignored;
+  if (colon == std::string::npos || !std::ranges::all_of(letters, is_letter)) return;
+  if (colon + 1 == name.size() || !is_digit(name[colon + 1]) || std::filesystem::exists(letters, ignored)) return;
+  if (!std::filesystem::exists(name, ignored)) static_cast<void>(parse_generated(name));
 }
 
 MatrixInput file_input(MatrixFileInfo const& info) {
@@ -37,10 +56,12 @@ MatrixInput file_input(MatrixFileInfo const& info) {
 }  // namespace
 
 MatrixInput find_columns(std::string const& name, ScalarType type) {
+  check_generated(name);
   return is_generated(name) ? generated_input(name, type) : file_input(open_columns_file(name));
 }
 
 MatrixInput find_matrix(std::string const& name, RunOptions const& options) {
+  check_generated(name);
   if ((options.single_precision || options.complex) && !is_generated(name)) {
     throw InvalidArgument(fmt::format("{} applies to generated matrices; {} has the elements that its file has",
                                       options.single_precision ? "--float" : "--complex", name));

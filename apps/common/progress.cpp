@@ -16,7 +16,8 @@ constexpr double redraw_seconds = 0.2;
 
 std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks, double flops,
                             double seconds) {
-  double const share = tasks == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(tasks));
+  if (done > tasks) return fmt::format("{}  {} tasks", what, done);
+  double const share = tasks == 0 ? 0 : static_cast<double>(done) / static_cast<double>(tasks);
   auto text = fmt::format("{}  {}/{} tasks", what, done, tasks);
   if (share > 0 && seconds > 0) {
     text +=

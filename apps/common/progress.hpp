@@ -42,6 +42,7 @@ class Progress {
 };
 
 /// `factoring  1234/5984 tasks  98.7 GFlop/s  12 s left`; the rate counts every task as an equal share of the flops.
+/// Once there were more tasks than that, as where a solution is refined, `solving  6012 tasks`.
 [[nodiscard]] std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks,
                                           double flops, double seconds);
 

@@ -34,11 +34,6 @@ void Report::residual(double result, std::string const& formula) {
 void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops,
                      LeastTraffic const& least) {
   double const gflops = flops / std::max(run.seconds, 1e-9) * 1e-9;
-  double const floor = static_cast<double>(std::max(least.bound, least.compulsory));
-  auto const without_symmetry =
-      least.nonsymmetric ? fmt::format("; {} without using symmetry", megabytes(*least.nonsymmetric)) : "";
-  auto const to_write =
-      least.compulsory_written ? megabytes(*least.compulsory_written) + " to write" : std::string("as much to write");
   line("tile", fmt::format("{}", tile));
   line("workers", fmt::format("{}", run.workers));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
@@ -46,11 +41,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   line("peak tile memory", megabytes(run.memory_peak));
   line("time", fmt::format("{:.3f} s", run.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops));
-  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(run.bytes_read),
-                                     static_cast<double>(run.bytes_read) / floor));
-  line("written to disk", megabytes(run.bytes_written));
-  line("I/O lower bound", megabytes(least.bound) + without_symmetry);
-  line("compulsory", fmt::format("{} to read, {}", megabytes(least.compulsory), to_write));
+  add_traffic(run, least);
   line("tasks", fmt::format("{}", run.tasks));
   line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
   line("deciding", fmt::format("{:.3f} s", run.decision_seconds));
@@ -69,10 +60,31 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   value("io_bound_bytes", least.bound);
   if (least.nonsymmetric) value("io_bound_nonsymmetric_bytes", *least.nonsymmetric);
   value("compulsory_bytes", least.compulsory);
+  if (least.reads_input) value("least_bytes_read", std::max(least.bound, least.compulsory));
   value("tasks", run.tasks);
   value("wait_seconds", run.wait_seconds);
   value("decision_seconds", run.decision_seconds);
   add_devices(run);
+}
+
+// What is generated counts in no bound on what the disk gives.
+void Report::add_traffic(RunFigures const& run, LeastTraffic const& least) {
+  if (!least.reads_input) {
+    line("read from disk", megabytes(run.bytes_read));
+    line("written to disk", megabytes(run.bytes_written));
+    return;
+  }
+  double const floor = static_cast<double>(std::max(least.bound, least.compulsory));
+  auto const without_symmetry =
+      least.nonsymmetric ? fmt::format("; {} without using symmetry", megabytes(*least.nonsymmetric)) : "";
+  auto const to_write = !least.writes_output       ? std::string()
+                        : least.compulsory_written ? ", " + megabytes(*least.compulsory_written) + " to write"
+                                                   : std::string(", as much to write");
+  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(run.bytes_read),
+                                     static_cast<double>(run.bytes_read) / floor));
+  line("written to disk", megabytes(run.bytes_written));
+  line("I/O lower bound", megabytes(least.bound) + without_symmetry);
+  line("compulsory", megabytes(least.compulsory) + " to read" + to_write);
 }
 
 void Report::add_devices(RunFigures const& run) {
@@ -106,12 +118,10 @@ void describe(Trace& trace, nlohmann::ordered_json const& values) {
   for (auto const& [name, value] : values.items()) {
     auto const known = std::ranges::find(trace.configuration, name, &std::pair<std::string, std::string>::first);
     if (known != trace.configuration.end()) continue;
-    if (value.is_number()) trace.totals.emplace_back(name, value.get<double>());
+    if (value.is_number()) {
+      trace.totals.emplace_back(name == "least_bytes_read" ? least_bytes_read : name, value.get<double>());
+    }
     if (value.is_string()) trace.configuration.emplace_back(name, value);
-  }
-  auto const bytes = [&](char const* name) { return values.value(name, 0.0); };
-  if (auto const least = std::max(bytes("io_bound_bytes"), bytes("compulsory_bytes")); least > 0) {
-    trace.totals.emplace_back(least_bytes_read, least);
   }
 }
 

@@ -37,12 +37,14 @@ struct RunFigures {
   DeviceTraffic traffic = {};
 };
 
-/// The least that the operations read, to compare the run's traffic with.
+/// The least that the operations read, to compare the run's traffic with where the matrices are in files.
 struct LeastTraffic {
   Bytes bound = 0;                               ///< of any order of the operations (io_bounds.hpp)
   std::optional<Bytes> nonsymmetric = {};        ///< the same without using symmetry
   Bytes compulsory = 0;                          ///< to read, however large the memory is
   std::optional<Bytes> compulsory_written = {};  ///< absent: as much
+  bool reads_input = true;                       ///< from the disk; false: it is generated
+  bool writes_output = true;
 };
 
 /// A run's summary, as lines for people and as JSON for programs, whose keys are stable.
@@ -66,6 +68,7 @@ class Report {
   void publish(RunOptions const& options) const;
 
  private:
+  void add_traffic(RunFigures const& run, LeastTraffic const& least);
   void add_devices(RunFigures const& run);
 
   std::string m_text;

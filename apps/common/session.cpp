@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -49,6 +50,27 @@ class CancelOnSignal {
  private:
   SignalWatch& m_signals;
 };
+
+// One name for a file that may not be there yet, whatever it was called.
+std::filesystem::path place_of(std::string const& file) {
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
+}
+
+bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
+
+// Without an ending a name promises nothing.
+void check_output_name(std::string const& output, std::string const& dataset) {
+  auto const file = output.substr(0, output.rfind(':'));
+  if (file != output && ends_as_hdf5(file)) {
+    throw InvalidArgument(
+        fmt::format("an output is a file without a dataset; it will hold dataset {}: write {} instead of {}", dataset,
+                    file, output));
+  }
+  if (ends_as_hdf5(output) || !std::filesystem::path(output).has_extension()) return;
+  throw InvalidArgument(
+      "the output " + output +
+      " would be an HDF5 file: let its name end in .h5 or .hdf5 (granary-matrix convert makes .npy of it)");
+}
 
 }  // namespace
 
@@ -114,6 +136,7 @@ void Session::write_events() const {
                  m_runtime.options().trace_events);
   }
   describe(trace, m_figures);
+  if (m_operations) add_bounds(trace, *m_operations);
   if (m_options.trace) write_trace(trace, *m_options.trace);
   if (m_options.report) write_html_report(trace, *m_options.report);
 }
@@ -126,7 +149,9 @@ void Session::keep_events() const {
   }
 }
 
-RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs) {
+RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
+                             std::string const& dataset) {
+  if (options.output) check_output_name(*options.output, dataset);
   std::vector<std::string> files;
   for (auto const& input : inputs) {
     if (input.file) files.push_back(input.file->path);
@@ -134,21 +159,24 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
   if (options.output) check_output(*options.output, files);
   if (options.json) {
     check_output(*options.json, files);
-    if (options.output &&
-        std::filesystem::weakly_canonical(*options.json) == std::filesystem::weakly_canonical(*options.output)) {
+    if (options.output && place_of(*options.json) == place_of(*options.output)) {
       throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
     }
   }
   if (options.trace) check_trace_file(*options.trace);
   if (options.report) check_report_path(*options.report);
+  std::vector<std::filesystem::path> outputs;
+  for (auto const& file : {options.output, options.json}) {
+    if (file) outputs.push_back(place_of(*file));
+  }
   for (auto const& file : {options.trace, options.report}) {
     if (!file) continue;
     check_output(*file, files);
-    for (auto const& other : {options.output, options.json}) {
-      if (other && std::filesystem::weakly_canonical(*other) == std::filesystem::weakly_canonical(*file)) {
-        throw InvalidArgument("what happened cannot be written to " + *file + ", which is another output");
-      }
+    auto const path = place_of(*file);
+    if (std::ranges::find(outputs, path) != outputs.end()) {
+      throw InvalidArgument("what happened cannot be written to " + *file + ", which is another output");
     }
+    outputs.push_back(path);
   }
   auto runtime = configure(options.runtime);
   static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "apps/common/matrix_input.hpp"
 #include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/run_bounds.hpp"
 #include "apps/common/signals.hpp"
 
 namespace granary::app {
@@ -66,8 +68,12 @@ class Session {
   }
   /// What has been done since `start`, the session's first work.
   [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start) const;
-  /// Puts the report's values beside the events that are written at the end.
-  void note(Report const& report) { m_figures = report.values(); }
+  /// Puts the report's values beside the events that are written at the end, with bounds of the operations where these
+  /// are known: they must be valid until then.
+  void note(Report const& report, std::optional<Operations> operations) {
+    m_figures = report.values();
+    m_operations = std::move(operations);
+  }
   /// What happened, where it is asked for. Throws IoError.
   void write_events() const;
   /// The same while an exception passes: an error goes to the log.
@@ -78,11 +84,14 @@ class Session {
   SignalWatch& m_signals;
   Runtime& m_runtime;
   nlohmann::ordered_json m_figures = nlohmann::ordered_json::object();
+  std::optional<Operations> m_operations;
 };
 
 /// What can be found wrong before any work: outputs that are inputs or each other, directories that are not there,
-/// unknown policies. Gives the runtime's options. Throws InvalidArgument.
-[[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs);
+/// unknown policies, an output that is named like another format's file or like a dataset in it; `dataset` is what the
+/// output will hold. Gives the runtime's options. Throws InvalidArgument.
+[[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
+                                           std::string const& dataset);
 
 /// Calls `work` with a session on a runtime of these options; a signal cancels its tasks. Throws what `work` does, and
 /// Interrupted.

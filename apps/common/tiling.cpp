@@ -54,8 +54,8 @@ std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, un
 void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type) {
   auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
     throw MemoryLimitError(fmt::format(
-        "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes ({} {})", what,
-        limit, tile, tile, name_of(type), least, option, least));
+        "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes ({} {}){}", what,
+        limit, tile, tile, name_of(type), least, option, least, limit < 1000 ? "; was a unit forgotten?" : ""));
   };
   auto const device = device_capacity(runtime);
   // What devices use passes through host memory, beside what lies there for tasks.

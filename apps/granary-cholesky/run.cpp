@@ -35,6 +35,22 @@ void emit_factorization(TaskEmitter& tasks, TiledMatrix<T> const& a, RunOptions 
   potrf(tasks, a, {.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking});
 }
 
+// For the report's bounds.
+Operations operations_of(Plan const& plan) {
+  auto const n = plan.grid.rows;
+  auto const element = size_of(plan.input.type);
+  return {.record =
+              [&plan](GraphRecorder& graph) {
+                with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) {
+                  DryRun factor(graph);
+                  TaskEmitter tasks(factor);
+                  emit_factorization(tasks, factor.matrix<T>(plan.grid, plan.part()), plan.options);
+                });
+              },
+          .io_bound = [n, element](Bytes memory) { return cholesky_io_bound(n, memory, element); },
+          .compulsory = cholesky_compulsory(n, element)};
+}
+
 template <class T>
 class Run {
  public:
@@ -79,7 +95,9 @@ class Run {
     report.add_run(m_plan.grid.tile, type, figures, flops,
                    {.bound = cholesky_io_bound(n, figures.memory_limit, element),
                     .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.memory_limit, element),
-                    .compulsory = cholesky_compulsory(n, element)});
+                    .compulsory = cholesky_compulsory(n, element),
+                    .reads_input = m_plan.input.file.has_value(),
+                    .writes_output = m_sink != nullptr});
     return report;
   }
 
@@ -132,7 +150,7 @@ MemoryNeed dry_run(Plan& plan) {
 Plan make_plan(CholeskyRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
   require_square(input);
-  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
+  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input}, options.upper ? "U" : "L")};
   plan.grid = square_grid(input.rows, choose_tile(input, options.tile, task_memory(plan.runtime)));
   auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) { return dry_run<T>(plan); });
   require_memory(plan.runtime, need, plan.grid.tile, input.type);
@@ -147,7 +165,7 @@ Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, plan.part());
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
-    session.note(report);
+    session.note(report, operations_of(plan));
   });
   return report;
 }

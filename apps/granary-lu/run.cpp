@@ -102,7 +102,9 @@ class Run {
     auto const element = size_of(type);
     report.add_run(grid.tile, type, figures, flops,
                    {.bound = lu_io_bound(grid.rows, grid.cols, figures.memory_limit, element),
-                    .compulsory = grid.rows * grid.cols * element});
+                    .compulsory = grid.rows * grid.cols * element,
+                    .reads_input = m_plan.input.file.has_value(),
+                    .writes_output = m_sink != nullptr});
     if (measured) {
       auto const growth = measured->value();
       report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", growth.ratio()));
@@ -161,7 +163,7 @@ MemoryNeed dry_run(Plan& plan) {
 
 Plan make_plan(LuRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
-  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input})};
+  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input}, "LU")};
   auto const memory = task_memory(plan.runtime);
   plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
   plan.lu.inner_tile = options.inner_tile;

@@ -62,6 +62,17 @@ struct GenerateArguments {
     app.add_flag("--complex", complex, "complex elements; spd is Hermitian then");
   }
 
+  // Of what is spelt here only the size may be malformed.
+  GeneratedMatrix named(std::string const& name) const {
+    try {
+      return parse_generated(name);
+    } catch (InvalidArgument const&) {
+      throw InvalidArgument(
+          fmt::format("malformed size '{}' of a matrix {}: write {} with extents from 1 to 2147483647", size, kind,
+                      kind == "general" || kind == "laplacian" ? "N or ROWSxCOLS" : "N"));
+    }
+  }
+
   GeneratedMatrix matrix(CLI::App const& app) const {
     auto const refuse_unless = [&](std::string const& option, bool applies) {
       if (app.count(option) > 0 && !applies) throw InvalidArgument(option + " does not apply to " + kind);
@@ -71,11 +82,11 @@ struct GenerateArguments {
     refuse_unless("--condition", kind == "spd");
     refuse_unless("--length", kind == "laplacian");
     refuse_unless("--nugget", !random);
-    if (kind == "general") return parse_generated(fmt::format("general:{}:{}", size, seed));
-    if (kind == "hilbert") return parse_generated(fmt::format("hilbert:{}:{}", size, nugget));
-    if (kind == "laplacian") return parse_generated(fmt::format("laplacian:{}:{}:{}", size, length, nugget));
-    return app.count("--condition") == 0 ? parse_generated(fmt::format("random:{}:{}", size, seed))
-                                         : parse_generated(fmt::format("spd:{}:{}:{}", size, condition, seed));
+    if (kind == "general") return named(fmt::format("general:{}:{}", size, seed));
+    if (kind == "hilbert") return named(fmt::format("hilbert:{}:{}", size, nugget));
+    if (kind == "laplacian") return named(fmt::format("laplacian:{}:{}:{}", size, length, nugget));
+    return app.count("--condition") == 0 ? named(fmt::format("random:{}:{}", size, seed))
+                                         : named(fmt::format("spd:{}:{}:{}", size, condition, seed));
   }
 };
 

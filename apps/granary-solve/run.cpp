@@ -131,7 +131,9 @@ class Run {
         m_plan.grid.tile, type, figures, m_plan.flops(),
         {.bound = options.spd ? cholesky_io_bound(n, memory, element) : lu_io_bound(n, memory, element),
          .compulsory = (options.spd ? cholesky_compulsory(n, element) : lu_compulsory(n, element)) + right_hand_sides,
-         .compulsory_written = right_hand_sides});
+         .compulsory_written = right_hand_sides,
+         .reads_input = m_plan.a.file && m_plan.b.file,
+         .writes_output = m_sink != nullptr});
     if (!options.mixed) return report;
     report.line("refinements",
                 mixed.used_float ? fmt::format("{}", mixed.iterations)
@@ -171,11 +173,9 @@ class Run {
   TiledMatrix<T> m_x;
 };
 
-// Counts the tasks; gives the memory that the largest takes. What mixed precision may end with is the solve in double
-// precision, whose tasks are the largest.
+// What mixed precision may end with is the solve in double precision, whose tasks are the largest.
 template <class T>
-MemoryNeed dry_run(Plan& plan) {
-  DryRun solve;
+void emit_dry_solve(DryRun& solve, Plan const& plan) {
   TaskEmitter tasks(solve);
   auto const a = solve.matrix<T>(plan.grid, plan.part());
   auto const x = solve.matrix<T>(plan.columns, MatrixPart::All);
@@ -192,6 +192,31 @@ MemoryNeed dry_run(Plan& plan) {
     if (plan.options.mixed)
       gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), a, x, T(1), solve.matrix<T>(plan.columns, MatrixPart::All));
   }
+}
+
+// For the report's bounds, where the tasks are known beforehand. No I/O bound is known of the factorization and the
+// solves together.
+std::optional<Operations> operations_of(Plan const& plan) {
+  if (plan.options.mixed) return std::nullopt;
+  auto const n = plan.grid.rows;
+  auto const element = size_of(plan.a.type);
+  return Operations{.record =
+                        [&plan](GraphRecorder& graph) {
+                          with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+                            DryRun solve(graph);
+                            emit_dry_solve<T>(solve, plan);
+                          });
+                        },
+                    .io_bound = [](Bytes) { return Bytes{0}; },
+                    .compulsory = (plan.options.spd ? cholesky_compulsory(n, element) : lu_compulsory(n, element)) +
+                                  n * plan.columns.cols * element};
+}
+
+// Counts the tasks; gives the memory that the largest takes.
+template <class T>
+MemoryNeed dry_run(Plan& plan) {
+  DryRun solve;
+  emit_dry_solve<T>(solve, plan);
   plan.tasks = solve.tasks();
   if (!plan.options.check) return solve.need();
   DryRun check;
@@ -224,7 +249,7 @@ Plan make_plan(SolveOptions const& options) {
   auto const a = find_matrix(options.a, options);
   auto const b = find_columns(options.b, a.type);
   check_inputs(options, a, b);
-  Plan plan{.options = options, .a = a, .b = b, .runtime = check_options(options, {a, b})};
+  Plan plan{.options = options, .a = a, .b = b, .runtime = check_options(options, {a, b}, "X")};
   auto const memory = task_memory(plan.runtime);
   auto const tile = choose_tile(a, options.tile, memory);
   plan.grid = square_grid(a.rows, tile);
@@ -246,7 +271,7 @@ Report run_solve(SolveOptions const& options, SignalWatch& signals) {
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, plan.part());
     with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
-    session.note(report);
+    session.note(report, operations_of(plan));
   });
   return report;
 }

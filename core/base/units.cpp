@@ -35,7 +35,8 @@ constexpr std::array<std::pair<std::string_view, double>, 16> suffixes{{
 Bytes parse_bytes(std::string_view text) {
   auto const malformed = [&] {
     return InvalidArgument("malformed size '" + std::string(text) +
-                           "': write a number and a unit, for example 512MiB or 150MB");
+                           "': write a number and a unit, for example 512MiB or 150MB; units are kB, MB, GB, TB, KiB, "
+                           "MiB, GiB and TiB, and case matters");
   };
   double number = 0;
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);

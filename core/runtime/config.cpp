@@ -72,19 +72,31 @@ void check_directory(std::string const& directory) {
   }
 }
 
-std::string variable_devices() {
-  auto text = variable("GRANARY_DEVICES");
+// Takes the variable where the option says nothing; what `check` says of its value begins with the variable's name.
+template <class Check>
+void fill_in(std::string& option, char const* name, Check const& check) {
+  auto const text = variable(name);
+  if (!option.empty() || text.empty()) return;
   try {
-    if (!text.empty()) static_cast<void>(parse_devices(text));
+    static_cast<void>(check(text));
   } catch (InvalidArgument const& error) {
-    throw InvalidArgument(std::string("GRANARY_DEVICES: ") + error.what());
+    throw InvalidArgument(std::string(name) + ": " + error.what());
   }
-  return text;
+  option = text;
+}
+
+// Turns the option off where the variable is 0.
+void switch_off(bool& option, char const* name) {
+  auto const text = variable(name);
+  if (!text.empty() && text != "0" && text != "1") {
+    throw InvalidArgument(std::string(name) + " is '" + text + "'; it must be 0 or 1");
+  }
+  if (text == "0") option = false;
 }
 
 void configure_devices(RuntimeOptions& options) {
   using Kind = DeviceNames::Kind;
-  if (options.devices.empty()) options.devices = variable_devices();
+  fill_in(options.devices, "GRANARY_DEVICES", parse_devices);
   // Without a word about devices those that there are work.
   bool const open = options.devices.empty();
   auto kind = open ? Kind::All : parse_devices(options.devices).kind;
@@ -135,16 +147,16 @@ unsigned openmp_threads() {
 }
 
 RuntimeOptions configure(RuntimeOptions options) {
-  if (options.scheduler.empty()) options.scheduler = variable("GRANARY_SCHEDULER");
+  fill_in(options.scheduler, "GRANARY_SCHEDULER", [](auto const& text) { return make_scheduler(text); });
   if (options.scheduler.empty()) options.scheduler = "darts";
-  if (options.eviction.empty()) options.eviction = variable("GRANARY_EVICTION");
+  fill_in(options.eviction, "GRANARY_EVICTION", make_eviction);
   if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
   if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
     options.workers = parse_count("GRANARY_WORKERS", text);
   fill_in(options.host_memory, "GRANARY_MEMORY");
-  if (variable("GRANARY_BIND") == "0") options.bind_workers = false;
+  switch_off(options.bind_workers, "GRANARY_BIND");
   if (options.models.empty()) options.models = models_directory();
-  if (variable("GRANARY_MEASURE_LINKS") == "0") options.measure_links = false;
+  switch_off(options.measure_links, "GRANARY_MEASURE_LINKS");
   if (auto const text = variable("GRANARY_STALL_TIMEOUT"); options.stall_timeout == Duration{0} && !text.empty())
     options.stall_timeout = parse_seconds("GRANARY_STALL_TIMEOUT", text);
   if (options.trace.empty()) options.trace = variable("GRANARY_TRACE");
@@ -162,9 +174,9 @@ RuntimeOptions configure(RuntimeOptions options) {
     throw InvalidArgument("0 workers and no devices leave nothing that runs tasks");
   }
   if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
-  if (options.scratch.empty()) options.scratch = variable("GRANARY_SCRATCH");
   if (!options.scratch.empty()) check_directory(options.scratch);
-  if (options.scratch.empty()) options.scratch = variable("TMPDIR");
+  fill_in(options.scratch, "GRANARY_SCRATCH", check_directory);
+  fill_in(options.scratch, "TMPDIR", check_directory);
   if (options.scratch.empty()) options.scratch = "/var/tmp";
   return options;
 }

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <fstream>
 
 #include "apps/child.hpp"
@@ -15,6 +18,7 @@ namespace {
 using testing::ChildResult;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using testing::TemporaryDirectory;
 
@@ -71,6 +75,56 @@ TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
   // Tiles at the edge are padded: what is moved is at least the triangle.
   EXPECT_GE(json.at("bytes_read"), json.at("compulsory_bytes"));
   EXPECT_GE(json.at("bytes_written"), json.at("compulsory_bytes"));
+  EXPECT_EQ(json.at("least_bytes_read"), std::max(json.at("io_bound_bytes"), json.at("compulsory_bytes")));
+  EXPECT_THAT(result.out, HasSubstr(" times the least\n"));
+  EXPECT_THAT(result.out, HasSubstr(" to read, as much to write\n"));
+}
+
+TEST_F(CholeskyCli, BoundsOnTheDiskConcernFilesOnly) {
+  make_matrix("A.h5", 100, 50);
+  auto const dropped = run({"A.h5", "--tile", "50"});
+  ASSERT_EQ(dropped.status, 0) << dropped.err;
+  EXPECT_THAT(dropped.out, HasSubstr(" times the least\n"));
+  EXPECT_THAT(dropped.out, HasSubstr(" to read\n"));
+  auto const generated = run({"random:100", "L.h5", "--tile", "50", "--json", "out.json"});
+  ASSERT_EQ(generated.status, 0) << generated.err;
+  EXPECT_THAT(generated.out, HasSubstr("read from disk        0.0 MB\n"));
+  EXPECT_THAT(generated.out, Not(HasSubstr("compulsory")));
+  EXPECT_THAT(generated.out, Not(HasSubstr("bound")));
+  EXPECT_FALSE(read_json("out.json").contains("least_bytes_read"));
+}
+
+TEST_F(CholeskyCli, AnOutputIsNamedAsTheHdf5FileThatItIs) {
+  for (std::string const name : {"L.npy", "L.mtx", "L.xyz"}) {
+    expect_refused(
+        {"random:100", name}, 2,
+        "the output " + name +
+            " would be an HDF5 file: let its name end in .h5 or .hdf5 (granary-matrix convert makes .npy of it)");
+  }
+  for (std::string const name : {"L.h5:/foo", "L.h5:L"}) {
+    expect_refused({"random:100", name}, 2,
+                   "an output is a file without a dataset; it will hold dataset L: write L.h5 instead of " + name);
+  }
+  expect_refused({"random:100", "U.h5:/foo", "--upper"}, 2, "it will hold dataset U");
+  for (std::string const name : {"L.hdf5", "a.b/L", "L"}) {
+    std::filesystem::create_directory(file("a.b"));
+    EXPECT_EQ(run({"random:10", name, "--quiet"}).status, 0) << name;
+  }
+}
+
+TEST_F(CholeskyCli, AMisspeltGeneratedMatrixIsNoMissingFile) {
+  expect_refused({"rndom:100"}, 2, "'rndom:100' names no generated matrix; there are random:, general:, spd:");
+  expect_refused({"A:/data"}, 2, "cannot open A: No such file or directory");
+}
+
+TEST_F(CholeskyCli, RefusedVariablesAreNamed) {
+  for (auto const& [name, value, part] :
+       {std::array{"GRANARY_SCRATCH", "/nonexist", "cannot use scratch directory '/nonexist'"},
+        std::array{"GRANARY_SCHEDULER", "abc", "unknown scheduler 'abc'"}}) {
+    ::setenv(name, value, 1);
+    expect_refused({"random:100"}, 2, std::string(name) + ": " + part);
+    ::unsetenv(name);
+  }
 }
 
 TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
@@ -164,7 +218,13 @@ TEST_F(CholeskyCli, RefusesBadOptions) {
   expect_refused({"random:100", "--memory", "lots"}, 2, "lots");
   expect_refused({"random:100", "--memory", "0"}, 2, "above zero");
   expect_refused({"random:100", "--disk-bandwidth", "quick"}, 2, "quick");
-  expect_refused({"random:100", "--disk-bandwidth", "0"}, 2, "malformed rate");
+  expect_refused({"random:100", "--memory", "32mb"}, 2, "case matters");
+  expect_refused({"random:100", "--memory", "32"}, 2, "; was a unit forgotten?");
+  for (auto const* rate : {"0", "100", "1000000", "100B/s", "0.9kB/s", "100/s", "fast", "200mb/s"}) {
+    expect_refused({"random:100", "--disk-bandwidth", rate}, 2,
+                   "malformed rate '" + std::string(rate) +
+                       "': write a number and a unit (case matters), at least 1kB/s, for example 200MB/s");
+  }
   expect_refused({"random:100", "--tile", "0"}, 2, "--tile");
   expect_refused({"random:100", "--tile", "many"}, 2, "--tile");
   expect_refused({"random:100", "--devices", "none", "--workers", "0"}, 2, "0 workers");

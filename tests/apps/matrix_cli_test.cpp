@@ -236,6 +236,9 @@ TEST_F(MatrixCli, RefusesBadArguments) {
   expect_refused({"info", "text.npy"}, "text.npy is neither an HDF5 nor a .npy file");
   expect_refused({"generate", "hilbert", "3", "A.h5", "--seed", "2"}, "--seed does not apply to hilbert");
   expect_refused({"generate", "general", "3", "A.h5", "--condition", "2"}, "--condition does not apply to general");
+  expect_refused({"generate", "spd", "-5", "A.h5"}, "malformed size '-5' of a matrix spd: write N with extents from 1");
+  expect_refused({"generate", "general", "5x", "A.h5"},
+                 "malformed size '5x' of a matrix general: write N or ROWSxCOLS");
   expect_refused({"generate", "spd", "3", "A.dat"},
                  "the name of the output A.dat does not end in .h5, .hdf5, .npy or .mtx");
   expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset names a matrix in an HDF5 file");

@@ -1,6 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <csignal>
 
+#include <regex>
+#include <sstream>
+#include <string>
+
 #include "apps/cli_test.hpp"
 
 namespace granary {
@@ -85,6 +89,21 @@ TEST_F(SolveCli, MixedPrecisionFallsBackAndSaysWhy) {
   EXPECT_THAT(result.out, HasSubstr(json.at("reason").get<std::string>()));
 }
 
+TEST_F(SolveCli, ProgressNeverPassesItsTotal) {
+  auto const result = run({"random:1500", "general:1500x20", "--spd", "--mixed", "--tile", "50", "--progress", "0.01"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::regex const counted("solving  (\\d+)/(\\d+) tasks.*");
+  std::istringstream lines(result.err);
+  int totals = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch parts;
+    if (!std::regex_match(line, parts, counted)) continue;
+    ++totals;
+    EXPECT_LE(std::stoul(parts[1]), std::stoul(parts[2])) << line;
+  }
+  EXPECT_GT(totals, 0) << result.err;
+}
+
 TEST_F(SolveCli, WritesTheStableKeysOfTheSummary) {
   ASSERT_EQ(run({"general:100", "general:100x3", "--json", "out.json", "--quiet"}).status, 0);
   auto const json = read_json("out.json");
@@ -142,7 +161,10 @@ np.save('single.npy', B.astype('f4'))
   expect_refused({"singular.npy", "B.npy", "X.h5", "--tile", "16", "--mixed"}, 1, "pivot 41");
   expect_refused({"general:64", "nan.npy", "X.h5", "--tile", "16"}, 2, "(33, 1)");
   expect_refused({"general:64", "single.npy", "X.h5"}, 2, "convert");
-  expect_refused({"general:64", "B.npy", "B.npy"}, 2, "same file");
+  expect_refused({"general:64", "B.npy", "B.npy"}, 2, "the output B.npy would be an HDF5 file");
+  python("h5py.File('B.h5', 'w')['B'] = np.ones((64, 3))");
+  expect_refused({"general:64", "B.h5", "B.h5"}, 2, "same file");
+  expect_refused({"general:64", "B.npy", "X.h5:/x"}, 2, "it will hold dataset X: write X.h5");
 }
 
 TEST_F(SolveCli, ASignalLeavesNothingBehind) {

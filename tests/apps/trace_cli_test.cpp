@@ -62,7 +62,7 @@ TEST_F(TraceCli, WritesTasksWithTheirPlacesAndTheSummary) {
   EXPECT_THAT(notes.at("program").get<std::string>(), StartsWith("granary-cholesky "));
   EXPECT_EQ(notes.at("scheduler"), summary.at("scheduler"));
   EXPECT_EQ(notes.at("seconds"), summary.at("seconds"));
-  EXPECT_GE(notes.at("least bytes read"), summary.at("io_bound_bytes"));
+  EXPECT_FALSE(notes.contains("least bytes read")) << "the matrix is generated";
   std::set<std::array<int, 3>> updates;
   for (auto const& event : trace.at("traceEvents")) {
     if (event.value("cat", "") != "task") continue;
@@ -173,7 +173,6 @@ TEST_F(TraceCli, RefusesWhatItCouldNotWrite) {
     expect_refused({"random:200", "--trace", "t.html", "--report", name}, 2,
                    std::string("what happened cannot be written to ") + name + ", which is another output");
   }
-  expect_refused({"random:200", "t.html", "--report", "t.html"}, 2, "t.html");
   expect_refused({"random:200", "--json", "t.html", "--report", "t.html"}, 2,
                  "what happened cannot be written to t.html, which is another output");
   expect_refused({"random:200", "--trace-events", "0"}, 2, "--trace-events");

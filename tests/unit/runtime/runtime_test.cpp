@@ -203,5 +203,30 @@ TEST_F(Environment, MalformedValuesNameTheVariable) {
   }
 }
 
+TEST_F(Environment, RefusedNamesAndSwitchesNameTheVariable) {
+  auto const refusal = [this](char const* name, char const* value) -> std::string {
+    set(name, value);
+    try {
+      static_cast<void>(configure({}));
+    } catch (InvalidArgument const& error) {
+      ::unsetenv(name);
+      return error.what();
+    }
+    return "it was accepted";
+  };
+  EXPECT_THAT(refusal("GRANARY_SCHEDULER", "abc"), ::testing::StartsWith("GRANARY_SCHEDULER: unknown scheduler 'abc'"));
+  EXPECT_THAT(refusal("GRANARY_EVICTION", "abc"), ::testing::StartsWith("GRANARY_EVICTION: unknown eviction policy"));
+  for (auto const* name : {"GRANARY_SCRATCH", "TMPDIR"}) {
+    EXPECT_THAT(refusal(name, "/nonexist"),
+                ::testing::StartsWith(std::string(name) + ": cannot use scratch directory '/nonexist'"));
+  }
+  for (auto const* name : {"GRANARY_BIND", "GRANARY_MEASURE_LINKS"})
+    EXPECT_EQ(refusal(name, "no"), std::string(name) + " is 'no'; it must be 0 or 1");
+  set("GRANARY_BIND", "0");
+  EXPECT_FALSE(configure({}).bind_workers);
+  set("GRANARY_BIND", "1");
+  EXPECT_TRUE(configure({}).bind_workers);
+}
+
 }  // namespace
 }  // namespace granary
