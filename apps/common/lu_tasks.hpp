@@ -72,8 +72,9 @@ template <class T>
 void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
   TaskEmitter tasks(dry);
   auto const a = dry.matrix<T>(grid, MatrixPart::All);
-  TileMaxima maxima(grid);
-  if (options.growth) options.growth = maxima.bind([&](char const*, double&) { return dry.in_place(sizeof(double)); });
+  if (options.growth) {
+    options.growth = TileMaxima(grid).bind([&](char const*, double&) { return dry.in_place(sizeof(double)); });
+  }
   emit_lu(tasks, a, pivots, options);
 }
 

@@ -58,8 +58,9 @@ Bytes vendor_workspace(Bytes memory, unsigned lanes) {
 
 // Times of kernels are kept by kind of worker, and all devices are of one kind.
 void check_alike(DeviceApi const& api, std::vector<int> const& numbers) {
+  if (numbers.size() < 2) return;
+  auto const first = api.properties(numbers.front());
   for (int const number : numbers) {
-    auto const first = api.properties(numbers.front());
     auto const other = api.properties(number);
     if (other.architecture == first.architecture) continue;
     throw InvalidArgument("device " + std::to_string(numbers.front()) + " is " + first.name + " (" +
