@@ -37,8 +37,8 @@ class Submitter {
   /// Gives the datum up once the tasks submitted so far have used it; its value goes to its home first if it has one.
   virtual void release_data(DataId data) = 0;
   /// Throws MemoryLimitError when the task's data fit on no node whose workers can run it, InvalidArgument when a datum
-  /// or codelet is unknown, no worker can run the codelet, a datum is read that has no value, or a datum is poisoned by
-  /// an earlier failure.
+  /// or codelet is unknown, no worker can run the codelet, or a datum is read that has no value: nobody has written it,
+  /// or an earlier failure, which was reported, poisoned it. A task that only writes the datum gives it a value again.
   virtual TaskId submit(TaskSubmission const& submission, Parameters parameters) = 0;
 };
 

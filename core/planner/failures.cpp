@@ -11,8 +11,6 @@ namespace granary {
 
 namespace {
 
-constexpr char const* the_run = "the run";
-
 template <class Function>
 void for_each_output(Task const& task, Function&& function) {
   for (auto const& access : task.accesses) {
@@ -54,53 +52,56 @@ void Planner::task_skipped(TaskId id) {
 // It ran behind one that failed, on values that were none: what it wrote is lost with them.
 void Planner::discard(Task& task) {
   ++m_statistics.tasks_cancelled;
-  auto const cause = std::ranges::find_if(m_failures, [&](Failure const& failure) {
-    return std::ranges::any_of(task.accesses, [&](Access const& access) {
-      return reads(access.mode) && std::ranges::count(failure.poisoned, record(access.data).description.name) > 0;
-    });
-  });
-  std::vector<std::string> names;
-  auto const outputs = lose_outputs(task, names);
-  for (auto& name : names) {
-    if (cause == m_failures.end() || std::ranges::count(cause->poisoned, name) > 0) continue;
-    cause->poisoned.push_back(std::move(name));
-  }
+  auto const outputs = lose_outputs(task, cause_of(task));
   end_task(task);
   for (DataId const data : outputs) poison(data);
 }
 
-// A task that was handed to a worker leaves what it writes without a value.
-std::vector<DataId> Planner::lose_outputs(Task const& task, std::vector<std::string>& names) {
+// The first failure, of those not reported yet, that left an input without the value that the task was to read.
+std::uint32_t Planner::cause_of(Task const& task) const {
+  auto first = DataRecord::no_cause;
+  for (auto const& access : task.accesses) {
+    if (reads(access.mode)) first = std::min(first, record(access.data).cause);
+  }
+  return first;
+}
+
+// A task that was handed to a worker leaves what it writes without a value; the failure names it.
+std::vector<DataId> Planner::lose_outputs(Task const& task, std::uint32_t cause) {
   std::vector<DataId> outputs;
   NodeId const node = m_topology.group(task.group).node;
   for_each_output(task, [&](DataId id) {
     auto& data = record(id);
     outputs.push_back(id);
-    names.push_back(data.description.name);
+    bool const named = data.poisoned && data.cause == cause;
     data.poisoned = true;
-    data.poison_reported = false;
+    data.cause = cause;
     --data.on(node)->writers;
+    if (named || cause == DataRecord::no_cause) return;
+    m_failures[cause].poisoned.push_back(data.description.name);
+    m_failures[cause].poisoned_data.push_back(id);
   });
   return outputs;
 }
 
 void Planner::fail(Task& task, std::exception_ptr error) {
   ++m_statistics.tasks_failed;
-  Failure failure{task.id, name_of(task), std::move(error), {}};
+  auto const cause = static_cast<std::uint32_t>(m_failures.size());
+  m_failures.push_back({.task = task.id, .what = name_of(task), .error = std::move(error)});
   std::vector<DataId> outputs;
   if (task.phase == TaskPhase::Issued) {
-    outputs = lose_outputs(task, failure.poisoned);
+    outputs = lose_outputs(task, cause);
   } else {  // they keep their values
-    for_each_output(task, [&](DataId data) { make_stale(data); });
+    for_each_output(task, [&](DataId data) { make_stale(data, cause); });
   }
-  m_failures.push_back(std::move(failure));
   withdraw_from_queues(task);
   end_task(task);
   for (DataId const data : outputs) poison(data);
 }
 
-void Planner::make_stale(DataId data) {
-  if (!std::exchange(record(data).stale, true)) m_stale.push_back(data);
+void Planner::make_stale(DataId data, std::uint32_t cause) {
+  record(data).stale = true;
+  record(data).cause = std::min(record(data).cause, cause);
 }
 
 void Planner::poison(DataId data) {
@@ -126,7 +127,8 @@ void Planner::withdraw_from_queues(Task& task) {
 void Planner::cancel(Task& task) {
   ++m_statistics.tasks_cancelled;
   withdraw_from_queues(task);
-  for_each_output(task, [&](DataId data) { make_stale(data); });
+  auto const cause = cause_of(task);
+  for_each_output(task, [&](DataId data) { make_stale(data, cause); });
   end_task(task);
 }
 
@@ -155,9 +157,13 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
 void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   auto& kept = record(data);
   kept.write_failed = true;
-  Failure failure{{}, "write-back of '" + kept.description.name + "'", std::move(error), {}};
+  Failure failure{
+      .what = "write-back of '" + kept.description.name + "'", .error = std::move(error), .write_back_of = data};
   auto const* const gone = kept.find(kept.lost_on, Slot::Pool);
-  if (gone != nullptr && !kept.valid_besides(*gone)) failure.poisoned.push_back(kept.description.name);
+  if (gone != nullptr && !kept.valid_besides(*gone)) {
+    failure.poisoned.push_back(kept.description.name);
+    failure.poisoned_data.push_back(data);
+  }
   if (std::exchange(kept.going_home, false)) --m_going_home;
   for (auto& replica : kept.replicas) {
     if (!std::exchange(replica.evicting, false)) continue;
@@ -194,9 +200,10 @@ void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr cons
 // Each operation on a lost device fails and ends the run anew: that is said once.
 void Planner::cancel_all(std::exception_ptr error) {
   bool const said = is_device_lost(error) && std::ranges::any_of(m_failures, [](Failure const& failure) {
-                      return failure.what == the_run && is_device_lost(failure.error);
+                      bool const of_the_run = !failure.task.valid() && !failure.write_back_of.valid();
+                      return of_the_run && is_device_lost(failure.error);
                     });
-  if (!said) m_failures.push_back({{}, the_run, std::move(error), {}});
+  if (!said) m_failures.push_back({.what = "the run", .error = std::move(error)});
   cancel_unissued();
   advance();
 }
@@ -226,16 +233,16 @@ void Planner::give_up_lost(DataId data) {
 
 std::vector<Failure> Planner::take_failures() {
   for (std::size_t d = 0; d < m_data.size(); ++d) give_up_lost(DataId(static_cast<std::uint32_t>(d)));
-  for (DataId const data : m_stale) {
-    record(data).stale = false;
-    if (!record(data).has_value() && m_graph.pending_writers(data) == 0) record(data).defined = false;
-  }
-  m_stale.clear();
   for (std::size_t d = 0; d < m_data.size(); ++d) {
     DataId const data(static_cast<std::uint32_t>(d));
-    m_data[d].poison_reported = m_data[d].poisoned;
+    auto& left = m_data[d];
+    // From now on what lacks a value is refused to those that read it, until a task is submitted that only writes it.
+    bool const lacks_value = (left.poisoned || left.stale) && !left.has_value();
+    if (lacks_value && m_graph.pending_writers(data) == 0) left.defined = false;
+    left.stale = false;
+    left.cause = DataRecord::no_cause;
     // A released value that found no way home is given up now that this was reported.
-    if (std::exchange(m_data[d].write_failed, false) && m_data[d].released) forget(data);
+    if (std::exchange(left.write_failed, false) && left.released) forget(data);
   }
   std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
   return std::exchange(m_failures, {});

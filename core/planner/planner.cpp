@@ -104,16 +104,13 @@ void Planner::check_submission(TaskSubmission const& submission, AccessList cons
                             ", which is not registered");
     }
     auto const& data = record(access.data);
-    // Until the failure is reported, a task that depends on it is accepted and cancelled with it.
-    if (data.stale || (data.poisoned && !data.poison_reported)) continue;
+    if (!reads(access.mode) || access.repeated || data.defined) continue;
     if (data.poisoned) {
-      throw InvalidArgument("task '" + name + "' accesses data '" + data.description.name +
+      throw InvalidArgument("task '" + name + "' reads data '" + data.description.name +
                             "', which an earlier failure left without a value");
     }
-    if (reads(access.mode) && !access.repeated && !data.defined) {
-      throw InvalidArgument("task '" + name + "' reads data '" + data.description.name +
-                            "', which has no origin and no task before it writes");
-    }
+    throw InvalidArgument("task '" + name + "' reads data '" + data.description.name +
+                          "', which has no origin and no task before it writes");
   }
 }
 
@@ -323,7 +320,8 @@ void Planner::task_done(TaskId id, Duration measured) {
     auto& data = record(access.data);
     Replica* const written = data.on(node);
     --written->writers;
-    data.poisoned = data.poison_reported = data.stale = false;
+    data.poisoned = data.stale = false;
+    data.cause = DataRecord::no_cause;
     set_valid(access.data, *written);
   }
   ++m_statistics.tasks_run;

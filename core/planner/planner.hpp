@@ -60,7 +60,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   /// Cancels every task that was not handed to a worker, with `error` as the failure.
   void cancel_all(std::exception_ptr error);
   /// The failures since the last call in order of submission; afterwards the planner is clean, and poisoned data stay
-  /// poisoned.
+  /// poisoned until a task that only writes them has run.
   std::vector<Failure> take_failures();
   /// Applies a recorded event.
   void handle(Event const& event);
@@ -253,9 +253,10 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   // failures.cpp
   void fail(Task& task, std::exception_ptr error);
   void discard(Task& task);
-  [[nodiscard]] std::vector<DataId> lose_outputs(Task const& task, std::vector<std::string>& names);
+  [[nodiscard]] std::uint32_t cause_of(Task const& task) const;
+  [[nodiscard]] std::vector<DataId> lose_outputs(Task const& task, std::uint32_t cause);
   void poison(DataId data);
-  void make_stale(DataId data);
+  void make_stale(DataId data, std::uint32_t cause);
   void cancel(Task& task);
   void fail_write_back(DataId data, std::exception_ptr error);
   void give_up_lost(DataId data);
@@ -292,7 +293,6 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::uint32_t m_active_transfers = 0;
   std::uint32_t m_issued = 0;
   std::uint32_t m_going_home = 0;  // data on their way home because of a flush or of their release
-  std::vector<DataId> m_stale;
   std::vector<std::pair<DataId, AccessMode>> m_touched;  // scratch of end_task
   std::vector<TaskId> m_followers;                       // scratch of find_follower
   TaskId m_alone;  // while it is valid, no other task takes places: see give_way_to

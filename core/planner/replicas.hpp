@@ -39,15 +39,17 @@ struct Hop {
 
 /// A live datum.
 struct DataRecord {
+  static constexpr std::uint32_t no_cause = 0xffffffffU;
+
   DataDescription description;
   std::vector<Replica> replicas;
   std::vector<Hop> hops;
-  std::uint32_t transfers = 0;   ///< asked for or in flight
-  std::uint32_t active = 0;      ///< in flight
-  bool defined = false;          ///< has an origin, or a task that writes it was submitted
-  bool poisoned = false;         ///< a failure left it without a value
-  bool poison_reported = false;  ///< that failure was reported: from then on its use is refused
-  bool stale = false;            ///< its last writer was cancelled: those who depend on that are cancelled too
+  std::uint32_t transfers = 0;  ///< asked for or in flight
+  std::uint32_t active = 0;     ///< in flight
+  bool defined = false;   ///< has an origin, or a task that writes it was submitted and no failure of it was reported
+  bool poisoned = false;  ///< a failure left it without a value
+  bool stale = false;     ///< its last writer was cancelled: those who depend on that are cancelled too
+  std::uint32_t cause = no_cause;  ///< of either: which of the failures that were not reported yet
   bool released = false;
   bool write_failed = false;  ///< the way home failed; not tried again before failures are cleared
   NodeId lost_on;             ///< a device that was gone when its value was to be written home from there

@@ -364,14 +364,19 @@ void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
   for (std::size_t d = 0; d < m_data.size(); ++d) {
     auto& record = m_data[d];
     DataId const id(static_cast<std::uint32_t>(d));
-    record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();
     // What could not be written home is reported, and tried again in the next run.
-    bool const reported = std::ranges::find(failures, "write-back of " + name(id), &Failure::what) != failures.end();
+    bool const reported = std::ranges::find(failures, id, &Failure::write_back_of) != failures.end();
     bool const excused = std::exchange(record.copy_failed, false) || reported;
     require(record.forgotten == record.released || excused,
             [&] { return name(id) + " is released but not forgotten"; });
     bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
-    if (excused || poisoned || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
+    if (poisoned && excused) record.current.reset();  // it is gone with its device
+    require(!poisoned || !record.current, [&] { return name(id) + " is poisoned although a task left it a value"; });
+    // Without a value it is as if nobody had written it: a task that only writes it defines it again.
+    if (!record.current) record.first.reset();
+    if (!record.current) record.writers.clear();
+    record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();
+    if (excused || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
     if (record.forgotten && record.home_lost) continue;
     require(record.home.content == record.current,
             [&] { return "the home of " + name(id) + " is out of date at rest"; });

@@ -83,7 +83,7 @@ class CoherenceOracle {
     bool forgotten = false;
     bool copy_failed = false;     // since the last rest
     bool home_lost = false;       // forgotten after a failure that is reported
-    Content first;                // 0 if it has a value from the start
+    Content first;                // 0 if it has a value from the start; none once a failure took it
     Content current;              // the value that the last task to write it left; none after a failure
     std::vector<TaskId> writers;  // all that were submitted and not cancelled, in order
     TaskId last_writer;

@@ -30,12 +30,14 @@ struct PlayFaults {
 };
 
 /// Plays a drawn application on the engine: real threads, real copies of stamped data, and every read checked against
-/// what the last write before it in the order of submission left. The run's journal is then judged.
+/// what the last write before it in the order of submission left. After a failure was reported, tasks that only write
+/// define anew all data that were written, and the play goes on. The run's journal is then judged.
 class EnginePlayer {
  public:
   explicit EnginePlayer(PolicyCase const& drawn, PlayFaults const& faults = {})
       : m_case(drawn), m_machine(drawn.machine, drawn.seed, faults.before) {
     m_may_fail = faults.storage || faults.before || !drawn.faults.tasks.empty();
+    m_goes_on = !faults.before;  // what fails on a device may do so again and again
     for (auto const& node : m_machine.machine().nodes) {
       m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
       m_bound.push_back(m_storages.back());
@@ -62,10 +64,11 @@ class EnginePlayer {
   void play() {
     add_codelets();
     for (auto const& operation : m_case.graph.operations) {
-      if (m_failed) break;
+      if (m_failed && !m_goes_on) break;
       std::visit([&](auto const& what) { perform(what); }, operation);
     }
     if (!m_failed) perform(WaitForAll{});
+    while (m_goes_on && !m_clean) perform(WaitForAll{});  // what defines data anew may fail, too
     if (m_failed) {
       EXPECT_NO_THROW(m_engine->wait()) << "a failure is reported once";
     }
@@ -91,7 +94,9 @@ class EnginePlayer {
   }
 
   [[nodiscard]] bool failed() const { return m_failed; }
-  /// What the wait threw that did; its text.
+  /// Tasks that were submitted after a failure to define data anew.
+  [[nodiscard]] std::uint64_t redefining_tasks() const { return m_redefining; }
+  /// What the last wait threw that did; its text.
   [[nodiscard]] std::string const& thrown() const { return m_thrown; }
   [[nodiscard]] std::uint64_t inner_tasks() const { return m_inner_tasks; }
   [[nodiscard]] Engine& engine() { return *m_engine; }
@@ -182,7 +187,9 @@ class EnginePlayer {
     m_engine->release_data(m_data[given_up.datum].id);
   }
 
-  void perform(SubmitGraphTask const& task) {
+  void perform(SubmitGraphTask const& task) { submit(m_codelets[task.codelet], task); }
+
+  void submit(CodeletId codelet, SubmitGraphTask const& task) {
     StampTask stamp{.accesses = {},
                     .stamp = m_submitted + 1,
                     .fails = m_case.faults.tasks.contains(TaskId(m_submitted)),
@@ -194,10 +201,19 @@ class EnginePlayer {
       accesses.push_back({datum.id, mode});
       stamp.accesses.push_back({mode, datum.stamp, datum.description.bytes, datum.packed.lines});
     }
-    m_engine->submit({m_codelets[task.codelet], accesses, task.priority, task.flops}, Parameters(std::move(stamp)));
+    m_engine->submit({codelet, accesses, task.priority, task.flops}, Parameters(std::move(stamp)));
     ++m_submitted;
     for (auto const& [datum, mode] : task.accesses) {
       if (writes(mode)) m_data[datum].stamp = m_submitted;
+    }
+  }
+
+  // Nobody knows which tasks ran and which were cancelled: whatever some task was to write is written, poisoned or not.
+  void define_anew() {
+    for (std::uint32_t d = 0; d < m_data.size(); ++d) {
+      if (m_data[d].given_up || m_data[d].stamp >= first_stamp) continue;
+      submit(m_codelets.front(), {.codelet = 0, .accesses = {{d, AccessMode::Write}}, .priority = 0, .flops = 0});
+      ++m_redefining;
     }
   }
 
@@ -205,8 +221,8 @@ class EnginePlayer {
     for (std::uint32_t i = 0; i < some.steps; ++i) std::this_thread::yield();
   }
 
-  // With faults the play ends at the first wait that reports one: later submissions would be refused.
   void perform(WaitForAll const&) {
+    m_clean = true;
     if (!m_may_fail) return m_engine->wait();
     try {
       m_engine->wait();
@@ -219,7 +235,9 @@ class EnginePlayer {
       m_thrown = error.what();
     }
     m_failed = true;
+    m_clean = false;
     EXPECT_FALSE(m_engine->failures().empty());
+    if (m_goes_on) define_anew();
   }
 
   // The trace counts what the planner counts.
@@ -256,10 +274,10 @@ class EnginePlayer {
       } else {
         auto const content = homes.at(datum.id);
         if (!content) {
-          EXPECT_TRUE(m_failed || expected == first_stamp + number);
+          EXPECT_TRUE(!m_clean || expected == first_stamp + number);
           continue;
         }
-        if (!m_failed) {
+        if (m_clean) {
           EXPECT_EQ(*content == 0 ? first_stamp + number : *content, expected);
         }
         expected = *content == 0 ? first_stamp + number : *content;
@@ -315,7 +333,10 @@ class EnginePlayer {
   std::atomic<std::uint64_t> m_wrong = 0;
   std::atomic<std::uint64_t> m_ran = 0;
   bool m_may_fail = false;
+  bool m_goes_on = false;  // after a failure
   bool m_failed = false;
+  bool m_clean = true;  // nothing failed since the last wait but one
+  std::uint64_t m_redefining = 0;
   std::string m_thrown;
   std::jthread m_releaser;  // outlives the engine, which waits for its copies
   std::unique_ptr<Engine> m_engine;

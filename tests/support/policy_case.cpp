@@ -102,23 +102,25 @@ class Player {
 
   void perform(SubmitGraphTask const& task) {
     std::vector<Access> accesses;
-    bool poisoned = false;
     bool valueless = false;
+    bool redefines = false;
     for (auto const& [datum, mode] : task.accesses) {
       DataId const id = m_data[datum];
       accesses.push_back({id, mode});
-      poisoned = poisoned || m_simulator.planner().poisoned(id);
       valueless = valueless || (reads(mode) && !m_oracle.has_value(id));
+      redefines = redefines || (!reads(mode) && m_simulator.planner().poisoned(id));
     }
-    // Until a failure is reported, what depends on it is accepted and cancelled; afterwards it is refused.
-    bool const refused = (poisoned || valueless) && !m_simulator.planner().failed();
+    // Until a failure is reported, what depends on it is accepted and cancelled; afterwards what reads is refused, and
+    // what only writes defines the data again.
+    bool const reported = !m_simulator.planner().failed();
     try {
       m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops});
     } catch (InvalidArgument const&) {
-      if (!(poisoned || valueless) || !m_faulty) throw;
+      if (!valueless || !m_faulty) throw;
       return;
     }
-    require(!refused, "a task on data without a value was accepted");
+    require(!valueless || !reported, "a task on data without a value was accepted");
+    if (redefines && reported) ++m_result.redefined;
   }
 
   void perform(LetHappen const& some) {

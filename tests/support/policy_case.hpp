@@ -42,6 +42,7 @@ struct CaseResult {
   std::size_t copies = 0;
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;
+  std::uint64_t redefined = 0;  ///< tasks that only wrote data which a reported failure had left without a value
 };
 
 /// Runs the case in the simulator with the oracle beside it and the planner's invariants checked; throws at the first

@@ -9,15 +9,18 @@ namespace {
 
 void play_cases(std::uint64_t first, std::uint64_t count, bool with_faults) {
   std::uint64_t inner_tasks = 0;
+  std::uint64_t redefining = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     auto const drawn = draw_case(seed, with_faults);
     SCOPED_TRACE(drawn.describe());
     EnginePlayer player(drawn);
     ASSERT_NO_THROW(player.play());
     inner_tasks += player.inner_tasks();
+    redefining += player.redefining_tasks();
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(inner_tasks, 0U) << "tasks of every third case may run as inner graphs";
+  EXPECT_EQ(redefining > 0, with_faults) << "after a failure data are defined anew";
 }
 
 TEST(DriverContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) { play_cases(1, 1000, false); }

@@ -64,6 +64,24 @@ TEST(EngineFailures, SubmittingOnPoisonedDataThrowsAndNamesThem) {
   }
 }
 
+TEST(EngineFailures, ATaskThatOnlyWritesPoisonedDataDefinesThemAgain) {
+  EngineFixture fixture;
+  auto const data =
+      fixture.engine->add_data({.name = "spoiled", .bytes = 8, .origin = fixture.disk, .home = fixture.disk});
+  auto const add_one = fixture.codelet("increment", increment);
+  auto const set = fixture.codelet("set", [](KernelCall const& call) { value(call) = 3; });
+  for (int round = 0; round < 3; ++round) {
+    fixture.submit(fixture.codelet("bad", refuse), {{data, ReadWrite}}, 1);
+    EXPECT_THROW(fixture.engine->wait(), Refused);
+    EXPECT_THAT(fixture.engine->failures()[0].poisoned_data, testing::ElementsAre(data));
+    EXPECT_THROW(fixture.submit(add_one, {{data, ReadWrite}}), InvalidArgument);
+    fixture.submit(set, {{data, Write}});
+    for (int i = 0; i < 10; ++i) fixture.submit(add_one, {{data, ReadWrite}});
+    EXPECT_NO_THROW(fixture.engine->wait());
+    EXPECT_EQ(fixture.copies->values[data.index()], 13U) << "and they reach their home";
+  }
+}
+
 TEST(EngineFailures, TheFirstInTheOrderOfSubmissionIsThrownAndTheOthersAreAttached) {
   EngineFixture fixture;
   std::array<std::uint64_t, 8> values{};

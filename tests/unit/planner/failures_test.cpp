@@ -28,6 +28,7 @@ TEST(Failures, PoisonTheOutputsByName) {
   EXPECT_THAT(failures[0].what, HasSubstr("'work'"));
   EXPECT_EQ(text_of(failures[0].error), "division by zero");
   EXPECT_THAT(failures[0].poisoned, ElementsAre("out"));
+  EXPECT_THAT(failures[0].poisoned_data, ElementsAre(out));
   EXPECT_EQ(hand.planner.statistics().tasks_failed, 1U);
 }
 
@@ -123,6 +124,83 @@ TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
   EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U) << "poisoned data can be given up";
 }
 
+TEST(Failures, AreOverForADatumThatATaskOnlyWrites) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.fail(broken);
+  hand.planner.take_failures();
+  EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);
+  EXPECT_THROW(hand.submit({read_write(a)}), InvalidArgument);
+  EXPECT_THROW(hand.submit({write(a), read(a)}), InvalidArgument) << "it reads what it writes";
+  TaskId const writer = hand.submit({write(a)});
+  TaskId const reader = hand.submit({read(a)});
+  EXPECT_TRUE(hand.runs_now(writer));
+  EXPECT_TRUE(hand.planner.poisoned(a)) << "until it was written";
+  hand.finish(writer);
+  EXPECT_FALSE(hand.planner.poisoned(a));
+  EXPECT_TRUE(hand.runs_now(reader));
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 1U);
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
+TEST(Failures, AreOverForADatumThatATaskOnlyWritesBeforeTheyAreReported) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  TaskId const broken = hand.submit({write(a)});
+  hand.fail(broken);
+  TaskId const writer = hand.submit({write(a)});
+  EXPECT_EQ(hand.planner.take_failures().size(), 1U) << "while the writer runs";
+  TaskId const reader = hand.submit({read_write(a)});
+  hand.finish(writer);
+  EXPECT_TRUE(hand.runs_now(reader));
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+  hand.finish(hand.submit({read(a)}));
+}
+
+TEST(Failures, OfTheTaskThatWasToWriteADatumAgainLeaveItAsItWas) {
+  for (bool const runs : {true, false}) {
+    Hand hand(disk_and_host(1000));
+    DataId const a = hand.temporary("a", 10);
+    DataId const b = hand.temporary("b", 10);
+    hand.fail(hand.submit({write(a)}));
+    hand.planner.take_failures();
+    TaskId const cause = runs ? TaskId() : hand.submit({write(b)});
+    TaskId const writer = runs ? hand.submit({write(a)}) : hand.submit({read(b), write(a)});
+    hand.submit({read(a)});
+    hand.fail(runs ? writer : cause);
+    hand.finish_all();
+    EXPECT_EQ(hand.planner.statistics().tasks_run, 0U);
+    EXPECT_EQ(hand.planner.take_failures().size(), 1U);
+    EXPECT_TRUE(hand.planner.poisoned(a));
+    EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);
+    hand.finish(hand.submit({write(a)}));
+    hand.finish(hand.submit({read(a)}));
+    EXPECT_TRUE(hand.planner.take_failures().empty());
+  }
+}
+
+// An id that was given up names another datum, which no failure concerns.
+TEST(Failures, DoNotConcernADatumThatGotAnIdAnew) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  TaskId const broken = hand.submit({write(b)});
+  hand.submit({read(b), write(a)});
+  hand.fail(broken);  // now the writer of 'a' is cancelled
+  hand.release(a);
+  DataId const anew = hand.temporary("anew", 10);
+  ASSERT_EQ(anew, a);
+  hand.planner.take_failures();
+  hand.finish(hand.submit({write(anew)}));
+  hand.finish(hand.submit({read(anew)}));
+  EXPECT_TRUE(hand.planner.take_failures().empty());
+}
+
 TEST(Failures, OfTheOnlyWriterCancelledLeaveNoValueToRead) {
   Hand hand(disk_and_host(1000));
   DataId const a = hand.temporary("a", 10);
@@ -191,6 +269,7 @@ TEST(Failures, OfAWriteBackKeepTheValue) {
   auto const failures = hand.planner.take_failures();
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_FALSE(failures[0].task.valid());
+  EXPECT_EQ(failures[0].write_back_of, a);
   EXPECT_THAT(failures[0].what, HasSubstr("'a'"));
   EXPECT_EQ(text_of(failures[0].error), "no space left");
   EXPECT_FALSE(hand.planner.poisoned(a));

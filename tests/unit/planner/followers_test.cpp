@@ -168,6 +168,29 @@ TEST(Followers, ThatRanOnWhatAFailureLeftLeaveNoValue) {
   }
 }
 
+// Whose consequence it is follows from the data, not from their names: all temporaries have the same.
+TEST(Followers, ThatRanOnWhatAFailureLeftAreNamedWithThatFailure) {
+  OnTheDevice hand;
+  DataId const other = hand.temporary("temporary", 100);
+  DataId const first_of_chain = hand.temporary("temporary", 100);
+  DataId const second_of_chain = hand.temporary("temporary", 100);
+  for (auto const datum : {first_of_chain, second_of_chain}) hand.finish(hand.submit({write(datum)}));
+  hand.fail(hand.submit({write(other)}), some_error("another"));
+  TaskId const before = hand.submit({});
+  TaskId const first = hand.submit({write(first_of_chain)});
+  TaskId const second = hand.submit({read(first_of_chain), write(second_of_chain)});
+  hand.finish(before);
+  ASSERT_THAT(hand.given(), ElementsAre(std::pair(first, false), std::pair(second, true)));
+  hand.fail(first, some_error("the cause"));
+  hand.finish(second);
+  auto const failures = hand.planner.take_failures();
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_THAT(failures[0].poisoned_data, ElementsAre(other));
+  EXPECT_EQ(text_of(failures[1].error), "the cause");
+  EXPECT_THAT(failures[1].poisoned_data, ElementsAre(first_of_chain, second_of_chain));
+  EXPECT_THAT(failures[1].poisoned, ElementsAre("temporary", "temporary"));
+}
+
 TEST(Followers, AreIssuedEvenIfTheRestIsCancelled) {
   OnTheDevice hand;
   auto const [first, second, third] = hand.chain();

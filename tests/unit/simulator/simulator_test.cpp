@@ -122,6 +122,22 @@ TEST(Simulator, FailsTheCopiesAndTasksOfItsFaultPlan) {
   EXPECT_TRUE(bench.simulator.run().failures.empty());
 }
 
+TEST(Simulator, ATaskThatOnlyWritesPoisonedDataDefinesThemAgain) {
+  SimulatorOptions options;
+  options.faults.tasks = {TaskId(0)};
+  options.check_invariants_every = 1;
+  Bench bench(disk_and_host(1), options);
+  DataId const a = bench.stored("a", 10);
+  bench.submit({{a, AccessMode::ReadWrite}}, 10);
+  EXPECT_THAT(bench.simulator.run().failures.at(0).poisoned_data, ElementsAre(a));
+  EXPECT_THROW(bench.submit({{a, AccessMode::Read}}, 10), InvalidArgument);
+  bench.submit({{a, AccessMode::Write}}, 10);
+  bench.submit({{a, AccessMode::Read}}, 10);
+  auto const report = bench.simulator.run();
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_EQ(report.statistics.tasks_run, 2U);
+}
+
 TEST(Simulator, CancelsWhatNoWorkerHas) {
   Bench bench(disk_and_host(1), {.planner = {.issue_depth = 1}});
   for (int t = 0; t < 5; ++t) bench.submit({}, 100);
