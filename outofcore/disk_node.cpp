@@ -41,12 +41,22 @@ void DiskNode::collect() {
   });
 }
 
-DiskNode::Target DiskNode::target(DataId data, Place const& place) {
-  std::lock_guard const lock(m_mutex);
-  if (place.slot == Slot::Pool) {
-    if (!m_scratch) m_scratch = m_open_scratch();
-    return {m_scratch.get(), place.offset};
+// `bind` and `forget` take the lock under the engine's: it is not held while a file is opened. Copies that are the
+// first to need one at the same time open one each; one is kept, the others go.
+Storage* DiskNode::scratch() {
+  {
+    std::lock_guard const lock(m_mutex);
+    if (m_scratch) return m_scratch.get();
   }
+  auto opened = m_open_scratch();
+  std::lock_guard const lock(m_mutex);
+  if (!m_scratch) m_scratch = std::move(opened);
+  return m_scratch.get();
+}
+
+DiskNode::Target DiskNode::target(DataId data, Place const& place) {
+  if (place.slot == Slot::Pool) return {scratch(), place.offset};
+  std::lock_guard const lock(m_mutex);
   auto const slots = data.index() < m_slots.size() ? m_slots[data.index()] : Slots{};
   return place.slot == Slot::Origin ? Target{slots.origin, slots.origin_slot} : Target{slots.home, slots.home_slot};
 }

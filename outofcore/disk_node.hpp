@@ -29,7 +29,8 @@ class DiskNode final : public CopyBackend {
  public:
   using OpenScratch = std::function<std::unique_ptr<Storage>()>;
 
-  /// `open_scratch` is called when the first value goes to scratch; what it throws fails that copy.
+  /// `open_scratch` is called when the first value goes to scratch, without a lock; what it throws fails that copy. It
+  /// may be called by several threads at once, and one of the storages is used.
   explicit DiskNode(OpenScratch open_scratch) : m_open_scratch(std::move(open_scratch)) {}
 
   /// Says where the datum's origin and home are. Storages are shared until the last datum on them was forgotten and
@@ -57,11 +58,12 @@ class DiskNode final : public CopyBackend {
     std::uint64_t slot;
   };
 
+  [[nodiscard]] Storage* scratch();
   [[nodiscard]] Target target(DataId data, Place const& place);
   void release(Storage* storage);
 
   OpenScratch m_open_scratch;
-  std::mutex m_mutex;
+  std::mutex m_mutex;  // taken under the engine's lock: held for bookkeeping alone
   std::unique_ptr<Storage> m_scratch;
   std::vector<Slots> m_slots;  // by datum
   std::unordered_map<Storage*, Used> m_storages;

@@ -4,6 +4,7 @@
 #include <granary/core/backends/device_memory.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine_scope.hpp>
 #include <granary/core/model/lane_storage.hpp>
 
 #include <algorithm>
@@ -24,9 +25,11 @@ struct EmulatedKernel {
   std::uint64_t number = 0;           ///< on its lane, from 1
   std::uint64_t* last_ran = nullptr;  ///< the last on its lane that ran without failure
   bool follows = false;
+  Engine const* engine = nullptr;  ///< that launched it
   mutable bool skipped = false;
 
   void run() const {
+    EngineScope const scope(engine);
     if (!launches_kokkos_kernels) return kernel(call);
     HostKernelLock const lock;
     kernel(call);
@@ -158,8 +161,12 @@ void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& ca
   auto& slot = to.slot(to.launched);
   *slot.report = {};
   slot.error = nullptr;
-  slot.emulated = {
-      .kernel = kernel, .call = call, .number = to.launched + 1, .last_ran = &to.last_ran, .follows = follows};
+  slot.emulated = {.kernel = kernel,
+                   .call = call,
+                   .number = to.launched + 1,
+                   .last_ran = &to.last_ran,
+                   .follows = follows,
+                   .engine = EngineScope::current()};
   auto& inner = slot.emulated.call;
   inner.instance = to.stream->instance();
   inner.report = slot.report;

@@ -55,6 +55,12 @@ EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
   return backends;
 }
 
+std::exception_ptr error_of(Event const& event) {
+  if (auto const* const failed = std::get_if<CopyFailed>(&event)) return failed->error;
+  if (auto const* const cancelled = std::get_if<CancelAll>(&event)) return cancelled->error;
+  return nullptr;
+}
+
 NodeId largest_device(Machine const& machine) {
   NodeId largest;
   for (auto const& worker : machine.workers) {
@@ -97,6 +103,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
 }
 
 Engine::~Engine() {
+  if (works_here()) std::terminate();
   {
     Section section(*this);
     if (m_planner.live_tasks() > 0 && !m_broken) {
@@ -139,6 +146,12 @@ Engine::Section::~Section() {
   if (!copies.empty()) engine.start_copies(*this);
 }
 
+void Engine::refuse_in_task(std::string_view what) const {
+  if (!works_here()) return;
+  throw InvalidArgument(std::string(what) +
+                        " cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+}
+
 void Engine::rethrow_if_broken() const {
   if (m_broken) std::rethrow_exception(m_broken);
 }
@@ -156,8 +169,12 @@ CodeletId Engine::add_codelet(Codelet codelet) {
   if (m_backends.devices) {
     codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_backends.devices->kernel_of(codelet);
   }
+  CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
+                 codelet.check);
   auto const id = apply([&](Section& section) {
+    if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     auto const added = m_planner.add_codelet(codelet);
+    m_codelets.emplace(std::move(key), added);
     m_expands = m_expands || codelet.expand != nullptr;
     if (m_recorder) m_recorder->codelet_added(codelet);
     record(AddCodelet{std::move(codelet)});
@@ -223,13 +240,14 @@ void Engine::drain(Section& section) {
         while (auto* end = lane->finished.front()) {
           --lane->outstanding;
           answer(*end);
-          end->error = nullptr;
+          if (end->error) section.dropped_errors.push_back(std::exchange(end->error, nullptr));
           lane->finished.pop();
         }
         perform(section);
       }
       m_events.take(m_taken);
       for (auto& event : m_taken) {
+        if (auto const error = error_of(event)) section.dropped_errors.push_back(error);
         handle(event);
         perform(section);
       }

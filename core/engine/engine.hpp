@@ -5,6 +5,7 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/addresses.hpp>
 #include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/engine_scope.hpp>
 #include <granary/core/engine/event_queue.hpp>
 #include <granary/core/engine/inner_pool.hpp>
 #include <granary/core/engine/journal.hpp>
@@ -15,13 +16,17 @@
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -57,11 +62,13 @@ class Engine final : public Submitter {
   /// that performs a link's copies, runs some workers' kernels or is a device's memory; and what Planner throws.
   Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
          EngineOptions options = {});
-  /// Cancels what was not handed to a worker, waits for what is under way, and reports nothing.
+  /// Cancels what was not handed to a worker, waits for what is under way, and reports nothing. Ends the program where
+  /// `works_here`: there it would wait for itself.
   ~Engine() override;
   Engine(Engine const&) = delete;
   Engine& operator=(Engine const&) = delete;
 
+  /// A codelet that is the same in everything as one that was added before is that one: none is kept twice.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override {
     return add_data(std::move(description), HostBinding{}, nullptr);
@@ -76,8 +83,13 @@ class Engine final : public Submitter {
 
   /// Returns when every submitted task has ended and every home holds its last value. If anything failed, rethrows the
   /// exception of the first failure in the order of submission, as it was thrown; all of them are then in `failures()`,
-  /// and the next `wait` is clean.
+  /// and the next `wait` is clean. Throws InvalidArgument where `works_here`, and then has done nothing.
   void wait();
+  /// Whether the calling thread works for this engine: runs one of its tasks, launches its kernels, or tells that a
+  /// copy ended. What waits for tasks would wait for itself there.
+  [[nodiscard]] bool works_here() const { return EngineScope::within(this); }
+  /// Throws InvalidArgument, one sentence about `what` ("wait()"), where `works_here`.
+  void refuse_in_task(std::string_view what) const;
   /// What the last `wait` that threw reported, first submitted first. Call it from the thread that waited.
   [[nodiscard]] std::vector<Failure> const& failures() const { return m_reported; }
   /// Cancels every task that was not handed to a worker; `wait` rethrows `error`. Tasks that are running end normally.
@@ -105,6 +117,8 @@ class Engine final : public Submitter {
     CopyRequest request;
   };
   class Section;
+  // All that a codelet is.
+  using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check>;
 
   // engine.cpp: under the lock
   template <class Function>
@@ -169,6 +183,7 @@ class Engine final : public Submitter {
   Planner m_planner;
   std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
   Addresses m_addresses;
+  std::map<CodeletKey, CodeletId> m_codelets;
   PagedArray<TaskId, Parameters> m_parameters;
   std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
   std::vector<std::unique_ptr<LaneThread>> m_threads;

@@ -13,6 +13,7 @@ namespace granary {
 // While kernels run it looks at them without pause for a moment, then with naps between: a lane that holds a second
 // task does not wait for it.
 void Engine::drive(LaneThread& driver) {
+  EngineScope const scope(this);
   auto& devices = *m_backends.devices;
   for (auto* lane : driver.lanes) {
     try {

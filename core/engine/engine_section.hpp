@@ -11,7 +11,8 @@
 namespace granary {
 
 /// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
-/// actions; those that take time are done after the lock was released.
+/// actions; those that take time are done after the lock was released. So is what may run code of users, who may call
+/// the engine: parameters, bindings and exceptions are destroyed then.
 class Engine::Section {
  public:
   explicit Section(Engine& engine);
@@ -25,6 +26,7 @@ class Engine::Section {
   std::vector<Bell*> to_wake;
   std::vector<Parameters> dropped_parameters;
   std::vector<std::shared_ptr<void const>> dropped_bindings;
+  std::vector<std::exception_ptr> dropped_errors;
 
  private:
   Engine& m_engine;

@@ -40,6 +40,7 @@ void Engine::start_copies(Section& section) {
 }
 
 void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
+  EngineScope const scope(this);
   if (error) {
     cancel_if_lost(error);
     m_events.push(CopyFailed{transfer, std::move(error)});
@@ -58,6 +59,7 @@ void Engine::cancel(std::exception_ptr error) {
 }
 
 void Engine::work(WorkerLane& lane) {
+  EngineScope const scope(this);
   try {
     lane.instance = m_backends.workers->enter(lane.id);
   } catch (...) {
@@ -155,6 +157,7 @@ void Engine::wait_until_idle() {
 }
 
 void Engine::wait() {
+  refuse_in_task("wait()");
   wait_until_idle();
   apply([&](Section& section) {
     m_planner.flush_homes();

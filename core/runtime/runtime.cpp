@@ -14,6 +14,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cstdlib>
 #include <utility>
 
 namespace granary {
@@ -30,7 +31,9 @@ constexpr std::size_t disk_links = 2;  // the machine's first
 
 detail::DataHold::~DataHold() {
   try {
-    if (auto const engine = m_engine.lock()) engine->release_data(m_id);
+    auto const engine = m_engine.lock();
+    EngineScope const scope(engine.get());  // the Runtime must not end in here: it waits until the engine is given back
+    if (engine) engine->release_data(m_id);
   } catch (std::exception const& error) {
     spdlog::error("granary: giving up a datum failed: {}", error.what());
   }
@@ -42,7 +45,8 @@ Runtime::Runtime(RuntimeOptions const& options)
       m_device_links(device_links(m_devices)),
       m_pinned(m_devices.empty() ? nullptr : std::make_shared<PinnedMemory>(m_devices.api)),
       m_cache(m_options, m_devices, m_device_links),
-      m_engine(make_engine()) {
+      m_owned(make_engine()),
+      m_engine(lend_engine()) {
   for (auto const& doubt : find_doubts(m_options, find_surroundings())) warn_once(doubt);
   if (m_options.stall_timeout <= Duration{0}) return;
   m_watchdog = std::make_unique<Watchdog>(*m_engine, m_options.stall_timeout, [](Duration passed, auto const& state) {
@@ -75,7 +79,7 @@ EngineBackends Runtime::make_backends(Machine const& machine) {
   return backends;
 }
 
-std::shared_ptr<Engine> Runtime::make_engine() {
+std::unique_ptr<Engine> Runtime::make_engine() {
   auto machine = build_machine(m_options, m_devices, m_device_links, m_cache);
   auto backends = make_backends(machine);
   if (tools_listen()) {
@@ -93,12 +97,25 @@ std::shared_ptr<Engine> Runtime::make_engine() {
                           .most_events = m_options.trace_events};
   auto estimator = m_cache.make_models();
   m_models = estimator.get();
-  return std::make_shared<Engine>(Topology(std::move(machine)),
+  return std::make_unique<Engine>(Topology(std::move(machine)),
                                   make_policies(m_options.scheduler, m_options.eviction, m_options.seed),
                                   std::move(estimator), std::move(backends), engine_options);
 }
 
+// A handle on a datum that goes has a share of the engine for a moment, perhaps on one of the engine's own threads: the
+// engine must not end there.
+std::shared_ptr<Engine> Runtime::lend_engine() {
+  return {m_owned.get(), [given_back = m_given_back](Engine*) { given_back->release(); }};
+}
+
 Runtime::~Runtime() {
+  if (m_engine->works_here()) {
+    spdlog::error(
+        "granary: a Runtime ends inside one of its own tasks, for whose end it would have to wait; keep it alive until "
+        "wait() has returned");
+    spdlog::default_logger()->flush();
+    std::abort();
+  }
   try {
     if (std::uncaught_exceptions() > m_exceptions) {
       m_engine->cancel(std::make_exception_ptr(Error("the runtime was left by an exception")));
@@ -118,6 +135,8 @@ Runtime::~Runtime() {
   if (!m_options.trace.empty()) write_trace();
   m_cache.keep(*m_models);
   m_engine.reset();
+  m_given_back->acquire();
+  m_owned.reset();
   m_disk.reset();
 }
 
@@ -155,9 +174,16 @@ void Runtime::wait() {
   for (auto const& doubt : find_doubts(m_options, statistics(), blas_threads())) warn_once(doubt);
 }
 
+// Of several threads that need it first each makes one, and one is kept: what is made takes threads and calls to the
+// system, which no lock waits for.
 std::shared_ptr<AsyncFileIo> Runtime::io() {
+  {
+    std::lock_guard const lock(m_mutex);
+    if (m_io) return m_io;
+  }
+  auto made = make_async_file_io({.bytes_per_second = m_options.disk_bytes_per_second});
   std::lock_guard const lock(m_mutex);
-  if (!m_io) m_io = make_async_file_io({.bytes_per_second = m_options.disk_bytes_per_second});
+  if (!m_io) m_io = std::move(made);
   return m_io;
 }
 
@@ -232,13 +258,26 @@ void Runtime::refuse_on_devices(std::string const& name, std::string const& shap
 CodeletId Runtime::codelet(std::array<Kernel, worker_kinds> const& kernels, std::string_view name,
                            std::string const& variant, bool launches_kokkos_kernels) {
   auto const first = std::ranges::find_if(kernels, [](Kernel kernel) { return kernel != nullptr; });
-  std::pair<Kernel, std::string> key(first != kernels.end() ? *first : nullptr, name);
+  Kernel const body = first != kernels.end() ? *first : nullptr;
+  std::string others;
+  {
+    std::lock_guard const lock(m_mutex);
+    auto& known = m_codelets[body];
+    auto found = known.by_name.find(name);
+    if (found == known.by_name.end() && known.by_name.size() >= most_task_names) {
+      name = others = known.others;
+      found = known.by_name.find(name);
+    }
+    if (found != known.by_name.end()) return found->second;
+    if (known.others.empty()) known.others = "others like '" + std::string(name) + "'";
+  }
+  // Several threads may add the same: to the engine it is one.
+  auto const id = m_engine->add_codelet({.name = std::string(name),
+                                         .kernels = kernels,
+                                         .launches_kokkos_kernels = launches_kokkos_kernels,
+                                         .variant = variant});
   std::lock_guard const lock(m_mutex);
-  auto const found = m_codelets.find(key);
-  if (found != m_codelets.end()) return found->second;
-  auto const id = m_engine->add_codelet(
-      {.name = key.second, .kernels = kernels, .launches_kokkos_kernels = launches_kokkos_kernels, .variant = variant});
-  m_codelets.emplace(std::move(key), id);
+  m_codelets[body].by_name.emplace(name, id);
   return id;
 }
 

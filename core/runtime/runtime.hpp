@@ -18,7 +18,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,7 +65,8 @@ class Runtime {
   /// Throws InvalidArgument for options that cannot be, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
   /// Waits for everything submitted; failures that no `wait` reported are written to the log. While an exception passes
-  /// through, tasks that have not started are cancelled instead.
+  /// through, tasks that have not started are cancelled instead. A Runtime outlives its tasks: one that ends inside a
+  /// task of its own (whose parameters held it, say) would wait for itself, and ends the program with a sentence.
   ~Runtime();
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
@@ -84,6 +87,9 @@ class Runtime {
   template <class T, class... Extents>
   auto temporary(Extents... extents);
 
+  /// The most names that the tasks of one body (a functor type with its kinds of accesses) are told apart by.
+  static constexpr std::size_t most_task_names = 4096;
+
   /// Submits a task: `body(instance, views...)` will be called once, on a host worker or for a device, with the
   /// worker's execution-space instance and one View per access in the order given (see BodyView and DeviceBodyView).
   /// The body is copied; its call operator is const. It launches its kernels on the instance, touches elements in them
@@ -94,11 +100,17 @@ class Runtime {
   /// With Kokkos before 4.0 bodies run one at a time, since Kokkos' host kernels may not run concurrently there; a body
   /// that launches none says so by `launches_kokkos_kernels = false` and is exempt. It is then host_only, too, unless
   /// it says `host_only = false`.
-  /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.) Throws what Submitter::submit throws.
+  /// (CUDA forbids extended lambdas inside generic lambdas: bodies are functors.)
+  ///
+  /// Performance models, traces and messages tell tasks apart by their names, each of which takes ~0.5 KB for as long
+  /// as the Runtime lives. Tasks of a body that has had `most_task_names` different ones share the name "others like
+  /// '<its first name>'", and one performance model, unless their own name is one of those. Throws what
+  /// Submitter::submit throws.
   template <class Body, TaskAccess... Accesses>
   TaskId submit(TaskInfo const& info, Body body, Accesses const&... accesses);
 
   /// Returns when every submitted task has ended and every home holds its last value; see Engine::wait for failures.
+  /// Throws InvalidArgument inside a task of this Runtime, where it would wait for itself.
   void wait();
   /// What the last `wait` that threw found, first submitted first: its message, the exception, the data that were lost.
   [[nodiscard]] std::vector<Failure> const& failures() const { return m_engine->failures(); }
@@ -145,7 +157,8 @@ class Runtime {
                     bool launches_kokkos_kernels);
   // Throws InvalidArgument for a View that cannot leave its place, where there are devices.
   void refuse_on_devices(std::string const& name, std::string const& shape) const;
-  std::shared_ptr<Engine> make_engine();
+  std::unique_ptr<Engine> make_engine();
+  std::shared_ptr<Engine> lend_engine();
   void write_trace() const;
   EngineBackends make_backends(Machine const& machine);
 
@@ -155,14 +168,21 @@ class Runtime {
   std::shared_ptr<PinnedMemory> m_pinned;  // null without devices
   MachineCache m_cache;
   SingleThreadedBlas m_blas;
-  std::mutex m_mutex;
+  // The codelets of one body, by name.
+  struct BodyCodelets {
+    std::map<std::string, CodeletId, std::less<>> by_name;
+    std::string others;  // the name that all share beyond most_task_names
+  };
+  std::mutex m_mutex;  // of the next two; never held while the engine is called or something is made
   std::shared_ptr<AsyncFileIo> m_io;
+  std::map<Kernel, BodyCodelets> m_codelets;
   std::shared_ptr<DiskNode> m_disk;
-  std::map<std::pair<Kernel, std::string>, CodeletId, std::less<>> m_codelets;
   int m_exceptions = std::uncaught_exceptions();
   PerformanceModels* m_models = nullptr;  // the engine's
-  std::shared_ptr<Engine> m_engine;       // the last to be made and the first to go, but for what watches it
-  std::unique_ptr<Watchdog> m_watchdog;   // null without a stall timeout
+  std::shared_ptr<std::binary_semaphore> m_given_back = std::make_shared<std::binary_semaphore>(0);
+  std::unique_ptr<Engine> m_owned;       // the last to be made and the first to go, but for what watches it
+  std::shared_ptr<Engine> m_engine;      // the same, lent to handles on data; m_given_back when nobody has it any more
+  std::unique_ptr<Watchdog> m_watchdog;  // null without a stall timeout
 };
 
 template <class DataType, class... Properties>

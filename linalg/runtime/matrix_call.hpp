@@ -131,8 +131,10 @@ class DataScope {
 /// after it.
 class MatrixCall {
  public:
+  /// Throws InvalidArgument inside a task of the runtime.
   MatrixCall(Runtime& runtime, std::string name)
       : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime) {
+    runtime.engine().refuse_in_task(m_name);
     m_operands.reserve(4);
   }
   MatrixCall(MatrixCall const&) = delete;

@@ -14,6 +14,23 @@ class ApiRefusals : public ::testing::Test {
   View a{"a", 6, 6}, wide{"wide", 6, 8}, b{"b", 6, 2}, short_b{"short", 5, 2};
 };
 
+struct FactorInside {
+  static constexpr bool launches_kokkos_kernels = false;
+  Runtime* runtime;
+  View matrix;
+  template <class Exec, class X>
+  void operator()(Exec const&, X) const {
+    potrf(*runtime, Uplo::Lower, matrix);
+  }
+};
+
+TEST_F(ApiRefusals, CallsInsideTasksBeforeTheyRegisterAnything) {
+  auto const data = runtime.data(b);
+  runtime.submit("factors", FactorInside{&runtime, a}, read_write(data));
+  EXPECT_EQ(refusal([&] { runtime.wait(); }),
+            "potrf cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+}
+
 TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {
   EXPECT_EQ(refusal([&] { potrf(runtime, Uplo::Lower, wide); }), "potrf: A 'wide' (6 x 8) is not square");
   EXPECT_EQ(refusal([&] { potrs(runtime, Uplo::Lower, a, short_b); }),

@@ -1,0 +1,35 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace granary::test {
+
+/// Runs `function` on a thread of its own, and throws what it throws. Where it has not ended after two minutes, which
+/// are ample for what the tests do, it hangs: the test program is ended, with `what` as the reason.
+template <class Function>
+void require_end(std::string const& what, Function&& function) {
+  std::promise<void> ended;
+  auto end = ended.get_future();
+  std::jthread const thread([&] {
+    try {
+      function();
+      ended.set_value();
+    } catch (...) {
+      ended.set_exception(std::current_exception());
+    }
+  });
+  if (end.wait_for(std::chrono::minutes(2)) == std::future_status::timeout) {
+    std::cerr << what << " hangs" << std::endl;
+    std::abort();
+  }
+  end.get();
+}
+
+}  // namespace granary::test

@@ -1,0 +1,117 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tasks whose names differ from each other.
+#include "support/deadline.hpp"
+
+#include <granary/granary.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
+
+struct Fill {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    for (std::size_t i = 0; i < x.extent(0); ++i) x(i) = static_cast<double>(i);
+  }
+};
+struct Refuse {
+  static constexpr bool launches_kokkos_kernels = false;
+  bool refuses = true;
+  template <class Exec, class X>
+  void operator()(Exec const&, X) const {
+    if (refuses) throw std::runtime_error("no");
+  }
+};
+
+// A new name is told to the engine, which may start copies to scratch then.
+TEST(Names, MayBeNewWhileTheFirstValuesGoToScratch) {
+  test::require_end("submit", [] {
+    for (int round = 0; round < 20; ++round) {
+      Runtime runtime({.workers = 2, .host_memory = 64_KiB, .scratch = testing::TempDir()});
+      std::vector<decltype(runtime.temporary<double>(4096))> parts;
+      for (int i = 0; i < 8; ++i) {
+        parts.push_back(runtime.temporary<double>(4096));
+        auto const name = "step " + std::to_string(round) + "," + std::to_string(i);
+        runtime.submit(std::string_view(name), Fill{}, write(parts.back()));
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * (round % 5)));
+      }
+      runtime.wait();
+      EXPECT_GT(runtime.bytes_written(), 0U);
+    }
+  });
+}
+
+std::size_t codelets(Runtime& runtime) {
+  auto const& entries = runtime.engine().journal().entries;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      entries, [](auto const& entry) { return std::holds_alternative<AddCodelet>(entry.event); }));
+}
+
+std::string failed_task(Runtime& runtime) {
+  EXPECT_THROW(runtime.wait(), std::runtime_error);
+  return runtime.failures().empty() ? "nothing failed" : runtime.failures()[0].what;
+}
+
+TEST(Names, OfOneBodyShareACodeletBeyondAsManyAsAreKept) {
+  Vector x("x", 4);
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB, .record_journal = true});
+  auto const data = runtime.data(x);
+  auto const name = [](std::size_t number) { return "step " + std::to_string(number); };
+  for (std::size_t i = 0; i < Runtime::most_task_names; ++i) {
+    runtime.submit(TaskInfo(name(i)), Refuse{false}, read_write(data));
+  }
+  runtime.wait();
+  EXPECT_EQ(codelets(runtime), Runtime::most_task_names);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    runtime.submit(TaskInfo(name(Runtime::most_task_names + i)), Refuse{false}, read_write(data));
+  }
+  runtime.wait();
+  EXPECT_EQ(codelets(runtime), Runtime::most_task_names + 1);
+
+  runtime.submit(TaskInfo(name(Runtime::most_task_names)), Refuse{}, read_write(data));
+  EXPECT_THAT(failed_task(runtime), testing::StartsWith("task 'others like 'step 0'' "));
+  runtime.submit("fill", Fill{}, write(data));  // another body has names of its own
+  runtime.submit(TaskInfo(name(7)), Refuse{}, read_write(data));
+  EXPECT_THAT(failed_task(runtime), testing::StartsWith("task 'step 7' ")) << "a name that is kept stays a task's own";
+  EXPECT_EQ(codelets(runtime), Runtime::most_task_names + 2);
+}
+
+TEST(Names, MayBeGivenFromSeveralThreads) {
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB, .record_journal = true});
+  std::vector<Vector> values(4, Vector("x", 4));
+  {
+    std::vector<std::jthread> threads;
+    for (auto const& mine : values) {
+      threads.emplace_back([&] {
+        auto const data = runtime.data(mine);
+        for (int i = 0; i < 300; ++i) runtime.submit(TaskInfo("step " + std::to_string(i)), Fill{}, write(data));
+      });
+    }
+  }
+  runtime.wait();
+  EXPECT_EQ(codelets(runtime), 300U);
+}
+
+TEST(Names, AsynchronousFileIoIsOneWhoeverAsksForIt) {
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  std::vector<std::shared_ptr<AsyncFileIo>> got(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& mine : got) threads.emplace_back([&] { mine = runtime.io(); });
+  }
+  for (auto const& io : got) EXPECT_EQ(io, runtime.io());
+}
+
+}  // namespace
+}  // namespace granary
