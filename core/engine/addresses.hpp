@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,20 @@ struct HostBinding {
   std::byte* home = nullptr;
   std::shared_ptr<void const> keep;  ///< kept until the datum is forgotten
   Lines lines = {};                  ///< where the bytes at origin and home are not contiguous
+  /// Whether what a `keep` with the same function points at can stand for another's; null: if it is the same.
+  bool (*serves)(void const* kept, void const* wanted) = nullptr;
+
+  /// Whether the two, of the same bytes, lie in the same form everywhere.
+  [[nodiscard]] bool same_form(HostBinding const& other) const {
+    return origin == other.origin && home == other.home && without_gaps(lines) == without_gaps(other.lines);
+  }
+
+ private:
+  // Lines that touch at both ends are none.
+  static Lines without_gaps(Lines const& lines) {
+    bool const touch = (lines.count <= 1 || lines.line == lines.pitch) && lines.line == lines.packed;
+    return touch ? Lines{} : lines;
+  }
 };
 
 /// (datum, place) to address. Ids of forgotten data are used again.
@@ -33,10 +48,32 @@ class Addresses {
     m_has_lines = m_has_lines || binding.lines.count > 0;
     m_bindings[data.index()] = std::move(binding);
   }
-  /// Returns what was kept for the datum, for the caller to drop.
-  std::shared_ptr<void const> forget(DataId data) {
-    if (data.index() >= m_bindings.size()) return nullptr;
-    return std::move(std::exchange(m_bindings[data.index()], {}).keep);
+  [[nodiscard]] HostBinding const& binding(DataId data) const { return m_bindings[data.index()]; }
+  /// Another binding of the datum, of the same form: returns what is kept for it, which may be what another one
+  /// brought.
+  std::shared_ptr<void const> share(DataId data, HostBinding again) {
+    if (!again.keep) return nullptr;
+    auto& first = m_bindings[data.index()];
+    if (!first.keep) {
+      first.keep = std::move(again.keep);
+      first.serves = again.serves;
+      return first.keep;
+    }
+    if (stands_for(first, again)) return first.keep;
+    auto& others = m_also_kept[data];
+    for (auto const& other : others) {
+      if (stands_for(other, again)) return other.keep;
+    }
+    return others.emplace_back(std::move(again)).keep;
+  }
+  /// Appends what was kept for the datum to `dropped`, for the caller to drop.
+  void forget(DataId data, std::vector<std::shared_ptr<void const>>& dropped) {
+    if (data.index() >= m_bindings.size()) return;
+    if (auto keep = std::move(std::exchange(m_bindings[data.index()], {}).keep)) dropped.push_back(std::move(keep));
+    if (m_also_kept.empty()) return;
+    if (auto const others = m_also_kept.extract(data)) {
+      for (auto& other : others.mapped()) dropped.push_back(std::move(other.keep));
+    }
   }
   /// Whether some datum ever had lines.
   [[nodiscard]] bool has_lines() const { return m_has_lines; }
@@ -55,8 +92,16 @@ class Addresses {
   }
 
  private:
-  std::vector<std::byte*> m_bases;      // by node
-  std::vector<HostBinding> m_bindings;  // by datum
+  static bool stands_for(HostBinding const& kept, HostBinding const& wanted) {
+    if (kept.serves != wanted.serves) return false;
+    auto const* const a = kept.keep.get();
+    auto const* const b = wanted.keep.get();
+    return kept.serves != nullptr ? kept.serves(a, b) : a == b;
+  }
+
+  std::vector<std::byte*> m_bases;                                   // by node
+  std::vector<HostBinding> m_bindings;                               // by datum
+  std::unordered_map<DataId, std::vector<HostBinding>> m_also_kept;  // of data that were registered several times
   bool m_has_lines = false;
 };
 

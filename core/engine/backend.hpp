@@ -27,6 +27,7 @@ struct Lines {
   std::uint64_t count = 0;
   Bytes pitch = 0;
   Bytes packed = 0;
+  bool operator==(Lines const&) const = default;
 };
 
 /// A copy to be performed. An end whose node's memory is addressable has an address; whoever performs the copy knows

@@ -138,7 +138,8 @@ Engine::Section::~Section() {
     if (m_measured) engine.m_decided += (now - m_entered) * (sampled ? sampled_sections : 1);
     engine.account_waiting(now);
   }
-  bool const tell_waiters = engine.m_waiters > 0 && (engine.m_broken || engine.m_planner.idle());
+  bool const freed = std::exchange(engine.m_bytes_freed, false);
+  bool const tell_waiters = engine.m_waiters > 0 && (freed || engine.m_broken || engine.m_planner.idle());
   if (tell_waiters) engine.m_idle_epoch.fetch_add(1);
   engine.m_lock.unlock();
   if (tell_waiters) engine.m_idle_epoch.notify_all();
@@ -209,7 +210,8 @@ void Engine::release_data(DataId data) {
 }
 
 TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
-  auto const id = apply([&](Section& section) {
+  auto const submit_now = [&](Section& section) {
+    if (m_bytes.any_overlap() && bytes_in_use(submission)) return TaskId();
     auto const task = m_planner.submit(submission);
     if (m_unfit_device.valid()) note_device_need(submission);
     m_parameters.create(task, std::move(parameters));
@@ -223,7 +225,12 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
     }
     perform(section);
     return task;
-  });
+  };
+  auto id = apply(submit_now);
+  while (!id.valid()) {
+    wait_for_bytes(submission);
+    id = apply(submit_now);
+  }
   if (m_pending.load() != 0) try_drain();
   return id;
 }
@@ -304,7 +311,9 @@ void Engine::perform(Section& section) {
     } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {
       queue_copy(*copy, section);
     } else if (auto const* forgotten = std::get_if<ForgetCommand>(&command)) {
-      if (auto kept = m_addresses.forget(forgotten->data)) section.dropped_bindings.push_back(std::move(kept));
+      m_addresses.forget(forgotten->data, section.dropped_bindings);
+      m_bytes_freed = m_bytes_freed || !m_bytes.overlapping(forgotten->data).empty();
+      m_bytes.forget(forgotten->data);
       for (auto const& backend : m_backends.copies) backend->forget(forgotten->data);
     }
   }

@@ -5,6 +5,7 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/addresses.hpp>
 #include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/data_bytes.hpp>
 #include <granary/core/engine/engine_scope.hpp>
 #include <granary/core/engine/event_queue.hpp>
 #include <granary/core/engine/inner_pool.hpp>
@@ -42,6 +43,12 @@ struct EngineBackends {
   std::vector<std::shared_ptr<NodeMemory>> memories = {};
 };
 
+/// A datum that may have been registered before, and what is kept for it until it is forgotten.
+struct SharedData {
+  DataId data;
+  std::shared_ptr<void const> keep;
+};
+
 struct EngineOptions {
   PlannerOptions planner;
   /// How long a thread without work spins before it sleeps.
@@ -77,8 +84,16 @@ class Engine final : public Submitter {
   /// before any copy of the datum can start; it runs under the engine's lock: must be quick, and must not call the
   /// engine.
   DataId add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
+  /// A datum that is the bytes `bytes` of the application's memory, with its origin and home there. Where they are a
+  /// datum already, in the same form, it is that one: each registration is released once, and until the datum is
+  /// forgotten it may be registered again after the last release. See `submit` for data that share some of their bytes.
+  SharedData add_host_data(DataDescription description, HostBinding binding, ByteSet bytes);
   void release_data(DataId data) override;
   /// ~0.5 µs and no memory of its own for tasks of up to four accesses and parameters of up to 56 bytes.
+  ///
+  /// Data of the application's memory that share bytes, and are not one datum, cannot both be used where one of them is
+  /// written: when every registration of the other one was released, this waits until that one is forgotten; otherwise
+  /// it throws InvalidArgument with both names. It also throws where it would wait on a worker's thread.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
 
   /// Returns when every submitted task has ended and every home holds its last value. If anything failed, rethrows the
@@ -134,6 +149,7 @@ class Engine final : public Submitter {
   void wake_lanes(Section& section);
   void account_waiting(Clock::time_point now);
   void note_device_need(TaskSubmission const& submission);
+  [[nodiscard]] bool bytes_in_use(TaskSubmission const& submission) const;
   void rethrow_if_broken() const;
 
   // engine_threads.cpp
@@ -149,6 +165,8 @@ class Engine final : public Submitter {
   template <class Condition>
   void wait_for(Bell& bell, Condition&& met);
   void wait_until_idle();
+  void wait_for_epoch(std::uint32_t epoch);
+  void wait_for_bytes(TaskSubmission const& submission);
   void start_threads();
   void stop_threads();
 
@@ -184,6 +202,7 @@ class Engine final : public Submitter {
   std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
   Addresses m_addresses;
   std::map<CodeletKey, CodeletId> m_codelets;
+  DataBytes m_bytes;
   PagedArray<TaskId, Parameters> m_parameters;
   std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
   std::vector<std::unique_ptr<LaneThread>> m_threads;
@@ -193,6 +212,7 @@ class Engine final : public Submitter {
   std::vector<Event> m_taken;
   std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
   std::uint32_t m_waiters = 0;
+  bool m_bytes_freed = false;  // a datum that shared bytes with another one was forgotten
   bool m_prioritised = false;  // some task had a priority
   NodeId m_unfit_device;       // the one with the largest memory, until a task fits it
   Bytes m_device_need = 0;     // of the largest task meanwhile

@@ -149,11 +149,16 @@ void Engine::wait_until_idle() {
       if (!std::exchange(counted, true)) ++m_waiters;
       epoch = m_idle_epoch.load();
     }
-    try_drain();
-    auto const give_up = Clock::now() + m_options.spin;
-    while (m_idle_epoch.load() == epoch && Clock::now() < give_up) spin_pause();
-    m_idle_epoch.wait(epoch);
+    wait_for_epoch(epoch);
   }
+}
+
+// Until a waiter was told of something since `epoch`.
+void Engine::wait_for_epoch(std::uint32_t epoch) {
+  try_drain();
+  auto const give_up = Clock::now() + m_options.spin;
+  while (m_idle_epoch.load() == epoch && Clock::now() < give_up) spin_pause();
+  m_idle_epoch.wait(epoch);
 }
 
 void Engine::wait() {

@@ -22,6 +22,10 @@ struct AddCodelet {
 struct AddData {
   DataDescription description;
 };
+/// Is released once more than before.
+struct RetainData {
+  DataId data;
+};
 struct ReleaseData {
   DataId data;
 };
@@ -60,8 +64,8 @@ struct CancelAll {
 struct ClearFailures {};
 
 /// Everything that a planner is ever told; a journal is a list of these.
-using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
-                           TaskSkipped, FlushHomes, CancelAll, ClearFailures>;
+using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone,
+                           TaskFailed, TaskSkipped, FlushHomes, CancelAll, ClearFailures>;
 
 }  // namespace granary
 

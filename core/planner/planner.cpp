@@ -74,7 +74,9 @@ TaskId Planner::submit(TaskSubmission const& submission) {
     return written != replicas.end() ? written->node : NodeId();
   });
   for (auto const& access : accesses) {
-    if (writes(access.mode)) record(access.data).defined = true;
+    auto& data = record(access.data);
+    data.accessed = true;
+    if (writes(access.mode)) data.defined = data.written = true;
   }
   Task& task = m_graph.add(std::move(accesses));
   task.codelet = submission.codelet;

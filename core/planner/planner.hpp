@@ -45,9 +45,11 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   /// Told of evictions from now on; null: nobody is.
   void observe_evictions(EvictionObserver* observer) { m_eviction_observer = observer; }
 
-  // Events. The first four throw what Submitter documents, and then nothing has changed.
+  // Events. The first five throw what Submitter documents, and then nothing has changed.
   CodeletId add_codelet(Codelet codelet);
   DataId add_data(DataDescription description);
+  /// The datum is released once more than before; also after its last release, while it is not forgotten.
+  void retain_data(DataId data);
   void release_data(DataId data);
   TaskId submit(TaskSubmission const& submission);
   void copy_done(TransferId transfer);
@@ -76,6 +78,10 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
   [[nodiscard]] bool failed() const { return !m_failures.empty(); }
   [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
+  /// Whether a registration of the datum was not released; whether a submitted task accesses or writes it.
+  [[nodiscard]] bool held(DataId data) const { return !record(data).released; }
+  [[nodiscard]] bool accessed(DataId data) const { return record(data).accessed; }
+  [[nodiscard]] bool written(DataId data) const { return record(data).written; }
   [[nodiscard]] DataDescription const& description(DataId data) const { return record(data).description; }
   [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_codelets[codelet.index()]; }
   [[nodiscard]] Statistics const& statistics() const { return m_statistics; }

@@ -11,6 +11,7 @@ void Planner::handle(Event const& event) {
     Planner& planner;
     void operator()(AddCodelet const& e) const { planner.add_codelet(e.codelet); }
     void operator()(AddData const& e) const { planner.add_data(e.description); }
+    void operator()(RetainData const& e) const { planner.retain_data(e.data); }
     void operator()(ReleaseData const& e) const { planner.release_data(e.data); }
     void operator()(SubmitTask const& e) const { planner.submit({e.codelet, e.accesses, e.priority, e.flops}); }
     void operator()(CopyDone const& e) const { planner.copy_done(e.transfer); }

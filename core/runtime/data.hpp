@@ -107,6 +107,7 @@ struct ElementsForm {
   Bytes bytes = 0;
   Lines lines = {};
   bool movable = false;  // whether they can leave their place
+  ByteSet set = {};      // what they are
 };
 
 template <class View>
@@ -114,14 +115,27 @@ ElementsForm form_of(View const& view) {
   using Layout = typename View::array_layout;
   constexpr Bytes size = sizeof(typename View::value_type);
   ElementsForm form{.bytes = view.span() * size, .movable = view.span_is_contiguous()};
+  if (form.bytes > 0) form.set = ByteSet(view.data(), form.bytes);
   if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride> || std::is_same_v<Layout, Kokkos::LayoutLeft> ||
                 std::is_same_v<Layout, Kokkos::LayoutRight>) {
     auto const lines = lines_of(shape_of(view), size);
     form.movable = lines.has_value();
     if (lines && lines->count > 0) form = {lines->count * lines->packed, *lines, true};
+    form.set = bytes_of(shape_of(view), view.data(), size);
   }
   form.movable = form.movable && std::is_trivially_copyable_v<typename View::value_type>;
   return form;
+}
+
+// Whether a View that is kept can stand for another one of the same bytes.
+template <class View>
+bool serves(void const* kept, void const* wanted) {
+  auto const& a = *static_cast<View const*>(kept);
+  auto const& b = *static_cast<View const*>(wanted);
+  auto const shape = shape_of(a);
+  auto const other = shape_of(b);
+  return a.data() == b.data() && shape.extents == other.extents && shape.strides == other.strides &&
+         (a.use_count() > 0 || b.use_count() == 0);
 }
 
 }  // namespace detail

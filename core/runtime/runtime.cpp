@@ -188,29 +188,44 @@ std::shared_ptr<AsyncFileIo> Runtime::io() {
 }
 
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
-  DataDescription description{
-      .name = std::move(name), .bytes = bytes, .origin = {}, .home = {}, .position = binding.position};
-  if (binding.host != nullptr) {
-    if (binding.origin || binding.home)
-      throw InvalidArgument("datum '" + description.name + "' has both an address and a storage");
-    description.origin = description.home = host_node();
-    description.origin_is_home = true;
-    description.in_place = *m_options.workers > 0;
-    auto const& lines = binding.lines;
-    Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
-    if (auto pinned = pin(binding.host, span)) {
-      using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
-      binding.keep = std::make_shared<Both const>(std::move(binding.keep), std::move(pinned));
-    }
-    return m_engine->add_data(std::move(description),
-                              {binding.host, binding.host, std::move(binding.keep), binding.lines}, nullptr);
-  }
+  if (binding.host != nullptr) return add_host_data(std::move(name), bytes, std::move(binding)).data;
+  DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
   if (binding.origin) description.origin = disk_node();
   if (binding.home) description.home = disk_node();
   description.origin_is_home =
       binding.origin && binding.origin.storage == binding.home.storage && binding.origin.slot == binding.home.slot;
   return m_engine->add_data(std::move(description), {nullptr, nullptr, std::move(binding.keep)},
                             [&](DataId id) { m_disk->bind(id, binding.origin, binding.home); });
+}
+
+SharedData Runtime::add_host_data(std::string name, Bytes bytes, DataBinding binding) {
+  if (binding.origin || binding.home) throw InvalidArgument("datum '" + name + "' has both an address and a storage");
+  DataDescription description{.name = std::move(name),
+                              .bytes = bytes,
+                              .origin = host_node(),
+                              .home = host_node(),
+                              .origin_is_home = true,
+                              .in_place = *m_options.workers > 0,
+                              .position = binding.position};
+  auto const& lines = binding.lines;
+  Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
+  if (!binding.set) {
+    ByteSet::Dimension const of_lines{lines.count, lines.pitch};
+    binding.set = lines.count > 0 ? ByteSet(binding.host, lines.line, {&of_lines, 1}) : ByteSet(binding.host, bytes);
+  }
+  if (auto pinned = pin(binding.host, span)) {
+    using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
+    auto const* const seen = binding.keep ? binding.keep.get() : pinned.get();
+    auto both = std::make_shared<Both const>(std::move(binding.keep), std::move(pinned));
+    binding.keep = {std::move(both), seen};
+  }
+  return m_engine->add_host_data(std::move(description),
+                                 {.origin = binding.host,
+                                  .home = binding.host,
+                                  .keep = std::move(binding.keep),
+                                  .lines = binding.lines,
+                                  .serves = binding.serves},
+                                 std::move(*binding.set));
 }
 
 std::shared_ptr<void const> Runtime::pin(std::byte* memory, Bytes bytes) {

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <string_view>
@@ -35,8 +36,11 @@ struct DataBinding {
   StorageSlot home = {};    ///< its last value is written here; the same slot as the origin's for data changed in place
   std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then there is no origin and home
   Lines lines = {};           ///< of `host`, where its bytes are not contiguous
-  std::shared_ptr<void const> keep = {};  ///< kept until the datum is forgotten
-  MatrixPosition position = {};           ///< for traces
+  /// The bytes at `host`, where they are neither `lines` nor contiguous.
+  std::optional<ByteSet> set = {};
+  std::shared_ptr<void const> keep = {};                           ///< kept until the datum is forgotten
+  bool (*serves)(void const* kept, void const* wanted) = nullptr;  ///< see HostBinding
+  MatrixPosition position = {};                                    ///< for traces
 };
 
 /// What a device did; see Runtime::devices.
@@ -75,9 +79,14 @@ class Runtime {
   /// pinned. Host workers use them in place: they are not counted against the memory limit, and must not be touched by
   /// others between the first submission of a task on them and the end of `wait`. Elsewhere, on devices, the datum is
   /// packed: a View with gaps in one dimension (rank 1 with a stride, rank 2 with a leading dimension) goes there
-  /// without them, and what lies in the gaps stays as it is. Views that share elements make one datum: register it
-  /// once. Throws InvalidArgument for a View without elements, and where there are devices for one with gaps in several
-  /// dimensions, with elements that share addresses, or of elements that are not trivially copyable.
+  /// without them, and what lies in the gaps stays as it is.
+  ///
+  /// Views of the same bytes, whatever their rank and type, are one datum, under the name of its first registration.
+  /// Views that share only some of their bytes are different data. Where one of the two is written, a task on the
+  /// second waits in `submit` until the first is no longer in use, if all handles of the first are gone; while one is
+  /// left, the task is refused. Throws InvalidArgument for a View without elements, and where there are devices for one
+  /// with gaps in several dimensions, with elements that share addresses, or of elements that are not trivially
+  /// copyable.
   template <class DataType, class... Properties>
   Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view,
                                                    std::string const& name = "");
@@ -129,7 +138,8 @@ class Runtime {
   [[nodiscard]] Submitter& submitter() { return *m_engine; }
   [[nodiscard]] Engine& engine() { return *m_engine; }
   [[nodiscard]] EngineStatistics statistics() const { return m_engine->statistics(); }
-  /// Registers a datum of `bytes` bytes. Release it with `submitter().release_data`.
+  /// Registers a datum of `bytes` bytes; one that has an address may be registered already, see Engine::add_host_data.
+  /// Release it with `submitter().release_data`, once for each registration.
   DataId add_data(std::string name, Bytes bytes, DataBinding binding);
   /// Lets devices copy from and to the application's memory at full speed while the result lives, where there are some
   /// and the system allows it. Pin what several data lie in once, before they are added: parts are pinned with it. Null
@@ -153,6 +163,7 @@ class Runtime {
   [[nodiscard]] Bytes bytes_written() const { return statistics().planner.links[0].bytes; }
 
  private:
+  SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
   CodeletId codelet(std::array<Kernel, worker_kinds> const& kernels, std::string_view name, std::string const& variant,
                     bool launches_kokkos_kernels);
   // Throws InvalidArgument for a View that cannot leave its place, where there are devices.
@@ -193,12 +204,16 @@ Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType,
                 "granary needs a View in host memory");
   static_assert(!std::is_const_v<typename View::value_type>, "granary needs a View of elements that are not const");
   auto const called = name.empty() ? view.label() : name;
-  auto kept = std::make_shared<View const>(view);
   auto const form = detail::form_of(view);
   if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
-  auto const id = add_data(called, form.bytes,
-                           {.host = reinterpret_cast<std::byte*>(view.data()), .lines = form.lines, .keep = kept});
-  return {std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept)};
+  auto const added = add_host_data(called, form.bytes,
+                                   {.host = reinterpret_cast<std::byte*>(view.data()),
+                                    .lines = form.lines,
+                                    .set = form.set,
+                                    .keep = std::make_shared<View const>(view),
+                                    .serves = &detail::serves<View>});
+  return {std::make_shared<detail::DataHold const>(m_engine, added.data),
+          std::static_pointer_cast<View const>(added.keep)};
 }
 
 namespace detail {

@@ -63,6 +63,15 @@ std::optional<Lines> lines_of(ViewShape const& shape, Bytes size) {
   return Lines{.line = run * size, .count = lines, .pitch = pitch * size, .packed = run * size};
 }
 
+ByteSet bytes_of(ViewShape const& shape, void const* first, Bytes size) {
+  std::array<ByteSet::Dimension, most_dimensions> dimensions;
+  for (std::size_t d = 0; d < shape.rank; ++d) {
+    if (shape.extents[d] == 0) return {};
+    dimensions[d] = {shape.extents[d], shape.strides[d] * size};
+  }
+  return {first, size, std::span(dimensions).first(shape.rank)};
+}
+
 std::string describe(ViewShape const& shape) {
   return "extents " + listed(shape.extents, shape.rank) + ", strides " + listed(shape.strides, shape.rank);
 }

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/byte_set.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <array>
@@ -30,6 +31,9 @@ struct ViewShape {
 /// elements where all gaps are in one dimension. Nothing for other Views, which cannot leave their place: gaps in
 /// several dimensions, elements that share addresses.
 [[nodiscard]] std::optional<Lines> lines_of(ViewShape const& shape, Bytes size);
+
+/// The bytes of the elements, of `size` bytes, that begin at `first`; none where an extent is 0.
+[[nodiscard]] ByteSet bytes_of(ViewShape const& shape, void const* first, Bytes size);
 
 /// "extents 4 x 5, strides 10 x 1".
 [[nodiscard]] std::string describe(ViewShape const& shape);

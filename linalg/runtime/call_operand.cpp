@@ -32,28 +32,12 @@ bool overlap(CallOperand const& a, CallOperand const& b) {
   return (a.memory && b.memory && overlap(*a.memory, *b.memory)) || share_data(a, b);
 }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
 }  // namespace
 
-HostLines host_lines(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element) {
+ByteSet bytes_of(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element) {
   bool const by_columns = form.layout == Layout::ColumnMajor;
-  return {reinterpret_cast<std::uintptr_t>(first), (by_columns ? grid.rows : grid.cols) * element,
-          by_columns ? grid.cols : grid.rows, form.leading * element};
-}
-
-bool overlap(HostLines const& a, HostLines const& b) {
-  auto const end = [](HostLines const& x) { return x.first + (x.lines - 1) * x.leading + x.line; };
-  if (end(a) <= b.first || end(b) <= a.first) return false;
-  if (a.leading != b.leading && a.lines > 1 && b.lines > 1) return true;
-  // Byte x of line i of a is byte y of line j of b when x - y + (i - j) leading = distance. As x - y takes all values
-  // from 1 - b.line to a.line - 1, and i - j those from 1 - b.lines to a.lines - 1, some i - j must be in both ranges.
-  auto const leading = static_cast<std::int64_t>(a.lines > 1 ? a.leading : b.leading);
-  auto const distance = static_cast<std::int64_t>(b.first - a.first);
-  auto const least = -floor_div(static_cast<std::int64_t>(a.line) - 1 - distance, leading);
-  auto const most = floor_div(distance + static_cast<std::int64_t>(b.line) - 1, leading);
-  return std::max(least, 1 - static_cast<std::int64_t>(b.lines)) <=
-         std::min(most, static_cast<std::int64_t>(a.lines) - 1);
+  ByteSet::Dimension const lines{by_columns ? grid.cols : grid.rows, form.leading * element};
+  return {first, (by_columns ? grid.rows : grid.cols) * element, {&lines, 1}};
 }
 
 std::string describe(CallOperand const& operand) {

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/linalg/kernels/blas_enums.hpp>
 #include <granary/linalg/tile_grid.hpp>
@@ -27,19 +28,8 @@ using TileSize = std::optional<std::uint64_t>;
 
 namespace detail {
 
-/// The bytes of a matrix in host memory: `lines` runs of `line` bytes, `leading` bytes from one to the next.
-struct HostLines {
-  std::uint64_t first = 0;  ///< address
-  std::uint64_t line = 0;
-  std::uint64_t lines = 0;
-  std::uint64_t leading = 0;
-};
-
-[[nodiscard]] HostLines host_lines(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element);
-
-/// Whether the two have a byte in common. Exact where `leading` is the same or one of them is a single line; otherwise
-/// whether the ranges from the first byte to the last do.
-[[nodiscard]] bool overlap(HostLines const& a, HostLines const& b);
+/// The bytes of a matrix in host memory, of elements of `element` bytes.
+[[nodiscard]] ByteSet bytes_of(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element);
 
 /// A matrix that a call was given, for its checks.
 struct CallOperand {
@@ -51,8 +41,8 @@ struct CallOperand {
   MatrixPart part = MatrixPart::All;
   bool written = false;
   Op op = Op::NoTrans;
-  std::optional<HostLines> memory = {};  ///< of a View
-  std::vector<DataId> data = {};         ///< of tiles, sorted
+  std::optional<ByteSet> memory = {};  ///< of a View
+  std::vector<DataId> data = {};       ///< of tiles, sorted
 
   /// Of op(A).
   [[nodiscard]] std::uint64_t op_rows() const { return op == Op::NoTrans ? rows : cols; }

@@ -207,7 +207,7 @@ class MatrixCall {
       TileGrid const grid{elements.rows, elements.cols, 1};
       auto const form = view_form(matrix.label(), grid, elements.row_stride, elements.col_stride);
       operand.name = matrix.label();
-      operand.memory = host_lines(elements.first, grid, form, sizeof(*elements.first));
+      operand.memory = bytes_of(elements.first, grid, form, sizeof(*elements.first));
       operand.rows = elements.rows;
       operand.cols = elements.cols;
     } else {

@@ -66,8 +66,16 @@ void CoherenceOracle::event(SubmitTask const& submitted) {
   }
 }
 
+void CoherenceOracle::event(RetainData const& retained) {
+  auto& record = m_data[retained.data.index()];
+  require(!record.forgotten, [&] { return name(retained.data) + " is retained after it was forgotten"; });
+  ++record.holders;
+  record.released = false;
+}
+
 void CoherenceOracle::event(ReleaseData const& released) {
-  m_data[released.data.index()].released = true;
+  auto& record = m_data[released.data.index()];
+  record.released = --record.holders == 0;
   m_touched.insert(released.data);
 }
 

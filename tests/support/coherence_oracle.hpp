@@ -79,6 +79,7 @@ class CoherenceOracle {
   };
   struct DataRecord {
     DataDescription description;
+    int holders = 1;
     bool released = false;
     bool forgotten = false;
     bool copy_failed = false;     // since the last rest
@@ -100,6 +101,7 @@ class CoherenceOracle {
   };
 
   void event(SubmitTask const& submitted);
+  void event(RetainData const& retained);
   void event(ReleaseData const& released);
   void event(CopyDone const& done) { end_copy(done.transfer, true); }
   void event(CopyFailed const& failed) { end_copy(failed.transfer, false); }

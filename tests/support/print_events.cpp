@@ -31,6 +31,7 @@ struct Print {
     return "data " + d.name + ", " + number(d.bytes) + " bytes, origin " + number(d.origin) + ", home " +
            number(d.home) + (d.origin_is_home ? ", the same" : "") + (d.in_place ? ", in place" : "");
   }
+  std::string operator()(RetainData const& e) const { return "retain data " + number(e.data); }
   std::string operator()(ReleaseData const& e) const { return "release data " + number(e.data); }
   std::string operator()(SubmitTask const& e) const {
     std::string line = "submit codelet " + number(e.codelet) + ":";

@@ -81,6 +81,10 @@ class Hand {
     absorb();
     return id;
   }
+  void retain(DataId data) {
+    planner.retain_data(data);
+    absorb();
+  }
   void release(DataId data) {
     planner.release_data(data);
     absorb();

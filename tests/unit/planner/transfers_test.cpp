@@ -211,5 +211,48 @@ TEST(Transfers, UnusedDataAreForgottenAtOnce) {
   EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
 }
 
+TEST(Transfers, RetainedDataAreForgottenAfterTheLastRelease) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.stored("a", 100);
+  hand.retain(a);
+  hand.release(a);
+  EXPECT_TRUE(hand.planner.held(a));
+  EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
+  hand.submit({read_write(a)});
+  hand.release(a);
+  EXPECT_FALSE(hand.planner.held(a));
+  hand.finish_all();
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  EXPECT_THROW(hand.retain(a), InvalidArgument);
+  EXPECT_THROW(hand.release(a), InvalidArgument);
+}
+
+TEST(Transfers, AReleasedDatumOnItsWayHomeCanBeUsedAgain) {
+  for (bool const arrives_first : {false, true}) {
+    SCOPED_TRACE(arrives_first);
+    Hand hand(disk_and_host(1000), {.write_back_early = false});
+    DataId const a = hand.stored("a", 100);
+    TaskId const first = hand.submit({read_write(a)});
+    hand.finish_copies();
+    hand.release(a);
+    hand.finish(first);
+    ASSERT_EQ(hand.copies.size(), 1U) << "it goes home";
+    hand.retain(a);
+    if (arrives_first) hand.finish_copies();
+    TaskId const second = hand.submit({read_write(a)});
+    hand.planner.check_invariants();
+    hand.finish_copies();
+    ASSERT_TRUE(hand.runs_now(second));
+    hand.finish(second);
+    EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
+    hand.release(a);
+    hand.finish_all();
+    hand.planner.check_invariants();
+    EXPECT_EQ(hand.copies_home(a), 2U);
+    EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+    EXPECT_TRUE(hand.planner.idle());
+  }
+}
+
 }  // namespace
 }  // namespace granary::test

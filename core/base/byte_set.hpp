@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+/// The bytes of a strided array in memory: runs of `run` bytes that start at first + i1 s1 + i2 s2 + …, with
+/// 0 <= ik < nk, where nk and sk are the extent and the stride of dimension k.
+///
+/// It is kept in a normal form: dimensions by ascending stride, none of extent 1, contiguous ones merged. So two arrays
+/// that enumerate the same bytes, whatever their rank and the type of their elements, compare equal. (Arrays with
+/// elements that share addresses may not; `overlap` is right for them, too.)
+class ByteSet {
+ public:
+  struct Dimension {
+    std::uint64_t extent = 1;
+    std::uint64_t stride = 0;  ///< in bytes
+    bool operator==(Dimension const&) const = default;
+  };
+
+  /// Of a Kokkos::View.
+  static constexpr std::size_t most_dimensions = 8;
+
+  ByteSet() = default;
+  /// `run` and all extents are at least 1; at most `most_dimensions`.
+  ByteSet(void const* first, std::uint64_t run, std::span<Dimension const> dimensions = {});
+
+  [[nodiscard]] std::uint64_t first() const { return m_first; }
+  /// One past the last byte.
+  [[nodiscard]] std::uint64_t end() const { return m_end; }
+  [[nodiscard]] std::uint64_t span() const { return m_end - m_first; }
+  [[nodiscard]] bool empty() const { return m_run == 0; }
+  bool operator==(ByteSet const&) const = default;
+
+  /// Whether the two have a byte in common. Exact in up to 2^20 steps, which sets of the same strides never need (at
+  /// most two steps a dimension); beyond that the answer is yes.
+  friend bool overlap(ByteSet const& a, ByteSet const& b);
+
+ private:
+  std::uint64_t m_first = 0;
+  std::uint64_t m_end = 0;
+  std::uint64_t m_run = 0;
+  std::vector<Dimension> m_dimensions;
+};
+
+[[nodiscard]] bool overlap(ByteSet const& a, ByteSet const& b);
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,77 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Data that are bytes of the application's memory: one datum for the same bytes, and an order for those that overlap.
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/engine_section.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary {
+
+SharedData Engine::add_host_data(DataDescription description, HostBinding binding, ByteSet bytes) {
+  auto shared = apply([&](Section& section) {
+    if (auto const data = bytes.empty() ? DataId() : m_bytes.find(bytes);
+        data.valid() && m_addresses.binding(data).same_form(binding)) {
+      m_planner.retain_data(data);
+      record(RetainData{data});
+      return SharedData{data, m_addresses.share(data, std::move(binding))};
+    }
+    auto const data = m_planner.add_data(description);
+    SharedData added{data, binding.keep};
+    m_addresses.bind(data, std::move(binding));
+    m_bytes.add(data, std::move(bytes));
+    if (m_recorder) m_recorder->data_added(data);
+    record(AddData{std::move(description)});
+    perform(section);
+    return added;
+  });
+  try_drain();
+  return shared;
+}
+
+// Throws where the wait would be for ever.
+bool Engine::bytes_in_use(TaskSubmission const& submission) const {
+  AccessList const accesses(submission.accesses);
+  bool in_use = false;
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    for (DataId const other : m_bytes.overlapping(access.data)) {
+      auto const* const beside = std::ranges::find(accesses, other, &Access::data);
+      bool const listed = beside != accesses.end();
+      bool const accessed = m_planner.accessed(other) || listed;
+      bool const written = m_planner.written(other) || (listed && writes(beside->mode));
+      if (!written && !(accessed && writes(access.mode))) continue;
+      auto const refuse = [&](std::string const& why) {
+        throw InvalidArgument("task '" + m_planner.codelet(submission.codelet).name + "' " +
+                              (writes(access.mode) ? "writes" : "reads") + " data '" +
+                              m_planner.description(access.data).name + "', which shares bytes with data '" +
+                              m_planner.description(other).name + "' " + why);
+      };
+      if (m_planner.held(other)) {
+        refuse("without being the same: let all handles of '" + m_planner.description(other).name +
+               "' go first, or use one handle for both");
+      }
+      if (m_planner.idle()) refuse("that could not be written back: call wait(), which tells why");
+      if (works_here()) refuse("that tasks still use: a task cannot wait for them");
+      in_use = true;
+    }
+  }
+  return in_use;
+}
+
+void Engine::wait_for_bytes(TaskSubmission const& submission) {
+  std::uint32_t epoch = 0;
+  {
+    Section const section(*this);
+    rethrow_if_broken();
+    if (!bytes_in_use(submission)) return;
+    ++m_waiters;
+    epoch = m_idle_epoch.load();
+  }
+  wait_for_epoch(epoch);
+  Section const section(*this);
+  --m_waiters;
+}
+
+}  // namespace granary

@@ -1,0 +1,110 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/random.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using Dimensions = std::vector<ByteSet::Dimension>;
+
+std::array<std::byte, 4096> memory;
+
+ByteSet set_of(std::uint64_t first, std::uint64_t run, Dimensions const& dimensions = {}) {
+  return {memory.data() + first, run, dimensions};
+}
+
+std::set<std::uint64_t> bytes_of(std::uint64_t first, std::uint64_t run, Dimensions const& dimensions) {
+  std::set<std::uint64_t> starts{first};
+  for (auto const& [extent, stride] : dimensions) {
+    auto const before = starts;
+    for (auto const start : before) {
+      for (std::uint64_t i = 1; i < extent; ++i) starts.insert(start + i * stride);
+    }
+  }
+  std::set<std::uint64_t> bytes;
+  for (auto const start : starts) {
+    for (std::uint64_t x = 0; x < run; ++x) bytes.insert(start + x);
+  }
+  return bytes;
+}
+
+TEST(ByteSet, TheSameBytesAreEqualWhateverTheRank) {
+  EXPECT_EQ(set_of(0, 8, {{64, 8}}), set_of(0, 512));
+  EXPECT_EQ(set_of(0, 8, {{8, 8}, {8, 64}}), set_of(0, 8, {{8, 64}, {8, 8}}));
+  EXPECT_EQ(set_of(0, 8, {{4, 8}, {3, 100}}), set_of(0, 32, {{3, 100}}));
+  EXPECT_EQ(set_of(0, 8, {{4, 16}, {3, 64}}), set_of(0, 8, {{12, 16}}));
+  EXPECT_EQ(set_of(0, 8, {{1, 1000}, {5, 8}}), set_of(0, 40));
+  EXPECT_EQ(set_of(0, 8, {{5, 0}}), set_of(0, 8));
+  EXPECT_NE(set_of(0, 8, {{5, 16}}), set_of(0, 8, {{5, 24}}));
+  EXPECT_NE(set_of(0, 8), set_of(8, 8));
+  EXPECT_NE(set_of(0, 8, {{2, 16}}), set_of(0, 24)) << "the first and the last byte are the same, the middle is not";
+}
+
+TEST(ByteSet, KnowsItsRange) {
+  auto const set = set_of(100, 8, {{3, 50}, {2, 1000}});
+  EXPECT_EQ(set.span(), 8U + 2 * 50 + 1000);
+  EXPECT_EQ(set.end() - set.first(), set.span());
+  EXPECT_TRUE(ByteSet().empty());
+  EXPECT_FALSE(overlap(ByteSet(), set));
+}
+
+TEST(ByteSet, TilesOfAMatrixInterleaveAndDoNotOverlap) {
+  std::uint64_t const leading = 240;  // a column of 30 doubles
+  auto const tile = [&](std::uint64_t i, std::uint64_t j) {
+    return set_of(i * 80 + j * 5 * leading, 80, {{5, leading}});
+  };
+  EXPECT_FALSE(overlap(tile(0, 0), tile(1, 0)));
+  EXPECT_FALSE(overlap(tile(2, 0), tile(1, 0)));
+  EXPECT_FALSE(overlap(tile(2, 0), tile(0, 1)));
+  EXPECT_TRUE(overlap(tile(1, 1), tile(1, 1)));
+  EXPECT_TRUE(overlap(tile(1, 1), set_of(0, 12 * leading)));
+}
+
+// What is compared with: the sets themselves, byte by byte.
+TEST(ByteSet, OverlapsExactlyWhereBytesAreShared) {
+  Random random(20261122);
+  int overlapping = 0;
+  int disjoint = 0;
+  for (int round = 0; round < 20000; ++round) {
+    auto const draw = [&](std::uint64_t least, std::uint64_t most) { return least + random.below(most - least + 1); };
+    auto const dimensions = [&] {
+      Dimensions drawn(draw(0, 3));
+      for (auto& dimension : drawn) dimension = {draw(1, 4), draw(0, 60)};
+      return drawn;
+    };
+    std::uint64_t const first_a = draw(0, 150);
+    std::uint64_t const first_b = draw(0, 150);
+    std::uint64_t const run_a = draw(1, 6);
+    std::uint64_t const run_b = draw(1, 6);
+    auto const in_a = dimensions();
+    auto const in_b = random.below(2) == 0 ? in_a : dimensions();
+    auto const a = set_of(first_a, run_a, in_a);
+    auto const b = set_of(first_b, run_b, in_b);
+    auto const bytes_a = bytes_of(first_a, run_a, in_a);
+    auto const bytes_b = bytes_of(first_b, run_b, in_b);
+    bool shared = false;
+    for (auto const byte : bytes_b) shared = shared || bytes_a.contains(byte);
+    ASSERT_EQ(overlap(a, b), shared) << "round " << round;
+    ASSERT_EQ(overlap(b, a), shared) << "round " << round;
+    ASSERT_TRUE(a != b || bytes_a == bytes_b) << "round " << round;
+    ++(shared ? overlapping : disjoint);
+  }
+  EXPECT_GT(overlapping, 1000);
+  EXPECT_GT(disjoint, 1000);
+}
+
+TEST(ByteSet, MatricesOfDifferentPitchesAreToldApart) {
+  // Every 7th and every 11th double: they meet at multiples of 77 only.
+  EXPECT_TRUE(overlap(set_of(0, 8, {{20, 56}}), set_of(77 * 8, 8, {{20, 88}})));
+  EXPECT_FALSE(overlap(set_of(0, 8, {{11, 56}}), set_of(88, 8, {{6, 88}})));
+}
+
+}  // namespace
+}  // namespace granary

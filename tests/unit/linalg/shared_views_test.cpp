@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tasks of an application and the library's functions on the same View.
+#include <granary/granary.hpp>
+#include <granary/linalg/linalg.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace granary {
+namespace {
+
+using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+constexpr int n = 96;
+
+// 4 on the diagonal, slowly: a factorization that does not wait finds zeros there.
+struct FillSlowly {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class A>
+  void operator()(Exec const&, A a) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (std::size_t j = 0; j < a.extent(1); ++j) {
+      for (std::size_t i = 0; i < a.extent(0); ++i) a(i, j) = i == j ? 4.0 : 0.0;
+    }
+  }
+};
+
+void expect_factored(Matrix const& a) {
+  for (int i = 0; i < n; ++i) ASSERT_EQ(a(i, i), 2.0) << i;
+}
+
+TEST(SharedViewsOfMatrices, AFactorizationWaitsForTasksOnTheSameView) {
+  Matrix a("a", n, n);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  runtime.submit("fill", FillSlowly{}, write(runtime.data(a)));
+  potrf(runtime, Uplo::Lower, a, 32);
+  expect_factored(a);
+}
+
+TEST(SharedViewsOfMatrices, OneOfASingleTileIsTheSameDatum) {
+  Matrix a("a", n, n);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(a);
+  runtime.submit("fill", FillSlowly{}, write(whole));
+  potrf(runtime, Uplo::Lower, a, n);
+  expect_factored(a);
+}
+
+TEST(SharedViewsOfMatrices, TilesAreRefusedWhileTheWholeHasAHandle) {
+  Matrix a("a", n, n);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  {
+    auto const whole = runtime.data(a, "whole");
+    runtime.submit("fill", FillSlowly{}, write(whole));
+    try {
+      potrf(runtime, Uplo::Lower, a, 32);
+      FAIL() << "not refused";
+    } catch (InvalidArgument const& error) {
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'whole'"), testing::HasSubstr("a(0, 0)"),
+                                               testing::HasSubstr("shares bytes")));
+    }
+    runtime.wait();
+    for (int i = 0; i < n; ++i) ASSERT_EQ(a(i, i), 4.0) << "the matrix is as it was";
+  }
+  potrf(runtime, Uplo::Lower, a, 32);
+  expect_factored(a);
+}
+
+}  // namespace
+}  // namespace granary

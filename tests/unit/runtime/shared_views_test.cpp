@@ -1,0 +1,270 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Views that share bytes: the same bytes are one datum, others are kept apart or refused.
+#include <granary/core/base/random.hpp>
+#include <granary/granary.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
+using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+using Flat = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+// Slow enough for a task that does not wait for it to be seen.
+struct Add {
+  static constexpr bool launches_kokkos_kernels = false;
+  static constexpr bool host_only = false;
+  double what;
+  int microseconds = 0;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    auto const at = [&](std::size_t i, std::size_t j) -> double& {
+      if constexpr (X::rank == 1) {
+        return x(i);
+      } else {
+        return x(i, j);
+      }
+    };
+    for (std::size_t j = 0; j < x.extent(1); ++j) {
+      for (std::size_t i = 0; i < x.extent(0); ++i) {
+        double const before = at(i, j);
+        if (i == 0 && j == 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+        at(i, j) = before + what;
+      }
+    }
+  }
+};
+
+// x = 2 x + what: the order counts.
+struct Chain {
+  static constexpr bool launches_kokkos_kernels = false;
+  static constexpr bool host_only = false;
+  double what;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    for (std::size_t j = 0; j < x.extent(1); ++j) {
+      for (std::size_t i = 0; i < x.extent(0); ++i) x(i, j) = 0.5 * x(i, j) + what;
+    }
+  }
+};
+
+struct Look {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class... X>
+  void operator()(Exec const&, X...) const {}
+};
+
+std::string refusal(auto&& call) {
+  try {
+    call();
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(SharedViews, AViewThatIsRegisteredTwiceIsOneDatum) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const first = runtime.data(x);
+  auto const second = runtime.data(x);
+  EXPECT_EQ(first.id(), second.id());
+  for (int i = 0; i < 100; ++i) {
+    runtime.submit("add", Add{1.0, 20}, read_write(first));
+    runtime.submit("add", Add{1.0, 20}, read_write(second));
+  }
+  runtime.wait();
+  EXPECT_EQ(x(0), 200.0) << "no update is lost";
+}
+
+TEST(SharedViews, HandlesMayGoAndComeBackWhileTasksAreUnderWay) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  for (int i = 0; i < 500; ++i) runtime.submit("add", Add{1.0, i % 10}, read_write(runtime.data(x)));
+  runtime.wait();
+  EXPECT_EQ(x(0), 500.0);
+}
+
+TEST(SharedViews, RankAndTypeDoNotMatter) {
+  Vector x("x", 64);
+  Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> square(
+      x.data(), 8, 8);
+  Kokkos::View<float***, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> cube(
+      reinterpret_cast<float*>(x.data()), 4, 4, 8);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const dx = runtime.data(x), again = runtime.data(x, "under another name");
+  auto const ds = runtime.data(square);
+  auto const dc = runtime.data(cube);
+  EXPECT_EQ(dx.id(), ds.id());
+  EXPECT_EQ(dx.id(), dc.id());
+  EXPECT_EQ(dx.id(), again.id());
+  for (int i = 0; i < 50; ++i) {
+    runtime.submit("add", Add{1.0, 20}, read_write(dx));
+    runtime.submit("add", Add{1.0, 20}, read_write(ds));
+  }
+  runtime.wait();
+  EXPECT_EQ(x(63), 100.0);
+}
+
+TEST(SharedViews, PartsAreRefusedWhileTheWholeHasAHandle) {
+  Vector x("x", 64);
+  auto const half = Kokkos::subview(x, std::pair(32, 64));
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(x, "whole");
+  auto const part = runtime.data(half, "half");
+  runtime.submit("look", Look{}, read(whole));
+  runtime.submit("look", Look{}, read(part));
+  auto const says = AllOf(HasSubstr("task 'add'"), HasSubstr("'whole'"), HasSubstr("'half'"), HasSubstr("handles"));
+  EXPECT_THAT(refusal([&] { runtime.submit("add", Add{1.0}, read_write(part)); }), says);
+  EXPECT_THAT(refusal([&] { runtime.submit("add", Add{1.0}, read_write(whole)); }), says);
+  EXPECT_THAT(refusal([&] { runtime.submit("both", Look{}, write(whole), read(part)); }), HasSubstr("'half'"));
+  runtime.wait();
+  EXPECT_EQ(x(40), 0.0);
+}
+
+TEST(SharedViews, WhatWasWrittenIsNotReadAsAPart) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(x, "whole");
+  auto const part = runtime.data(Kokkos::subview(x, std::pair(1, 3)), "part");
+  runtime.submit("add", Add{1.0}, read_write(whole));
+  EXPECT_THAT(refusal([&] { runtime.submit("look", Look{}, read(part)); }),
+              AllOf(HasSubstr("reads data 'part'"), HasSubstr("'whole'")));
+  runtime.wait();
+}
+
+TEST(SharedViews, PartsWaitForAWholeWithoutHandles) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  for (int i = 0; i < 20; ++i) {
+    runtime.submit("add", Add{1.0, 300}, read_write(runtime.data(x)));
+    runtime.submit("add", Add{1.0, 300}, read_write(runtime.data(Kokkos::subview(x, std::pair(0, 32)))));
+    runtime.submit("add", Add{1.0, 300}, read_write(runtime.data(Kokkos::subview(x, std::pair(16, 64)))));
+  }
+  runtime.wait();
+  EXPECT_EQ(x(0), 40.0);
+  EXPECT_EQ(x(16), 60.0);
+  EXPECT_EQ(x(63), 40.0);
+}
+
+TEST(SharedViews, TilesOfAMatrixAreApart) {
+  Matrix a("a", 48, 48);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  using Tile = decltype(Kokkos::subview(a, std::pair(0, 1), std::pair(0, 1)));
+  std::vector<Data<Tile>> tiles;
+  for (int i = 0; i < 48; i += 8) {
+    for (int j = 0; j < 48; j += 8) {
+      tiles.push_back(runtime.data(Tile(Kokkos::subview(a, std::pair(i, i + 8), std::pair(j, j + 8)))));
+    }
+  }
+  for (auto const& tile : tiles) runtime.submit("add", Add{1.0}, read_write(tile));
+  runtime.wait();
+  for (int i = 0; i < 48; ++i) {
+    for (int j = 0; j < 48; ++j) ASSERT_EQ(a(i, j), 1.0);
+  }
+}
+
+struct SubmitOverlapping {
+  static constexpr bool launches_kokkos_kernels = false;
+  Runtime* runtime;
+  Vector* whole;
+  std::string* answer;
+  template <class Exec, class X>
+  void operator()(Exec const&, X) const {
+    *answer = refusal([&] {
+      runtime->submit("add", Add{1.0}, read_write(runtime->data(Kokkos::subview(*whole, std::pair(0, 2)), "part")));
+    });
+  }
+};
+
+TEST(SharedViews, ATaskDoesNotWaitForTasks) {
+  Vector x("x", 64);
+  std::string answer;
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  runtime.submit("outer", SubmitOverlapping{&runtime, &x, &answer}, read_write(runtime.data(x)));
+  runtime.wait();
+  EXPECT_THAT(answer, AllOf(HasSubstr("'part'"), HasSubstr("a task cannot wait")));
+}
+
+TEST(SharedViews, MemoryLivesUntilTheTasksOfEachOfItsHandlesEnded) {
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  Vector result("result", 1);
+  {
+    Vector x("x", 1 << 16);
+    Flat const unmanaged(x.data(), x.extent(0));
+    auto const first = runtime.data(unmanaged);
+    runtime.submit("add", Add{1.0, 20000}, read_write(first));
+    for (int i = 0; i < 10; ++i) runtime.submit("add", Add{1.0}, read_write(runtime.data(x)));
+    EXPECT_LE(x.use_count(), 3) << "not one more for each time";
+  }
+  runtime.wait();  // the sanitizers see what is used after it was freed
+}
+
+// Random parts of a matrix, held for a while, on cores and emulated devices: the result is that of one task after the
+// other.
+void run_random_parts(std::uint64_t seed, RuntimeOptions const& options) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  constexpr int n = 12;
+  Random random(seed);
+  Matrix a("a", n, n);
+  Matrix expected("expected", n, n);
+  int refused = 0;
+  {
+    Runtime runtime(options);
+    using Part = decltype(Kokkos::subview(a, std::pair(0, 1), std::pair(0, 1)));
+    std::vector<Data<Part>> held;
+    for (int t = 0; t < 120; ++t) {
+      auto const draw = [&] {
+        auto const first = static_cast<int>(random.below(4)) * 3;
+        return std::pair(first, std::min(n, first + 3 * (1 + static_cast<int>(random.below(2)))));
+      };
+      auto const rows = draw(), cols = draw();
+      double const what = static_cast<double>(t);
+      auto const submit = [&] {
+        auto const part = runtime.data(Part(Kokkos::subview(a, rows, cols)));
+        runtime.submit("chain", Chain{what}, read_write(part));
+        if (random.chance(0.3)) held.push_back(part);
+      };
+      try {
+        submit();
+      } catch (InvalidArgument const&) {
+        ++refused;
+        held.clear();
+        submit();
+      }
+      if (random.chance(0.05)) runtime.wait();
+      for (int i = rows.first; i < rows.second; ++i) {
+        for (int j = cols.first; j < cols.second; ++j) expected(i, j) = 0.5 * expected(i, j) + what;
+      }
+    }
+    runtime.wait();
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) ASSERT_EQ(a(i, j), expected(i, j)) << i << ", " << j;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(SharedViews, RandomPartsOnCores) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) run_random_parts(seed, {.workers = 3, .host_memory = 1_MiB});
+}
+
+TEST(SharedViews, RandomPartsOnDevices) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    run_random_parts(seed, {.workers = 1, .devices = "host:2", .device_memory = 64_KiB, .host_memory = 1_MiB});
+  }
+}
+
+}  // namespace
+}  // namespace granary
