@@ -196,17 +196,17 @@ class PivotedTasks {
     measure_matrix(k, k);
     if (m_a.grid().tile_rows() - k <= m_options.leaf_tiles) {
       auto const part = tiles_below(k, k, m_options.leaf_tiles);
-      auto const workspace = temporary("panel", tiles::workspace_bytes<T>(part.size(), m_a.grid().tile));
-      tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, workspace,
-                            m_pivots.panels[k], level);
-      m_tasks.submitter().release_data(workspace);
+      with_workspace("panel", rows_below(k, part.size()), k, [&](DataId workspace) {
+        tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, workspace,
+                              m_pivots.panels[k], level);
+      });
     } else {
       tournament(k);
       exchange(k, k);
-      auto const workspace = temporary("panel", tiles::workspace_bytes<T>(1, m_a.grid().tile));
-      tiles::getrf_ordered<T>(m_tasks.at(k, k, k), m_a(k, k), m_a.grid().tile, workspace, m_pivots.panels[k],
-                              m_a.grid().first(k), level);
-      m_tasks.submitter().release_data(workspace);
+      with_workspace("panel", m_a.grid().rows_in(k), k, [&](DataId workspace) {
+        tiles::getrf_ordered<T>(m_tasks.at(k, k, k), m_a(k, k), workspace, m_pivots.panels[k], m_a.grid().first(k),
+                                level);
+      });
       for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
         tiles::trsm_ru_ordered<T>(m_tasks.at(i, k, k), leading_square(m_a(k, k)), m_a(i, k), level);
       }
@@ -236,45 +236,47 @@ class PivotedTasks {
   void tournament(std::uint64_t k) {
     auto const& grid = m_a.grid();
     auto const level = priority(k, k);
+    auto const cols = grid.cols_in(k);
     auto const matched = std::max<std::uint64_t>(2, m_options.leaf_tiles);
     std::vector<DataId> round;
     std::uint64_t last_rows = 0;  // of the last of the round; all others have as many as the panel has columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
       auto const part = tiles_below(i, k, m_options.leaf_tiles);
-      play(part.size(), [&](DataId workspace) {
-        round.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
-        last_rows = std::min(grid.rows - grid.first(i), grid.cols_in(k));
+      auto const rows = rows_below(i, part.size());
+      last_rows = std::min(rows, cols);
+      round.push_back(temporary("winners", tiles::winners_bytes<T>(last_rows, cols)));
+      with_workspace("workspace", rows, k, [&](DataId workspace) {
         tiles::select_rows<T>(m_tasks.at(i, k, k), {part, grid.first(i), grid.tile}, workspace, round.back(), level);
       });
     }
     auto const match = [&](std::size_t begin, std::size_t count) {
-      auto const cols = grid.cols_in(k);
-      return tiles::Match{std::span(round).subspan(begin, count), grid.tile, cols,
+      return tiles::Match{std::span(round).subspan(begin, count), cols,
                           begin + count == round.size() ? last_rows : cols};
     };
     while (round.size() > matched) {
       std::vector<DataId> winners;
       for (std::size_t begin = 0; begin < round.size(); begin += matched) {
         auto const candidates = match(begin, std::min<std::size_t>(matched, round.size() - begin));
-        play(candidates.candidates.size(), [&](DataId workspace) {
-          winners.push_back(temporary("winners", tiles::winners_bytes<T>(grid.tile)));
+        auto const rows = std::min(candidates.rows(), cols);
+        winners.push_back(temporary("winners", tiles::winners_bytes<T>(rows, cols)));
+        with_workspace("workspace", candidates.rows(), k, [&](DataId workspace) {
           tiles::merge_rows<T>(m_tasks.at(k, k, k), candidates, workspace, winners.back(), level);
         });
-        if (begin + matched >= round.size() && candidates.candidates.size() > 1) last_rows = grid.cols_in(k);
+        if (begin + matched >= round.size()) last_rows = rows;
       }
       release(round);
       round = std::move(winners);
     }
-    play(round.size(), [&](DataId workspace) {
-      tiles::final_rows<T>(m_tasks.at(k, k, k), match(0, round.size()), m_a(k, k), grid.first(k), workspace,
-                           m_pivots.panels[k], level);
+    auto const last = match(0, round.size());
+    with_workspace("workspace", last.rows(), k, [&](DataId workspace) {
+      tiles::final_rows<T>(m_tasks.at(k, k, k), last, m_a(k, k), grid.first(k), workspace, m_pivots.panels[k], level);
     });
     release(round);
   }
-  // A task with a workspace for `count` tiles.
+  // A task with a workspace for so many rows of tile column k.
   template <class Emit>
-  void play(std::uint64_t count, Emit&& emit) {
-    auto const workspace = temporary("workspace", tiles::workspace_bytes<T>(count, m_a.grid().tile));
+  void with_workspace(char const* name, std::uint64_t rows, std::uint64_t k, Emit&& emit) {
+    auto const workspace = temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T));
     emit(workspace);
     m_tasks.submitter().release_data(workspace);
   }
@@ -289,6 +291,10 @@ class PivotedTasks {
     std::vector<TileRef> part;
     for (auto const end = std::min(i + count, m_a.grid().tile_rows()); i < end; ++i) part.push_back(m_a(i, j));
     return part;
+  }
+  // Rows of `count` tiles of a tile column, from tile row i on.
+  [[nodiscard]] std::uint64_t rows_below(std::uint64_t i, std::uint64_t count) const {
+    return std::min(count * m_a.grid().tile, m_a.grid().rows - m_a.grid().first(i));
   }
   void measure_matrix(std::uint64_t j, std::uint64_t step) {
     for (std::uint64_t i = 0; i < m_a.grid().tile_rows(); ++i) m_growth.before(i, j, step, priority(j, step));

@@ -8,25 +8,25 @@
 namespace granary {
 namespace {
 
-std::uint64_t words_per_panel(TileGrid const& grid) { return 1 + 3 * grid.tile; }
+std::uint64_t words_of_panel(TileGrid const& grid, std::uint64_t k) { return 1 + 3 * grid.rows_in(k); }
 
 }  // namespace
 
-Bytes pivot_bytes(TileGrid const& grid) { return words_per_panel(grid) * sizeof(std::int64_t); }
+Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k) { return words_of_panel(grid, k) * sizeof(std::int64_t); }
 
 PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid) {
   PivotData data;
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     data.panels.push_back(submitter.add_data(
-        {.name = "pivots(" + std::to_string(k) + ")", .bytes = pivot_bytes(grid), .origin = {}, .home = {}}));
+        {.name = "pivots(" + std::to_string(k) + ")", .bytes = pivot_bytes(grid, k), .origin = {}, .home = {}}));
   }
   return data;
 }
 
 Pivots::Pivots(TileGrid const& grid)
-    : m_grid(grid), m_stride(words_per_panel(grid)), m_words(m_stride * grid.diagonal()) {
+    : m_grid(grid), m_stride(words_of_panel(grid, 0)), m_words(m_stride * grid.diagonal()) {
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
-    auto const exchanges = detail::PanelExchanges::at(panel(k), grid.tile);
+    auto const exchanges = detail::PanelExchanges::at(panel(k), grid.rows_in(k));
     auto const first = static_cast<std::int64_t>(grid.first(k));
     std::iota(exchanges.pivots.begin(), exchanges.pivots.end(), first);
     exchanges.derive(first, static_cast<std::int64_t>(grid.rows_in(k)), 0);
@@ -46,9 +46,9 @@ std::optional<std::uint64_t> Pivots::zero_pivot() const {
 
 namespace detail {
 
-PanelExchanges PanelExchanges::at(std::byte* bytes, std::uint64_t tile) {
+PanelExchanges PanelExchanges::at(std::byte* bytes, std::uint64_t slots) {
   auto* const words = reinterpret_cast<std::int64_t*>(bytes);
-  return {words[0], {words + 1, tile}, {words + 1 + tile, tile}, {words + 1 + 2 * tile, tile}};
+  return {words[0], {words + 1, slots}, {words + 1 + slots, slots}, {words + 1 + 2 * slots, slots}};
 }
 
 void PanelExchanges::derive(std::int64_t first, std::int64_t slots, std::int64_t count) const {

@@ -21,8 +21,8 @@ struct PivotData {
   std::vector<DataId> panels;
 };
 
-/// Size of the datum of one panel of a matrix with that grid: 24 bytes for each row of a tile, and 8.
-[[nodiscard]] Bytes pivot_bytes(TileGrid const& grid);
+/// Size of the datum of panel k of a matrix with that grid: 24 bytes for each row of its top tile, and 8.
+[[nodiscard]] Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k);
 
 /// Row exchanges without origin and home.
 [[nodiscard]] PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid);
@@ -37,7 +37,7 @@ class Pivots {
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
   /// Rows that have a pivot: the smaller extent of the matrix.
   [[nodiscard]] std::uint64_t size() const { return std::min(m_grid.rows, m_grid.cols); }
-  /// The pivot_bytes(grid()) bytes of the panel of tile column k. They do not move.
+  /// The pivot_bytes(grid(), k) bytes of the panel of tile column k. They do not move.
   [[nodiscard]] std::byte* panel(std::uint64_t k) { return reinterpret_cast<std::byte*>(&m_words[k * m_stride]); }
   /// The row that row i was exchanged with, at least i; rows are counted from 0.
   [[nodiscard]] std::uint64_t operator[](std::uint64_t i) const;
@@ -66,8 +66,8 @@ struct PanelExchanges {
 
   static constexpr std::int64_t none = -1;
 
-  /// The panel's datum at `bytes`, tiles of that order.
-  static PanelExchanges at(std::byte* bytes, std::uint64_t tile);
+  /// The panel's datum at `bytes`; its top tile has `slots` rows.
+  static PanelExchanges at(std::byte* bytes, std::uint64_t slots);
   /// Derives partners and sources from the first `count` pivots; `first` is the first row of the top tile, which has
   /// `slots` rows.
   void derive(std::int64_t first, std::int64_t slots, std::int64_t count) const;

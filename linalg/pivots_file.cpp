@@ -28,7 +28,7 @@ Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     auto const first = grid.first(k);
     auto const count = std::min(grid.tile, pivots.size() - first);
-    auto const panel = detail::PanelExchanges::at(pivots.panel(k), grid.tile);
+    auto const panel = detail::PanelExchanges::at(pivots.panel(k), grid.rows_in(k));
     std::ranges::copy(rows.subspan(first, count), panel.pivots.begin());
     panel.derive(static_cast<std::int64_t>(first), static_cast<std::int64_t>(grid.rows_in(k)),
                  static_cast<std::int64_t>(count));

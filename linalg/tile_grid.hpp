@@ -27,6 +27,12 @@ struct TileGrid {
   [[nodiscard]] constexpr std::uint64_t rows_in(std::uint64_t i) const { return std::min(tile, rows - i * tile); }
   /// Columns of the matrix in tile column j.
   [[nodiscard]] constexpr std::uint64_t cols_in(std::uint64_t j) const { return std::min(tile, cols - j * tile); }
+  /// Elements of tile (i, j): its own, fewer at the edges and where the matrix is narrower than a tile.
+  [[nodiscard]] constexpr std::uint64_t elements_in(std::uint64_t i, std::uint64_t j) const {
+    return rows_in(i) * cols_in(j);
+  }
+  /// Elements of the largest tile, which is the first.
+  [[nodiscard]] constexpr std::uint64_t largest_tile() const { return elements_in(0, 0); }
   /// The first row of tile row i, or column of tile column i.
   [[nodiscard]] constexpr std::uint64_t first(std::uint64_t i) const { return i * tile; }
   [[nodiscard]] constexpr std::uint64_t slot(std::uint64_t i, std::uint64_t j) const { return i * tile_cols() + j; }

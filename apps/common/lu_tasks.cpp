@@ -9,7 +9,7 @@ RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_
   if (!pivoting) return;
   m_pivots = std::make_shared<Pivots>(grid);
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
-    m_data.panels.push_back(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid),
+    m_data.panels.push_back(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
                                              {.host = m_pivots->panel(k), .keep = m_pivots}));
   }
 }
@@ -43,7 +43,7 @@ RunGrowth::~RunGrowth() {
 
 PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   PivotData pivots;
-  for (std::uint64_t k = 0; k < grid.diagonal(); ++k) pivots.panels.push_back(dry.in_place(pivot_bytes(grid)));
+  for (std::uint64_t k = 0; k < grid.diagonal(); ++k) pivots.panels.push_back(dry.in_place(pivot_bytes(grid, k)));
   return pivots;
 }
 

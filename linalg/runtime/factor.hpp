@@ -27,7 +27,7 @@ template <class T>
 [[nodiscard]] LuOptions with_leaf(LuOptions options, TiledMatrix<T> const& a, bool in_place, Bytes memory) {
   if (options.leaf_tiles != 0) return options;
   auto const& grid = a.grid();
-  auto const tile_bytes = grid.tile * grid.tile * sizeof(T);
+  auto const tile_bytes = grid.largest_tile() * sizeof(T);
   auto const fitting = in_place ? memory / 4 / tile_bytes : memory / 8 / (2 * tile_bytes);
   options.leaf_tiles = std::max<std::uint64_t>(2, std::min(fitting, grid.tile_rows()));
   return options;
@@ -37,7 +37,8 @@ template <class T>
 [[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots& pivots) {
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k)
-    data.panels.push_back(scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid())));
+    data.panels.push_back(
+        scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid(), k)));
   return data;
 }
 /// The same for tasks that only read them.

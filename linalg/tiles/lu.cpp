@@ -34,10 +34,14 @@ using detail::TileStack;
 struct GetrfCall {
   TileShape a;
   std::uint64_t first = 0;
-  std::uint64_t tile = 0;
   double tiny = 0;
   std::int32_t inner = 0;  // see TaskEmitter::inner_tile
 };
+
+// The panel's datum, the access of that number; `top` is its top tile.
+[[nodiscard]] PanelExchanges panel_of(KernelCall const& call, std::size_t access, TileShape const& top) {
+  return PanelExchanges::at(call.data[access], static_cast<std::uint64_t>(top.rows));
+}
 
 template <class T>
 void run_getrf_nopiv(KernelCall const& call) {
@@ -73,14 +77,14 @@ template <class T>
 void run_getrf_ordered(KernelCall const& call) {
   auto const& p = parameters_of<GetrfCall>(call);
   int const zero = kernels::getrf_bounded<T>(output_tile<T>(call, 0, p.a), reinterpret_cast<T*>(call.data[1]));
-  PanelExchanges::at(call.data[2], p.tile).zero_pivot = zero > 0 ? static_cast<std::int64_t>(p.first) + zero : 0;
+  panel_of(call, 2, p.a).zero_pivot = zero > 0 ? static_cast<std::int64_t>(p.first) + zero : 0;
 }
 
 template <class T>
 void launch_getrf_ordered(KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<GetrfCall>(call);
   kernels::getrf_bounded(lane, output_tile<T>(call, 0, p.a), reinterpret_cast<T*>(call.data[1]),
-                         static_cast<std::int64_t>(p.first), &PanelExchanges::at(call.data[2], p.tile).zero_pivot);
+                         static_cast<std::int64_t>(p.first), &panel_of(call, 2, p.a).zero_pivot);
 }
 
 struct TrsmCall {
@@ -131,18 +135,18 @@ void run_getrf_panel(KernelCall const& call) {
   auto const result = detail::factor_panel(all);
   each_tile([](auto const& tile, auto const& rows) { detail::copy_rows(rows, tile); });
 
-  auto const exchanges = PanelExchanges::at(call.data[p.count + 1], static_cast<std::uint64_t>(p.tile));
+  auto const exchanges = panel_of(call, p.count + 1, p.shape);
   auto const first = static_cast<std::int64_t>(p.first);
   exchanges.zero_pivot = result.zero > 0 ? first + result.zero : 0;
   std::ranges::transform(result.pivots, exchanges.pivots.begin(), [first](int pivot) { return first + pivot; });
-  exchanges.derive(first, std::min(p.tile, p.rows), static_cast<std::int64_t>(result.pivots.size()));
+  exchanges.derive(first, p.shape.rows, static_cast<std::int64_t>(result.pivots.size()));
 }
 
 template <class T>
 void launch_getrf_panel(KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<TileStack>(call);
   Panel<T> const panel(call, p);
-  kernels::factor_panel<T>(lane, p.views<T>(call, 0), panel.all, panel.in_place, call.data[p.count + 1], p.tile,
+  kernels::factor_panel<T>(lane, p.views<T>(call, 0), panel.all, panel.in_place, call.data[p.count + 1], p.shape.rows,
                            static_cast<std::int64_t>(p.first));
 }
 
@@ -171,11 +175,9 @@ struct SwapCall {
 template <class T>
 void run_swap_rows(KernelCall const& call) {
   auto const& p = parameters_of<SwapCall>(call);
-  auto const exchanges = PanelExchanges::at(call.data[0], static_cast<std::uint64_t>(p.lower.tile));
+  auto const exchanges = panel_of(call, 0, p.top);
   auto const top = output_tile<T>(call, 1, p.top);
-  auto const permute = [&](bool back) {
-    kernels::swap_rows<T>(cycles(exchanges.sources.first(static_cast<std::size_t>(p.top.rows)), back), top, top);
-  };
+  auto const permute = [&](bool back) { kernels::swap_rows<T>(cycles(exchanges.sources, back), top, top); };
   if (p.permute == Permute::Before) permute(true);
   std::vector<std::vector<std::pair<int, int>>> pairs(p.lower.count);
   auto const first = static_cast<std::int64_t>(p.lower.first);
@@ -195,7 +197,7 @@ void run_swap_rows(KernelCall const& call) {
 template <class T>
 void launch_swap_rows(KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<SwapCall>(call);
-  kernels::swap_rows<T>(lane, call.data[0], p.lower.tile, output_tile<T>(call, 1, p.top), p.lower.views<T>(call, 2),
+  kernels::swap_rows<T>(lane, call.data[0], output_tile<T>(call, 1, p.top), p.lower.views<T>(call, 2),
                         static_cast<std::int64_t>(p.lower.first), p.permute == Permute::Before,
                         p.permute == Permute::After);
 }
@@ -237,14 +239,14 @@ Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modul
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority) {
   tasks.emit(getrf_codelet<T>, {read_write(a)}, priority, detail::lu_flops<T>(a.rows, a.cols),
-             GetrfCall{a, first, 0, tiny, tasks.inner_tile()});
+             GetrfCall{a, first, tiny, tasks.inner_tile()});
 }
 
 template <class T>
-void getrf_ordered(TaskEmitter& tasks, TileRef const& a, std::uint64_t tile, DataId workspace, DataId pivots,
-                   std::uint64_t first, std::int64_t priority) {
+void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
+                   std::int64_t priority) {
   tasks.emit(getrf_ordered_codelet<T>, {read_write(a), {workspace, AccessMode::Write}, {pivots, AccessMode::ReadWrite}},
-             priority, detail::lu_flops<T>(a.rows, a.cols), GetrfCall{a, first, tile});
+             priority, detail::lu_flops<T>(a.rows, a.cols), GetrfCall{a, first});
 }
 
 template <class T>
@@ -277,8 +279,7 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
 
 #define GRANARY_INSTANTIATE(T)                                                                               \
   template void getrf_nopiv<T>(TaskEmitter&, TileRef const&, std::uint64_t, double, std::int64_t);           \
-  template void getrf_ordered<T>(TaskEmitter&, TileRef const&, std::uint64_t, DataId, DataId, std::uint64_t, \
-                                 std::int64_t);                                                              \
+  template void getrf_ordered<T>(TaskEmitter&, TileRef const&, DataId, DataId, std::uint64_t, std::int64_t); \
   template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
   template void getrf_panel<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);                \
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \

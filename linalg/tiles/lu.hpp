@@ -19,11 +19,11 @@ namespace granary::tiles {
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority = 0);
 
-/// A := L U for a tile whose rows are in pivot order; a zero pivot stops nothing, `pivots` is told of the first. `tile`
-/// is the order of full tiles, `workspace` a temporary datum of workspace_bytes for one. See kernels::getrf_bounded.
+/// A := L U for a panel's top tile whose rows are in pivot order; a zero pivot stops nothing, `pivots` is told of the
+/// first. `workspace` is a temporary datum with room for A's elements. See kernels::getrf_bounded.
 template <class T>
-void getrf_ordered(TaskEmitter& tasks, TileRef const& a, std::uint64_t tile, DataId workspace, DataId pivots,
-                   std::uint64_t first, std::int64_t priority = 0);
+void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
+                   std::int64_t priority = 0);
 
 /// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided. Nor are
 /// rounding errors divided by pivots of their size: see kernels::trsm_ru_bounded.
@@ -39,22 +39,25 @@ struct PanelPart {
 };
 
 /// Factors a whole panel with partial pivoting: L, U and `pivots`. Tiles that are adjacent columns in memory are
-/// factored in place, others are gathered in `workspace`, a temporary datum of workspace_bytes.
+/// factored in place, others are gathered in `workspace`, a temporary datum with room for their elements.
 template <class T>
 void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots,
                  std::int64_t priority = 0);
 
-/// The first match of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel.
+/// The first match of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel, as many
+/// as its smaller extent. `workspace` is a temporary datum with room for the part's elements.
 template <class T>
 void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, DataId winners,
                  std::int64_t priority = 0);
 
-/// A match among winners: those of them all that partial pivoting selects.
+/// A match among winners: those of them all that partial pivoting selects. Its workspace has room for all of them.
 struct Match {
   std::span<DataId const> candidates;
-  std::uint64_t tile = 0;
   std::uint64_t cols = 0;       ///< of the panel
   std::uint64_t last_rows = 0;  ///< that the last candidate has; the others have `cols`
+
+  /// Rows that compete.
+  [[nodiscard]] std::uint64_t rows() const { return (candidates.size() - 1) * cols + last_rows; }
 };
 template <class T>
 void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId winners, std::int64_t priority = 0);
@@ -65,12 +68,9 @@ template <class T>
 void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
                 DataId pivots, std::int64_t priority = 0);
 
-/// Bytes of a workspace for `count` tiles or candidates.
+/// Bytes of a datum of `rows` winners, of a panel of `cols` columns.
 template <class T>
-[[nodiscard]] Bytes workspace_bytes(std::uint64_t count, std::uint64_t tile);
-/// Bytes of a datum of winners.
-template <class T>
-[[nodiscard]] Bytes winners_bytes(std::uint64_t tile);
+[[nodiscard]] Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols);
 
 /// Whether the rows of the top tile are permuted: before or after they are exchanged with lower ones.
 enum class Permute { None, Before, After };

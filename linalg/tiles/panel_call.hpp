@@ -19,20 +19,21 @@ struct TileStack {
   std::uint64_t first = 0;  ///< row in the matrix
   std::int32_t tile = 0;
   std::int32_t rows = 0;  ///< of all tiles
-  TileShape shape;        ///< of one
+  TileShape shape;        ///< of all tiles but the last
+  TileShape last;
 
   TileStack() = default;
   TileStack(std::span<TileRef const> tiles, std::uint64_t first_row, std::uint64_t order)
       : count(tiles.size()), first(first_row), tile(static_cast<std::int32_t>(order)) {
     for (auto const& one : tiles) rows += one.rows;
-    if (!tiles.empty()) shape = tiles.front();
+    if (tiles.empty()) return;
+    shape = tiles.front();
+    last = tiles.back();
   }
 
   template <class T>
   [[nodiscard]] TileView<T> view(KernelCall const& call, std::size_t first_access, std::size_t i) const {
-    auto const above = static_cast<std::int32_t>(i) * tile;
-    return {reinterpret_cast<T*>(call.data[first_access + i]), std::min(tile, rows - above), shape.cols,
-            leading_of<T>(call, first_access + i, shape), shape.layout};
+    return output_tile<T>(call, first_access + i, i + 1 < count ? shape : last);
   }
   template <class T>
   [[nodiscard]] std::vector<TileView<T>> views(KernelCall const& call, std::size_t first_access) const {

@@ -21,21 +21,19 @@ using detail::rows_of;
 using detail::tile_codelet;
 using detail::TileStack;
 
-// A datum of winners: how many, their rows in the matrix, and their values by columns as they are before the panel is
-// factored.
+// A datum of winners: their rows in the matrix, and their values by columns as they are before the panel is factored.
 template <class T>
 struct Winners {
-  std::int64_t& count;
-  std::int64_t* rows;
-  T* values;
+  std::int64_t* numbers;
+  TileView<T> values;
 
-  static Bytes head_bytes(std::uint64_t tile) {
+  static Bytes head_bytes(std::uint64_t rows) {
     constexpr Bytes alignment = 64;
-    return ((1 + tile) * sizeof(std::int64_t) + alignment - 1) / alignment * alignment;
+    return round_up(rows * sizeof(std::int64_t), alignment);
   }
-  static Winners at(std::byte* bytes, std::uint64_t tile) {
-    auto* const words = reinterpret_cast<std::int64_t*>(bytes);
-    return {words[0], words + 1, reinterpret_cast<T*>(bytes + head_bytes(tile))};
+  static Winners at(std::byte* bytes, std::int32_t rows, std::int32_t cols) {
+    auto* const values = bytes + head_bytes(static_cast<std::uint64_t>(rows));
+    return {reinterpret_cast<std::int64_t*>(bytes), {reinterpret_cast<T*>(values), rows, cols, rows}};
   }
 };
 
@@ -72,13 +70,11 @@ struct Competitors {
     return order;
   }
   // Writes them to a datum of winners.
-  void write(std::vector<Row> const& winners, std::byte* bytes, std::uint64_t tile) const {
-    auto const out = Winners<T>::at(bytes, tile);
-    out.count = static_cast<std::int64_t>(winners.size());
-    TileView<T> const values{out.values, static_cast<int>(tile), parts.front().cols, static_cast<int>(tile)};
+  void write(std::vector<Row> const& winners, std::byte* bytes) const {
+    auto const out = Winners<T>::at(bytes, static_cast<std::int32_t>(winners.size()), parts.front().cols);
     for (int s = 0; auto const& row : winners) {
-      out.rows[s] = row.number;
-      copy_rows(rows_of(parts[row.part], row.place, 1), rows_of(values, s++, 1));
+      out.numbers[s] = row.number;
+      copy_rows(rows_of(parts[row.part], row.place, 1), rows_of(out.values, s++, 1));
     }
   }
 };
@@ -91,18 +87,18 @@ void run_select_rows(KernelCall const& call) {
     auto const first = static_cast<std::int64_t>(p.first) + static_cast<std::int64_t>(i) * p.tile;
     competitors.add(p.view<T>(call, 0, i), [first](int place) { return first + place; });
   }
-  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1], static_cast<std::uint64_t>(p.tile));
+  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1]);
 }
 
 // On a device.
 template <class T>
-void select(KernelCall const& call, DeviceLane const& lane, std::vector<kernels::CompetingRows<T>> const& parts,
-            std::uint64_t tile) {
+void select(KernelCall const& call, DeviceLane const& lane, std::vector<kernels::CompetingRows<T>> const& parts) {
   auto* const workspace = reinterpret_cast<T*>(call.data[parts.size()]);
-  auto const out = Winners<T>::at(call.data[parts.size() + 1], tile);
-  auto const order = static_cast<int>(tile);
-  kernels::select_rows<T>(lane, parts, workspace, &out.count, out.rows,
-                          {out.values, order, parts.front().values.cols, order});
+  int rows = 0;
+  for (auto const& part : parts) rows += part.values.rows;
+  int const cols = parts.front().values.cols;
+  auto const out = Winners<T>::at(call.data[parts.size() + 1], std::min(rows, cols), cols);
+  kernels::select_rows<T>(lane, parts, workspace, out.numbers, out.values);
 }
 
 template <class T>
@@ -114,16 +110,20 @@ void launch_select_rows(KernelCall const& call, DeviceLane const& lane) {
     parts.push_back({tile, nullptr, first});
     first += tile.rows;
   }
-  select(call, lane, parts, static_cast<std::uint64_t>(p.tile));
+  select(call, lane, parts);
 }
 
 struct MatchCall {
   std::size_t count = 0;
-  std::uint64_t tile = 0;
   std::int32_t cols = 0;
   std::int32_t last_rows = 0;  // of the last candidate; the others have as many as columns
   std::int64_t first = 0;      // the panel's first row
-  std::int64_t slots = 0;      // rows of its top tile
+  std::int32_t slots = 0;      // rows of its top tile
+
+  template <class T>
+  [[nodiscard]] Winners<T> candidate(KernelCall const& call, std::size_t c) const {
+    return Winners<T>::at(call.data[c], c + 1 < count ? cols : last_rows, cols);
+  }
 };
 
 template <class T>
@@ -131,9 +131,8 @@ template <class T>
   auto const& p = parameters_of<MatchCall>(call);
   Competitors<T> competitors;
   for (std::size_t c = 0; c < p.count; ++c) {
-    auto const candidates = Winners<T>::at(call.data[c], p.tile);
-    competitors.add({candidates.values, static_cast<int>(candidates.count), p.cols, static_cast<int>(p.tile)},
-                    [&](int place) { return candidates.rows[place]; });
+    auto const candidate = p.template candidate<T>(call, c);
+    competitors.add(candidate.values, [&](int place) { return candidate.numbers[place]; });
   }
   return competitors;
 }
@@ -143,30 +142,29 @@ template <class T>
   auto const& p = parameters_of<MatchCall>(call);
   std::vector<kernels::CompetingRows<T>> parts;
   for (std::size_t c = 0; c < p.count; ++c) {
-    auto const candidates = Winners<T>::at(call.data[c], p.tile);
-    int const rows = c + 1 < p.count ? p.cols : p.last_rows;
-    parts.push_back({{candidates.values, rows, p.cols, static_cast<int>(p.tile)}, candidates.rows});
+    auto const candidate = p.template candidate<T>(call, c);
+    parts.push_back({candidate.values, candidate.numbers});
   }
   return parts;
 }
 
 template <class T>
 void launch_merge_rows(KernelCall const& call, DeviceLane const& lane) {
-  select(call, lane, candidates_on_device<T>(call), parameters_of<MatchCall>(call).tile);
+  select(call, lane, candidates_on_device<T>(call));
 }
 
 template <class T>
 void launch_final_rows(KernelCall const& call, DeviceLane const& lane) {
   auto const& p = parameters_of<MatchCall>(call);
   kernels::final_rows<T>(lane, candidates_on_device<T>(call), reinterpret_cast<T*>(call.data[p.count]),
-                         call.data[p.count + 1], static_cast<int>(p.tile), p.first, static_cast<int>(p.slots));
+                         call.data[p.count + 1], p.first, p.slots);
 }
 
 template <class T>
 void run_merge_rows(KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   auto const competitors = candidates_of<T>(call);
-  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1], p.tile);
+  competitors.write(competitors.best(call.data[p.count]), call.data[p.count + 1]);
 }
 
 template <class T>
@@ -174,7 +172,7 @@ void run_final_rows(KernelCall const& call) {
   auto const& p = parameters_of<MatchCall>(call);
   std::vector<std::int64_t> order;
   for (auto const& row : candidates_of<T>(call).best(call.data[p.count])) order.push_back(row.number);
-  auto const exchanges = PanelExchanges::at(call.data[p.count + 1], p.tile);
+  auto const exchanges = PanelExchanges::at(call.data[p.count + 1], static_cast<std::uint64_t>(p.slots));
   exchanges.zero_pivot = 0;
   exchanges.set_order(p.first, order);
   exchanges.derive(p.first, p.slots, static_cast<std::int64_t>(order.size()));
@@ -191,15 +189,13 @@ template <class T>
 void emit_match(TaskEmitter& tasks, Codelet const& codelet, Match const& match, MatchCall call, DataId workspace,
                 DataId result, std::int64_t priority) {
   call.count = match.candidates.size();
-  call.tile = match.tile;
   call.cols = static_cast<std::int32_t>(match.cols);
   call.last_rows = static_cast<std::int32_t>(match.last_rows);
   std::vector<Access> accesses;
   for (auto const candidate : match.candidates) accesses.push_back({candidate, AccessMode::Read});
   accesses.push_back({workspace, AccessMode::Write});
   accesses.push_back({result, AccessMode::Write});
-  auto const rows = static_cast<double>(match.candidates.size() * match.tile);
-  tasks.emit(codelet, accesses, priority, detail::lu_flops<T>(rows, call.cols), call);
+  tasks.emit(codelet, accesses, priority, detail::lu_flops<T>(static_cast<double>(match.rows()), call.cols), call);
 }
 
 }  // namespace
@@ -228,13 +224,8 @@ void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std:
 }
 
 template <class T>
-Bytes workspace_bytes(std::uint64_t count, std::uint64_t tile) {
-  return count * tile * tile * sizeof(T);
-}
-
-template <class T>
-Bytes winners_bytes(std::uint64_t tile) {
-  return Winners<T>::head_bytes(tile) + tile * tile * sizeof(T);
+Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols) {
+  return Winners<T>::head_bytes(rows) + rows * cols * sizeof(T);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                           \
@@ -242,8 +233,7 @@ Bytes winners_bytes(std::uint64_t tile) {
   template void merge_rows<T>(TaskEmitter&, Match const&, DataId, DataId, std::int64_t);                 \
   template void final_rows<T>(TaskEmitter&, Match const&, TileRef const&, std::uint64_t, DataId, DataId, \
                               std::int64_t);                                                             \
-  template Bytes workspace_bytes<T>(std::uint64_t, std::uint64_t);                                       \
-  template Bytes winners_bytes<T>(std::uint64_t);
+  template Bytes winners_bytes<T>(std::uint64_t, std::uint64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)

@@ -20,7 +20,7 @@ class BoundPivots {
     PivotData data;
     auto const& grid = m_pivots.grid();
     for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
-      data.panels.push_back(submitter.bind("pivots", pivot_bytes(grid), m_pivots.panel(k)));
+      data.panels.push_back(submitter.bind("pivots", pivot_bytes(grid, k), m_pivots.panel(k)));
     }
     return data;
   }

@@ -67,10 +67,10 @@ template <class T>
 void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
 
 /// Factors tiles above each other with partial pivoting: in place where `all` is their memory, else gathered there.
-/// `exchanges` is the panel's datum, of tiles of order `tile`; `first` the panel's first row in the matrix.
+/// `exchanges` is the panel's datum, `slots` the rows of its top tile, `first` the panel's first row in the matrix.
 template <class T>
 void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all, bool in_place,
-                  std::byte* exchanges, int tile, std::int64_t first);
+                  std::byte* exchanges, int slots, std::int64_t first);
 
 /// Rows that meet in a match of a tournament; on the device `numbers` are their rows in the matrix, or they follow each
 /// other from `first` on.
@@ -80,20 +80,19 @@ struct CompetingRows {
   std::int64_t const* numbers = nullptr;
   std::int64_t first = 0;
 };
-/// The rows that partial pivoting selects: how many, which, and their values before. `workspace` has room for all that
-/// compete.
+/// The rows that partial pivoting selects: which, and their values before. `workspace` has room for all that compete.
 template <class T>
-void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* count,
-                 std::int64_t* rows, TileView<T> values);
+void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* rows,
+                 TileView<T> values);
 /// The exchanges that bring them to the rows from `first` on; the top tile has `slots` rows.
 template <class T>
 void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* exchanges,
-                int tile, std::int64_t first, int slots);
+                std::int64_t first, int slots);
 
 /// Exchanges rows of the top tile with those of lower ones, from row `first_lower` on, as `exchanges` says; before
 /// that, permutes the top tile's back, or after it, permutes them.
 template <class T>
-void swap_rows(DeviceLane const& lane, std::byte* exchanges, int tile, TileView<T> top,
-               std::span<TileView<T> const> lower, std::int64_t first_lower, bool before, bool after);
+void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, std::span<TileView<T> const> lower,
+               std::int64_t first_lower, bool before, bool after);
 
 }  // namespace granary::kernels

@@ -28,45 +28,45 @@ void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b) 
 
 template <class T>
 void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all, bool in_place,
-                  std::byte* exchanges, int tile, std::int64_t first) {
+                  std::byte* exchanges, int slots, std::int64_t first) {
   lane_lu::factor_panel<DeviceBlas, T>(blas_of(lane), tiles, {all.data, all.rows, all.cols, all.ld}, in_place,
-                                       exchanges, tile, first);
+                                       exchanges, slots, first);
 }
 
 template <class T>
-void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* count,
-                 std::int64_t* rows, TileView<T> values) {
+void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* rows,
+                 TileView<T> values) {
   LaneScratch scratch(lane.workspace);
-  (void)lane_lu::select<DeviceBlas, T>(blas_of(lane), scratch, parts, workspace, {count, rows, values});
+  (void)lane_lu::select<DeviceBlas, T>(blas_of(lane), scratch, parts, workspace, {rows, values});
 }
 
 template <class T>
 void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* exchanges,
-                int tile, std::int64_t first, int slots) {
-  lane_lu::final_rows<DeviceBlas, T>(blas_of(lane), parts, workspace, exchanges, tile, first, slots);
+                std::int64_t first, int slots) {
+  lane_lu::final_rows<DeviceBlas, T>(blas_of(lane), parts, workspace, exchanges, first, slots);
 }
 
 template <class T>
-void swap_rows(DeviceLane const& lane, std::byte* exchanges, int tile, TileView<T> top,
-               std::span<TileView<T> const> lower, std::int64_t first_lower, bool before, bool after) {
+void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, std::span<TileView<T> const> lower,
+               std::int64_t first_lower, bool before, bool after) {
   auto const blas = blas_of(lane);
-  portable::ExchangeWords const words(exchanges, tile);
+  portable::ExchangeWords const words(exchanges, top.rows);
   if (before) lane_lu::permute(blas, words, top, true);
   lane_lu::exchange(blas, words, top, lower, first_lower);
   if (after) lane_lu::permute(blas, words, top, false);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                                         \
-  template void getrf_nopiv(DeviceLane const&, double, TileView<T>);                                                   \
-  template void getrf_bounded(DeviceLane const&, TileView<T>, std::add_pointer_t<T>, std::int64_t, std::int64_t*);     \
-  template void trsm_ru_bounded(DeviceLane const&, TileView<T const>, TileView<T>);                                    \
-  template void factor_panel(DeviceLane const&, std::span<TileView<T> const>, TileView<T>, bool, std::byte*, int,      \
-                             std::int64_t);                                                                            \
-  template void select_rows(DeviceLane const&, std::span<CompetingRows<T> const>, std::add_pointer_t<T>,               \
-                            std::int64_t*, std::int64_t*, TileView<T>);                                                \
-  template void final_rows(DeviceLane const&, std::span<CompetingRows<T> const>, std::add_pointer_t<T>, std::byte*,    \
-                           int, std::int64_t, int);                                                                    \
-  template void swap_rows(DeviceLane const&, std::byte*, int, TileView<T>, std::span<TileView<T> const>, std::int64_t, \
+#define GRANARY_INSTANTIATE(T)                                                                                      \
+  template void getrf_nopiv(DeviceLane const&, double, TileView<T>);                                                \
+  template void getrf_bounded(DeviceLane const&, TileView<T>, std::add_pointer_t<T>, std::int64_t, std::int64_t*);  \
+  template void trsm_ru_bounded(DeviceLane const&, TileView<T const>, TileView<T>);                                 \
+  template void factor_panel(DeviceLane const&, std::span<TileView<T> const>, TileView<T>, bool, std::byte*, int,   \
+                             std::int64_t);                                                                         \
+  template void select_rows(DeviceLane const&, std::span<CompetingRows<T> const>, std::add_pointer_t<T>,            \
+                            std::int64_t*, TileView<T>);                                                            \
+  template void final_rows(DeviceLane const&, std::span<CompetingRows<T> const>, std::add_pointer_t<T>, std::byte*, \
+                           std::int64_t, int);                                                                      \
+  template void swap_rows(DeviceLane const&, std::byte*, TileView<T>, std::span<TileView<T> const>, std::int64_t,   \
                           bool, bool);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -30,22 +30,22 @@ template <class Blas, class T>
 
 /// See PanelExchanges::derive: partners and sources from the first `count` pivots.
 template <class Space>
-void derive(Space const& space, LaneScratch scratch, ExchangeWords const& words, std::int64_t first, int tile,
-            int slots, int count) {
+void derive(Space const& space, LaneScratch scratch, ExchangeWords const& words, std::int64_t first, int slots,
+            int count) {
   int const places = RowMap::slots_for(2 * count);
   RowMap const has{scratch.take<RowMap::Entry>(static_cast<std::size_t>(places)), places};
   portable::for_each("granary::exchanges::clear", space, places, portable::ClearMap{has});
-  portable::for_each("granary::exchanges::none", space, tile, portable::ClearPartners{words});
+  portable::for_each("granary::exchanges::none", space, slots, portable::ClearPartners{words});
   portable::for_each("granary::exchanges::follow", space, 1, portable::FollowPivots{words, has, first, count});
   portable::for_each("granary::exchanges::slots", space, slots, portable::DeriveSlots{words, has, first, slots});
   portable::for_each("granary::exchanges::partners", space, count, portable::DerivePartners{words, has, first, slots});
 }
 
 /// Factors tiles above each other: in place where `all` is their memory, else gathered there. `first` is their first
-/// row in the matrix.
+/// row in the matrix, `slots` the rows of the top one.
 template <class Blas, class T>
 void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T> all, bool in_place,
-                  std::byte* words_of_panel, int tile, std::int64_t first) {
+                  std::byte* words_of_panel, int slots, std::int64_t first) {
   auto const each = [&](auto&& function) {
     int above = 0;
     for (auto const& one : tiles) {
@@ -60,16 +60,15 @@ void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T>
   auto const found = factor_with_pivots(blas, scratch, all);
   each([&](auto const& part, auto const& rows) { copy<Space, T, T>(space, rows, part); });
   int const count = std::min(all.rows, all.cols);
-  ExchangeWords const words(words_of_panel, tile);
+  ExchangeWords const words(words_of_panel, slots);
   portable::for_each("granary::getrf_panel::pivots", space, count,
                      portable::PivotsOfLapack{words, found.pivots, found.info, first, all.rows});
-  derive(space, scratch, words, first, tile, std::min(tile, all.rows), count);
+  derive(space, scratch, words, first, slots, count);
 }
 
-/// Where winners go: their number (may be null), their rows, and their values (may have no address).
+/// Where winners go: their rows, and their values (may have no address).
 template <class T>
 struct WinnersOut {
-  std::int64_t* count = nullptr;
   std::int64_t* rows = nullptr;
   TileView<T> values;
 };
@@ -104,21 +103,18 @@ int select(Blas const& blas, LaneScratch& scratch, std::span<CompetingRows<T> co
         portable::TakeWinners<T>{strided(part.values), winners, out.rows, places, part.numbers, part.first, above});
     above += part.values.rows;
   }
-  if (out.count != nullptr) {
-    portable::for_each("granary::select_rows::count", space, 1, portable::SetCount{out.count, count});
-  }
   return count;
 }
 
 /// The last match: its winners become the first rows of the panel, whose top tile has `slots` rows.
 template <class Blas, class T>
 void final_rows(Blas const& blas, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* words_of_panel,
-                int tile, std::int64_t first, int slots) {
+                std::int64_t first, int slots) {
   auto const& space = blas.space();
   LaneScratch scratch(blas.workspace());
-  auto* const order = scratch.take<std::int64_t>(static_cast<std::size_t>(tile));
-  int const count = select<Blas, T>(blas, scratch, parts, workspace, {nullptr, order, {}});
-  ExchangeWords const words(words_of_panel, tile);
+  auto* const order = scratch.take<std::int64_t>(static_cast<std::size_t>(slots));
+  int const count = select<Blas, T>(blas, scratch, parts, workspace, {order, {}});
+  ExchangeWords const words(words_of_panel, slots);
   {
     auto maps = scratch;
     int const places = RowMap::slots_for(2 * count);
@@ -129,7 +125,7 @@ void final_rows(Blas const& blas, std::span<CompetingRows<T> const> parts, T* wo
     portable::for_each("granary::final_rows::pivots", space, 1,
                        portable::PivotsOfOrder{words, order, place_of, row_at, first, count});
   }
-  derive(space, scratch, words, first, tile, slots, count);
+  derive(space, scratch, words, first, slots, count);
 }
 
 /// Permutes the rows of the top tile as the panel's sources say, or back; in groups of as many columns as the lane's

@@ -47,11 +47,11 @@ struct ExchangeWords {
   std::int64_t* partners = nullptr;
   std::int64_t* sources = nullptr;
 
-  ExchangeWords(std::byte* bytes, int tile)
+  ExchangeWords(std::byte* bytes, int slots)
       : zero_pivot(reinterpret_cast<std::int64_t*>(bytes)),
         pivots(zero_pivot + 1),
-        partners(pivots + tile),
-        sources(partners + tile) {}
+        partners(pivots + slots),
+        sources(partners + slots) {}
 };
 
 /// Pivots of LAPACK, from 1 and from the panel's first row, as rows of the matrix; those that do not exist, which NaN
@@ -200,12 +200,6 @@ struct PlacesOfPivots {
       places[s] = row;
     }
   }
-};
-struct SetCount {
-  std::int64_t* count;
-  int value;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t) const { *count = value; }
 };
 struct CountUp {
   int* numbers;

@@ -82,7 +82,7 @@ template <class T, class Pivots>
 [[nodiscard]] inline PivotData bind_pivots(ImmediateSubmitter& submitter, Pivots& pivots) {
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
-    data.panels.push_back(submitter.bind("pivots", pivot_bytes(pivots.grid()), pivots.panel(k)));
+    data.panels.push_back(submitter.bind("pivots", pivot_bytes(pivots.grid(), k), pivots.panel(k)));
   }
   return data;
 }

@@ -42,7 +42,7 @@ Rows at_once(std::int64_t rows, std::int64_t first, std::int64_t slots, PanelExc
 }
 
 struct Panel {
-  explicit Panel(std::uint64_t tile) : words(1 + 3 * tile), exchanges(PanelExchanges::at(bytes(), tile)) {}
+  explicit Panel(std::uint64_t slots) : words(1 + 3 * slots), exchanges(PanelExchanges::at(bytes(), slots)) {}
   std::byte* bytes() { return reinterpret_cast<std::byte*>(words.data()); }
   std::vector<std::int64_t> words;
   PanelExchanges exchanges;
@@ -114,7 +114,9 @@ TEST(Pivots, AreWhatThePanelsSay) {
   PanelExchanges::at(pivots.panel(2), 16).zero_pivot = 35;
   EXPECT_EQ(pivots[19], 44U);
   EXPECT_EQ(pivots.zero_pivot(), std::optional<std::uint64_t>(35));
-  EXPECT_EQ(pivot_bytes(grid), 8U * 49);
+  EXPECT_EQ(pivot_bytes(grid, 0), 8U * 49);
+  EXPECT_EQ(pivot_bytes({50, 50, 16}, 3), 8U * 7) << "two rows at the edge";
+  EXPECT_EQ(pivot_bytes({3, 40, 16}, 0), 8U * 10) << "fewer rows than a tile";
 }
 
 }  // namespace

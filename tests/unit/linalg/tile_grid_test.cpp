@@ -33,6 +33,20 @@ TEST(TileGrid, ATileLargerThanTheMatrixIsCutToIt) {
   EXPECT_EQ(grid.rows_in(0), 5U);
 }
 
+TEST(TileGrid, TilesHoldTheElementsOfTheMatrixAndNoMore) {
+  for (TileGrid const grid :
+       {TileGrid{100, 3, 16}, {3, 100, 16}, {100, 1, 16}, {50, 70, 16}, {5, 5, 16}, {32, 32, 16}}) {
+    std::uint64_t elements = 0;
+    for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+      for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
+        elements += grid.elements_in(i, j);
+        EXPECT_LE(grid.elements_in(i, j), grid.largest_tile());
+      }
+    }
+    EXPECT_EQ(elements, grid.rows * grid.cols);
+  }
+}
+
 TEST(TileGrid, CountsTheTilesOfEveryPartOfARectangle) {
   for (std::uint64_t rows = 1; rows <= 5; ++rows) {
     for (std::uint64_t cols = 1; cols <= 5; ++cols) {
