@@ -23,9 +23,9 @@ template <class T>
 [[nodiscard]] TiledMatrix<T> add_file_matrix(Runtime& runtime, TileGrid grid, MatrixPart part, std::string const& name,
                                              std::shared_ptr<Storage> const& source,
                                              std::shared_ptr<Storage> const& sink) {
-  return {grid, part, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
             auto const slot = grid.slot(i, j);
-            return runtime.add_data(tile_name(name, i, j), grid.tile * grid.tile * sizeof(T),
+            return runtime.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
                                     {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
           }};
 }
@@ -70,21 +70,21 @@ template <class ViewType>
   TileGrid const grid{elements.rows, elements.cols, tile};
   auto const form = detail::view_form(view.label(), grid, elements.row_stride, elements.col_stride);
   bool const column_major = form.layout == Layout::ColumnMajor;
-  auto const packed = std::min(grid.tile, column_major ? grid.rows : grid.cols);  // leading dimension of a copy
   auto* const first = const_cast<T*>(elements.first);
   auto const lines_of_all = column_major ? grid.cols : grid.rows;
   auto const pinned =
       runtime.pin(reinterpret_cast<std::byte*>(first),
                   ((lines_of_all - 1) * form.leading + (column_major ? grid.rows : grid.cols)) * sizeof(T));
-  return TiledMatrix<T>(grid, part, form.layout, packed, [&](std::uint64_t i, std::uint64_t j) {
+  return TiledMatrix<T>(grid, part, form.layout, [&](std::uint64_t i, std::uint64_t j) {
     auto const row = grid.first(i);
     auto const col = grid.first(j);
     auto* const corner = first + (column_major ? row + col * form.leading : row * form.leading + col);
-    Lines const lines{.line = (column_major ? grid.rows_in(i) : grid.cols_in(j)) * sizeof(T),
+    auto const line = (column_major ? grid.rows_in(i) : grid.cols_in(j)) * sizeof(T);
+    Lines const lines{.line = line,
                       .count = column_major ? grid.cols_in(j) : grid.rows_in(i),
                       .pitch = form.leading * sizeof(T),
-                      .packed = packed * sizeof(T)};
-    return runtime.add_data(tile_name(view.label(), i, j), lines.count * lines.packed,
+                      .packed = line};
+    return runtime.add_data(tile_name(view.label(), i, j), grid.elements_in(i, j) * sizeof(T),
                             {.host = reinterpret_cast<std::byte*>(corner),
                              .lines = lines,
                              .keep = pinned,

@@ -21,20 +21,25 @@ enum class Start { All, Lower, UnitLower, Upper };
 template <class T>
 void start(TaskEmitter& tasks, Start part, TileRef const& a, TileRef const& r);
 
+/// Of the largest tile.
 template <class T>
 [[nodiscard]] constexpr Bytes tile_bytes(TileGrid const& grid) {
-  return grid.tile * grid.tile * sizeof(T);
+  return grid.largest_tile() * sizeof(T);
 }
 
-/// Temporary tiles that serve the tiles of a matrix block by block: tile (i, j) has that of its place in its block.
+/// Temporary tiles that serve the tiles of a matrix block by block: tile (i, j) has that of its place in its block. The
+/// first block has the largest tiles.
 template <class T>
 class Accumulators {
  public:
   Accumulators(TaskEmitter& tasks, TileGrid const& grid, std::uint64_t block_rows, std::uint64_t block_cols)
       : m_tasks(tasks), m_grid(grid), m_rows(block_rows), m_cols(block_cols) {
     for (std::uint64_t slot = 0; slot < block_rows * block_cols; ++slot) {
-      m_data.push_back(tasks.submitter().add_data(
-          {.name = "residual tile " + std::to_string(slot), .bytes = tile_bytes<T>(grid), .origin = {}, .home = {}}));
+      m_data.push_back(
+          tasks.submitter().add_data({.name = "residual tile " + std::to_string(slot),
+                                      .bytes = grid.elements_in(slot / block_cols, slot % block_cols) * sizeof(T),
+                                      .origin = {},
+                                      .home = {}}));
     }
   }
   Accumulators(Accumulators const&) = delete;
@@ -44,8 +49,9 @@ class Accumulators {
   }
 
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
-    return {m_data[i % m_rows * m_cols + j % m_cols], static_cast<std::int32_t>(m_grid.rows_in(i)),
-            static_cast<std::int32_t>(m_grid.cols_in(j)), static_cast<std::int32_t>(m_grid.tile), Layout::RowMajor};
+    auto const cols = static_cast<std::int32_t>(m_grid.cols_in(j));
+    return {m_data[i % m_rows * m_cols + j % m_cols], static_cast<std::int32_t>(m_grid.rows_in(i)), cols, cols,
+            Layout::RowMajor};
   }
   /// Tile columns [first, last) of the matrix, all of whose rows have accumulators.
   [[nodiscard]] TiledMatrix<T> columns(std::uint64_t first, std::uint64_t last) const {
@@ -53,7 +59,6 @@ class Accumulators {
     return {{m_grid.rows, end - m_grid.first(first), m_grid.tile},
             MatrixPart::All,
             Layout::RowMajor,
-            m_grid.tile,
             [&](std::uint64_t i, std::uint64_t j) { return (*this)(i, first + j).data; }};
   }
 

@@ -20,7 +20,7 @@ struct TileRef {
   DataId data;
   std::int32_t rows = 0;
   std::int32_t cols = 0;
-  std::int32_t ld = 1;  ///< elements between two columns (column-major) or two rows (row-major)
+  std::int32_t ld = 1;  ///< elements from one column (column-major) or row (row-major) to the next
   Layout layout = Layout::RowMajor;
 };
 
@@ -44,8 +44,12 @@ template <class T>
 class TiledMatrix {
  public:
   /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile that
-  /// holds an element of `part`, row by row. Tiles lie in memory in `layout` with leading dimension `leading`, at least
-  /// grid.tile (or the matrix' extent, if that is smaller).
+  /// holds an element of `part`, row by row. The elements of a tile lie in `layout`, without gaps: its datum has
+  /// grid.elements_in(i, j) of them.
+  template <class AddTile>
+  TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, AddTile&& add_tile)
+      : TiledMatrix(grid, part, layout, 0, std::forward<AddTile>(add_tile)) {}
+  /// The same of tiles that are parts of one matrix in memory, of leading dimension `leading`.
   template <class AddTile>
   TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, std::uint64_t leading, AddTile&& add_tile)
       : m_grid(grid), m_part(part), m_layout(layout), m_leading(leading), m_row_stride(grid.tile_cols()) {
@@ -61,8 +65,23 @@ class TiledMatrix {
   [[nodiscard]] MatrixPart part() const { return m_part; }
   /// Tile (i, j), which must hold an element of the part.
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
-    return {m_tiles[i * m_row_stride + j * m_col_stride], static_cast<std::int32_t>(m_grid.rows_in(i)),
-            static_cast<std::int32_t>(m_grid.cols_in(j)), static_cast<std::int32_t>(m_leading), m_layout};
+    auto const rows = m_grid.rows_in(i);
+    auto const cols = m_grid.cols_in(j);
+    auto const leading = m_leading > 0 ? m_leading : m_layout == Layout::RowMajor ? cols : rows;
+    return {m_tiles[i * m_row_stride + j * m_col_stride], static_cast<std::int32_t>(rows),
+            static_cast<std::int32_t>(cols), static_cast<std::int32_t>(leading), m_layout};
+  }
+
+  /// Those tiles of this matrix that hold an element of `part`; its own part is All or the same.
+  [[nodiscard]] TiledMatrix restricted(MatrixPart part) const {
+    auto other = *this;
+    other.m_part = part;
+    for (std::uint64_t i = 0; i < m_grid.tile_rows(); ++i) {
+      for (std::uint64_t j = 0; j < m_grid.tile_cols(); ++j) {
+        if (!holds(part, i, j)) other.m_tiles[i * m_row_stride + j * m_col_stride] = {};
+      }
+    }
+    return other;
   }
 
   /// The transpose, without conjugation: the same bytes in the other layout.
@@ -87,7 +106,7 @@ class TiledMatrix {
   TileGrid m_grid;
   MatrixPart m_part;
   Layout m_layout;
-  std::uint64_t m_leading;
+  std::uint64_t m_leading;  // 0: each tile has its own
   std::uint64_t m_row_stride;
   std::uint64_t m_col_stride = 1;
   std::vector<DataId> m_tiles;  // invalid outside the part
@@ -102,13 +121,13 @@ class TiledMatrix {
   return {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)};
 }
 
-/// Tiles without origin and home: row-major, tile x tile elements also at the edges.
+/// Tiles without origin and home, row-major.
 template <class T>
 [[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
-  return {grid, part, Layout::RowMajor, grid.tile, [&](std::uint64_t i, std::uint64_t j) {
+  return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.add_data({.name = tile_name(name, i, j),
-                                       .bytes = grid.tile * grid.tile * sizeof(T),
+                                       .bytes = grid.elements_in(i, j) * sizeof(T),
                                        .origin = {},
                                        .home = {},
                                        .position = tile_position(i, j)});

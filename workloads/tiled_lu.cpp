@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
-  TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::All, Layout::RowMajor, tiling.tile,
+  TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::All, Layout::RowMajor,
                          [&](std::uint64_t i, std::uint64_t j) {
                            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
                                                         tile_position(i, j));

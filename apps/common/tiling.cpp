@@ -22,7 +22,9 @@ std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
       input.file->chunk_rows <= 1024) {
     tile = input.file->chunk_rows;
   }
-  auto const bytes = [&] { return round_up(tile * tile * size_of(input.type), io_alignment); };
+  auto const bytes = [&] {
+    return round_up(TileGrid{input.rows, input.cols, tile}.largest_tile() * size_of(input.type), io_alignment);
+  };
   while (tile > smallest_usual_tile && bytes() * tiles_wanted_in_memory > memory) tile /= 2;
   return tile;
 }
@@ -51,11 +53,12 @@ std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, un
                      grid.tile, workers, smaller);
 }
 
-void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type) {
+void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileGrid const& grid, ScalarType type) {
   auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
     throw MemoryLimitError(fmt::format(
         "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes ({} {}){}", what,
-        limit, tile, tile, name_of(type), least, option, least, limit < 1000 ? "; was a unit forgotten?" : ""));
+        limit, grid.rows_in(0), grid.cols_in(0), name_of(type), least, option, least,
+        limit < 1000 ? "; was a unit forgotten?" : ""));
   };
   auto const device = device_capacity(runtime);
   // What devices use passes through host memory, beside what lies there for tasks.

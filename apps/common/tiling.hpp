@@ -24,6 +24,6 @@ namespace granary::app {
 [[nodiscard]] std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, unsigned workers);
 
 /// Throws MemoryLimitError, naming the least limits, when there is no worker on whose memory the largest task fits.
-void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, std::uint64_t tile, ScalarType type);
+void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileGrid const& grid, ScalarType type);
 
 }  // namespace granary::app

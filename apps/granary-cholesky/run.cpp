@@ -153,7 +153,7 @@ Plan make_plan(CholeskyRunOptions const& options) {
   Plan plan{.options = options, .input = input, .runtime = check_options(options, {input}, options.upper ? "U" : "L")};
   plan.grid = square_grid(input.rows, choose_tile(input, options.tile, task_memory(plan.runtime)));
   auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) { return dry_run<T>(plan); });
-  require_memory(plan.runtime, need, plan.grid.tile, input.type);
+  require_memory(plan.runtime, need, plan.grid, input.type);
   return plan;
 }
 

@@ -173,7 +173,7 @@ Plan make_plan(LuRunOptions const& options) {
   auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
     return choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
   });
-  require_memory(plan.runtime, need, plan.grid.tile, input.type);
+  require_memory(plan.runtime, need, plan.grid, input.type);
   return plan;
 }
 

@@ -93,8 +93,9 @@ std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Forma
   if (options.tile) return *options.tile;
   auto const wider = std::max(size_of(input.type), size_of(type));
   auto const needed = [&](std::uint64_t tile) {
-    return format == Format::Market ? market_memory({input.rows, input.cols, tile}, input.type)
-                                    : 2 * round_up(tile * tile * wider, io_alignment);
+    TileGrid const grid{input.rows, input.cols, tile};
+    return format == Format::Market ? market_memory(grid, input.type)
+                                    : 2 * round_up(grid.largest_tile() * wider, io_alignment);
   };
   auto tile = input.natural_tile();
   while (tile > 1 && needed(tile) > options.memory) tile = (tile + 1) / 2;
@@ -118,8 +119,8 @@ void write(Input const& input, WriteOptions const& options, Between const& betwe
       throw InvalidArgument("numbers in text have no precision: convert to a .npy file to round them");
     return write_matrix_market(*input.open(tile, io), options.output, options.memory, between);
   }
-  check_copy_memory(tile, input.type, type, options.memory);
   TileGrid const grid{input.rows, input.cols, tile};
+  check_copy_memory(grid, input.type, type, options.memory);
   std::unique_ptr<MatrixOutput> output;
   if (format == Format::Npy) {
     output = std::make_unique<NpySink>(io, options.output, grid, type);

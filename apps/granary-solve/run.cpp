@@ -194,6 +194,21 @@ void emit_dry_solve(DryRun& solve, Plan const& plan) {
   }
 }
 
+// What mixed precision does before, beside tasks of half the size.
+template <class T>
+void emit_dry_conversion(DryRun& dry, Plan const& plan) {
+  if constexpr (sizeof(RealOf<T>) == sizeof(double)) {
+    TaskEmitter tasks(dry);
+    auto const a = dry.matrix<T>(plan.grid, plan.part());
+    copy(tasks, a, dry.matrix<detail::HalfOf<T>>(plan.grid, plan.part()), OtherTriangle::Zeroed);
+    if (plan.options.spd) {
+      submit_lanhe(tasks, Norm::Infinity, a, dry.in_place(8));
+    } else {
+      submit_lange(tasks, Norm::Infinity, a, dry.in_place(8));
+    }
+  }
+}
+
 // For the report's bounds, where the tasks are known beforehand. No I/O bound is known of the factorization and the
 // solves together.
 std::optional<Operations> operations_of(Plan const& plan) {
@@ -218,14 +233,19 @@ MemoryNeed dry_run(Plan& plan) {
   DryRun solve;
   emit_dry_solve<T>(solve, plan);
   plan.tasks = solve.tasks();
-  if (!plan.options.check) return solve.need();
+  auto need = solve.need();
+  if (plan.options.mixed) {
+    DryRun conversion;
+    emit_dry_conversion<T>(conversion, plan);
+    need.cover(conversion.need());
+  }
+  if (!plan.options.check) return need;
   DryRun check;
   TaskEmitter checks(check);
   submit_solve_residual(checks, Op::NoTrans, check.matrix<T>(plan.grid, plan.part()),
                         check.matrix<T>(plan.columns, MatrixPart::All), check.matrix<T>(plan.columns, MatrixPart::All),
                         task_memory(plan.runtime), {.residual = check.in_place(8), .norm = check.in_place(8)});
   plan.check_tasks = check.tasks();
-  auto need = solve.need();
   need.cover(check.need());
   return need;
 }
@@ -259,7 +279,7 @@ Plan make_plan(SolveOptions const& options) {
     return options.spd || options.mixed ? dry_run<T>(plan)
                                         : choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
   });
-  require_memory(plan.runtime, need, tile, a.type);
+  require_memory(plan.runtime, need, plan.grid, a.type);
   return plan;
 }
 

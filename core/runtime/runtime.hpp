@@ -158,7 +158,7 @@ class Runtime {
   /// The devices in the machine's order, and what was moved from and to them.
   [[nodiscard]] std::vector<DeviceFigures> devices() const;
   [[nodiscard]] DeviceTraffic device_traffic() const;
-  /// Bytes moved from and to the disk.
+  /// Bytes of data moved from and to the disk, scratch included; data that are generated count as read.
   [[nodiscard]] Bytes bytes_read() const { return statistics().planner.links[1].bytes; }
   [[nodiscard]] Bytes bytes_written() const { return statistics().planner.links[0].bytes; }
 

@@ -43,8 +43,9 @@ void convert_in_place(std::byte* values, std::uint64_t count, ScalarType from, S
 // More does not make it faster.
 constexpr std::uint64_t most_tiles_under_way = 8;
 
-Bytes bytes_of_tile(std::uint64_t tile, ScalarType from, ScalarType to) {
-  return round_up(tile * tile * std::max(size_of(from), size_of(to)), io_alignment);
+// Of the largest tile.
+Bytes bytes_of_tile(TileGrid const& grid, ScalarType from, ScalarType to) {
+  return round_up(grid.largest_tile() * std::max(size_of(from), size_of(to)), io_alignment);
 }
 
 void check(MatrixSource const& source, MatrixOutput const& output) {
@@ -56,17 +57,18 @@ void check(MatrixSource const& source, MatrixOutput const& output) {
 
 }  // namespace
 
-void check_copy_memory(std::uint64_t tile, ScalarType from, ScalarType to, Bytes memory) {
-  auto const needed = bytes_of_tile(tile, from, to);
+void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Bytes memory) {
+  auto const needed = bytes_of_tile(grid, from, to);
   if (needed <= memory) return;
-  throw InvalidArgument("a tile of " + std::to_string(tile) + " x " + std::to_string(tile) + " elements needs " +
-                        format_bytes(needed) + ", more than the " + format_bytes(memory) + " of memory allowed");
+  throw InvalidArgument("a tile of " + std::to_string(grid.rows_in(0)) + " x " + std::to_string(grid.cols_in(0)) +
+                        " elements needs " + format_bytes(needed) + ", more than the " + format_bytes(memory) +
+                        " of memory allowed");
 }
 
 void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between) {
   check(source, output);
-  check_copy_memory(source.tiling().tile, source.scalar_type(), output.scalar_type(), memory);
-  auto const bytes = bytes_of_tile(source.tiling().tile, source.scalar_type(), output.scalar_type());
+  check_copy_memory(source.tiling(), source.scalar_type(), output.scalar_type(), memory);
+  auto const bytes = bytes_of_tile(source.tiling(), source.scalar_type(), output.scalar_type());
   auto const slots = source.tiling().tile_rows() * source.tiling().tile_cols();
   auto const count = std::min({memory / bytes, most_tiles_under_way, slots});
   std::mutex mutex;
@@ -91,11 +93,11 @@ void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Betwe
       pending.end(std::move(error));
     };
     pending.begin();
-    source.read_async(slot, tile->get(), source.tile_bytes(), [&, slot, tile, finish](std::exception_ptr error) {
+    source.read_async(slot, tile->get(), source.tile_bytes(slot), [&, slot, tile, finish](std::exception_ptr error) {
       if (error) return finish(std::move(error));
-      auto const& t = source.tiling();
-      convert_in_place(tile->get(), t.tile * t.tile, source.scalar_type(), output.scalar_type());
-      output.write_async(slot, tile->get(), output.tile_bytes(), finish);
+      auto const elements = source.tile_bytes(slot) / size_of(source.scalar_type());
+      convert_in_place(tile->get(), elements, source.scalar_type(), output.scalar_type());
+      output.write_async(slot, tile->get(), output.tile_bytes(slot), finish);
     });
   }
   pending.require(0);

@@ -14,7 +14,7 @@ namespace granary {
 using Between = std::function<void()>;
 
 /// Throws InvalidArgument when a tile of the wider of both types does not fit in `memory`.
-void check_copy_memory(std::uint64_t tile, ScalarType from, ScalarType to, Bytes memory);
+void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Bytes memory);
 
 /// Copies every tile of a matrix into an output of the same TileGrid, rounding or widening its elements where the types
 /// differ. Up to 8 tiles are under way, and at most `memory` bytes of them. Does not commit. Throws InvalidArgument as

@@ -1,10 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include <granary/linalg/files/read_chunk.hpp>
+#include <granary/linalg/files/line_extents.hpp>
 #include <granary/linalg/files/source_kinds.hpp>
 
 namespace granary::detail {
@@ -15,8 +16,21 @@ struct Element {
   std::byte bytes[Size];
 };
 
+// TO := FROM^T, FROM of so many lines and elements in each.
 template <std::size_t Size>
-void transpose_in_place(std::byte* values, std::uint64_t n) {
+void transpose(std::byte const* from, std::byte* to, std::uint64_t lines, std::uint64_t elements) {
+  auto const* const source = reinterpret_cast<Element<Size> const*>(from);
+  auto* const target = reinterpret_cast<Element<Size>*>(to);
+  constexpr std::uint64_t block = 32;
+  for (std::uint64_t i0 = 0; i0 < lines; i0 += block) {
+    for (std::uint64_t j = 0; j < elements; ++j) {
+      for (std::uint64_t i = i0; i < std::min(i0 + block, lines); ++i) target[j * lines + i] = source[i * elements + j];
+    }
+  }
+}
+
+template <std::size_t Size>
+void transpose_square(std::byte* values, std::uint64_t n) {
   auto* tile = reinterpret_cast<Element<Size>*>(values);
   constexpr std::uint64_t block = 32;
   for (std::uint64_t i0 = 0; i0 < n; i0 += block) {
@@ -28,10 +42,21 @@ void transpose_in_place(std::byte* values, std::uint64_t n) {
   }
 }
 
-void transpose_in_place(std::byte* values, std::uint64_t n, Bytes size) {
-  if (size == 4) return transpose_in_place<4>(values, n);
-  if (size == 8) return transpose_in_place<8>(values, n);
-  transpose_in_place<16>(values, n);
+// Takes a copy of a tile that is not square; a single line needs nothing.
+template <std::size_t Size>
+void transpose_in_place(std::byte* values, std::uint64_t lines, std::uint64_t elements) {
+  if (lines == 1 || elements == 1) return;
+  if (lines == elements) return transpose_square<Size>(values, lines);
+  auto const bytes = lines * elements * Size;
+  auto const copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::memcpy(copy.get(), values, bytes);
+  transpose<Size>(copy.get(), values, lines, elements);
+}
+
+void transpose_in_place(std::byte* values, std::uint64_t lines, std::uint64_t elements, Bytes size) {
+  if (size == 4) return transpose_in_place<4>(values, lines, elements);
+  if (size == 8) return transpose_in_place<8>(values, lines, elements);
+  transpose_in_place<16>(values, lines, elements);
 }
 
 // Turns round the bytes of each number.
@@ -58,34 +83,35 @@ class ContiguousSource final : public MatrixSource {
     auto const size = size_of(scalar_type());
     // In the order of the file, a matrix is lines of elements: its rows, or its columns.
     auto const line_length = m_column_major ? t.rows : t.cols;
-    auto const first_line = (m_column_major ? j : i) * t.tile;
-    auto const first_element = (m_column_major ? i : j) * t.tile;
+    auto const first_line = m_column_major ? t.first(j) : t.first(i);
+    auto const first_element = m_column_major ? t.first(i) : t.first(j);
     auto const lines = m_column_major ? t.cols_in(j) : t.rows_in(i);
     auto const elements = m_column_major ? t.rows_in(i) : t.cols_in(j);
-
-    std::vector<IoExtent> extents;
-    extents.reserve(lines);
-    for (std::uint64_t line = 0; line < lines; ++line) {
-      extents.push_back({m_first_byte + ((first_line + line) * line_length + first_element) * size,
-                         destination + line * t.tile * size, elements * size});
-    }
+    auto extents = line_extents({.offset = m_first_byte + (first_line * line_length + first_element) * size,
+                                 .pitch = line_length * size,
+                                 .lines = lines,
+                                 .line = elements * size},
+                                destination);
     if (!m_column_major && !m_swapped)
       return m_io->submit(IoDirection::Read, m_file, std::move(extents), std::move(done));
-    // What lies beyond the matrix takes part in the transposition: give it a value.
-    if (lines < t.tile || elements < t.tile) std::memset(destination, 0, tile_bytes());
     m_io->submit(IoDirection::Read, m_file, std::move(extents),
-                 [this, destination, done = std::move(done)](std::exception_ptr error) {
-                   if (!error) rearrange(destination);
+                 [this, destination, lines, elements, done = std::move(done)](std::exception_ptr error) {
+                   try {
+                     if (!error) rearrange(destination, lines, elements);
+                   } catch (...) {
+                     error = std::current_exception();
+                   }
                    done(std::move(error));
                  });
   }
 
-  void rearrange(std::byte* tile) const {
-    auto const n = tiling().tile;
+  void rearrange(std::byte* tile, std::uint64_t lines, std::uint64_t elements) const {
+    auto const size = size_of(scalar_type());
+    auto const bytes = lines * elements * size;
     bool const single = scalar_type() == ScalarType::Float32 || scalar_type() == ScalarType::Complex64;
-    if (m_swapped && single) swap_bytes<4>(tile, tile_bytes() / 4);
-    if (m_swapped && !single) swap_bytes<8>(tile, tile_bytes() / 8);
-    if (m_column_major) transpose_in_place(tile, n, size_of(scalar_type()));
+    if (m_swapped && single) swap_bytes<4>(tile, bytes / 4);
+    if (m_swapped && !single) swap_bytes<8>(tile, bytes / 8);
+    if (m_column_major) transpose_in_place(tile, lines, elements, size);
   }
 
   std::shared_ptr<AsyncFileIo> m_io;
@@ -95,7 +121,8 @@ class ContiguousSource final : public MatrixSource {
   bool m_swapped;
 };
 
-// Chunks are tiles, cut to the matrix where it is smaller than a tile.
+// Chunks are tiles, cut to the matrix where it is smaller than a tile; of those at its edges only what is in it is
+// read.
 class ChunkSource final : public MatrixSource {
  public:
   ChunkSource(MatrixFileInfo const& info, ChunkMap chunks, std::uint64_t tile, MatrixPart part,
@@ -104,17 +131,23 @@ class ChunkSource final : public MatrixSource {
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_chunks(std::move(chunks)),
-        m_rows{info.chunk_rows, info.chunk_cols * size_of(info.scalar_type), tile * size_of(info.scalar_type)} {}
+        m_pitch(info.chunk_cols * size_of(info.scalar_type)) {}
 
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
-    read_chunk(*m_io, m_file, m_chunks.at(slot), destination, m_rows, std::move(done));
+    auto const& t = tiling();
+    auto extents = line_extents({.offset = m_chunks.at(slot),
+                                 .pitch = m_pitch,
+                                 .lines = t.rows_in(t.row_of(slot)),
+                                 .line = t.cols_in(t.col_of(slot)) * size_of(scalar_type())},
+                                destination);
+    m_io->submit(IoDirection::Read, m_file, std::move(extents), std::move(done));
   }
 
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
   ChunkMap m_chunks;
-  ChunkRows m_rows;
+  Bytes m_pitch;  // of a chunk's rows
 };
 
 }  // namespace

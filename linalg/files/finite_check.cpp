@@ -43,8 +43,9 @@ std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* va
   auto const i = tiling.row_of(slot);
   auto const j = tiling.col_of(slot);
   for (std::uint64_t r = 0; r < tiling.rows_in(i); ++r) {
-    auto const [first, end] = columns_of(part, i, j, r, tiling.cols_in(j));
-    T const* row = values + r * tiling.tile * width;
+    auto const cols = tiling.cols_in(j);
+    auto const [first, end] = columns_of(part, i, j, r, cols);
+    T const* row = values + r * cols * width;
     if (all_finite(row + first * width, (end - first) * width)) continue;
     auto k = first * width;
     while (std::isfinite(row[k])) ++k;

@@ -115,19 +115,18 @@ double laplacian_entry(GeneratedMatrix const& m, std::uint64_t i, std::uint64_t 
   return std::exp(-distance / m.length) + (i == j ? m.nugget : 0);
 }
 
-// Fills a row-major tile of leading dimension grid.tile; what lies beyond the matrix becomes zero.
+// Fills a row-major tile.
 template <class T, class Element>
 Fill fill_with(Element element) {
   return [element = std::move(element)](TileGrid const& grid, std::uint64_t slot, std::byte* bytes) {
     auto* tile = reinterpret_cast<T*>(bytes);
     auto const i = grid.row_of(slot);
     auto const j = grid.col_of(slot);
-    for (std::uint64_t r = 0; r < grid.tile; ++r) {
-      T* row = tile + r * grid.tile;
-      auto const filled = r < grid.rows_in(i) ? grid.cols_in(j) : 0;
-      for (std::uint64_t c = 0; c < filled; ++c)
+    auto const cols = grid.cols_in(j);
+    for (std::uint64_t r = 0; r < grid.rows_in(i); ++r) {
+      T* row = tile + r * cols;
+      for (std::uint64_t c = 0; c < cols; ++c)
         row[c] = detail::convert_scalar<T>(element(grid.first(i) + r, grid.first(j) + c));
-      std::fill(row + filled, row + grid.tile, T{});
     }
   };
 }

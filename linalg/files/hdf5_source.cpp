@@ -44,8 +44,7 @@ class Hdf5Source final : public MatrixSource {
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
     m_thread.post([this, slot, destination, done = std::move(done)]() mutable {
-      auto const bytes =
-          tiling().rows_in(tiling().row_of(slot)) * tiling().cols_in(tiling().col_of(slot)) * size_of(scalar_type());
+      auto const bytes = tile_bytes(slot);
       std::exception_ptr error;
       try {
         read(slot, destination);
@@ -66,14 +65,11 @@ class Hdf5Source final : public MatrixSource {
     auto const& t = tiling();
     hsize_t const start[2] = {t.row_of(slot) * t.tile, t.col_of(slot) * t.tile};
     hsize_t const count[2] = {t.rows_in(t.row_of(slot)), t.cols_in(t.col_of(slot))};
-    hsize_t const memory_extent[2] = {t.tile, t.tile};
-    hsize_t const memory_start[2] = {0, 0};
     Hdf5Lock const lock;
     auto const file_space = require({H5Dget_space(m_dataset.get()), H5Sclose}, "read", describe(slot));
-    auto const memory_space = require({H5Screate_simple(2, memory_extent, nullptr), H5Sclose}, "read", describe(slot));
+    auto const memory_space = require({H5Screate_simple(2, count, nullptr), H5Sclose}, "read", describe(slot));
     auto const type = memory_type(scalar_type());
     if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
-        H5Sselect_hyperslab(memory_space.get(), H5S_SELECT_SET, memory_start, nullptr, count, nullptr) < 0 ||
         H5Dread(m_dataset.get(), type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, destination) < 0) {
       throw DataError("cannot read " + describe(slot) + ": " + hdf5_reason());
     }

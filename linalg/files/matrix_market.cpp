@@ -35,7 +35,7 @@ class Window {
   Window(MatrixOutput& output, std::uint64_t capacity)
       : m_output(output),
         m_grid(output.tiling()),
-        m_stride(round_up(output.tile_bytes(), io_alignment)),
+        m_stride(round_up(output.largest_tile_bytes(), io_alignment)),
         m_memory(detail::allocate_tiles(capacity * m_stride)) {}
 
   // Starts over with zeros for tiles [first, first + count).
@@ -49,13 +49,13 @@ class Window {
     auto const tile = col / t * m_grid.tile_rows() + row / t;
     if (tile < m_first || tile - m_first >= m_count) return;
     auto* values = reinterpret_cast<T*>(m_memory.get() + (tile - m_first) * m_stride);
-    values[row % t * t + col % t] += detail::convert_scalar<T>(value);
+    values[row % t * m_grid.cols_in(col / t) + col % t] += detail::convert_scalar<T>(value);
   }
   void write() {
     detail::PendingIo pending;
     for (std::uint64_t k = 0; k < m_count; ++k) {
       auto const slot = m_grid.slot((m_first + k) % m_grid.tile_rows(), (m_first + k) / m_grid.tile_rows());
-      m_output.write_async(slot, m_memory.get() + k * m_stride, m_output.tile_bytes(), pending.one());
+      m_output.write_async(slot, m_memory.get() + k * m_stride, m_output.tile_bytes(slot), pending.one());
     }
     pending.require(0);
   }
@@ -93,8 +93,8 @@ void fill(Window<T>& window, MatrixMarketInfo const& info, MarketEntries& entrie
 template <class T>
 void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
   auto const& grid = output.tiling();
-  auto const bytes = round_up(output.tile_bytes(), io_alignment);
-  check_copy_memory(grid.tile, output.scalar_type(), output.scalar_type(), memory);
+  auto const bytes = round_up(output.largest_tile_bytes(), io_alignment);
+  check_copy_memory(grid, output.scalar_type(), output.scalar_type(), memory);
   auto const tiles = grid.tile_rows() * grid.tile_cols();
   auto capacity = std::min(memory / bytes, tiles);
   // Whole tile columns where one fits: of a general array, the next ones follow in the text.
@@ -159,14 +159,16 @@ void append(std::string& text, T const& value) {
 template <class T>
 void write_columns(MatrixSource& source, TextOutput& output, Between const& between) {
   auto const& grid = source.tiling();
-  auto const stride = round_up(source.tile_bytes(), io_alignment);
+  auto const stride = round_up(source.largest_tile_bytes(), io_alignment);
   auto const memory = detail::allocate_tiles(grid.tile_rows() * stride);
   std::string text;
   for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
     {
       detail::PendingIo pending;
-      for (std::uint64_t i = 0; i < grid.tile_rows(); ++i)
-        source.read_async(grid.slot(i, j), memory.get() + i * stride, source.tile_bytes(), pending.one());
+      for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+        auto const slot = grid.slot(i, j);
+        source.read_async(slot, memory.get() + i * stride, source.tile_bytes(slot), pending.one());
+      }
       pending.require(0);
     }
     for (std::uint64_t c = 0; c < grid.cols_in(j); ++c) {
@@ -174,7 +176,7 @@ void write_columns(MatrixSource& source, TextOutput& output, Between const& betw
         if (between) between();
         auto const* tile = reinterpret_cast<T const*>(memory.get() + i * stride);
         text.clear();
-        for (std::uint64_t r = 0; r < grid.rows_in(i); ++r) append(text, tile[r * grid.tile + c]);
+        for (std::uint64_t r = 0; r < grid.rows_in(i); ++r) append(text, tile[r * grid.cols_in(j) + c]);
         output.write(text);
       }
     }
@@ -184,7 +186,7 @@ void write_columns(MatrixSource& source, TextOutput& output, Between const& betw
 }  // namespace
 
 Bytes market_memory(TileGrid const& grid, ScalarType type) {
-  return grid.tile_rows() * round_up(grid.tile * grid.tile * size_of(type), io_alignment);
+  return grid.tile_rows() * round_up(grid.largest_tile() * size_of(type), io_alignment);
 }
 
 void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
@@ -200,7 +202,7 @@ void write_matrix_market(MatrixSource& source, std::string const& path, Bytes me
   auto const& grid = source.tiling();
   auto const needed = market_memory(grid, source.scalar_type());
   if (needed > memory) {
-    throw InvalidArgument("a tile column of " + std::to_string(grid.rows) + " x " + std::to_string(grid.tile) +
+    throw InvalidArgument("a tile column of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols_in(0)) +
                           " elements needs " + format_bytes(needed) + ", more than the " + format_bytes(memory) +
                           " of memory allowed");
   }

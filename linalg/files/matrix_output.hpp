@@ -9,13 +9,17 @@
 namespace granary {
 
 /// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and the form of tiles are
-/// TileGrid's. The file gets its name with `commit`; without it the destructor removes what was written.
+/// MatrixSource's. The file gets its name with `commit`; without it the destructor removes what was written.
 class MatrixOutput : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_type; }
-  /// Bytes of every tile in memory: tile² elements.
-  [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_type); }
+  /// Bytes of a tile.
+  [[nodiscard]] Bytes tile_bytes(std::uint64_t slot) const {
+    return m_tiling.elements_in(m_tiling.row_of(slot), m_tiling.col_of(slot)) * size_of(m_type);
+  }
+  /// Bytes of the largest tile.
+  [[nodiscard]] Bytes largest_tile_bytes() const { return tile_bytes(0); }
 
   /// Makes the file durable and renames it to its path, over what was there. Call it once, when nothing is under way.
   /// Throws IoError; then the destructor removes the file.

@@ -8,7 +8,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/chunk_map.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
-#include <granary/linalg/files/read_chunk.hpp>
+#include <granary/linalg/files/line_extents.hpp>
 
 namespace granary {
 namespace {
@@ -121,11 +121,11 @@ void MatrixSink::reserve_space() {
 void MatrixSink::check(std::uint64_t slot, Bytes bytes) const {
   auto const i = tiling().row_of(slot);
   auto const j = tiling().col_of(slot);
-  if (bytes == tile_bytes() && i < tiling().tile_rows() && holds(m_options.part, i, j) && m_file) return;
+  if (i < tiling().tile_rows() && bytes == tile_bytes(slot) && holds(m_options.part, i, j) && m_file) return;
   throw InternalError(describe(slot) + " cannot be read or written as " + std::to_string(bytes) + " bytes");
 }
 
-TileMemory MatrixSink::copy_as_chunk(std::uint64_t slot, std::byte const* source) {
+TileMemory MatrixSink::copy_of_part(std::uint64_t slot, std::byte const* source) {
   TileMemory copy;
   {
     std::lock_guard lock(m_mutex);
@@ -134,44 +134,50 @@ TileMemory MatrixSink::copy_as_chunk(std::uint64_t slot, std::byte const* source
       m_spare_tiles.pop_back();
     }
   }
-  if (!copy) copy = detail::allocate_tiles(chunk_bytes());
+  if (!copy) copy = detail::allocate_tiles(largest_tile_bytes());
+  std::memcpy(copy.get(), source, tile_bytes(slot));
   auto const size = size_of(m_options.scalar_type);
-  auto const row_bytes = m_chunk_cols * size;
-  bool const diagonal = tiling().row_of(slot) == tiling().col_of(slot);
-  for (std::uint64_t r = 0; r < m_chunk_rows; ++r) {
-    auto* row = copy.get() + r * row_bytes;
-    std::memcpy(row, source + r * tiling().tile * size, row_bytes);
-    if (diagonal && m_options.part == MatrixPart::Lower && r + 1 < m_chunk_cols)
-      std::memset(row + (r + 1) * size, 0, row_bytes - (r + 1) * size);
-    if (diagonal && m_options.part == MatrixPart::Upper) std::memset(row, 0, std::min(r, m_chunk_cols) * size);
+  auto const cols = tiling().cols_in(tiling().col_of(slot));
+  for (std::uint64_t r = 0; r < tiling().rows_in(tiling().row_of(slot)); ++r) {
+    auto* row = copy.get() + r * cols * size;
+    if (m_options.part == MatrixPart::Lower && r + 1 < cols)
+      std::memset(row + (r + 1) * size, 0, (cols - r - 1) * size);
+    if (m_options.part == MatrixPart::Upper) std::memset(row, 0, std::min(r, cols) * size);
   }
   return copy;
 }
 
+std::vector<IoExtent> MatrixSink::extents_of(std::uint64_t slot, std::byte* memory) const {
+  auto const size = size_of(m_options.scalar_type);
+  return detail::line_extents({.offset = offset_of(slot),
+                               .pitch = m_chunk_cols * size,
+                               .lines = tiling().rows_in(tiling().row_of(slot)),
+                               .line = tiling().cols_in(tiling().col_of(slot)) * size},
+                              memory);
+}
+
 void MatrixSink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {
   check(slot, bytes);
-  auto const size = size_of(m_options.scalar_type);
-  detail::read_chunk(*m_io, m_file, offset_of(slot), destination,
-                     {.rows = m_chunk_rows, .row_bytes = m_chunk_cols * size, .stride = tiling().tile * size},
-                     std::move(done));
+  m_io->submit(IoDirection::Read, m_file, extents_of(slot, destination), std::move(done));
 }
 
 void MatrixSink::write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) {
   check(slot, bytes);
-  bool const whole = m_options.part == MatrixPart::All || tiling().row_of(slot) != tiling().col_of(slot);
-  if (whole && m_chunk_cols == tiling().tile)
-    return m_io->write(m_file, offset_of(slot), source, chunk_bytes(), std::move(done));
+  // An extent serves both directions; nothing is written through it here.
+  if (m_options.part == MatrixPart::All || tiling().row_of(slot) != tiling().col_of(slot)) {
+    auto extents = extents_of(slot, const_cast<std::byte*>(source));
+    return m_io->submit(IoDirection::Write, m_file, std::move(extents), std::move(done));
+  }
   // A std::function must be copyable.
-  auto copy = std::make_shared<TileMemory>(copy_as_chunk(slot, source));
-  auto const* memory = copy->get();
-  m_io->write(m_file, offset_of(slot), memory, chunk_bytes(),
-              [this, copy, done = std::move(done)](std::exception_ptr error) {
-                {
-                  std::lock_guard lock(m_mutex);
-                  m_spare_tiles.push_back(std::move(*copy));
-                }
-                done(std::move(error));
-              });
+  auto copy = std::make_shared<TileMemory>(copy_of_part(slot, source));
+  m_io->submit(IoDirection::Write, m_file, extents_of(slot, copy->get()),
+               [this, copy, done = std::move(done)](std::exception_ptr error) {
+                 {
+                   std::lock_guard lock(m_mutex);
+                   m_spare_tiles.push_back(std::move(*copy));
+                 }
+                 done(std::move(error));
+               });
 }
 
 std::string MatrixSink::describe(std::uint64_t slot) const {

@@ -26,11 +26,13 @@ struct MatrixSinkOptions {
 };
 
 /// A matrix that is written tile by tile into a new HDF5 file, in chunks that are tiles: the home of tiled data.
-/// Slots and the form of tiles are TileGrid's; h5py shows at [i, j] what is at row i and column j.
+/// h5py shows at [i, j] what is at row i and column j. Chunks at the edges of the matrix are as large in the file as
+/// all others, as HDF5 has it; what they hold beyond the matrix is neither written nor read.
 ///
 /// The file is written beside `path`, as `<path>.partial-<process id>`, with room reserved for the part that is
 /// written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after that
-/// tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache. HDF5 1.10 or newer
+/// tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache,
+/// but for the last tile column where the matrix ends within it. HDF5 1.10 or newer
 /// reads the file.
 class MatrixSink final : public MatrixOutput {
  public:
@@ -38,8 +40,8 @@ class MatrixSink final : public MatrixOutput {
   /// tile has 4 GiB; IoError when the disk is full, Error when HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
 
-  /// Reads back a tile that was written. `bytes` is tile_bytes(); throws InternalError otherwise, for a tile outside
-  /// the part, and after commit.
+  /// Reads back a tile that was written. `bytes` is tile_bytes(slot); throws InternalError otherwise, for a tile
+  /// outside the part, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
   /// As read_async. The elements of a diagonal tile outside the part are written as zeros, whatever `source` holds
   /// there.
@@ -58,7 +60,9 @@ class MatrixSink final : public MatrixOutput {
   void check(std::uint64_t slot, Bytes bytes) const;
   [[nodiscard]] Bytes chunk_bytes() const { return m_chunk_rows * m_chunk_cols * size_of(m_options.scalar_type); }
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_byte + slot * chunk_bytes(); }
-  [[nodiscard]] detail::TileMemory copy_as_chunk(std::uint64_t slot, std::byte const* source);
+  [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory) const;
+  // Of a tile on the diagonal, with zeros outside the part.
+  [[nodiscard]] detail::TileMemory copy_of_part(std::uint64_t slot, std::byte const* source);
 
   std::shared_ptr<AsyncFileIo> m_io;
   detail::PartialFile m_output;

@@ -16,7 +16,7 @@ MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart p
 }
 
 void MatrixSource::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {
-  if (bytes != tile_bytes() || slot >= m_tiling.tile_rows() * m_tiling.tile_cols()) {
+  if (slot >= m_tiling.tile_rows() * m_tiling.tile_cols() || bytes != tile_bytes(slot)) {
     throw InternalError("slot " + std::to_string(slot) + " of " + m_name + " cannot be read as " +
                         std::to_string(bytes) + " bytes");
   }

@@ -12,18 +12,23 @@
 
 namespace granary {
 
-/// The tiles of a matrix that is read and never written: the origin of tiled data. Slots and the form of tiles are
-/// TileGrid's.
+/// The tiles of a matrix that is read and never written: the origin of tiled data. Slots are TileGrid's. A tile arrives
+/// row-major, without gaps, as large as it is: fewer elements at the edges and where the matrix is narrower than a
+/// tile.
 ///
 /// A tile that holds NaN or infinity, in the part of the matrix that counts, arrives as DataError.
 class MatrixSource : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_type; }
-  /// Bytes of every tile in memory: tile² elements.
-  [[nodiscard]] Bytes tile_bytes() const { return m_tiling.tile * m_tiling.tile * size_of(m_type); }
+  /// Bytes of a tile.
+  [[nodiscard]] Bytes tile_bytes(std::uint64_t slot) const {
+    return m_tiling.elements_in(m_tiling.row_of(slot), m_tiling.col_of(slot)) * size_of(m_type);
+  }
+  /// Bytes of the largest tile.
+  [[nodiscard]] Bytes largest_tile_bytes() const { return tile_bytes(0); }
 
-  /// `bytes` is tile_bytes(); throws InternalError otherwise, or when there is no such slot.
+  /// `bytes` is tile_bytes(slot); throws InternalError otherwise, or when there is no such slot.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) final;
   /// Throws InternalError.
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) final;

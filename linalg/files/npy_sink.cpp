@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/files/line_extents.hpp>
 
 namespace granary {
 namespace {
@@ -62,15 +63,14 @@ std::vector<IoExtent> NpySink::extents_of(std::uint64_t slot, std::byte* memory,
   auto const& t = tiling();
   auto const i = t.row_of(slot);
   auto const j = t.col_of(slot);
-  if (bytes != tile_bytes() || i >= t.tile_rows() || !m_file)
+  if (i >= t.tile_rows() || bytes != tile_bytes(slot) || !m_file)
     throw InternalError(describe(slot) + " cannot be read or written as " + std::to_string(bytes) + " bytes");
   auto const size = size_of(scalar_type());
-  std::vector<IoExtent> rows;
-  for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
-    rows.push_back({first_byte + ((t.first(i) + r) * t.cols + t.first(j)) * size, memory + r * t.tile * size,
-                    t.cols_in(j) * size});
-  }
-  return rows;
+  return detail::line_extents({.offset = first_byte + (t.first(i) * t.cols + t.first(j)) * size,
+                               .pitch = t.cols * size,
+                               .lines = t.rows_in(i),
+                               .line = t.cols_in(j) * size},
+                              memory);
 }
 
 void NpySink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {

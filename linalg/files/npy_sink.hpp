@@ -21,7 +21,7 @@ class NpySink final : public MatrixOutput {
   /// the disk is full.
   NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type);
 
-  /// `bytes` is tile_bytes(); throws InternalError otherwise, and after commit.
+  /// `bytes` is tile_bytes(slot); throws InternalError otherwise, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
   /// As read_async.
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;

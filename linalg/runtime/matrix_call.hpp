@@ -64,15 +64,6 @@ concept SameScalars = (std::same_as<ScalarOf<First>, ScalarOf<Others>> && ...);
 
 namespace detail {
 
-/// Tiles of a matrix as a call uses them: those that hold an element of `part`, of the matrix' own part All or `part`.
-template <class T>
-[[nodiscard]] TiledMatrix<T> restricted(TiledMatrix<T> const& a, MatrixPart part) {
-  if (a.part() == part) return a;
-  auto const first = a(0, 0);
-  return {a.grid(), part, first.layout, static_cast<std::uint64_t>(first.ld),
-          [&](std::uint64_t i, std::uint64_t j) { return a(i, j).data; }};
-}
-
 template <class T>
 [[nodiscard]] TiledMatrix<T> const& tiles_of(TiledMatrix<T> const& a) {
   return a;
@@ -173,7 +164,7 @@ class MatrixCall {
     if constexpr (MatrixTraits<M>::is_view) {
       return m_data.keep(add_view_matrix(m_runtime, matrix, m_tile, part));
     } else {
-      return restricted(tiles_of(matrix), part);
+      return tiles_of(matrix).restricted(part);
     }
   }
 

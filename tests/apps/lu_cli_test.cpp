@@ -114,6 +114,8 @@ TEST_F(LuCli, EveryPolicyFactorsUnderATightLimit) {
 TEST_F(LuCli, TheLeastMemoryThatTheMessageNamesIsEnough) {
   expect_least_memory_is_exact({"general:50", "--tile", "60"});
   expect_least_memory_is_exact({"general:500", "LU.h5", "--tile", "60"});
+  expect_least_memory_is_exact({"general:2000x7", "LU.h5", "--tile", "60"});
+  expect_least_memory_is_exact({"general:7x2000", "LU.h5", "--tile", "60", "--check"});
   expect_least_memory_is_exact({"general:300x200", "--tile", "50", "--check", "--complex"});
   expect_least_memory_is_exact({"random:200", "--tile", "50", "--no-pivoting"});
 }

@@ -136,6 +136,9 @@ TEST_F(SolveCli, TheLeastMemoryThatTheMessageNamesIsEnough) {
   expect_least_memory_is_exact({"general:200", "general:200x70", "--tile", "50", "--mixed"});
   expect_least_memory_is_exact({"random:200", "general:200x2", "--tile", "50", "--spd", "--check"});
   expect_least_memory_is_exact({"random:200", "general:200x2", "--tile", "50", "--spd", "--mixed"});
+  expect_least_memory_is_exact({"random:200", "general:200x1", "--tile", "60", "--spd", "--check"});
+  expect_least_memory_is_exact({"random:200", "general:200x1", "--tile", "200", "--spd", "--mixed"});
+  expect_least_memory_is_exact({"general:200", "general:200x1", "--tile", "200", "--mixed"});
 }
 
 TEST_F(SolveCli, RefusesBadInput) {

@@ -35,15 +35,15 @@ class CopyMatrix : public ::testing::Test {
     auto const copy = open("B.npy", tile);
     ASSERT_EQ(copy->scalar_type(), scalar_type_of<T>);
     auto const& t = copy->tiling();
-    test::AlignedMemory memory_of_tile(copy->tile_bytes());
     for (std::uint64_t slot = 0; slot < t.tile_rows() * t.tile_cols(); ++slot) {
+      test::AlignedMemory memory_of_tile(copy->tile_bytes(slot));
       test::read(*copy, slot, memory_of_tile);
       for (std::uint64_t r = 0; r < t.rows_in(t.row_of(slot)); ++r) {
         for (std::uint64_t c = 0; c < t.cols_in(t.col_of(slot)); ++c) {
           auto const i = t.first(t.row_of(slot)) + r;
           auto const j = t.first(t.col_of(slot)) + c;
           T const expected = complex ? T(test::element<T>(i, j)) : T(static_cast<float>(test::entry(i, j)));
-          ASSERT_EQ(memory_of_tile.as<T>()[r * tile + c], expected);
+          ASSERT_EQ(memory_of_tile.as<T>()[r * t.cols_in(t.col_of(slot)) + c], expected);
         }
       }
     }
@@ -103,13 +103,14 @@ TEST_F(CopyMatrix, EndsAtTheFirstErrorAndWhenItIsTold) {
 
 TEST_F(CopyMatrix, ANpySinkKnowsItsSlots) {
   NpySink sink(io, directory / "B.npy", {20, 30, 16}, ScalarType::Float64);
-  test::AlignedMemory tile(sink.tile_bytes());
+  test::AlignedMemory tile(sink.tile_bytes(3));
+  EXPECT_EQ(tile.size(), 4U * 14 * sizeof(double));
   EXPECT_EQ(sink.describe(3), "tile (1, 1) of " + (directory / "B.npy"));
   EXPECT_THROW(test::write(sink, 4, tile), InternalError);
   EXPECT_THROW(test::write(sink, 0, test::AlignedMemory(8)), InternalError);
   tile.as<double>()[17] = 5;
   test::write(sink, 3, tile);
-  test::AlignedMemory back(sink.tile_bytes());
+  test::AlignedMemory back(sink.tile_bytes(3));
   test::read(sink, 3, back);
   EXPECT_EQ(back.as<double>()[17], 5);
   sink.commit();

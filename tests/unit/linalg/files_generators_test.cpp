@@ -22,14 +22,14 @@ std::vector<T> elements_of(std::string const& name, std::uint64_t tile) {
   auto const source = open_generated(name, tile, scalar_type_of<T>);
   auto const& t = source->tiling();
   std::vector<T> values(t.rows * t.cols);
-  test::AlignedMemory memory(source->tile_bytes());
   for (auto slot = t.tile_rows() * t.tile_cols(); slot-- > 0;) {
+    test::AlignedMemory memory(source->tile_bytes(slot));
     test::read(*source, slot, memory);
     auto const i = t.row_of(slot);
     auto const j = t.col_of(slot);
     for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
       for (std::uint64_t c = 0; c < t.cols_in(j); ++c)
-        values[(t.first(i) + r) * t.cols + t.first(j) + c] = memory.as<T>()[r * tile + c];
+        values[(t.first(i) + r) * t.cols + t.first(j) + c] = memory.as<T>()[r * t.cols_in(j) + c];
     }
   }
   return values;

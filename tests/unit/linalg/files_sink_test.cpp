@@ -33,10 +33,10 @@ class MatrixSinkTest : public ::testing::Test {
       auto const i = t.row_of(slot);
       auto const j = t.col_of(slot);
       if ((part == MatrixPart::Lower && j > i) || (part == MatrixPart::Upper && j < i)) continue;
-      test::AlignedMemory tile(sink.tile_bytes());
-      for (std::uint64_t r = 0; r < t.tile; ++r) {
-        for (std::uint64_t c = 0; c < t.tile; ++c)
-          tile.as<T>()[r * t.tile + c] = test::element<T>(i * t.tile + r, j * t.tile + c);
+      test::AlignedMemory tile(sink.tile_bytes(slot));
+      for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
+        for (std::uint64_t c = 0; c < t.cols_in(j); ++c)
+          tile.as<T>()[r * t.cols_in(j) + c] = test::element<T>(t.first(i) + r, t.first(j) + c);
       }
       test::write(sink, slot, tile);
     }
@@ -104,11 +104,16 @@ TEST_F(MatrixSinkTest, ComplexMatrices) {
 TEST_F(MatrixSinkTest, ATileOfANarrowMatrixIsReadBack) {
   MatrixSink sink(io, directory / "B.h5", {.rows = 40, .cols = 3, .tile = 16, .part = MatrixPart::All});
   write_tiles<double>(sink, MatrixPart::All);
-  test::AlignedMemory tile(sink.tile_bytes());
-  test::read(sink, 1, tile);
-  for (std::uint64_t r = 0; r < 16; ++r) {
-    for (std::uint64_t c = 0; c < 3; ++c) EXPECT_EQ(tile.as<double>()[r * 16 + c], entry(16 + r, c));
+  EXPECT_EQ(io->bytes_written(), 40U * 3 * sizeof(double));
+  for (std::uint64_t const slot : {1, 2}) {
+    test::AlignedMemory tile(sink.tile_bytes(slot));
+    EXPECT_EQ(tile.size(), (slot == 1 ? 16U : 8U) * 3 * sizeof(double));
+    test::read(sink, slot, tile);
+    for (std::uint64_t r = 0; r < sink.tiling().rows_in(slot); ++r) {
+      for (std::uint64_t c = 0; c < 3; ++c) EXPECT_EQ(tile.as<double>()[r * 3 + c], entry(slot * 16 + r, c));
+    }
   }
+  EXPECT_EQ(io->bytes_read(), 24U * 3 * sizeof(double));
 }
 
 TEST_F(MatrixSinkTest, VectorsStandBesideTheMatrix) {
@@ -134,8 +139,8 @@ TEST_F(MatrixSinkTest, VectorsStandBesideTheMatrix) {
 
 TEST_F(MatrixSinkTest, TilesAreReadBackAndReplaced) {
   MatrixSink sink(io, directory / "L.h5", {.rows = 100, .cols = 100, .tile = 32});
-  test::AlignedMemory tile(sink.tile_bytes());
-  test::AlignedMemory back(sink.tile_bytes());
+  test::AlignedMemory tile(sink.tile_bytes(0));
+  test::AlignedMemory back(sink.tile_bytes(0));
   for (double const value : {1.0, 2.0}) {
     std::fill(tile.as<double>(), tile.as<double>() + 32 * 32, value);
     test::write(sink, 4, tile);
@@ -195,8 +200,9 @@ TEST_F(MatrixSinkTest, WhatIsNotWrittenTakesNoSpace) {
 
 TEST_F(MatrixSinkTest, RefusesWrongSlotsSizesAndUses) {
   MatrixSink sink(io, directory / "L.h5", {.rows = 100, .cols = 100, .tile = 32});
-  test::AlignedMemory tile(sink.tile_bytes());
+  test::AlignedMemory tile(sink.tile_bytes(0));
   EXPECT_THROW(test::write(sink, 1, tile), InternalError) << "above the diagonal";
+  EXPECT_THROW(test::write(sink, 15, tile), InternalError) << "larger than the last tile";
   EXPECT_THROW(test::write(sink, 16, tile), InternalError);
   EXPECT_THROW(test::write(sink, 0, test::AlignedMemory(8)), InternalError);
   sink.commit();
@@ -240,8 +246,8 @@ TEST(RandomSpd, FileAndSourceHoldTheSameMatrix) {
   auto const random = make_random_spd_source(n, tile, 42, ScalarType::Float64);
   EXPECT_EQ(random->describe(1), "tile (0, 1) of random:100:42");
   for (std::uint64_t slot = 0; slot < 16; ++slot) {
-    test::AlignedMemory a(file->tile_bytes());
-    test::AlignedMemory b(file->tile_bytes());
+    test::AlignedMemory a(file->tile_bytes(slot));
+    test::AlignedMemory b(random->tile_bytes(slot));
     test::read(*file, slot, a);
     test::read(*random, slot, b);
     EXPECT_TRUE(std::equal(a.data(), a.data() + a.size(), b.data()));

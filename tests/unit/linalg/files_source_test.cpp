@@ -19,7 +19,7 @@ using test::entries;
 using test::Hdf5Layout;
 using test::message_of;
 
-// Reads every tile, all at once, and compares the part of it that belongs to the matrix.
+// Reads every tile, all at once, and compares. Nothing but the matrix is read, and nothing but the tile is written.
 template <class T>
 void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t rows, std::uint64_t cols) {
   auto const info = open_matrix_file(spec);
@@ -33,8 +33,8 @@ void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t
   std::vector<test::AlignedMemory> memory;
   std::vector<test::Completion> done(slots);
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
-    memory.emplace_back(source->tile_bytes());
-    source->read_async(slot, memory.back().data(), source->tile_bytes(), done[slot].callback());
+    memory.emplace_back(source->tile_bytes(slot));
+    source->read_async(slot, memory.back().data(), source->tile_bytes(slot), done[slot].callback());
   }
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     ASSERT_NO_THROW(done[slot].get()) << source->describe(slot);
@@ -42,12 +42,12 @@ void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t
     auto const j = t.col_of(slot);
     for (std::uint64_t r = 0; r < t.rows_in(i); ++r) {
       for (std::uint64_t c = 0; c < t.cols_in(j); ++c) {
-        ASSERT_EQ(memory[slot].as<T>()[r * tile + c], test::element<T>(i * tile + r, j * tile + c))
+        ASSERT_EQ(memory[slot].as<T>()[r * t.cols_in(j) + c], test::element<T>(i * tile + r, j * tile + c))
             << spec << ", " << source->describe(slot) << ", " << r << ", " << c;
       }
     }
   }
-  EXPECT_GE(io->bytes_read(), rows * cols * sizeof(T));
+  EXPECT_EQ(io->bytes_read(), rows * cols * sizeof(T)) << spec;
 }
 
 class MatrixSourceTest : public ::testing::Test {
@@ -94,7 +94,7 @@ TEST_F(MatrixSourceTest, ADatasetThatWasNeverWrittenReadsAsItsFillValue) {
     test::write_hdf5(directory / "A.h5", {n, n}, {}, layout);
     auto const source =
         open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
-    test::AlignedMemory memory(source->tile_bytes());
+    test::AlignedMemory memory(source->tile_bytes(4));
     memory.as<double>()[5] = 3;
     test::read(*source, 4, memory);
     EXPECT_EQ(memory.as<double>()[5], 0.0);
@@ -168,15 +168,35 @@ TEST_F(MatrixSourceTest, ChunksOfAMatrixSmallerThanATile) {
   expect_all_tiles<double>(path, 16, 5, 90);
 }
 
+// Tall, wide and one-column matrices in both orders of a file: tiles hold what belongs to the matrix, in rows.
+TEST_F(MatrixSourceTest, TilesOfNarrowMatricesAreAsLargeAsTheyAre) {
+  for (auto const& [rows, cols] : {std::pair<hsize_t, hsize_t>{200, 1}, {200, 3}, {1, 200}, {3, 200}, {130, 70}}) {
+    test::write_hdf5(directory / "A.h5", {rows, cols}, entries(rows, cols));
+    expect_all_tiles<double>(directory / "A.h5", 64, rows, cols);
+    test::write_hdf5(directory / "C.h5", {rows, cols}, entries(rows, cols),
+                     {.chunk = {std::min<hsize_t>(64, rows), std::min<hsize_t>(64, cols)}});
+    expect_all_tiles<double>(directory / "C.h5", 64, rows, cols);
+    for (bool const fortran : {false, true}) {
+      test::write_npy(directory / "A.npy", rows, cols, entries(rows, cols), {.fortran = fortran});
+      expect_all_tiles<double>(directory / "A.npy", 64, rows, cols);
+      auto const source =
+          open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, make_async_file_io());
+      Bytes sum = 0;
+      for (std::uint64_t slot = 0; slot < source->tiling().tile_rows() * source->tiling().tile_cols(); ++slot)
+        sum += source->tile_bytes(slot);
+      EXPECT_EQ(sum, rows * cols * sizeof(double));
+    }
+  }
+}
+
 TEST_F(MatrixSourceTest, NonFinitePartsOfComplexElements) {
   auto values = test::complex_entries(20, 30);
   values[(7 * 30 + 21) * 2 + 1] = std::numeric_limits<double>::infinity();
   test::write_npy(directory / "A.npy", 20, 30, values, {.descriptor = "<c16"});
   auto const source =
       open_matrix_source(open_matrix_file(directory / "A.npy"), 16, MatrixPart::All, make_async_file_io());
-  test::AlignedMemory memory(source->tile_bytes());
-  EXPECT_NO_THROW(test::read(*source, 0, memory));
-  EXPECT_EQ(message_of<DataError>([&] { test::read(*source, 1, memory); }),
+  EXPECT_NO_THROW(test::read(*source, 0, test::AlignedMemory(source->tile_bytes(0))));
+  EXPECT_EQ(message_of<DataError>([&] { test::read(*source, 1, test::AlignedMemory(source->tile_bytes(1))); }),
             (directory / "A.npy") + " holds infinity at (7, 21)");
 }
 
@@ -192,9 +212,8 @@ TEST_F(MatrixSourceTest, NonFiniteElementsAreNamedWithTheirPlace) {
     auto const io = make_async_file_io();
     auto const lower = open_matrix_source(info, 64, MatrixPart::Lower, io);
     auto const upper = open_matrix_source(info, 64, MatrixPart::Upper, io);
-    test::AlignedMemory memory(lower->tile_bytes());
     auto const message = [&](MatrixSource& source, std::uint64_t slot) {
-      return message_of<DataError>([&] { test::read(source, slot, memory); });
+      return message_of<DataError>([&] { test::read(source, slot, test::AlignedMemory(source.tile_bytes(slot))); });
     };
     EXPECT_EQ(message(*lower, 7), info.name() + " holds NaN at (140, 70)");
     EXPECT_EQ(message(*lower, 4), info.name() + " holds infinity at (70, 69)");
@@ -208,9 +227,11 @@ TEST_F(MatrixSourceTest, IsReadOnlyAndKnowsItsSlots) {
   test::write_hdf5(directory / "A.h5", {n, n}, entries(n, n));
   auto const source =
       open_matrix_source(open_matrix_file(directory / "A.h5"), 64, MatrixPart::All, make_async_file_io());
-  test::AlignedMemory memory(source->tile_bytes());
+  test::AlignedMemory memory(source->tile_bytes(0));
+  EXPECT_EQ(memory.size(), source->largest_tile_bytes());
   EXPECT_THROW(test::write(*source, 0, memory), InternalError);
   EXPECT_THROW(test::read(*source, 9, memory), InternalError);
+  EXPECT_THROW(test::read(*source, 8, memory), InternalError) << "a tile at the edge is smaller";
   EXPECT_EQ(source->describe(5), "tile (1, 2) of " + (directory / "A.h5") + ":/A");
 }
 
@@ -219,9 +240,8 @@ TEST_F(MatrixSourceTest, AFileThatShrinksWhileItIsReadIsAnError) {
   auto const source =
       open_matrix_source(open_matrix_file(directory / "A.npy"), 64, MatrixPart::All, make_async_file_io());
   std::filesystem::resize_file(directory / "A.npy", 100000);
-  test::AlignedMemory memory(source->tile_bytes());
-  EXPECT_NO_THROW(test::read(*source, 0, memory));
-  EXPECT_THROW(test::read(*source, 8, memory), IoError);
+  EXPECT_NO_THROW(test::read(*source, 0, test::AlignedMemory(source->tile_bytes(0))));
+  EXPECT_THROW(test::read(*source, 8, test::AlignedMemory(source->tile_bytes(8))), IoError);
 }
 
 }  // namespace

@@ -162,21 +162,19 @@ template <class T>
           }};
 }
 
-/// A copy of A in tiles of make_temporary_matrix's form (row-major, whole tiles also at the edges), bound to a
-/// submitter.
+/// A copy of A in tiles of make_temporary_matrix's form (row-major, without gaps), bound to a submitter.
 template <class T>
 class RowMajorTiles {
  public:
-  RowMajorTiles(Rectangle<T> const& a, std::uint64_t tile)
-      : m_grid{a.rows, a.cols, tile}, m_memory(m_grid.tile_rows() * m_grid.tile_cols() * tile * tile, T(-7)) {
+  RowMajorTiles(Rectangle<T> const& a, std::uint64_t tile) : m_grid{a.rows, a.cols, tile}, m_memory(a.rows * a.cols) {
     for (std::uint64_t i = 0; i < a.rows; ++i) {
       for (std::uint64_t j = 0; j < a.cols; ++j) m_memory[place(i, j)] = a(i, j);
     }
   }
   [[nodiscard]] TiledMatrix<T> bind(ImmediateSubmitter& submitter, MatrixPart part = MatrixPart::All,
                                     std::string const& name = "A") {
-    return {m_grid, part, Layout::RowMajor, m_grid.tile, [&](std::uint64_t i, std::uint64_t j) {
-              return submitter.bind(tile_name(name, i, j), m_grid.tile * m_grid.tile * sizeof(T),
+    return {m_grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
+              return submitter.bind(tile_name(name, i, j), m_grid.elements_in(i, j) * sizeof(T),
                                     &m_memory[place(m_grid.first(i), m_grid.first(j))]);
             }};
   }
@@ -186,9 +184,12 @@ class RowMajorTiles {
   }
 
  private:
+  // Tile rows lie one after the other, and in them the tiles.
   [[nodiscard]] std::size_t place(std::uint64_t i, std::uint64_t j) const {
     auto const b = m_grid.tile;
-    return (m_grid.slot(i / b, j / b) * b + i % b) * b + j % b;
+    auto const rows = m_grid.rows_in(i / b);
+    auto const cols = m_grid.cols_in(j / b);
+    return m_grid.first(i / b) * m_grid.cols + rows * m_grid.first(j / b) + i % b * cols + j % b;
   }
   TileGrid m_grid;
   std::vector<T> m_memory;
