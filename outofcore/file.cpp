@@ -48,13 +48,22 @@ std::shared_ptr<File const> File::open_for_reading(std::string const& path) { re
 std::shared_ptr<File const> File::open_for_update(std::string const& path) { return open(path, O_RDWR); }
 
 std::shared_ptr<File const> File::create_unlinked(std::string const& directory) {
+  auto const name = "the scratch file in " + directory;
+  int const nameless = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (nameless >= 0) {
+    auto const link = "/proc/self/fd/" + std::to_string(nameless);
+    int const direct = ::open(link.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT);
+    if (direct >= 0 || errno == EINVAL) return std::shared_ptr<File const>(new File(name, nameless, direct));
+    ::close(nameless);  // there is no /proc to open it again
+  }
+  // The file system knows only files with names: this one has one for an instant.
   std::string path = directory + "/granary-scratch-XXXXXX";
   int const buffered = ::mkostemp(path.data(), O_CLOEXEC);
   if (buffered < 0)
     throw InvalidArgument("cannot write to the scratch directory " + directory + ": " + errno_text(errno));
   int const direct = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT);
   ::unlink(path.c_str());
-  return std::shared_ptr<File const>(new File("the scratch file in " + directory, buffered, direct));
+  return std::shared_ptr<File const>(new File(name, buffered, direct));
 }
 
 Bytes File::size() const {

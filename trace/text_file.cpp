@@ -3,26 +3,35 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <utility>
 
 namespace granary {
 
-TextFile::TextFile(std::string path) : m_path(std::move(path)), m_file(std::fopen(m_path.c_str(), "w")) {
-  if (!m_file) fail();
+TextFile::TextFile(std::string path) : m_path(std::move(path)) {
+  if (!detail::is_special_file(m_path)) {
+    m_whole.emplace(m_path);
+    return;
+  }
+  m_special = ::open(m_path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (m_special < 0) throw IoError("cannot write", m_path, 0, errno);
+}
+
+TextFile::~TextFile() {
+  if (m_special >= 0) ::close(m_special);
 }
 
 void TextFile::flush() {
-  if (std::fwrite(m_text.data(), 1, m_text.size(), m_file.get()) != m_text.size()) fail();
-  m_written += m_text.size();
+  detail::write_all(m_whole ? m_whole->descriptor() : m_special, {m_text.data(), m_text.size()}, m_path);
   m_text.clear();
 }
 
 void TextFile::close() {
   flush();
-  if (std::fclose(m_file.release()) != 0) fail();
+  if (m_whole) m_whole->commit();
 }
-
-void TextFile::fail() const { throw IoError("write", m_path, m_written, errno); }
 
 }  // namespace granary

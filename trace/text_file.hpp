@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <cstdio>
+#include <granary/core/base/partial_file.hpp>
+
+#include <cstddef>
 #include <iterator>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,16 @@
 
 namespace granary {
 
-/// A text that is written to a file as it grows, in large pieces.
+/// A text that is written as it grows, in large pieces: beside its path, from which it gets its name when it is
+/// complete (detail::PartialFile), or straight to a device, a FIFO or a socket.
 class TextFile {
  public:
-  /// Replaces the file. Throws IoError, as the functions below do, when it cannot be written.
+  /// Throws InvalidArgument and IoError, as the functions below do, when it cannot be written.
   explicit TextFile(std::string path);
+  TextFile(TextFile const&) = delete;
+  TextFile& operator=(TextFile const&) = delete;
+  /// What was not closed is removed.
+  ~TextFile();
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
@@ -29,22 +35,18 @@ class TextFile {
     m_text.append(text.data(), text.data() + text.size());
     if (m_text.size() >= piece) flush();
   }
-  /// The file is complete. Without it, it ends where the last piece did.
+  /// The file is complete and gets its name.
   void close();
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   static constexpr std::size_t piece = std::size_t{1} << 20U;
 
   void flush();
-  [[noreturn]] void fail() const;
 
   std::string m_path;
-  std::unique_ptr<std::FILE, Close> m_file;
+  std::optional<detail::PartialFile> m_whole;
+  int m_special = -1;
   fmt::memory_buffer m_text;  // not written yet
-  std::uint64_t m_written = 0;
 };
 
 }  // namespace granary

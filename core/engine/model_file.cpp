@@ -2,6 +2,7 @@
 #include <granary/core/engine/model_file.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -120,29 +120,6 @@ std::string read_text(std::filesystem::path const& file) {
   return text;
 }
 
-// Writes the whole text to a new file beside `file` and gives it that name.
-void replace(std::filesystem::path const& file, std::string const& text) {
-  static std::atomic<unsigned> count = 0;
-  auto const temporary = file.string() + "." + std::to_string(::getpid()) + "." + std::to_string(count++);
-  int const descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor < 0) fail("cannot write", temporary, errno);
-  std::size_t written = 0;
-  int error = 0;
-  while (written < text.size() && error == 0) {
-    auto const n = ::write(descriptor, text.data() + written, text.size() - written);
-    if (n >= 0) {
-      written += static_cast<std::size_t>(n);
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (::close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  ::unlink(temporary.c_str());
-  fail("cannot write", file.string(), error);
-}
-
 // Held while a process reads, changes and writes the file. Where a file system has no locks, or another process holds
 // this one for longer than an update takes, the update goes ahead: it may lose the other's part, and damages nothing.
 class UpdateLock {
@@ -203,7 +180,9 @@ void update_models(std::filesystem::path const& file, std::function<void(Machine
     models = {};
   }
   change(models);
-  replace(file, format(models));
+  detail::PartialFile whole(file.string());
+  whole.append(format(models));
+  whole.commit();
 }
 
 }  // namespace granary

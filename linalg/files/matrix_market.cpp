@@ -15,8 +15,9 @@
 #include <vector>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
+#include <granary/linalg/files/dead_run.hpp>
 #include <granary/linalg/files/market_text.hpp>
-#include <granary/linalg/files/partial_file.hpp>
 #include <granary/linalg/files/scalar_dispatch.hpp>
 #include <granary/linalg/files/tile_memory.hpp>
 
@@ -118,29 +119,28 @@ void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory,
 // A text file that is written beside its path.
 class TextOutput {
  public:
-  explicit TextOutput(std::string const& path)
-      : m_output(path), m_file(std::fopen(m_output.partial_path().c_str(), "wb")) {
-    if (m_file == nullptr) fail();
-  }
-  TextOutput(TextOutput const&) = delete;
-  TextOutput& operator=(TextOutput const&) = delete;
-  ~TextOutput() {
-    if (m_file != nullptr) std::fclose(m_file);
-  }
+  explicit TextOutput(std::string const& path) : m_output(path) { detail::warn_of_dead_run(m_output); }
 
   void write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), m_file) != text.size()) fail();
+    m_text += text;
+    if (m_text.size() >= piece) flush();
   }
   void commit() {
-    if (std::fflush(m_file) != 0 || ::fsync(::fileno(m_file)) != 0) fail();
+    flush();
+    if (::fsync(m_output.descriptor()) != 0) throw IoError("cannot flush", m_output.path(), 0, errno);
     m_output.commit();
   }
 
  private:
-  [[noreturn]] void fail() const { throw IoError("cannot write", m_output.path(), 0, errno); }
+  static constexpr std::size_t piece = std::size_t{1} << 18U;
+
+  void flush() {
+    m_output.append(m_text);
+    m_text.clear();
+  }
 
   detail::PartialFile m_output;
-  std::FILE* m_file;
+  std::string m_text;  // not written yet
 };
 
 template <class T>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <granary/core/base/error.hpp>
-#include <granary/linalg/files/chunk_map.hpp>
+#include <granary/linalg/files/dead_run.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/line_extents.hpp>
 
@@ -25,6 +25,32 @@ void write_text_attribute(hid_t dataset, char const* name, std::string const& va
       require({H5Acreate2(dataset, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose},
               "write the attribute", name);
   H5Awrite(attribute.get(), type.get(), value.c_str());
+}
+
+// The output is locked already, and where the file system turns the one kind of lock into the other, as NFS does, HDF5
+// would wait for that.
+Hdf5Id access_to(std::string const& name) {
+  auto access = require({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "create", name);
+  H5Pset_fapl_sec2(access.get());  // whatever HDF5_DRIVER says: the file is one
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
+  H5Pset_file_locking(access.get(), false, true);
+#endif
+  return access;
+}
+
+// HDF5 opens a file by its name.
+void require_same(detail::PartialFile const& output, hid_t file) {
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) >= 0) output.require_same(*static_cast<int*>(descriptor));
+}
+
+haddr_t chunk_address(hid_t dataset, std::uint64_t row, std::uint64_t col) {
+  hsize_t const corner[2] = {row, col};
+  unsigned filters = 0;
+  haddr_t address = HADDR_UNDEF;
+  hsize_t bytes = 0;
+  if (H5Dget_chunk_info_by_coord(dataset, corner, &filters, &address, &bytes) < 0) return HADDR_UNDEF;
+  return address;
 }
 
 void require_name(std::string const& dataset) {
@@ -62,6 +88,9 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
     throw InvalidArgument("a tile of " + std::to_string(m_chunk_rows) + " x " + std::to_string(m_chunk_cols) +
                           " elements is " + format_bytes(chunk_bytes()) + "; a chunk of HDF5 is less than 4 GiB");
   }
+  detail::warn_of_dead_run(m_output);
+  auto const tiles = tiling().tile_rows() * tiling().tile_cols();
+  m_output.require_space(bytes_of_part(), tiles * chunk_bytes());
   try {
     create_file();
   } catch (DataError const& error) {
@@ -69,13 +98,14 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
     throw Error("cannot write " + path + ": " + error.what());
   }
   m_file = File::open_for_update(m_output.partial_path());
+  m_output.require_same(m_file->descriptor(false));
   reserve_space();
 }
 
 void MatrixSink::create_file() {
   detail::Hdf5Lock const lock;
   auto const& name = m_output.partial_path();
-  auto const access = require({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "create", name);
+  auto const access = access_to(name);
   auto const creation = require({H5Pcreate(H5P_DATASET_CREATE), H5Pclose}, "create", name);
   // The format of 1.10 keeps the chunks of a dataset of fixed size in one stretch, without an index, if they are
   // allocated early. Nothing is written into them: the file grows by truncation, and what was never written reads as
@@ -92,29 +122,41 @@ void MatrixSink::create_file() {
   auto const type = detail::memory_type(m_options.scalar_type);
   auto const groups = with_groups(name);
   auto file = require({H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose}, "create", name);
+  require_same(m_output, file.get());
   auto dataset = require({H5Dcreate2(file.get(), m_options.dataset.c_str(), type.get(), space.get(), groups.get(),
                                      creation.get(), H5P_DEFAULT),
                           H5Dclose},
                          "create the dataset " + m_options.dataset + " in", name);
   write_text_attribute(dataset.get(), "part", name_of(m_options.part));
-  dataset.reset();
-  file.reset();
-
-  auto info = open_matrix_file(name);
-  auto const chunks = detail::map_chunks(info);
   auto const count = tiling().tile_rows() * tiling().tile_cols();
-  if (!chunks || chunks->at(count - 1) != chunks->at(0) + (count - 1) * chunk_bytes()) {
+  auto const first = chunk_address(dataset.get(), 0, 0);
+  auto const last = chunk_address(dataset.get(), (tiling().tile_rows() - 1) * m_chunk_rows,
+                                  (tiling().tile_cols() - 1) * m_chunk_cols);
+  if (first == HADDR_UNDEF || last != first + (count - 1) * chunk_bytes())
     throw InternalError("HDF5 did not lay out " + name + " in one stretch");
-  }
-  m_first_byte = chunks->at(0);
+  m_first_byte = first;
+  dataset.reset();
+  if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0)
+    throw DataError("cannot write " + name + ": " + detail::hdf5_reason());
+}
+
+Bytes MatrixSink::bytes_of_part() const {
+  Bytes bytes = 0;
+  for (std::uint64_t i = 0; i < tiling().tile_rows(); ++i) bytes += row_of_part(i).tiles * chunk_bytes();
+  return bytes;
+}
+
+MatrixSink::Stretch MatrixSink::row_of_part(std::uint64_t i) const {
+  auto const columns = tiling().tile_cols();
+  auto const first = m_options.part == MatrixPart::Upper ? std::min(i, columns) : 0;
+  auto const end = m_options.part == MatrixPart::Lower ? std::min(i + 1, columns) : columns;
+  return {first, end - first};
 }
 
 void MatrixSink::reserve_space() {
-  auto const columns = tiling().tile_cols();
   for (std::uint64_t i = 0; i < tiling().tile_rows(); ++i) {
-    auto const first = m_options.part == MatrixPart::Upper ? i : 0;
-    auto const end = m_options.part == MatrixPart::Lower ? std::min(i + 1, columns) : columns;
-    if (first < end) m_file->reserve(offset_of(tiling().slot(i, first)), (end - first) * chunk_bytes());
+    auto const [first, tiles] = row_of_part(i);
+    if (tiles > 0) m_file->reserve(offset_of(tiling().slot(i, first)), tiles * chunk_bytes());
   }
 }
 
@@ -189,7 +231,9 @@ void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t c
   if (!m_file) throw InternalError(m_output.path() + " was committed already");
   require_name(dataset);
   detail::Hdf5Lock const lock;
-  Hdf5Id const file(H5Fopen(m_output.partial_path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+  auto const access = access_to(m_output.path());
+  Hdf5Id const file(H5Fopen(m_output.partial_path().c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
+  if (file.valid()) require_same(m_output, file.get());
   if (file.valid() && Hdf5Id(H5Oopen(file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose).valid())
     throw InvalidArgument(m_output.path() + " has a dataset " + dataset + " already");
   hsize_t const extent[1] = {values.size()};

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/matrix_output.hpp>
-#include <granary/linalg/files/partial_file.hpp>
 #include <granary/linalg/files/tile_memory.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
@@ -29,15 +29,14 @@ struct MatrixSinkOptions {
 /// h5py shows at [i, j] what is at row i and column j. Chunks at the edges of the matrix are as large in the file as
 /// all others, as HDF5 has it; what they hold beyond the matrix is neither written nor read.
 ///
-/// The file is written beside `path`, as `<path>.partial-<process id>`, with room reserved for the part that is
-/// written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after that
-/// tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache,
-/// but for the last tile column where the matrix ends within it. HDF5 1.10 or newer
-/// reads the file.
+/// The file is written beside `path`, as `<path>.partial` (detail::PartialFile), with room reserved for the part that
+/// is written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after
+/// that tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache, but for the
+/// last tile column where the matrix ends within it. HDF5 1.10 or newer reads the file.
 class MatrixSink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument when the output cannot be created there, an extent or the tile size is 0, or a
-  /// tile has 4 GiB; IoError when the disk is full, Error when HDF5 cannot write.
+  /// Throws InvalidArgument when the output cannot be created there, another run is writing it, an extent or the tile
+  /// size is 0, or a tile has 4 GiB; Error when the disk is full or HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
 
   /// Reads back a tile that was written. `bytes` is tile_bytes(slot); throws InternalError otherwise, for a tile
@@ -55,7 +54,15 @@ class MatrixSink final : public MatrixOutput {
   void commit() override;
 
  private:
+  // Of a row of tiles, those that are in the part.
+  struct Stretch {
+    std::uint64_t first;
+    std::uint64_t tiles;
+  };
+
   void create_file();
+  [[nodiscard]] Stretch row_of_part(std::uint64_t i) const;
+  [[nodiscard]] Bytes bytes_of_part() const;
   void reserve_space();
   void check(std::uint64_t slot, Bytes bytes) const;
   [[nodiscard]] Bytes chunk_bytes() const { return m_chunk_rows * m_chunk_cols * size_of(m_options.scalar_type); }

@@ -1,13 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/npy_sink.hpp>
 
+#include <unistd.h>
+
 #include <bit>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
+#include <string>
 #include <utility>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/files/dead_run.hpp>
 #include <granary/linalg/files/line_extents.hpp>
 
 namespace granary {
@@ -35,9 +37,13 @@ char const* kind_of(ScalarType type) {
 
 NpySink::NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type)
     : MatrixOutput(tiling, type), m_io(std::move(io)), m_output(path) {
+  detail::warn_of_dead_run(m_output);
+  auto const bytes = tiling.rows * tiling.cols * size_of(type);
+  m_output.require_space(first_byte + bytes, first_byte + bytes);
   write_header();
   m_file = File::open_for_update(m_output.partial_path());
-  m_file->reserve(first_byte, tiling.rows * tiling.cols * size_of(type));
+  m_output.require_same(m_file->descriptor(false));
+  m_file->reserve(first_byte, bytes);
 }
 
 void NpySink::write_header() const {
@@ -48,15 +54,11 @@ void NpySink::write_header() const {
   constexpr std::size_t length = first_byte - 10;
   text.resize(length - 1, ' ');
   text += '\n';
-  std::ofstream file(m_output.partial_path(), std::ios::binary);
-  file.write("\x93NUMPY\x01", 7).put(0);
-  file.put(static_cast<char>(length & 0xff)).put(static_cast<char>(length >> 8));
-  file << text;
-  file.close();
-  if (!file) throw IoError("cannot write", m_output.partial_path(), 0, errno);
-  std::error_code error;
-  std::filesystem::resize_file(m_output.partial_path(), first_byte + t.rows * t.cols * size_of(scalar_type()), error);
-  if (error) throw IoError("cannot write", m_output.partial_path(), first_byte, error.value());
+  m_output.append(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(length & 0xff) +
+                  static_cast<char>(length >> 8) + text);
+  auto const end = first_byte + t.rows * t.cols * size_of(scalar_type());
+  if (::ftruncate(m_output.descriptor(), static_cast<off_t>(end)) != 0)
+    throw IoError("cannot write", m_output.path(), first_byte, errno);
 }
 
 std::vector<IoExtent> NpySink::extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const {

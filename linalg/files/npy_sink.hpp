@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/matrix_output.hpp>
-#include <granary/linalg/files/partial_file.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
 #pragma GCC visibility push(default)
@@ -17,8 +17,8 @@ namespace granary {
 /// and column j. Elements that are never written are zeros.
 class NpySink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument when the output cannot be created there, or an extent or the tile size is 0; IoError when
-  /// the disk is full.
+  /// Throws InvalidArgument when the output cannot be created there, another run is writing it, or an extent or the
+  /// tile size is 0; Error when the disk is full.
   NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type);
 
   /// `bytes` is tile_bytes(slot); throws InternalError otherwise, and after commit.

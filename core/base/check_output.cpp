@@ -1,0 +1,100 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/partial_file.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(std::string const& output, std::string const& why) {
+  throw InvalidArgument("cannot write the output " + output + ": " + why);
+}
+
+std::string text_of(int error_number) { return std::generic_category().message(error_number); }
+
+// What is at the path, at the end of its links; nothing where a new file can be. The system's own call follows the
+// links: it refuses those of strangers in directories that all may write.
+std::optional<mode_t> kind_of(std::string const& output) {
+  struct stat status {};
+  if (::stat(output.c_str(), &status) == 0) return status.st_mode;
+  if (errno != ENOENT) refuse(output, text_of(errno));
+  return std::nullopt;
+}
+
+bool is_descriptor(int descriptor, std::string const& path) {
+  struct stat open {};
+  struct stat named {};
+  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
+}
+
+std::string directory_of(fs::path const& path) {
+  auto const parent = path.parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+void check_place(std::string const& output) {
+  auto const directory = directory_of(detail::follow_links(output));
+  struct stat status {};
+  int const error = ::stat(directory.c_str(), &status) != 0 ? errno : !S_ISDIR(status.st_mode) ? ENOTDIR : 0;
+  if (error != 0) refuse(output, directory + ": " + text_of(error));
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) refuse(output, directory + ": " + text_of(errno));
+}
+
+void check(std::string const& output, std::vector<std::string> const& inputs, bool special) {
+  std::error_code ignored;
+  for (auto const& input : inputs) {
+    if (fs::equivalent(output, input, ignored))
+      throw InvalidArgument("the output " + output + " is the same file as the input " + input);
+  }
+  auto const kind = kind_of(output);
+  if (kind && S_ISDIR(*kind)) throw InvalidArgument("the output " + output + " is a directory");
+  if (kind && !S_ISREG(*kind) && !special) {
+    throw InvalidArgument("the output " + output + " is a " +
+                          (S_ISFIFO(*kind)   ? "FIFO"
+                           : S_ISSOCK(*kind) ? "socket"
+                                             : "device") +
+                          "; a matrix is written to a regular file");
+  }
+  if (kind && S_ISREG(*kind) && (is_descriptor(STDOUT_FILENO, output) || is_descriptor(STDERR_FILENO, output)))
+    throw InvalidArgument("the output " + output + " is where this program prints");
+  if (kind && ::access(output.c_str(), W_OK) != 0) refuse(output, text_of(errno));
+  if (!kind || S_ISREG(*kind)) check_place(output);
+}
+
+}  // namespace
+
+void check_output(std::string const& output, std::vector<std::string> const& inputs) { check(output, inputs, false); }
+
+void check_text_output(std::string const& output, std::vector<std::string> const& inputs) {
+  check(output, inputs, true);
+}
+
+std::string detail::follow_links(std::string const& path) {
+  constexpr int most_links = 40;  // as many as the system follows
+  fs::path target = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == most_links) refuse(path, text_of(ELOOP));
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  auto const directory = fs::canonical(directory_of(target), error);
+  return error ? target.string() : (directory / target.filename()).string();
+}
+
+bool detail::is_special_file(std::string const& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+}  // namespace granary

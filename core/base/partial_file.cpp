@@ -1,0 +1,192 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/partial_file.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include <granary/core/base/error.hpp>
+
+namespace granary::detail {
+namespace {
+
+// Those of this process. Never destroyed: the process may be ended while static objects are.
+struct Registry {
+  std::mutex mutex;  // held while files are created, renamed and removed, so that abandon_partial_files misses none
+  std::vector<PartialFile const*> files;
+};
+
+Registry& registry() {
+  static auto* const all = new Registry;
+  return *all;
+}
+
+bool same_file(struct stat const& a, struct stat const& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+enum class Lock { Taken, HeldElsewhere, Unsupported };
+
+Lock lock(int descriptor) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  if (::fcntl(descriptor, F_OFD_SETLK, &whole) == 0) return Lock::Taken;
+  return errno == EAGAIN || errno == EACCES ? Lock::HeldElsewhere : Lock::Unsupported;
+}
+
+}  // namespace
+
+PartialFile::PartialFile(std::string const& path) {
+  check_output(path, {});
+  m_path = follow_links(path);
+  m_partial_path = m_path + ".partial";
+  struct stat old {};
+  if (::stat(m_path.c_str(), &old) == 0) m_replaced = Access{old.st_mode, old.st_uid, old.st_gid};
+  std::lock_guard const guard(registry().mutex);
+  // Others may create and remove files of this name between two calls of ours, but not for ever.
+  constexpr int most_tries = 1000;
+  for (int tries = 0; !create(); ++tries) {
+    if (tries == most_tries) refuse("it is created and removed all the time");
+  }
+  registry().files.push_back(this);
+}
+
+PartialFile::~PartialFile() {
+  if (m_descriptor < 0) return;
+  {
+    std::lock_guard const guard(registry().mutex);
+    if (std::erase(registry().files, this) > 0 && has_its_name()) ::unlink(m_partial_path.c_str());
+  }
+  close();  // gives the blocks of a large file back, which takes its time
+}
+
+// False: something else came between; try again. Whoever holds the lock of the file of this name, and nobody else,
+// renames or removes it.
+bool PartialFile::create() {
+  // What is replaced may be a secret.
+  mode_t const mode = m_replaced ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  m_descriptor = ::open(m_partial_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  if (m_descriptor < 0) {
+    if (errno != EEXIST) refuse(std::generic_category().message(errno));
+    remove_dead();
+    return false;
+  }
+  // Another may have found it before it was locked, and taken it for a dead run's.
+  if (lock(m_descriptor) != Lock::HeldElsewhere && has_its_name()) return true;
+  close();
+  return false;
+}
+
+void PartialFile::remove_dead() {
+  m_descriptor = ::open(m_partial_path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (m_descriptor < 0) {
+    if (errno == ENOENT) return;
+    refuse(errno == ELOOP ? "it is a symbolic link" : std::generic_category().message(errno));
+  }
+  struct stat status {};
+  bool const regular = ::fstat(m_descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  auto const outcome = regular ? lock(m_descriptor) : Lock::Unsupported;
+  if (outcome == Lock::Taken && has_its_name() && ::unlink(m_partial_path.c_str()) == 0) m_replaced_a_dead_one = true;
+  close();
+  if (!regular) refuse("it is there and is not a regular file");
+  if (outcome == Lock::HeldElsewhere) refuse("another run is writing it");
+  if (outcome == Lock::Unsupported) {
+    refuse(
+        "it is there, and its file system has no locks that would tell whether a run is writing it; remove it if none "
+        "is");
+  }
+}
+
+bool PartialFile::has_its_name() const {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(m_descriptor, &ours) == 0 && ::lstat(m_partial_path.c_str(), &named) == 0 && same_file(ours, named);
+}
+
+void PartialFile::close() {
+  ::close(m_descriptor);
+  m_descriptor = -1;
+}
+
+void PartialFile::refuse(std::string const& why) const {
+  throw InvalidArgument("cannot write the output " + m_path + " by way of " + m_partial_path + ": " + why);
+}
+
+void PartialFile::append(std::string_view text) const { write_all(m_descriptor, text, m_path); }
+
+void PartialFile::require_space(Bytes bytes, Bytes length) const {
+  detail::require_space(m_partial_path, "the output " + m_path, bytes, length);
+}
+
+void PartialFile::require_same(int descriptor) const {
+  struct stat ours {};
+  struct stat theirs {};
+  if (::fstat(m_descriptor, &ours) == 0 && ::fstat(descriptor, &theirs) == 0 && same_file(ours, theirs)) return;
+  throw Error(m_partial_path + " was replaced while it was written");
+}
+
+void PartialFile::keep_access() const {
+  if (!m_replaced) return;
+  auto mode = m_replaced->mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  if (::fchown(m_descriptor, m_replaced->owner, m_replaced->group) != 0 &&
+      ::fchown(m_descriptor, static_cast<uid_t>(-1), m_replaced->group) != 0) {
+    // Another group must not get what was given to the old one.
+    mode = (mode & ~static_cast<mode_t>(S_IRWXG)) | (mode & (mode << 3U) & S_IRWXG);
+  }
+  ::fchmod(m_descriptor, mode);
+}
+
+void PartialFile::commit() {
+  {
+    std::lock_guard const guard(registry().mutex);
+    if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
+    keep_access();
+    if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
+      throw IoError("cannot give the output its name", m_path, 0, errno);
+    std::erase(registry().files, this);
+  }
+  // The name is durable with its directory; a file system that cannot flush one has nothing to flush.
+  auto const parent = m_path.substr(0, m_path.rfind('/') + 1);
+  int const directory = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  ::fsync(directory);
+  ::close(directory);
+}
+
+void write_all(int descriptor, std::string_view text, std::string const& name) {
+  for (std::size_t written = 0; written < text.size();) {
+    auto const n = ::write(descriptor, text.data() + written, text.size() - written);
+    if (n >= 0) {
+      written += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      throw IoError("cannot write", name, written, errno);
+    }
+  }
+}
+
+void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length) {
+  auto const refuse = [&what](Bytes needed, std::string const& why) {
+    throw Error(what + " needs " + format_bytes(needed) + ", but " + why);
+  };
+  struct rlimit most {};
+  if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && length > most.rlim_cur)
+    refuse(length, "a file may have " + format_bytes(most.rlim_cur) + " here (ulimit -f)");
+  struct statvfs system {};
+  if (::statvfs(path.c_str(), &system) != 0 || system.f_blocks == 0) return;  // it does not know
+  Bytes const free = Bytes{system.f_bavail} * system.f_frsize;
+  if (bytes > free) refuse(bytes, "its file system has " + format_bytes(free) + " free");
+}
+
+void abandon_partial_files() {
+  registry().mutex.lock();
+  for (auto const* file : registry().files) ::unlink(file->partial_path().c_str());
+}
+
+}  // namespace granary::detail
