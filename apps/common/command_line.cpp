@@ -3,6 +3,8 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <filesystem>
 
@@ -14,6 +16,17 @@ namespace {
 
 bool has_unit(std::string const& size) {
   return !size.empty() && std::isalpha(static_cast<unsigned char>(size.back())) != 0;
+}
+
+// CLI11's own range lets NaN pass, which is neither below nor above.
+CLI::Validator seconds_in(double least, double most) {
+  auto const range = fmt::format("[{} - {}]", least, most);
+  return {[=](std::string& text) {
+            double value = 0;
+            bool const good = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+            return good ? std::string() : "Value " + text + " not in range " + range;
+          },
+          "FLOAT in " + range, "seconds"};
 }
 
 }  // namespace
@@ -71,15 +84,16 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_flag("--float", m_options.single_precision, "generated matrices: 32-bit elements instead of 64-bit ones");
   m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
   m_app.add_flag("--check", m_options.check, check);
-  m_app.add_option("--json", m_options.json, "file that gets the summary as JSON");
+  m_app.add_option("--json", m_options.json,
+                   "file that gets the summary as JSON; - for standard output, instead of the text");
   m_app
       .add_option("--progress", m_options.progress_seconds,
                   "print a line of progress every so many seconds, also into a file")
-      ->check(CLI::Range(0.01, 1e6));
+      ->check(seconds_in(0.01, 1e6));
   m_app
       .add_option("--stall-timeout", m_stall_seconds,
                   "print what runs and what waits when no task and no transfer has ended for so many seconds")
-      ->check(CLI::Range(0.01, 1e6));
+      ->check(seconds_in(0.01, 1e6));
   m_app.add_option("--trace", m_options.trace,
                    "file that gets what happened when: .json for Perfetto, .paje for ViTE, docs/trace.md");
   m_app.add_option("--report", m_options.report, "file that gets a page of HTML that shows the run, docs/report.md");

@@ -7,10 +7,17 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <system_error>
+
+#include "apps/common/print.hpp"
 
 namespace granary::app {
 namespace {
@@ -18,9 +25,23 @@ namespace {
 // Leaves at once: everything of ours is cleaned up by now, and HDF5, once it has failed to close a file, crashes in its
 // exit handler.
 [[noreturn]] void fail(std::string const& name, int status, std::string const& message) {
-  fmt::print(stderr, "{}: {}\n", name, message);
-  std::fflush(nullptr);
+  std::fflush(stdout);
+  say(fmt::format("{}: {}\n", name, message));
   std::_Exit(status);
+}
+
+[[noreturn]] void fail(std::string const& name, OutputError const& error) {
+  if (error.reader_is_gone()) std::_Exit(128 + SIGPIPE);  // as the signal would have, without a word
+  fail(name, 1, error.what());
+}
+
+// The first file that is opened would get the number of one that is closed, and what is printed would land in it.
+void occupy_standard_descriptors() {
+  for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    // The wrong way round, so that its use is an error.
+    [[maybe_unused]] int const opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 }  // namespace
@@ -29,10 +50,17 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   // What is printed is the result; warnings do not belong there.
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("[%l] %v");
+  occupy_standard_descriptors();
+  // Both would end the run where it is: a write fails instead.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     SignalWatch signals;
     body(signals);
+    flush_output();
     return 0;
+  } catch (OutputError const& error) {
+    fail(name, error);
   } catch (Interrupted const& error) {
     fail(name, 128 + error.signal(), error.what());
   } catch (InvalidArgument const& error) {
@@ -41,6 +69,10 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
     fail(name, 2, error.what());
   } catch (std::bad_alloc const&) {
     fail(name, 1, "the system has no memory left");
+  } catch (std::system_error const& error) {
+    // fmt's, too, where it cannot print.
+    if (std::ferror(stdout) != 0) fail(name, OutputError(error.code().value()));
+    fail(name, 1, error.what());
   } catch (std::exception const& error) {
     fail(name, 1, error.what());
   }

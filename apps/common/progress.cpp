@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "apps/common/print.hpp"
 
 namespace granary::app {
 namespace {
@@ -49,12 +50,10 @@ void Progress::draw() {
   while (!m_changed.wait_for(lock, interval, [this] { return m_stop; })) {
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - m_start;
     auto const text = format_progress(m_what, m_done(), m_tasks, m_flops, elapsed.count());
-    fmt::print(stderr, fmt::runtime(lines ? "{}\n" : "\r\x1b[K{}"), text);
-    std::fflush(stderr);
+    say(lines ? text + "\n" : "\r\x1b[K" + text);
   }
   if (lines) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  say("\r\x1b[K");
 }
 
 }  // namespace granary::app

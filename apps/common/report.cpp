@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
+
+#include "apps/common/print.hpp"
 
 namespace granary::app {
 namespace {
@@ -126,12 +127,9 @@ void describe(Trace& trace, nlohmann::ordered_json const& values) {
 }
 
 void Report::publish(RunOptions const& options) const {
-  if (!options.quiet) fmt::print("{}", text());
-  if (!options.json) return;
-  std::ofstream file(*options.json);
-  file << json();
-  file.close();
-  if (!file) throw Error("cannot write " + *options.json);
+  bool const prints_json = options.json && is_standard_output(*options.json);
+  if (!options.quiet && !prints_json) fmt::print("{}", text());
+  if (options.json) write_text(*options.json, json());
 }
 
 }  // namespace granary::app

@@ -64,7 +64,8 @@ class Report {
   [[nodiscard]] std::string const& text() const { return m_text; }
   [[nodiscard]] nlohmann::ordered_json const& values() const { return m_json; }
   [[nodiscard]] std::string json() const { return m_json.dump(2) + "\n"; }
-  /// Prints the text and writes the JSON where the options ask for them. Throws Error when it cannot be written.
+  /// Prints the text, unless the JSON is printed, and writes the JSON, as the options ask for them. Throws what
+  /// write_text does.
   void publish(RunOptions const& options) const;
 
  private:

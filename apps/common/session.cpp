@@ -13,11 +13,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
 
+#include "apps/common/print.hpp"
 #include "apps/common/tiling.hpp"
 
 namespace granary::app {
@@ -26,9 +26,9 @@ namespace {
 // SIGUSR1: where the run stands.
 void print_state(Runtime const& runtime) {
   try {
-    fmt::print(stderr, "{}", runtime.describe());
+    say(runtime.describe());
   } catch (std::exception const& error) {
-    fmt::print(stderr, "the state of the run is unknown: {}\n", error.what());
+    say(fmt::format("the state of the run is unknown: {}\n", error.what()));
   }
 }
 
@@ -52,9 +52,7 @@ class CancelOnSignal {
 };
 
 // One name for a file that may not be there yet, whatever it was called.
-std::filesystem::path place_of(std::string const& file) {
-  return std::filesystem::weakly_canonical(std::filesystem::absolute(file));
-}
+std::string place_of(std::string const& file) { return detail::follow_links(file); }
 
 bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
 
@@ -87,6 +85,14 @@ std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) 
     // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
     throw Error("cannot write " + *m_options.output + ": " + error.what());
   }
+}
+
+void Session::require_scratch(Bytes values) const {
+  auto const& options = m_runtime.options();
+  Bytes const held = options.host_memory + m_runtime.devices().size() * options.device_memory;
+  if (values <= held) return;
+  detail::require_space(options.scratch, "the scratch file in " + options.scratch + " (--scratch)", values - held,
+                        values - held);
 }
 
 std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
@@ -157,21 +163,21 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
     if (input.file) files.push_back(input.file->path);
   }
   if (options.output) check_output(*options.output, files);
-  if (options.json) {
-    check_output(*options.json, files);
+  if (options.json && !is_standard_output(*options.json)) {
+    check_text_output(*options.json, files);
     if (options.output && place_of(*options.json) == place_of(*options.output)) {
       throw InvalidArgument("the result and the summary cannot both be written to " + *options.output);
     }
   }
   if (options.trace) check_trace_file(*options.trace);
   if (options.report) check_report_path(*options.report);
-  std::vector<std::filesystem::path> outputs;
+  std::vector<std::string> outputs;
   for (auto const& file : {options.output, options.json}) {
     if (file) outputs.push_back(place_of(*file));
   }
   for (auto const& file : {options.trace, options.report}) {
     if (!file) continue;
-    check_output(*file, files);
+    check_text_output(*file, files);
     auto const path = place_of(*file);
     if (std::ranges::find(outputs, path) != outputs.end()) {
       throw InvalidArgument("what happened cannot be written to " + *file + ", which is another output");

@@ -50,6 +50,9 @@ class Session {
   [[nodiscard]] Submitter& submitter() { return m_runtime.submitter(); }
   /// The output, or null where none was asked for. Throws InvalidArgument, and Error when it cannot be written.
   [[nodiscard]] std::shared_ptr<MatrixSink> make_sink(MatrixSinkOptions const& matrix);
+  /// Throws Error when scratch has no room for what memory does not hold of so many bytes of values, which live at once
+  /// and have no home.
+  void require_scratch(Bytes values) const;
   /// Shows progress while the result lives: of the tasks to come, these many.
   [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
   /// Says so where the tiles are too few for the workers.

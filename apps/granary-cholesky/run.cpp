@@ -164,6 +164,7 @@ Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, plan.part());
+    if (!options.output) session.require_scratch(cholesky_compulsory(plan.grid.rows, size_of(plan.input.type)));
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
     session.note(report, operations_of(plan));
   });

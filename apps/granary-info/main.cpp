@@ -5,9 +5,9 @@
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 
-#include <fstream>
 #include <optional>
 
+#include "apps/common/print.hpp"
 #include "apps/common/program.hpp"
 #include "describe.hpp"
 #include "options.hpp"
@@ -22,16 +22,8 @@ void publish(app::InfoOptions const& options) {
   if (!kokkos_obstacle()) kokkos.emplace();
   auto const description = app::describe_machine(options);
   auto const json = description.dump(2) + "\n";
-  if (options.json == "-") {
-    fmt::print("{}", json);
-    return;
-  }
-  if (options.json) {
-    std::ofstream file(*options.json);
-    file << json;
-    file.close();
-    if (!file) throw InvalidArgument("cannot write " + *options.json);
-  }
+  if (options.json) app::write_text(*options.json, json);
+  if (options.json && app::is_standard_output(*options.json)) return;
   fmt::print("{}", app::text_of(description));
 }
 

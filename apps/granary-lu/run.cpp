@@ -184,6 +184,7 @@ LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
   LuResult result;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, MatrixPart::All);
+    if (!options.output) session.require_scratch(plan.grid.rows * plan.grid.cols * size_of(plan.input.type));
     with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { result = Run<T>(plan, session).perform(); });
     session.note(result.report, operations_of(plan));
   });

@@ -2,6 +2,8 @@
 #include "convert.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
+#include <granary/linalg/files/copy_matrix.hpp>
 #include <granary/linalg/files/matrix_market.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/files/npy_sink.hpp>
@@ -73,10 +75,9 @@ class Input {
     return m_generated ? open_generated(*m_generated, tile, type)
                        : open_matrix_source(*m_file, tile, MatrixPart::All, std::move(io));
   }
-  void write_into(MatrixOutput& output, Bytes memory, std::shared_ptr<AsyncFileIo> const& io,
-                  Between const& between) const {
-    if (m_market) return read_matrix_market(*m_market, output, memory, between);
-    copy_matrix(*open(output.tiling().tile, io), output, memory, between);
+  void write_into(MatrixOutput& output, Bytes memory, std::shared_ptr<AsyncFileIo> const& io) const {
+    if (m_market) return read_matrix_market(*m_market, output, memory);
+    copy_matrix(*open(output.tiling().tile, io), output, memory);
   }
 
  private:
@@ -105,7 +106,7 @@ std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Forma
   return tile;
 }
 
-void write(Input const& input, WriteOptions const& options, Between const& between) {
+void write(Input const& input, WriteOptions const& options) {
   auto const format = format_of(options.output);
   check_output(options.output, input.paths());
   if (options.dataset && format != Format::Hdf5)
@@ -117,7 +118,7 @@ void write(Input const& input, WriteOptions const& options, Between const& betwe
     if (input.is_market()) throw InvalidArgument("the input and the output are both Matrix Market files");
     if (type != input.type)
       throw InvalidArgument("numbers in text have no precision: convert to a .npy file to round them");
-    return write_matrix_market(*input.open(tile, io), options.output, options.memory, between);
+    return write_matrix_market(*input.open(tile, io), options.output, options.memory);
   }
   TileGrid const grid{input.rows, input.cols, tile};
   check_copy_memory(grid, input.type, type, options.memory);
@@ -133,21 +134,19 @@ void write(Input const& input, WriteOptions const& options, Between const& betwe
                                                             .part = MatrixPart::All,
                                                             .dataset = options.dataset.value_or("A")});
   }
-  input.write_into(*output, options.memory, io, between);
-  between();
+  input.write_into(*output, options.memory, io);
   output->commit();
 }
 
 }  // namespace
 
-void convert(ConvertOptions const& options, Between const& between) {
-  write(Input::find(options.input, options.write.single_precision), options.write, between);
+void convert(ConvertOptions const& options) {
+  write(Input::find(options.input, options.write.single_precision), options.write);
 }
 
-void generate(GenerateOptions const& options, Between const& between) {
+void generate(GenerateOptions const& options) {
   auto const type = options.complex ? ScalarType::Complex128 : ScalarType::Float64;
-  write(Input::of_generated(options.matrix, with_precision(type, options.write.single_precision)), options.write,
-        between);
+  write(Input::of_generated(options.matrix, with_precision(type, options.write.single_precision)), options.write);
 }
 
 }  // namespace granary::app

@@ -1,23 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
-
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <exception>
-
+#include "apps/common/program.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
 namespace {
 
 using namespace granary;
-
-// Exit statuses: 1 failed; 2 bad input.
-int fail(int status, char const* message) {
-  fmt::print(stderr, "granary-models: {}\n", message);
-  return status;
-}
 
 std::string perform(app::Options const& options) {
   switch (options.action) {
@@ -34,14 +24,7 @@ std::string perform(app::Options const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return app::run_program("granary-models", [&](app::SignalWatch&) {
     if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", perform(*options));
-    return 0;
-  } catch (InvalidArgument const& error) {
-    return fail(2, error.what());
-  } catch (DataError const& error) {
-    return fail(2, error.what());
-  } catch (std::exception const& error) {
-    return fail(1, error.what());
-  }
+  });
 }

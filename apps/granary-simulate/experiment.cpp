@@ -16,6 +16,7 @@
 #include <numeric>
 #include <set>
 
+#include "apps/common/print.hpp"
 #include "make_workload.hpp"
 #include "output.hpp"
 #include "trace_notes.hpp"
@@ -89,7 +90,7 @@ class ProblemRuns {
         m_problem(make_problem(options, tiles, tile)),
         m_graph(record(*m_problem.workload, platform, m_precision)),
         m_done(done) {
-    if (options.save_graph) TaskGraphFile::record(*m_problem.workload).write(*options.save_graph);
+    if (options.save_graph) write_text(*options.save_graph, TaskGraphFile::record(*m_problem.workload).to_json());
     m_result.platform = platform.name;
     m_result.algorithm = m_problem.workload->name();
     m_result.tiles = options.graph ? 0 : tiles;
@@ -167,7 +168,7 @@ class ProblemRuns {
         throw;
       }
     }
-    if (m_options.order) write_file(*m_options.order, order.to_csv(m_platform.machine));
+    if (m_options.order) write_text(*m_options.order, order.to_csv(m_platform.machine));
     m_result.figures = medians(runs);
     m_result.seeds = m_options.seeds;
     auto const [least, most] = std::ranges::minmax(runs, {}, &RunFigures::seconds);

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -13,10 +14,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <map>
 
+#include "apps/common/print.hpp"
 #include "make_workload.hpp"
 
 #include "apps/common/parse_arguments.hpp"
@@ -85,8 +88,9 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
 }
 
 void add_output(CLI::App& app, Options& options) {
-  app.add_option("--csv", options.csv, "file that gets the runs as CSV");
-  app.add_option("--json", options.json, "file that gets the runs as JSON");
+  app.add_option("--csv", options.csv, "file that gets the runs as CSV; - for standard output, instead of the table");
+  app.add_option("--json", options.json,
+                 "file that gets the runs as JSON; - for standard output, instead of the table");
   app.add_option("--order", options.order, "file that gets the order of execution as CSV, of a single run");
   app.add_option("--trace", options.trace,
                  "file that gets what happened in a single run: .json for Perfetto, .paje for ViTE, docs/trace.md");
@@ -179,25 +183,23 @@ void load_policies(std::string const& library) {
 
 void check_output(std::string const& path, bool force) {
   std::error_code error;
-  if (fs::is_directory(path, error)) throw InvalidArgument("the output " + path + " is a directory");
-  if (fs::exists(path, error) && !force) throw InvalidArgument("the output " + path + " exists; --force replaces it");
-  auto const directory = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  if (!fs::is_directory(directory, error)) {
-    throw InvalidArgument("cannot write the output " + path + ": there is no directory " + directory.string());
-  }
+  check_text_output(path, {});
+  if (fs::exists(path, error) && !detail::is_special_file(path) && !force)
+    throw InvalidArgument("the output " + path + " exists; --force replaces it");
 }
 
 void check_outputs(Options const& options) {
-  std::vector<fs::path> outputs;
+  std::vector<std::string> outputs;
   for (auto const& output :
        {options.csv, options.json, options.order, options.trace, options.report, options.save_graph}) {
     if (!output) continue;
-    check_output(*output, options.force);
-    auto const path = fs::weakly_canonical(fs::absolute(*output));
+    bool const printed = is_standard_output(*output);
+    if (!printed) check_output(*output, options.force);
+    auto const path = printed ? "-" : detail::follow_links(*output);
     if (std::ranges::find(outputs, path) != outputs.end()) {
       throw InvalidArgument("two outputs cannot both be written to " + *output);
     }
-    if (options.graph && path == fs::weakly_canonical(fs::absolute(*options.graph))) {
+    if (options.graph && path == detail::follow_links(*options.graph)) {
       throw InvalidArgument("the output " + *output + " is the input graph");
     }
     outputs.push_back(path);
@@ -220,6 +222,11 @@ void check_outputs(Options const& options) {
 }
 
 }  // namespace
+
+bool Options::prints_table() const {
+  return std::ranges::none_of(std::array{&csv, &json, &order, &save_graph},
+                              [](auto const* file) { return *file && is_standard_output(**file); });
+}
 
 std::size_t Options::combinations() const {
   return tiles.size() * tile.size() * schedulers.size() * std::max<std::size_t>(evictions.size(), 1) * memory.size() *

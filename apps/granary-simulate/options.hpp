@@ -45,6 +45,8 @@ struct Options {
   std::vector<std::string> load;
   bool force = false;
 
+  /// For people, on the standard output: not where a file goes there.
+  [[nodiscard]] bool prints_table() const;
   /// How many configurations there are, seeds left aside.
   [[nodiscard]] std::size_t combinations() const;
 };

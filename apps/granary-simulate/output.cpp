@@ -10,9 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 
 #include "make_workload.hpp"
 
@@ -134,13 +132,6 @@ std::string csv_field(std::string const& text) {
   std::string quoted = "\"";
   for (char const c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
-}
-
-void write_file(std::string const& path, std::string const& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) throw IoError("writing", path, 0, errno);
 }
 
 std::string format_known() {

@@ -19,9 +19,6 @@ namespace granary::app {
 /// Quoted where it must be.
 [[nodiscard]] std::string csv_field(std::string const& text);
 
-/// Throws IoError.
-void write_file(std::string const& path, std::string const& text);
-
 /// What --list prints.
 [[nodiscard]] std::string format_known();
 

@@ -32,6 +32,12 @@ struct Plan {
 
   [[nodiscard]] MatrixPart part() const { return options.spd ? MatrixPart::Lower : MatrixPart::All; }
   [[nodiscard]] CholeskyOptions cholesky() const { return {.order = lu.order}; }
+  // Of A, which have no home.
+  [[nodiscard]] Bytes bytes_of_factors() const {
+    auto const element = size_of(a.type);
+    auto const bytes = options.spd ? cholesky_compulsory(grid.rows, element) : lu_compulsory(grid.rows, element);
+    return options.mixed ? bytes / 2 : bytes;
+  }
   // Real operations of the factorization and of the solves.
   [[nodiscard]] double flops() const {
     auto const n = static_cast<double>(grid.rows);
@@ -290,6 +296,7 @@ Report run_solve(SolveOptions const& options, SignalWatch& signals) {
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     session.warn_of_few_tiles(plan.grid, plan.part());
+    session.require_scratch(plan.bytes_of_factors());
     with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) { report = Run<T>(plan, session).perform(); });
     session.note(report, operations_of(plan));
   });

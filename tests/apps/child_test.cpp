@@ -30,13 +30,24 @@ std::string read_all(fs::path const& path) {
   auto const redirect = [](fs::path const& path, int descriptor) {
     ::dup2(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), descriptor);
   };
-  redirect(out, STDOUT_FILENO);
+  redirect(options.out.empty() ? out : options.out, STDOUT_FILENO);
   redirect(err, STDERR_FILENO);
+  int ends[2] = {};
+  if (options.out_without_reader && ::pipe2(ends, O_CLOEXEC) == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+  }
+  if (options.err_is_stuck && ::pipe(ends) == 0) {  // its reader is the child itself
+    ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    while (::write(ends[1], "x", 1) == 1) {
+    }
+    ::fcntl(ends[1], F_SETFL, 0);
+    ::dup2(ends[1], STDERR_FILENO);
+  }
   if (::chdir(options.directory.c_str()) != 0) ::_exit(126);
   // A program under test leaves nothing in the user's cache directory.
   ::setenv("GRANARY_MODELS", options.models.empty() ? "off" : options.models.c_str(), 1);
   if (options.file_size_limit) {
-    std::signal(SIGXFSZ, SIG_IGN);
     struct rlimit const limit{*options.file_size_limit, *options.file_size_limit};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
@@ -55,10 +66,25 @@ void send_when(pid_t child, ChildOptions const& options) {
       return entry.path().filename().string().find(options.signal_when) != std::string::npos;
     });
   };
-  while (!there() && std::chrono::steady_clock::now() < deadline)
+  while (!options.signal_when.empty() && !there() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(options.signal_after);
+  auto const end_of_flood = std::chrono::steady_clock::now() + options.flood;
+  while (std::chrono::steady_clock::now() < end_of_flood) ::kill(child, SIGUSR1);
   ::kill(child, options.signal);
+}
+
+// Leaves the child to be waited for.
+void kill_after_deadline(pid_t child, std::chrono::milliseconds most) {
+  auto const deadline = std::chrono::steady_clock::now() + most;
+  siginfo_t state{};
+  auto const runs = [&] {
+    return ::waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == 0;
+  };
+  while (runs()) {
+    if (std::chrono::steady_clock::now() > deadline) ::kill(child, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 }  // namespace
@@ -71,7 +97,10 @@ ChildResult run_child(std::string const& program, std::vector<std::string> const
   pid_t const child = ::fork();
   if (child < 0) throw std::runtime_error("cannot fork");
   if (child == 0) become(program, arguments, out, err, options);
-  if (options.signal != 0) send_when(child, options);
+  if (options.signal != 0) {
+    send_when(child, options);
+    kill_after_deadline(child, options.deadline);
+  }
   int status = 0;
   struct rusage usage {};
   if (::wait4(child, &status, 0, &usage) != child) throw std::runtime_error("cannot wait for a child");
