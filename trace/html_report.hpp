@@ -27,8 +27,8 @@ void check_report_path(std::string const& path);
 
 /// Writes one page of HTML that shows the run: timeline, memory, transfers, order on the matrix, totals against their
 /// bounds. It refers to no other file and no network, and draws itself in the browser. Some 20 bytes and 1 µs per
-/// event. The trace's ids lie within its machine, codelets and data. Throws as check_report_path, and IoError when the
-/// file cannot be written.
+/// event. The trace's ids lie within its machine, codelets and data. Throws as check_report_path and
+/// check_text_output, and IoError when the file cannot be written.
 void write_html_report(Trace const& trace, std::string const& path);
 void write_html_report(Trace const& trace, TextFile& out);
 

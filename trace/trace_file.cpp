@@ -2,15 +2,11 @@
 #include <granary/trace/trace_file.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/trace/chrome_json.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/paje.hpp>
 #include <granary/trace/text_file.hpp>
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace granary {
 
@@ -25,10 +21,7 @@ TraceFormat trace_format(std::string const& path) {
 
 void check_trace_file(std::string const& path) {
   static_cast<void>(trace_format(path));
-  auto const slash = path.rfind('/');
-  auto const directory = slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1);
-  if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
-  throw InvalidArgument("cannot write the trace " + path + ": " + std::strerror(errno));
+  check_text_output(path, {});
 }
 
 void write_trace(Trace const& trace, std::string const& path) {

@@ -20,12 +20,12 @@ enum class TraceFormat : std::uint8_t {
 /// By the file's ending. Throws InvalidArgument, naming the file and the endings, for any other.
 [[nodiscard]] TraceFormat trace_format(std::string const& path);
 
-/// Throws InvalidArgument, naming the file, where `write_trace` could not write it: an unknown ending, or no directory
-/// that can be written to.
+/// Throws InvalidArgument, naming the file, where `write_trace` could not write it: an unknown ending, or what
+/// check_text_output refuses.
 void check_trace_file(std::string const& path);
 
-/// Writes the trace in the format of the file's ending. ~1 µs per event. Throws InvalidArgument for an unknown ending
-/// and IoError when the file cannot be written.
+/// Writes the trace in the format of the file's ending. ~1 µs per event. Throws as check_trace_file, and IoError when
+/// the file cannot be written.
 void write_trace(Trace const& trace, std::string const& path);
 
 }  // namespace granary

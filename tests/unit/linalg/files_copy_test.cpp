@@ -72,9 +72,9 @@ TEST_F(CopyMatrix, RefusesWhatCannotBe) {
   NpySink narrow(io, directory / "B.npy", source->tiling(), ScalarType::Float64);
   EXPECT_EQ(message_of<InvalidArgument>([&] { copy_matrix(*source, narrow, 1_MiB); }),
             "a complex matrix cannot be written as a real one");
-  NpySink other(io, directory / "B.npy", {20, 30, 8}, ScalarType::Complex128);
+  NpySink other(io, directory / "C.npy", {20, 30, 8}, ScalarType::Complex128);
   EXPECT_THROW(copy_matrix(*source, other, 1_MiB), InvalidArgument);
-  NpySink fitting(io, directory / "B.npy", source->tiling(), ScalarType::Complex128);
+  NpySink fitting(io, directory / "D.npy", source->tiling(), ScalarType::Complex128);
   EXPECT_EQ(message_of<InvalidArgument>([&] { copy_matrix(*source, fitting, 4095); }),
             "a tile of 16 x 16 elements needs 4.0 KiB, more than the 4.0 KiB of memory allowed");
   EXPECT_NO_THROW(copy_matrix(*source, fitting, 4096));
