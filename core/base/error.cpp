@@ -1,9 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 
 #include <system_error>
 
 namespace granary {
+
+Error::Error(std::string const& what) : std::runtime_error(printable_lines(what)) {}
 
 IoError::IoError(std::string const& operation, std::string file, std::uint64_t offset, int error_number)
     : Error(operation + " " + file + " at byte " + std::to_string(offset) + ": " +

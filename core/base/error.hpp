@@ -9,10 +9,11 @@
 
 namespace granary {
 
-/// Every error that granary reports; what() is one sentence with the names and numbers involved.
+/// Every error that granary reports; what() is one sentence with the names and numbers involved. Control characters of
+/// names that come from files and command lines are written as `\x1b`: a terminal may show it.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(std::string const& what);
 };
 
 /// The caller asked for something that cannot be: a malformed size, an unknown name, a matrix that is not square.

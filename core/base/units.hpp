@@ -29,8 +29,15 @@ struct Clock {
 using Instant = Clock::time_point;
 
 [[nodiscard]] constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+/// 146 years. A run's clock stops before, so that one more such length can be added.
+inline constexpr Duration longest_duration{Duration::rep{1} << 62};
+
+/// To the nearest nanosecond; `longest_duration` for what is longer, 0 for NaN.
 [[nodiscard]] constexpr Duration from_seconds(double s) {
-  return Duration(static_cast<Duration::rep>(s * 1e9 + (s < 0 ? -0.5 : 0.5)));
+  double const nanoseconds = s * 1e9 + (s < 0 ? -0.5 : 0.5);
+  if (nanoseconds >= 0x1p62) return longest_duration;
+  if (nanoseconds <= -0x1p62) return -longest_duration;
+  return Duration(nanoseconds == nanoseconds ? static_cast<Duration::rep>(nanoseconds) : 0);
 }
 
 inline namespace literals {

@@ -17,6 +17,12 @@ TEST(IoError, SaysOperationFileOffsetAndErrnoText) {
   EXPECT_EQ(error.error_number(), ENOSPC);
 }
 
+TEST(Error, ShowsControlCharactersOfNamesAndDoesNotSendThem) {
+  EXPECT_STREQ(InvalidArgument("cannot open \x1b]0;x\a").what(), "cannot open \\x1b]0;x\\x07");
+  EXPECT_STREQ(IoError("reading", "caf\xe9", 0, EIO).what(), "reading caf\\xe9 at byte 0: Input/output error");
+  EXPECT_STREQ(InternalError("what waits:\ntask 3").what(), "what waits:\ntask 3");
+}
+
 TEST(Error, IsCaughtAsItsBases) {
   EXPECT_THROW(throw MemoryLimitError("too small"), InvalidArgument);
   EXPECT_THROW(throw IoError("writing", "f", 0, EIO), Error);

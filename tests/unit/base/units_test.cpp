@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace granary {
 namespace {
 
@@ -75,6 +77,16 @@ TEST(RoundUp, GivesTheNextMultiple) {
   EXPECT_EQ(round_up(4096, 4096), 4096U);
   EXPECT_EQ(round_up(4097, 4096), 8192U);
   EXPECT_EQ(round_up(7, 1), 7U);
+}
+
+TEST(Seconds, StopWhereSumsOfTwoCanStillBeCounted) {
+  for (double const seconds : {1e10, 1e30, 1e308, std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(from_seconds(seconds), longest_duration);
+    EXPECT_EQ(from_seconds(-seconds), -longest_duration);
+  }
+  EXPECT_GT(from_seconds(4.6e9), Duration{0});
+  EXPECT_LT(from_seconds(4.6e9), longest_duration);
+  EXPECT_EQ(from_seconds(std::numeric_limits<double>::quiet_NaN()), Duration{0});
 }
 
 TEST(Seconds, ConvertBothWaysToTheNearestNanosecond) {

@@ -1,0 +1,16 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/checked.hpp>
+
+namespace granary {
+
+Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element) {
+  auto const elements = checked_product(extents);
+  auto const bytes = elements ? checked_product({*elements, element}) : std::nullopt;
+  if (bytes) return *bytes;
+  std::string text;
+  for (auto const extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  throw InvalidArgument("an array of " + text + " elements of " + std::to_string(element) +
+                        " bytes is too large: the most is 2^63 - 1 bytes");
+}
+
+}  // namespace granary

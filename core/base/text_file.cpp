@@ -1,0 +1,33 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/text_file.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace granary {
+
+std::string read_text_file(std::filesystem::path const& path, std::size_t most) {
+  std::string text;
+  int error = 0;
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw IoError("reading", path.string(), 0, errno);
+  std::array<char, 65536> part{};
+  for (;;) {
+    auto const count = ::read(descriptor, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) error = errno;
+    if (count <= 0) break;
+    text.append(part.data(), static_cast<std::size_t>(count));
+    if (text.size() > most) error = EFBIG;
+    if (error != 0) break;
+  }
+  ::close(descriptor);
+  if (error != 0) throw IoError("reading", path.string(), text.size(), error);
+  return text;
+}
+
+}  // namespace granary

@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/text_file.hpp>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+namespace granary {
+namespace {
+
+int error_of(std::filesystem::path const& path, std::size_t most) {
+  try {
+    static_cast<void>(read_text_file(path, most));
+  } catch (IoError const& error) {
+    EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos);
+    return error.error_number();
+  }
+  return 0;
+}
+
+TEST(TextFile, IsReadWhole) {
+  auto const path = std::filesystem::temp_directory_path() / ("granary_text_" + std::to_string(::getpid()));
+  std::string const text = std::string(200000, 'x') + std::string("\0\n", 2);
+  std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(read_text_file(path), text);
+  EXPECT_EQ(error_of(path, text.size()), 0);
+  EXPECT_EQ(error_of(path, text.size() - 1), EFBIG);
+  std::filesystem::remove(path);
+}
+
+TEST(TextFile, WhatCannotBeReadIsNamed) {
+  EXPECT_EQ(error_of("/nowhere/x.json", 10), ENOENT);
+  EXPECT_EQ(error_of("/", 10), EISDIR);
+  EXPECT_EQ(error_of("/dev/zero", 1 << 20), EFBIG) << "it never ends";
+}
+
+}  // namespace
+}  // namespace granary
