@@ -145,7 +145,8 @@ void LinkModel::set_rate(Flow& flow, double rate, Instant now) {
   flow.since = now;
   flow.rate = rate;
   // Up to the next nanosecond; the margin keeps exact quotients where rounding lifted them a little.
-  flow.change = now + Duration(static_cast<Duration::rep>(std::ceil(flow.remaining / rate * 1e9 - 1e-3)));
+  double const left = std::ceil(flow.remaining / rate * 1e9 - 1e-3);
+  flow.change = now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration);
 }
 
 }  // namespace granary

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where platform files are.
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/text_file.hpp>
 #include <granary/simulator/platform.hpp>
 
 #include <dlfcn.h>
@@ -8,7 +9,6 @@
 #include <cerrno>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 namespace granary {
@@ -58,14 +58,7 @@ Platform Platform::find(std::string const& name_or_path) {
                         " (or the path of a file that ends in .json)");
 }
 
-Platform Platform::read(fs::path const& path) {
-  errno = 0;
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || fs::is_directory(path)) throw IoError("reading", path.string(), 0, errno != 0 ? errno : EISDIR);
-  text << file.rdbuf();
-  return parse(text.str(), path.string());
-}
+Platform Platform::read(fs::path const& path) { return parse(read_text_file(path), path.string()); }
 
 void Platform::write(fs::path const& path, bool overwrite) const {
   if (!overwrite && fs::exists(path)) throw IoError("writing", path.string(), 0, EEXIST);

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Platforms as JSON: docs/platforms.md describes the fields.
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 #include <granary/simulator/platform.hpp>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,16 @@ namespace {
 
 using nlohmann::json;
 
+// Ranges that machines stay within by far, so that times can be counted: docs/platforms.md.
+constexpr double most_speed = 1e24;          // flops per second
+constexpr double most_flops = 1e30;          // of a kernel
+constexpr double least_kernel_time = 1e-12;  // seconds
+constexpr double most_kernel_time = 1e9;
+// Names are searched one by one.
+constexpr std::size_t most_workers = 16384;
+constexpr std::size_t most_links = 4096;
+constexpr std::size_t most_crossings = 64;  // buses of one link
+
 /// A value in the file, with its way from the top for messages.
 class Field {
  public:
@@ -21,9 +32,8 @@ class Field {
       : m_value(value), m_file(file), m_path(std::move(path)) {}
 
   [[noreturn]] void refuse(std::string const& why) const {
-    std::string value = m_value.dump();
-    if (value.size() > 60) value = value.substr(0, 57) + "...";
-    throw InvalidArgument("platform file '" + m_file + "': field '" + m_path + "' is " + value + "; " + why);
+    throw InvalidArgument("platform file '" + m_file + "': field '" + m_path + "' is " + excerpt(m_value.dump(), 60) +
+                          "; " + why);
   }
   [[nodiscard]] bool has(char const* key) const { return m_value.contains(key); }
   [[nodiscard]] Field operator[](std::string const& key) const {
@@ -44,8 +54,9 @@ class Field {
     return *this;
   }
   template <class Do>
-  void each(Do&& act) const {
+  void each(std::size_t most, Do&& act) const {
     if (!m_value.is_array()) refuse("a list is expected");
+    if (m_value.size() > most) refuse("a list of at most " + std::to_string(most) + " entries is expected");
     for (std::size_t i = 0; i < m_value.size(); ++i) {
       act(Field(m_value[i], m_file, m_path + "[" + std::to_string(i) + "]"));
     }
@@ -57,23 +68,23 @@ class Field {
   }
   [[nodiscard]] std::string text() const {
     if (!m_value.is_string() || m_value.get_ref<std::string const&>().empty()) refuse("a text is expected");
-    return m_value.get<std::string>();
+    auto text = m_value.get<std::string>();
+    if (text != printable(text)) refuse("a text without control characters is expected");
+    return text;
   }
   [[nodiscard]] double number() const {
     if (!m_value.is_number() || !std::isfinite(m_value.get<double>())) refuse("a number is expected");
     return m_value.get<double>();
   }
-  [[nodiscard]] double positive() const {
-    if (double const value = number(); value > 0) return value;
-    refuse("it must be positive");
+  [[nodiscard]] double from_to(double least, double most) const {
+    if (double const value = number(); value >= least && value <= most) return value;
+    refuse("it must be from " + shortest(least) + " to " + shortest(most));
   }
-  [[nodiscard]] double not_negative() const {
-    if (double const value = number(); value >= 0) return value;
-    refuse("it must not be negative");
-  }
+  [[nodiscard]] double bandwidth() const { return from_to(least_bandwidth, most_bandwidth); }
+  [[nodiscard]] double speed() const { return from_to(1, most_speed); }
   [[nodiscard]] std::uint64_t whole(std::uint64_t most) const {
-    double const value = positive();
-    if (value != std::floor(value) || value > static_cast<double>(most)) {
+    double const value = number();
+    if (!(value >= 1) || value != std::floor(value) || value > static_cast<double>(most)) {
       refuse("a whole number from 1 to " + std::to_string(most) + " is expected");
     }
     return static_cast<std::uint64_t>(value);
@@ -99,6 +110,7 @@ class Field {
   }
 
  private:
+  static std::string shortest(double value) { return json(value).dump(); }
   [[nodiscard]] std::string below(std::string const& key) const { return m_path.empty() ? key : m_path + "." + key; }
 
   json const& m_value;
@@ -120,7 +132,7 @@ std::size_t one_of(Field const& field, std::array<char const*, N> const& names) 
 }
 
 void read_nodes(Field const& list, Machine& machine) {
-  list.each([&](Field const& node) {
+  list.each(most_nodes, [&](Field const& node) {
     node.object({"name", "kind", "capacity"});
     machine.add_node({.name = node["name"].new_name(machine.nodes),
                       .kind = static_cast<NodeKind>(one_of(node["kind"], node_kind_names)),
@@ -129,23 +141,24 @@ void read_nodes(Field const& list, Machine& machine) {
 }
 
 void read_buses(Field const& list, Machine& machine) {
-  list.each([&](Field const& bus) {
+  list.each(most_links, [&](Field const& bus) {
     bus.object({"name", "bandwidth"});
-    machine.add_bus({bus["name"].new_name(machine.buses), bus["bandwidth"].positive()});
+    machine.add_bus({bus["name"].new_name(machine.buses), bus["bandwidth"].bandwidth()});
   });
 }
 
 void read_links(Field const& list, Machine& machine) {
-  list.each([&](Field const& field) {
+  list.each(most_links, [&](Field const& field) {
     field.object({"from", "to", "bandwidth", "latency", "width", "buses", "in_order", "both_ways"});
     Link link{.from = NodeId(field["from"].index_in(machine.nodes, "node")),
               .to = NodeId(field["to"].index_in(machine.nodes, "node")),
-              .bandwidth = field["bandwidth"].positive()};
+              .bandwidth = field["bandwidth"].bandwidth()};
     if (link.from == link.to) field["to"].refuse("a link leads to another node than it comes from");
-    if (field.has("latency")) link.latency = from_seconds(field["latency"].not_negative());
+    if (field.has("latency")) link.latency = from_seconds(field["latency"].from_to(0, seconds(most_latency)));
     if (field.has("width")) link.width = static_cast<std::uint32_t>(field["width"].whole(1U << 16U));
     if (field.has("buses")) {
-      field["buses"].each([&](Field const& bus) { link.buses.push_back(bus.index_in(machine.buses, "bus")); });
+      field["buses"].each(most_crossings,
+                          [&](Field const& bus) { link.buses.push_back(bus.index_in(machine.buses, "bus")); });
     }
     link.in_order = field.has("in_order") && field["in_order"].yes();
     machine.add_link(link);
@@ -156,19 +169,22 @@ void read_links(Field const& list, Machine& machine) {
 }
 
 void read_workers(Field const& list, Machine& machine) {
-  list.each([&](Field const& field) {
+  list.each(most_workers, [&](Field const& field) {
     field.object({"name", "node", "kind", "model", "peak", "count"});
     Worker worker{.name = field["name"].text(),
                   .node = NodeId(field["node"].index_in(machine.nodes, "node")),
                   .kind = static_cast<WorkerKind>(one_of(field["kind"], worker_kind_names))};
     if (field.has("model")) worker.model = field["model"].text();
-    if (field.has("peak")) worker.peak_flops = field["peak"].positive();
+    if (field.has("peak")) worker.peak_flops = field["peak"].speed();
     if (!field.has("count")) {
       worker.name = field["name"].new_name(machine.workers);
       machine.add_worker(std::move(worker));
       return;
     }
     std::uint64_t const count = field["count"].whole(4096);
+    if (machine.workers.size() + count > most_workers) {
+      field["count"].refuse("a machine has at most " + std::to_string(most_workers) + " workers");
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
       Worker one = worker;
       one.name += " " + std::to_string(i);
@@ -181,12 +197,15 @@ void read_workers(Field const& list, Machine& machine) {
 }
 
 KernelTimes read_times(Field const& field) {
-  if (!field.is_list()) return {{}, field.positive()};
+  if (!field.is_list()) return {{}, field.speed()};
   KernelTimes times;
-  field.each([&](Field const& pair) {
+  field.each(most_links, [&](Field const& pair) {
+    if (!pair.is_list() || pair.size() != 2) pair.refuse("a pair of flops and seconds is expected");
     std::vector<double> values;
-    pair.each([&](Field const& value) { values.push_back(value.positive()); });
-    if (values.size() != 2) pair.refuse("a pair of flops and seconds is expected");
+    pair.each(2, [&](Field const& value) {
+      values.push_back(values.empty() ? value.from_to(1, most_flops)
+                                      : value.from_to(least_kernel_time, most_kernel_time));
+    });
     if (!times.points.empty() && values[0] <= times.points.back().flops) pair.refuse("flops must increase");
     times.points.push_back({values[0], values[1]});
   });
@@ -209,7 +228,7 @@ void read_speeds(Field const& field, Platform& platform) {
   field.members([&](std::string const& model, Field const& speeds) {
     speeds.object({"s", "d"});
     for (std::size_t p = 0; p < precisions; ++p) {
-      if (speeds.has(precision_names[p])) platform.speeds[model][p] = speeds[precision_names[p]].positive();
+      if (speeds.has(precision_names[p])) platform.speeds[model][p] = speeds[precision_names[p]].speed();
     }
   });
 }
@@ -267,11 +286,15 @@ json machine_to_json(Machine const& machine) {
 }  // namespace
 
 Platform Platform::parse(std::string_view text, std::string const& origin) {
+  if (json_nests_deeper(text, most_json_depth)) {
+    throw InvalidArgument("platform file '" + origin + "': its brackets nest deeper than " +
+                          std::to_string(most_json_depth) + " levels");
+  }
   json content;
   try {
     content = json::parse(text);
   } catch (json::exception const& error) {
-    throw InvalidArgument("platform file '" + origin + "' is not JSON: " + error.what());
+    throw InvalidArgument("platform file '" + origin + "' is not JSON: " + excerpt(error.what(), 300));
   }
   Field const top(content, origin, "");
   top.object(
@@ -288,8 +311,8 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
   if (top.has("speeds")) read_speeds(top["speeds"], platform);
   check_models(top["workers"], platform);
   if (top.has("jitter")) {
-    platform.jitter = top["jitter"].not_negative();
-    if (platform.jitter >= 1) top["jitter"].refuse("it must be below 1");
+    platform.jitter = top["jitter"].number();
+    if (!(platform.jitter >= 0 && platform.jitter < 1)) top["jitter"].refuse("it must be from 0 to below 1");
   }
   if (top.has("depth")) platform.depth = static_cast<std::uint32_t>(top["depth"].whole(1U << 20U));
   if (top.has("device_issue")) {

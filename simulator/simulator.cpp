@@ -2,6 +2,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/simulator/simulator.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -72,7 +73,7 @@ void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::mov
 bool Simulator::step() {
   auto const links = m_links.next_change();
   if (links && (m_heap.empty() || *links <= m_heap.next())) {
-    m_now = *links;
+    advance_to(*links);
     for (TransferId const transfer : m_links.advance(m_now)) {
       m_heap.push(m_now + delay(m_options.faults.copy_delay), CopyAnswers{transfer});
     }
@@ -80,9 +81,16 @@ bool Simulator::step() {
   }
   if (m_heap.empty()) return false;
   auto const [at, happening] = m_heap.pop();
-  m_now = at;
+  advance_to(at);
   std::visit([&](auto const& what) { happens(what); }, happening);
   return true;
+}
+
+void Simulator::advance_to(Instant at) {
+  if (at >= Instant(longest_duration)) {
+    throw InvalidArgument("the simulated run takes more than 146 years, which is the most that can be counted");
+  }
+  m_now = at;
 }
 
 SimulationReport Simulator::run() {
@@ -199,7 +207,8 @@ void Simulator::decide(Event const& event) {
 Duration Simulator::charged(Duration wall, std::uint64_t committed) const {
   auto const& cost = m_options.charge_decisions;
   if (cost.kind == DecisionCost::Kind::Measured) return wall;
-  return cost.per_task * static_cast<Duration::rep>(committed);
+  auto const tasks = static_cast<Duration::rep>(committed);
+  return tasks == 0 ? Duration{0} : std::min<Duration>(cost.per_task, longest_duration / tasks) * tasks;
 }
 
 void Simulator::accept(Event const& event) {

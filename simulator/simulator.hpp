@@ -72,7 +72,8 @@ class Simulator final : public Submitter {
   /// Cancels what no worker has; see Planner::cancel_all.
   void cancel_all(std::exception_ptr error);
 
-  /// Lets the next thing happen; false when nothing is under way.
+  /// Lets the next thing happen; false when nothing is under way. Throws InvalidArgument when that is 146 years or more
+  /// after the start (`longest_duration`).
   bool step();
   /// Runs everything that was submitted and brings the homes up to date. Throws InternalError, naming what waits, when
   /// the planner is not done and nothing is under way.
@@ -131,6 +132,7 @@ class Simulator final : public Submitter {
   void answer(Event event);
   void decide(Event const& event);
   [[nodiscard]] Duration charged(Duration wall, std::uint64_t committed) const;
+  void advance_to(Instant at);
   void accept(Event const& event);
   void accepted(Event const& event);
   void take_commands();

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/workloads/random_layers.hpp>
@@ -35,6 +36,7 @@ RandomLayers::RandomLayers(Options options) : m_options(std::move(options)) {
         "a random graph needs at least one layer, task, read and byte, no negative flops, and a part of "
         "CPU tasks from 0 to 1");
   }
+  static_cast<void>(array_bytes({2, m_options.layers, m_options.width}, m_options.bytes));
   draw([this](Bytes bytes, double flops, bool, std::vector<std::uint64_t> const&) {
     m_working_set += bytes;
     m_flops += flops;

@@ -1,8 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/stencil.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -111,6 +113,8 @@ Stencil::Stencil(Options options) : m_options(std::move(options)) {
         "a stencil needs 1 to 4096 blocks in each direction, at least one iteration, bytes in its "
         "blocks and no negative flops");
   }
+  // With a halo of at most its own size on each side.
+  static_cast<void>(array_bytes({nx, ny, nz, 1 + directions}, std::max(m_options.block_bytes, m_options.halo_bytes)));
 }
 
 void Stencil::submit(Submitter& submitter, DataHome home) const {

@@ -1,5 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/text_file.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/task_graph_file.hpp>
@@ -7,10 +9,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 namespace granary {
+namespace {
+
+// What can be added up, and turned into times and back, without overflow.
+constexpr Bytes most_graph_bytes = Bytes{1} << 60;
+constexpr double most_task_flops = 1e30;
+constexpr std::int64_t most_priority = std::int64_t{1} << 62;
+
+}  // namespace
 
 std::string TaskGraphDescription::describe(std::size_t task) const {
   auto const& entry = tasks[task];
@@ -30,13 +39,7 @@ TaskGraphFile TaskGraphFile::parse(std::string_view text, std::string const& ori
 }
 
 TaskGraphFile TaskGraphFile::read(std::filesystem::path const& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!std::filesystem::is_directory(path)) text << file.rdbuf();
-  if (!file || std::filesystem::is_directory(path)) {
-    throw IoError("reading", path.string(), 0, errno == 0 ? EISDIR : errno);
-  }
-  return parse(text.str(), path.string());
+  return parse(read_text_file(path), path.string());
 }
 
 TaskGraphFile TaskGraphFile::record(Workload const& workload) {
@@ -70,14 +73,21 @@ void TaskGraphFile::check_entries() const {
   auto const& graph = m_description;
   auto const refuse = [&](std::string const& why) { throw InvalidArgument(m_origin + ": " + why); };
   if (graph.tasks.empty()) refuse("there is no task");
+  Bytes bytes = 0;
   for (auto const& datum : graph.data) {
     if (datum.bytes == 0) refuse("datum '" + datum.name + "' has no bytes");
+    bytes = checked_sum(bytes, datum.bytes).value_or(largest_size);
+    if (bytes > most_graph_bytes) refuse("the data up to '" + datum.name + "' have more than 2^60 bytes together");
   }
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     auto const& task = graph.tasks[t];
     if (task.codelet >= graph.codelets.size())
       refuse("task " + std::to_string(t) + " names a codelet that is not there");
-    if (!(task.flops >= 0)) refuse(graph.describe(t) + " has a negative number of flops");
+    if (!(task.flops >= 0 && task.flops <= most_task_flops))
+      refuse(graph.describe(t) + " has flops that are not from 0 to 1e30");
+    auto const priority = task.priority.value_or(0);
+    if (priority > most_priority || priority < -most_priority)
+      refuse(graph.describe(t) + " has priority " + std::to_string(priority) + ", which is not from -2^62 to 2^62");
     for (auto const& access : task.accesses) {
       if (access.datum >= graph.data.size()) refuse(graph.describe(t) + " accesses a datum that is not there");
     }

@@ -1,5 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 #include <granary/workloads/task_graph_file.hpp>
 
 #include <nlohmann/json.hpp>
@@ -28,11 +30,13 @@ class Parser {
   explicit Parser(std::string const& origin) : m_origin(origin) {}
 
   TaskGraphDescription parse(std::string_view text) {
+    if (json_nests_deeper(text, most_json_depth))
+      refuse("its brackets nest deeper than " + std::to_string(most_json_depth) + " levels");
     Json json;
     try {
       json = Json::parse(text);
     } catch (Json::exception const& error) {
-      refuse(std::string("not JSON: ") + error.what());
+      refuse("not JSON: " + excerpt(error.what(), 300));
     }
     check_keys(json, "the graph", {"codelets", "data", "tasks"});
     for (auto const& entry : list(json, "codelets", "the graph")) codelet(entry);
@@ -49,7 +53,7 @@ class Parser {
   [[noreturn]] void refuse(std::string const& why) const { throw InvalidArgument(m_origin + ": " + why); }
 
   void check_keys(Json const& entry, std::string const& where, std::initializer_list<std::string_view> known) const {
-    if (!entry.is_object()) refuse(where + " is " + entry.dump() + ", not a JSON object");
+    if (!entry.is_object()) refuse(where + " is " + shown(entry) + ", not a JSON object");
     for (auto const& [key, value] : entry.items()) {
       if (std::ranges::find(known, key) == known.end()) refuse(where + " has an unknown field '" + key + "'");
     }
@@ -67,11 +71,14 @@ class Parser {
   [[nodiscard]] std::string text(Json const& entry, char const* key, std::string const& where) const {
     auto const& value = field(entry, key, where);
     if (!value.is_string() || value.get_ref<std::string const&>().empty()) wrong(where, key, value, "a name");
-    return value.get<std::string>();
+    auto name = value.get<std::string>();
+    if (name != printable(name)) wrong(where, key, value, "a name without control characters");
+    return name;
   }
+  static std::string shown(Json const& value) { return excerpt(value.dump(), 60); }
   [[noreturn]] void wrong(std::string const& where, std::string const& key, Json const& value,
                           std::string const& what) const {
-    refuse(where + ": '" + key + "' is " + value.dump() + ", not " + what);
+    refuse(where + ": '" + key + "' is " + shown(value) + ", not " + what);
   }
   void add_name(Names& names, std::string const& name, std::size_t number, char const* what) const {
     if (!names.emplace(name, number).second) refuse(std::string("there are two ") + what + " named '" + name + "'");
@@ -131,7 +138,9 @@ class Parser {
     if (!flops.is_number() || !(flops.get<double>() >= 0)) wrong(where, "flops", flops, "a number from 0 on");
     task.flops = flops.get<double>();
     if (auto const priority = entry.find("priority"); priority != entry.end()) {
-      if (!priority->is_number_integer()) wrong(where, "priority", *priority, "a whole number");
+      bool const countable = priority->is_number_integer() &&
+                             (!priority->is_number_unsigned() || priority->get<std::uint64_t>() <= largest_size);
+      if (!countable) wrong(where, "priority", *priority, "a whole number from -2^62 to 2^62");
       task.priority = priority->get<std::int64_t>();
     }
     for (auto const& access : list(entry, "accesses", where)) {

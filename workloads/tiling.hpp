@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/units.hpp>
 
@@ -39,6 +40,7 @@ struct Tiling {
                             " tiles of order " + std::to_string(tile) +
                             " cannot be: a row has 1 to 4096 tiles of order 1 to 1048576");
     }
+    static_cast<void>(array_bytes({3, order(), order()}, element()));  // GEMM's three matrices
   }
 };
 

@@ -1,4 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/printable.hpp>
+
 #include <fmt/format.h>
 
 #include "apps/common/program.hpp"
@@ -25,6 +27,6 @@ std::string perform(app::Options const& options) {
 
 int main(int argc, char** argv) {
   return app::run_program("granary-models", [&](app::SignalWatch&) {
-    if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", perform(*options));
+    if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", printable_lines(perform(*options)));
   });
 }

@@ -72,7 +72,7 @@ Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set) {
   if (memory.size) platform.limit(*memory.size);
   if (memory.fraction && !nodes.empty()) {
     double const share = *memory.fraction * static_cast<double>(working_set) / static_cast<double>(nodes.size());
-    platform.limit(std::max<Bytes>(1, static_cast<Bytes>(share)));
+    platform.limit(std::max<Bytes>(1, static_cast<Bytes>(std::min(share, static_cast<double>(unbounded)))));
   } else if (memory.fraction) {
     platform.limit(working_set);  // says what is wrong
   }
@@ -90,6 +90,7 @@ class ProblemRuns {
         m_problem(make_problem(options, tiles, tile)),
         m_graph(record(*m_problem.workload, platform, m_precision)),
         m_done(done) {
+    require_countable_time(m_graph, platform, m_precision);
     if (options.save_graph) write_text(*options.save_graph, TaskGraphFile::record(*m_problem.workload).to_json());
     m_result.platform = platform.name;
     m_result.algorithm = m_problem.workload->name();

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string_view>
 
 namespace granary::app {
 namespace {
@@ -119,6 +121,39 @@ GraphRecorder record(Workload const& workload, Platform const& platform, Precisi
   KindsOfPlatform submitter(recorder, truth);
   workload.submit(submitter, {platform.home_node(), platform.home_in_place()});
   return recorder;
+}
+
+void require_countable_time(GraphRecorder const& graph, Platform const& platform, Precision precision) {
+  auto const& machine = platform.machine;
+  std::set<std::string_view> models;
+  for (auto const& worker : machine.workers) models.insert(Platform::model_of(worker));
+  double latency = 0;
+  double bandwidth = most_bandwidth;
+  for (auto const& link : machine.links) {
+    latency = std::max(latency, seconds(link.latency));
+    bandwidth = std::min(bandwidth, machine.bandwidth_alone(link));
+  }
+  // A route passes each node at most once.
+  auto const hops = static_cast<double>(machine.nodes.size());
+  double total = 0;
+  for (auto const& task : graph.tasks()) {
+    auto const& codelet = graph.codelets()[task.codelet.index()];
+    double slowest = 0;
+    for (auto const model : models) {
+      if (auto const times = platform.times(codelet.name, precision_of(codelet, precision), model))
+        slowest = std::max(slowest, times->seconds(task.flops));
+    }
+    total += slowest;
+    for (auto const& access : graph.accesses_of(task)) {
+      auto const bytes = static_cast<double>(graph.data()[access.data.index()].bytes);
+      total += hops * (latency + bytes / bandwidth);
+    }
+  }
+  if (total < seconds(longest_duration)) return;
+  throw InvalidArgument(fmt::format(
+      "the tasks and transfers take up to {:.3g} s on platform '{}' where nothing runs at once; {:.3g} s can "
+      "be counted",
+      total, platform.name, seconds(longest_duration)));
 }
 
 std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform, Precision precision,

@@ -64,6 +64,10 @@ struct RunFigures {
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
                                   Trace* trace = nullptr);
 
+/// Throws InvalidArgument unless all tasks and their transfers, one after the other and each where it takes longest,
+/// end before `longest_duration`: schedulers add up such times. O(tasks x models of workers).
+void require_countable_time(GraphRecorder const& graph, Platform const& platform, Precision precision);
+
 /// The tasks, with kernels for the kinds of workers that run them on the platform.
 [[nodiscard]] GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision);
 /// Bottom levels by what schedulers believe, each task on the fastest kind of worker.

@@ -3,6 +3,8 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
+#include <granary/core/base/printable.hpp>
+#include <granary/core/base/text_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -16,8 +18,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <thread>
 
 namespace granary {
@@ -38,23 +39,44 @@ class NewerFormat final : public DataError {
   throw Error(std::string(what) + " " + file + ": " + std::strerror(error_number));
 }
 
-double positive(json const& entry, char const* field) {
-  double const value = entry.at(field).get<double>();
-  if (!(value > 0) || !std::isfinite(value)) {
-    throw DataError("field '" + std::string(field) + "' is " + entry.at(field).dump() + " and must be above zero");
-  }
-  return value;
+[[noreturn]] void refuse(json const& entry, char const* field, std::string const& why) {
+  throw DataError("field '" + std::string(field) + "' is " + excerpt(entry.at(field).dump(), 60) + " and " + why);
 }
+
+double positive(json const& entry, char const* field) {
+  auto const& value = entry.at(field);
+  if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>()))
+    refuse(entry, field, "must be above zero");
+  return value.get<double>();
+}
+
+// What Topology accepts of links.
+double from_to(json const& entry, char const* field, double least, double most) {
+  auto const& value = entry.at(field);
+  if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
+    refuse(entry, field, "must be a number from " + json(least).dump() + " to " + json(most).dump());
+  return value.get<double>();
+}
+
+template <class Number>
+Number whole(json const& entry, char const* field) {
+  auto const& value = entry.at(field);
+  constexpr auto most = std::numeric_limits<Number>::max();
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+    refuse(entry, field, "must be a whole number up to " + std::to_string(most));
+  return value.get<Number>();
+}
+
+std::string text(json const& entry, char const* field) { return entry.at(field).get<std::string>(); }
 
 KernelModel kernel_from(json const& entry) {
   KernelModel model;
-  model.codelet = entry.at("codelet").get<std::string>();
-  model.variant = entry.at("variant").get<std::string>();
-  auto const kind = entry.at("kind").get<std::string>();
-  auto const found = std::ranges::find(kind_names, kind);
-  if (found == kind_names.end()) throw DataError("field 'kind' is '" + kind + "' and must be 'cpu' or 'device'");
+  model.codelet = text(entry, "codelet");
+  model.variant = text(entry, "variant");
+  auto const found = std::ranges::find(kind_names, text(entry, "kind"));
+  if (found == kind_names.end()) refuse(entry, "kind", "must be \"cpu\" or \"device\"");
   model.kind = static_cast<WorkerKind>(found - kind_names.begin());
-  model.samples = entry.at("samples").get<std::uint64_t>();
+  model.samples = whole<std::uint64_t>(entry, "samples");
   bool const with_flops = entry.contains("flops");
   if (with_flops) model.flops = positive(entry, "flops");
   model.mean = positive(entry, with_flops ? "seconds_per_flop" : "seconds");
@@ -72,17 +94,15 @@ json to_json(KernelModel const& model) {
 }
 
 LinkModel link_from(json const& entry) {
-  auto const latency = entry.at("latency_seconds").get<double>();
-  if (!(latency >= 0 && latency < 1e6)) {
-    throw DataError("field 'latency_seconds' is " + entry.at("latency_seconds").dump() + " and must not be negative");
-  }
-  return {entry.at("from").get<std::string>(), entry.at("to").get<std::string>(), positive(entry, "bytes_per_second"),
-          from_seconds(latency)};
+  return {text(entry, "from"), text(entry, "to"), from_to(entry, "bytes_per_second", least_bandwidth, most_bandwidth),
+          from_seconds(from_to(entry, "latency_seconds", 0, seconds(most_latency)))};
 }
 
-MachineModels parse(std::string const& text) {
-  auto const root = json::parse(text);
-  auto const version = root.at("format").get<int>();
+MachineModels parse(std::string const& content) {
+  if (json_nests_deeper(content, most_json_depth))
+    throw DataError("its brackets nest deeper than " + std::to_string(most_json_depth) + " levels");
+  auto const root = json::parse(content);
+  auto const version = whole<int>(root, "format");
   if (version > format_version) {
     throw NewerFormat("it has format " + std::to_string(version) + ", and this granary knows " +
                       std::to_string(format_version));
@@ -90,9 +110,9 @@ MachineModels parse(std::string const& text) {
   if (version != format_version) throw DataError("it has the unknown format " + std::to_string(version));
   MachineModels models;
   auto const& machine = root.at("machine");
-  models.host = machine.at("host").get<std::string>();
-  models.cpu = machine.at("cpu").get<std::string>();
-  models.cores = machine.at("cores").get<unsigned>();
+  models.host = text(machine, "host");
+  models.cpu = text(machine, "cpu");
+  models.cores = whole<unsigned>(machine, "cores");
   for (auto const& entry : root.at("kernels")) models.kernels.push_back(kernel_from(entry));
   for (auto const& entry : root.at("links")) models.links.push_back(link_from(entry));
   return models;
@@ -111,13 +131,6 @@ std::string format(MachineModels const& models) {
                              {"latency_seconds", seconds(link.latency)}});
   }
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-std::string read_text(std::filesystem::path const& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.is_open() || stream.bad()) fail("cannot read", file.string(), errno);
-  return text;
 }
 
 // Held while a process reads, changes and writes the file. Where a file system has no locks, or another process holds
@@ -156,9 +169,9 @@ std::optional<MachineModels> read_models(std::filesystem::path const& file) {
   if (error) fail("cannot read", file.string(), error.value());
   auto const what = "file of performance models " + file.string() + ": ";
   try {
-    return parse(read_text(file));
+    return parse(read_text_file(file));
   } catch (json::exception const& e) {
-    throw DataError(what + e.what());
+    throw DataError(what + excerpt(e.what(), 300));
   } catch (NewerFormat const& e) {
     throw NewerFormat(what + e.what());
   } catch (DataError const& e) {

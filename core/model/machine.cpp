@@ -52,26 +52,41 @@ Topology::Topology(Machine machine) : m_machine(std::move(machine)) {
   make_routes();
 }
 
+namespace {
+
+void check_bandwidth(double bandwidth, std::string const& what) {
+  if (bandwidth >= least_bandwidth && bandwidth <= most_bandwidth) return;
+  throw InvalidArgument(what + " needs a bandwidth from 1 to 1e18 bytes per second, not " + std::to_string(bandwidth));
+}
+
+}  // namespace
+
 void Topology::check() const {
+  if (m_machine.nodes.size() > most_nodes) {
+    throw InvalidArgument("the machine has " + std::to_string(m_machine.nodes.size()) + " memory nodes; the most is " +
+                          std::to_string(most_nodes));
+  }
   auto const known = [&](NodeId node) { return node.index() < m_machine.nodes.size(); };
   for (auto const& node : m_machine.nodes) {
     if (node.alignment == 0) throw InvalidArgument("memory node '" + node.name + "' has alignment 0; the least is 1");
   }
   for (auto const& link : m_machine.links) {
     if (!known(link.from) || !known(link.to)) throw InvalidArgument("a link names a memory node that is not there");
-    if (link.width == 0 || !(link.bandwidth > 0)) {
-      throw InvalidArgument("the link from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name +
-                            "' needs a positive bandwidth and width");
+    auto const between = "from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name + "'";
+    check_bandwidth(link.bandwidth, "the link " + between);
+    if (link.width == 0) throw InvalidArgument("the link " + between + " needs a width of at least 1");
+    if (link.latency < Duration{0} || link.latency > most_latency) {
+      throw InvalidArgument("the link " + between + " has a latency of " + std::to_string(seconds(link.latency)) +
+                            " s, not from 0 to 1000");
     }
     for (auto const bus : link.buses) {
       if (bus < m_machine.buses.size()) continue;
-      throw InvalidArgument("the link from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name +
-                            "' crosses bus " + std::to_string(bus) + "; the machine has " +
+      throw InvalidArgument("the link " + between + " crosses bus " + std::to_string(bus) + "; the machine has " +
                             std::to_string(m_machine.buses.size()));
     }
   }
   for (auto const& bus : m_machine.buses) {
-    if (!(bus.bandwidth > 0)) throw InvalidArgument("the bus '" + bus.name + "' needs a positive bandwidth");
+    check_bandwidth(bus.bandwidth, "the bus '" + bus.name + "'");
   }
   for (auto const& worker : m_machine.workers) {
     if (!known(worker.node))

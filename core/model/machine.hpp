@@ -19,6 +19,14 @@ inline constexpr std::size_t worker_kinds = 2;
 
 inline constexpr Bytes unbounded = std::numeric_limits<Bytes>::max() / 4;
 
+/// What links and buses have: bytes per second from `least_bandwidth` to `most_bandwidth`, latencies from 0 to
+/// `most_latency`. The times of transfers can be counted then.
+inline constexpr double least_bandwidth = 1;
+inline constexpr double most_bandwidth = 1e18;
+inline constexpr Duration most_latency = std::chrono::seconds(1000);
+/// A machine's memory nodes: routes are found in time n^3.
+inline constexpr std::size_t most_nodes = 256;
+
 /// A bounded place for bytes.
 struct MemoryNode {
   std::string name;
@@ -88,8 +96,8 @@ struct WorkerGroup {
 /// A machine with what follows from it: groups and the shortest routes between nodes.
 class Topology {
  public:
-  /// Throws InvalidArgument when a link or a worker names an absent node or bus, a width or a bandwidth is not
-  /// positive, there are more than 64 groups, or two nodes cannot reach each other.
+  /// Throws InvalidArgument when a link or a worker names an absent node or bus, a width is 0, a bandwidth or a latency
+  /// is out of its range, there are more than 64 groups or `most_nodes` nodes, or two nodes cannot reach each other.
   explicit Topology(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return m_machine; }

@@ -81,7 +81,7 @@ TaskId SlowerGroups::best_for(GroupId group) const {
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
       if (((fast >> g) & 1U) != 0) fast_workers += static_cast<std::int64_t>(groups[g].workers.size());
     }
-    if (m_view->kernel_time(id, group).count() * fast_workers <= m_fast_backlog_ns) return id;
+    if (fast_workers == 0 || m_view->kernel_time(id, group).count() <= m_fast_backlog_ns / fast_workers) return id;
   }
   return {};
 }

@@ -54,6 +54,30 @@ TEST_F(SimulateCli, ListsWhatItKnows) {
   for (auto const* name : {"sirocco", "cholesky-left", "darts", "luf"}) EXPECT_THAT(result.out, HasSubstr(name));
 }
 
+TEST_F(SimulateCli, RefusesFilesThatWouldEndOrStallIt) {
+  auto const refused = [&](std::vector<std::string> const& arguments, std::string const& part) {
+    auto const result = run(arguments);
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(part));
+  };
+  write("deep.json", std::string(300000, '['));
+  refused({"--platform", "deep.json"}, "its brackets nest deeper than 64 levels");
+  refused({"--platform", "v100x1", "--graph", "deep.json"}, "its brackets nest deeper than 64 levels");
+  auto const platform = [&](std::string const& link) {
+    write("p.json", R"({"name":"p","source":"x","nodes":[{"name":"h","kind":"host"},{"name":"g","kind":"device"}],
+      "links":[{"from":"h","to":"g","both_ways":true,)" +
+                        link + R"(}],
+      "workers":[{"name":"g","node":"g","kind":"device"}],"speeds":{"device":{"s":1e3}}})");
+    return std::vector<std::string>{"--platform", "p.json", "--tiles", "3"};
+  };
+  refused(platform(R"("bandwidth":1e9,"latency":1e10)"), "must be from 0.0 to 1000.0");
+  refused(platform(R"("bandwidth":1e-30)"), "must be from 1.0 to 1e+18");
+  auto slow = platform(R"("bandwidth":1e9)");
+  EXPECT_EQ(run(slow).status, 0);
+  slow.insert(slow.end(), {"--algorithm", "gemm", "--tile", "60000"});
+  refused(slow, "the tasks and transfers take up to 1.17e+13 s on platform 'p' where nothing runs at once");
+}
+
 TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {
   auto const result = run_small(
       {"--gpus", "1", "--scheduler", "eager,darts", "--memory", "0.5,64MiB", "--json", "r.json", "--csv", "r.csv"});

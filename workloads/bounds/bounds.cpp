@@ -111,7 +111,9 @@ double scale_of(TaskClasses const& tasks, double path) {
 }
 
 // Sums of doubles may come out too large by some 1e-16 of their value for each addition.
-Duration rounded_down(double nanoseconds) { return Duration(static_cast<Duration::rep>(nanoseconds * (1 - 1e-12))); }
+Duration rounded_down(double nanoseconds) {
+  return Duration(static_cast<Duration::rep>(std::min(nanoseconds, 0x1p62) * (1 - 1e-12)));
+}
 
 double flops_of(GraphRecorder const& graph) {
   double flops = 0;

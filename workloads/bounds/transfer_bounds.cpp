@@ -73,7 +73,7 @@ Bytes bus_limit(Machine const& machine, Duration time, TransferDirection directi
   if (time < Duration(0)) {
     throw InvalidArgument("the bus limit of " + std::to_string(time.count()) + " ns was asked for; the least is 0 ns");
   }
-  return static_cast<Bytes>(bus_bandwidth(machine, direction) * seconds(time));
+  return static_cast<Bytes>(std::min(bus_bandwidth(machine, direction) * seconds(time), 0x1p62));
 }
 
 }  // namespace granary

@@ -101,6 +101,36 @@ TEST_F(ModelFile, NumbersThatCannotBeAreRefusedByName) {
   EXPECT_THAT([&] { (void)read_models(file); }, ThrowsMessage<DataError>(HasSubstr("abacus")));
 }
 
+TEST_F(ModelFile, WhatIsNestedTooDeepToBeWalkedIsRefused) {
+  write(std::string(300000, '['));
+  EXPECT_THAT([&] { (void)read_models(file); }, ThrowsMessage<DataError>(HasSubstr("nest deeper than 64 levels")));
+  write(R"({"format": )" + std::string(300000, '[') + std::string(300000, ']') + "}");
+  EXPECT_THAT([&] { (void)read_models(file); }, ThrowsMessage<DataError>(HasSubstr("nest deeper than 64 levels")));
+}
+
+TEST_F(ModelFile, NumbersThatNoTypeHoldsAreRefused) {
+  auto const with = [&](std::string const& format, std::string const& cores, std::string const& link) {
+    write(R"({"format":)" + format + R"(,"machine":{"host":"h","cpu":"c","cores":)" + cores +
+          R"(},"kernels":[],"links":[{"from":"a","to":"b",)" + link + "}]}");
+  };
+  auto const expect = [&](std::string const& part) {
+    EXPECT_THAT([&] { (void)read_models(file); }, ThrowsMessage<DataError>(HasSubstr(part)));
+  };
+  std::string const link = R"("bytes_per_second":1e9,"latency_seconds":1e-5)";
+  with("1", "4", link);
+  EXPECT_EQ(read_models(file)->links.size(), 1U);
+  with("1e300", "4", link);
+  expect("field 'format' is 1e+300 and must be a whole number up to 2147483647");
+  with("1", "-1", link);
+  expect("field 'cores' is -1 and must be a whole number up to 4294967295");
+  with("1", "4294967296", link);
+  expect("field 'cores' is 4294967296");
+  with("1", "4", R"("bytes_per_second":1e-30,"latency_seconds":1e-5)");
+  expect("field 'bytes_per_second' is 1e-30 and must be a number from 1.0 to 1e+18");
+  with("1", "4", R"("bytes_per_second":1e9,"latency_seconds":1e10)");
+  expect("field 'latency_seconds' is 10000000000.0 and must be a number from 0.0 to 1000.0");
+}
+
 TEST_F(ModelFile, ANewerFormatIsLeftAlone) {
   std::string const newer = R"({"format": 2, "more": "than we know"})";
   write(newer);

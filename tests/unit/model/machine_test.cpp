@@ -87,6 +87,17 @@ TEST(Topology, NamesTheLinkThatCrossesAnUnknownBus) {
   }
 }
 
+TEST(Topology, RefusesMoreNodesThanItFindsRoutesFor) {
+  Machine machine;
+  for (std::size_t n = 0; n <= most_nodes; ++n) machine.add_node({.name = "n"});
+  try {
+    Topology const topology(machine);
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_STREQ(error.what(), "the machine has 257 memory nodes; the most is 256");
+  }
+}
+
 TEST(Topology, RefusesWhatCannotBe) {
   auto const refused = [](auto const& spoil) {
     Machine machine = usual_machine();
@@ -96,8 +107,13 @@ TEST(Topology, RefusesWhatCannotBe) {
   refused([](Machine& m) { m.links[0].to = NodeId(9); });
   refused([](Machine& m) { m.links[0].width = 0; });
   refused([](Machine& m) { m.links[0].bandwidth = 0; });
+  refused([](Machine& m) { m.links[0].bandwidth = 1e-30; });
+  refused([](Machine& m) { m.links[0].bandwidth = 1e19; });
+  refused([](Machine& m) { m.links[0].latency = Duration(-1); });
+  refused([](Machine& m) { m.links[0].latency = most_latency + Duration(1); });
   refused([](Machine& m) { m.links[0].buses = {0}; });
   refused([](Machine& m) { m.add_bus({"bus", 0}); });
+  refused([](Machine& m) { m.add_bus({"bus", 1e300}); });
   refused([](Machine& m) { m.workers[0].node = NodeId(9); });
   refused([](Machine& m) { m.nodes[0].alignment = 0; });
   refused([](Machine& m) { m.add_node({.name = "island"}); });

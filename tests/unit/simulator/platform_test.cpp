@@ -114,9 +114,9 @@ TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
 TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9, ", "")), "platform file 'x.json': field 'links[2].bandwidth' is missing");
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9", "\"bandwidth\": -8")),
-            "platform file 'x.json': field 'links[2].bandwidth' is -8; it must be positive");
+            "platform file 'x.json': field 'links[2].bandwidth' is -8; it must be from 1.0 to 1e+18");
   EXPECT_EQ(refusal(with("\"latency\": 1e-5", "\"latency\": -1")),
-            "platform file 'x.json': field 'links[0].latency' is -1; it must not be negative");
+            "platform file 'x.json': field 'links[0].latency' is -1; it must be from 0.0 to 1000.0");
   EXPECT_EQ(refusal(with("\"capacity\": 1000", "\"capacity\": \"much\"")),
             "platform file 'x.json': field 'nodes[1].capacity' is \"much\"; a number is expected");
   EXPECT_THAT(refusal(with("\"width\": 2", "\"width\": 1.5")), HasSubstr("'links[1].width' is 1.5; a whole number"));
@@ -135,12 +135,51 @@ TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_THAT(refusal(with("[[1e6, 2e-4]]", "[]")), HasSubstr("at least one pair"));
   EXPECT_THAT(refusal(with("\"slow\": 1e11", "\"slow\": 0")), HasSubstr("'kernels.s.gemm.slow' is 0"));
   EXPECT_THAT(refusal(with("\"model\": \"slow\"", "\"model\": \"odd\"")), HasSubstr("the model 'odd' has neither"));
-  EXPECT_THAT(refusal(with("\"jitter\": 0.1", "\"jitter\": 1")), HasSubstr("'jitter' is 1; it must be below 1"));
+  EXPECT_THAT(refusal(with("\"jitter\": 0.1", "\"jitter\": 1")),
+              HasSubstr("'jitter' is 1; it must be from 0 to below 1"));
   EXPECT_THAT(refusal(with("\"source\": \"invented\",", "")), HasSubstr("field 'source' is missing"));
   EXPECT_THAT(refusal(with("\"device_issue\": 2", "\"device_issue\": 0")),
-              HasSubstr("'device_issue' is 0; it must be"));
+              HasSubstr("'device_issue' is 0; a whole number from 1 to 1048576"));
   EXPECT_THAT(refusal("[]"), HasSubstr("an object is expected"));
   EXPECT_THAT(refusal("{"), HasSubstr("platform file 'x.json' is not JSON"));
+}
+
+TEST(Platform, RefusesNumbersWhoseTimesCannotBeCounted) {
+  EXPECT_EQ(refusal(with("\"latency\": 1e-5", "\"latency\": 1e10")),
+            "platform file 'x.json': field 'links[0].latency' is 10000000000.0; it must be from 0.0 to 1000.0");
+  EXPECT_EQ(refusal(with("\"bandwidth\": 8e9", "\"bandwidth\": 1e-30")),
+            "platform file 'x.json': field 'links[2].bandwidth' is 1e-30; it must be from 1.0 to 1e+18");
+  EXPECT_THAT(refusal(with("\"bandwidth\": 6e9", "\"bandwidth\": 1e300")), HasSubstr("it must be from 1.0 to 1e+18"));
+  EXPECT_THAT(refusal(with("\"peak\": 2e10", "\"peak\": 1e-3")), HasSubstr("it must be from 1.0 to 1e+24"));
+  EXPECT_THAT(refusal(with("\"slow\": 1e11", "\"slow\": 1e25")), HasSubstr("it must be from 1.0 to 1e+24"));
+  EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e31, 5e-4]")), HasSubstr("it must be from 1.0 to 1e+30"));
+  EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e8, 1e10]")), HasSubstr("it must be from 1e-12 to 1000000000.0"));
+  EXPECT_THAT(refusal(with("\"d\": 5e8", "\"d\": 1e999")), HasSubstr("is not JSON: "));
+}
+
+TEST(Platform, RefusesWhatIsNestedTooDeepToBeWalked) {
+  auto const message = "platform file 'x.json': its brackets nest deeper than 64 levels";
+  EXPECT_EQ(refusal(std::string(300000, '[')), message);
+  EXPECT_EQ(refusal(with("\"invented\"", std::string(300000, '[') + std::string(300000, ']'))), message);
+  EXPECT_THAT(refusal(with("\"invented\"", std::string(60, '[') + std::string(60, ']'))),
+              HasSubstr("a text is expected"));
+}
+
+TEST(Platform, RefusesMoreThanASearchByNameBears) {
+  std::string many;
+  for (int n = 0; n < 300; ++n) many += ", {\"name\": \"n" + std::to_string(n) + "\", \"kind\": \"host\"}";
+  EXPECT_THAT(refusal(with("\"capacity\": 2000}", "\"capacity\": 2000}" + many)), HasSubstr("at most 256 entries"));
+  std::string workers;
+  for (int n = 0; n < 5; ++n) {
+    workers += "{\"name\": \"w" + std::to_string(n) + "\", \"node\": \"host\", \"kind\": \"cpu\", \"count\": 4096},";
+  }
+  EXPECT_THAT(refusal(with("\"workers\": [", "\"workers\": [" + workers)),
+              HasSubstr("a machine has at most 16384 workers"));
+}
+
+TEST(Platform, RefusesNamesThatATerminalWouldObey) {
+  EXPECT_THAT(refusal(with("\"small\"", "\"\\u001b[31m\"")),
+              HasSubstr("a text without control characters is expected"));
 }
 
 TEST(Platform, RefusesNodesThatCannotReachEachOther) {

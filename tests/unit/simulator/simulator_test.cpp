@@ -293,6 +293,18 @@ TEST(Simulator, RefusesDecisionsOfNegativeCost) {
   EXPECT_THROW(Bench(disk_and_host(1), options), InvalidArgument);
 }
 
+TEST(Simulator, StopsWhereItsClockEnds) {
+  Bench bench(disk_and_host(1));
+  DataId const a = bench.stored("a", 1000);
+  for (int n = 0; n < 3; ++n) bench.submit({{a, AccessMode::ReadWrite}}, 2e18);
+  try {
+    bench.simulator.run();
+    FAIL();
+  } catch (InvalidArgument const& error) {
+    EXPECT_STREQ(error.what(), "the simulated run takes more than 146 years, which is the most that can be counted");
+  }
+}
+
 TEST(Simulator, RepeatsExactly) {
   auto const run = [] {
     std::vector<Command> commands;

@@ -118,6 +118,35 @@ TEST(TaskGraphFile, RefusesByName) {
   }
 }
 
+TEST(TaskGraphFile, RefusesWhatIsNestedTooDeepToBeWalked) {
+  EXPECT_EQ(refusal(std::string(300000, '[')), "g.json: its brackets nest deeper than 64 levels");
+  EXPECT_EQ(refusal(graph_of(std::string(300000, '[') + std::string(300000, ']'))),
+            "g.json: its brackets nest deeper than 64 levels");
+}
+
+TEST(TaskGraphFile, RefusesWhatCannotBeAddedUp) {
+  auto const task = [](std::string const& rest) {
+    return graph_of(R"({"name":"a","codelet":"f","accesses":[],)" + rest + "}");
+  };
+  EXPECT_EQ(refusal(task(R"("flops":1e31)")), "g.json: task 'a' has flops that are not from 0 to 1e30");
+  EXPECT_EQ(refusal(task(R"("flops":1,"priority":9223372036854775807)")),
+            "g.json: task 'a' has priority 9223372036854775807, which is not from -2^62 to 2^62");
+  EXPECT_EQ(refusal(task(R"("flops":1,"priority":18446744073709551615)")),
+            "g.json: task 'a': 'priority' is 18446744073709551615, not a whole number from -2^62 to 2^62");
+  auto const half = std::to_string(Bytes{1} << 59U);
+  EXPECT_EQ(refusal(graph_of(
+                R"({"codelet":"f","flops":1,"accesses":[]})",
+                R"({"name":"x","bytes":)" + half + R"(},{"name":"y","bytes":)" + half + R"(},{"name":"z","bytes":1})")),
+            "g.json: the data up to 'z' have more than 2^60 bytes together");
+}
+
+TEST(TaskGraphFile, QuotesLittleAndNothingThatATerminalWouldObey) {
+  EXPECT_LT(refusal("\"" + std::string(100000, 'x') + "\"").size(), 200U);
+  EXPECT_LT(refusal("[" + std::string(100000, 'x')).size(), 500U);
+  EXPECT_THAT(refusal(graph_of("", R"({"name":"\u001b[31m","bytes":8})")),
+              HasSubstr("not a name without control characters"));
+}
+
 TEST(TaskGraphFile, RefusesAFileThatIsNotThere) {
   EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/no/such/graph.json")), IoError);
   EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/")), IoError);
