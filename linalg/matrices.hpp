@@ -23,6 +23,7 @@ template <class T>
 [[nodiscard]] TiledMatrix<T> add_file_matrix(Runtime& runtime, TileGrid grid, MatrixPart part, std::string const& name,
                                              std::shared_ptr<Storage> const& source,
                                              std::shared_ptr<Storage> const& sink) {
+  check_size(grid, sizeof(T));
   return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
             auto const slot = grid.slot(i, j);
             return runtime.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),

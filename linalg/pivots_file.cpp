@@ -37,7 +37,7 @@ Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows
 }
 
 Pivots open_pivots(std::string const& path, TileGrid const& grid, std::string const& dataset) {
-  return pivots_from_rows(grid, read_vector(path, dataset));
+  return pivots_from_rows(grid, read_vector(path, dataset, std::min(grid.rows, grid.cols)));
 }
 
 }  // namespace granary

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+
+#include <granary/core/base/checked.hpp>
 
 #pragma GCC visibility push(default)
 
@@ -57,6 +60,17 @@ struct TileGrid {
   auto const side = grid.diagonal();
   auto const triangle = side * (side + 1) / 2;
   return triangle + (part == MatrixPart::Lower ? (rows - side) * cols : rows * (cols - side));
+}
+
+/// Throws InvalidArgument where the tiles of such a matrix, counted as full ones, have more than `largest_size` bytes
+/// together: products of its extents are sizes then.
+inline void check_size(TileGrid const& grid, Bytes element) {
+  auto const rows = checked_sum(grid.rows, grid.tile);
+  auto const cols = checked_sum(grid.cols, grid.tile);
+  if (rows && cols && checked_product({*rows, *cols, element})) return;
+  throw InvalidArgument("a matrix of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) +
+                        " elements of " + std::to_string(element) + " bytes in tiles of order " +
+                        std::to_string(grid.tile) + " is too large: the most is 2^63 - 1 bytes");
 }
 
 }  // namespace granary

@@ -125,6 +125,7 @@ class TiledMatrix {
 template <class T>
 [[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
+  check_size(grid, sizeof(T));
   return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
             return submitter.add_data({.name = tile_name(name, i, j),
                                        .bytes = grid.elements_in(i, j) * sizeof(T),

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/matrix_input.hpp"
 
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/columns_file.hpp>
 
@@ -26,6 +27,7 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 
 MatrixInput generated_input(std::string const& name, ScalarType type) {
   auto const generated = parse_generated(name);
+  static_cast<void>(array_bytes({generated.rows, generated.cols}, size_of(type)));
   return {.name = name,
           .file = std::nullopt,
           .generated = generated,

@@ -63,7 +63,10 @@ class Report {
 
   [[nodiscard]] std::string const& text() const { return m_text; }
   [[nodiscard]] nlohmann::ordered_json const& values() const { return m_json; }
-  [[nodiscard]] std::string json() const { return m_json.dump(2) + "\n"; }
+  [[nodiscard]] std::string json() const {
+    // A file's name may be no UTF-8.
+    return m_json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
   /// Prints the text, unless the JSON is printed, and writes the JSON, as the options ask for them. Throws what
   /// write_text does.
   void publish(RunOptions const& options) const;

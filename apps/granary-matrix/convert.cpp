@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "convert.hpp"
 
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/copy_matrix.hpp>
@@ -33,6 +34,7 @@ ScalarType with_precision(ScalarType type, std::optional<bool> single) {
 class Input {
  public:
   static Input of_generated(GeneratedMatrix const& matrix, ScalarType type) {
+    static_cast<void>(array_bytes({matrix.rows, matrix.cols}, size_of(type)));
     Input input(matrix.rows, matrix.cols, type);
     input.m_generated = matrix;
     return input;

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "info.hpp"
 
+#include <granary/core/base/printable.hpp>
 #include <granary/linalg/files/matrix_market.hpp>
 
 #include <fmt/format.h>
@@ -35,13 +36,13 @@ Json json_of(Line const& line) {
           {"rows", line.rows},
           {"cols", line.cols},
           {"type", name_of(line.type)},
-          {"bytes", line.rows * line.cols * size_of(line.type)},
+          {"bytes", matrix_bytes(line.name, line.rows, line.cols, line.type)},
           {"arrangement", line.arrangement}};
 }
 
 std::string text_of(Line const& line) {
   return fmt::format("{}: {} x {} {}, {}, {}\n", line.name, line.rows, line.cols, name_of(line.type),
-                     format_bytes(line.rows * line.cols * size_of(line.type)), line.arrangement);
+                     format_bytes(matrix_bytes(line.name, line.rows, line.cols, line.type)), line.arrangement);
 }
 
 Line line_of(MatrixMarketInfo const& info) {
@@ -66,12 +67,12 @@ std::string describe_file(InfoOptions const& options) {
   if (options.json) {
     Json matrices = Json::array();
     for (auto const& line : lines) matrices.push_back(json_of(line));
-    return Json{{"matrices", matrices}, {"others", others}}.dump(2) + "\n";
+    return Json{{"matrices", matrices}, {"others", others}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   std::string text;
   for (auto const& line : lines) text += text_of(line);
   for (auto const& other : others) text += "not a matrix: " + other + "\n";
-  return text.empty() ? options.input + " holds no dataset\n" : text;
+  return printable_lines(text.empty() ? options.input + " holds no dataset\n" : text);
 }
 
 }  // namespace granary::app

@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/device_memory.hpp>
+#include <granary/core/base/checked.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/runtime/config.hpp>
 #include <granary/core/runtime/data.hpp>
@@ -93,6 +94,7 @@ class Runtime {
 
   /// A datum without a first value and a home: an array of `extents` (in LayoutRight, contiguous) that tasks write and
   /// then read. It takes memory only while it is in use, within the limit, and goes to scratch when there is no room.
+  /// Throws InvalidArgument for a negative extent, and for more than 2^63 - 1 bytes.
   template <class T, class... Extents>
   auto temporary(Extents... extents);
 
@@ -234,8 +236,9 @@ auto Runtime::temporary(Extents... extents) {
   static_assert(std::is_trivially_copyable_v<T>, "granary moves elements byte by byte");
   using View = Kokkos::View<typename detail::PointerTo<T, sizeof...(Extents)>::type, Kokkos::LayoutRight,
                             Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Bytes const bytes = array_bytes({checked_extent(extents)...}, sizeof(T));
   auto kept = std::make_shared<View const>(nullptr, static_cast<std::size_t>(extents)...);
-  auto const id = add_data("temporary", kept->span() * sizeof(T), {.keep = kept});
+  auto const id = add_data("temporary", bytes, {.keep = kept});
   return Data<View>(std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 
 namespace granary {
 namespace {
@@ -49,14 +50,14 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
   auto const format = take_word(rest);
   auto const field = take_word(rest);
   auto const symmetry = take_word(rest);
-  if (holds != "matrix") reader.fail("the file holds a '" + std::string(holds) + "', not a matrix");
+  if (holds != "matrix") reader.fail("the file holds a '" + excerpt(holds, 40) + "', not a matrix");
   if (format != "array" && format != "coordinate")
-    reader.fail("the format is '" + std::string(format) + "', neither array nor coordinate");
+    reader.fail("the format is '" + excerpt(format, 40) + "', neither array nor coordinate");
   info.coordinate = format == "coordinate";
   if (field == "complex") {
     info.scalar_type = ScalarType::Complex128;
   } else if (field != "real" && field != "double" && field != "integer") {
-    reader.fail("the elements are '" + std::string(field) + "'; real, integer and complex ones can be read");
+    reader.fail("the elements are '" + excerpt(field, 40) + "'; real, integer and complex ones can be read");
   }
   info.integer = field == "integer";
   for (auto const known : {Symmetry::General, Symmetry::Symmetric, Symmetry::Hermitian, Symmetry::Skew}) {
@@ -64,7 +65,7 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
     info.symmetry = known;
     return;
   }
-  reader.fail("the symmetry is '" + std::string(symmetry) + "', not general, symmetric, skew-symmetric or hermitian");
+  reader.fail("the symmetry is '" + excerpt(symmetry, 40) + "', not general, symmetric, skew-symmetric or hermitian");
 }
 
 std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std::uint64_t limit) {
@@ -95,11 +96,14 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
                  : info.symmetry == Symmetry::Skew    ? n * (n - 1) / 2
                                                       : n * (n + 1) / 2;
   if (!has_nothing(rest)) reader.fail("the line of sizes is malformed");
+  static_cast<void>(matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
 }
 
 }  // namespace
 
 bool is_matrix_market(std::string const& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string start(banner.size(), '\0');
   return file.read(start.data(), static_cast<std::streamsize>(start.size())) && lower_case(start) == banner;
@@ -170,7 +174,7 @@ double MarketEntries::number(std::string_view& text) {
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   bool const out_of_range = code == std::errc::result_out_of_range;
   if (word.empty() || end != word.data() + word.size() || (code != std::errc{} && !out_of_range))
-    m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+    m_reader.fail("'" + excerpt(m_line, 80) + "' is not an entry of this matrix");
   // Says which end of the range: 0 or infinity.
   if (out_of_range) value = std::strtod(std::string(word).c_str(), nullptr);
   if (!std::isfinite(value)) m_reader.fail(std::string("the matrix holds ") + (std::isnan(value) ? "NaN" : "infinity"));
@@ -182,7 +186,7 @@ std::uint64_t MarketEntries::index(std::string_view& text, std::uint64_t extent)
   std::uint64_t value = 0;
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || code != std::errc{} || end != word.data() + word.size())
-    m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+    m_reader.fail("'" + excerpt(m_line, 80) + "' is not an entry of this matrix");
   if (value == 0 || value > extent)
     m_reader.fail("index " + std::to_string(value) + " is not from 1 to " + std::to_string(extent));
   return value - 1;
@@ -213,7 +217,7 @@ MarketEntries::Entry MarketEntries::next() {
   }
   double const real = number(rest);
   entry.value = {real, is_complex_type(m_info.scalar_type) ? number(rest) : 0};
-  if (!has_nothing(rest)) m_reader.fail("'" + m_line.substr(0, 80) + "' is not an entry of this matrix");
+  if (!has_nothing(rest)) m_reader.fail("'" + excerpt(m_line, 80) + "' is not an entry of this matrix");
   ++m_read;
   return entry;
 }

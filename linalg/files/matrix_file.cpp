@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/npy_header.hpp>
@@ -41,7 +42,8 @@ Spec split(std::string const& spec) {
 }
 
 void require_readable(std::string const& path) {
-  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes would not be opened otherwise.
+  int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw InvalidArgument("cannot open " + path + ": " + std::generic_category().message(errno));
   struct stat status {};
   bool const regular = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -178,8 +180,8 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
-    auto const bytes = info.rows * info.cols * size_of(info.scalar_type);
-    if (offset + bytes > std::filesystem::file_size(info.path)) throw DataError(info.name() + " is truncated");
+    auto const end = checked_sum(offset, matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
+    if (!end || *end > std::filesystem::file_size(info.path)) throw DataError(info.name() + " is truncated");
     info.first_byte = offset;
     info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
   } else if (layout == H5D_CHUNKED) {
@@ -205,6 +207,7 @@ MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
   info.dataset = spec.dataset;
   read_shape(dataset.get(), vectors, info);
   bool const native = read_type(dataset.get(), info);
+  static_cast<void>(matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
   read_arrangement(file.get(), dataset.get(), native, info);
   auto const space = require({H5Dget_space(dataset.get()), H5Sclose}, "read the shape of", info.name());
   if (H5Sget_simple_extent_ndims(space.get()) == 1 && info.arrangement != MatrixFileInfo::Arrangement::Contiguous) {
@@ -234,6 +237,12 @@ MatrixFileInfo open_file(std::string const& text, Vectors vectors) {
 }
 
 }  // namespace
+
+Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type) {
+  if (auto const bytes = checked_product({rows, cols, size_of(type)})) return *bytes;
+  throw DataError(name + " has " + std::to_string(rows) + " x " + std::to_string(cols) + " elements of " +
+                  std::to_string(size_of(type)) + " bytes, more than the 2^63 - 1 bytes that a file can have");
+}
 
 MatrixFileInfo open_matrix_file(std::string const& text) { return open_file(text, Vectors::Refused); }
 

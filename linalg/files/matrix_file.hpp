@@ -70,10 +70,13 @@ struct MatrixFileInfo {
   [[nodiscard]] std::string name() const { return dataset.empty() ? path : path + ":" + dataset; }
 };
 
+/// Bytes of a matrix of these extents. Throws DataError, with its name, where they exceed `largest_size`.
+[[nodiscard]] Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type);
+
 /// Looks at the matrix `file.h5[:/dataset]` or `file.npy`; the content decides which of the two it is. Where no dataset
 /// is named, the file must hold exactly one of two dimensions. Throws InvalidArgument when the file cannot be opened,
 /// or the dataset is not there (the message lists those there are), or is ambiguous; DataError when the file is neither
-/// format, is truncated, or the dataset is not two-dimensional or not of a ScalarType.
+/// format, is truncated, or the dataset is not two-dimensional, too large or not of a ScalarType.
 [[nodiscard]] MatrixFileInfo open_matrix_file(std::string const& spec);
 
 struct MatrixListing {

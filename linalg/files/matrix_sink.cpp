@@ -74,6 +74,7 @@ char const* name_of(MatrixPart part) {
 MatrixOutput::MatrixOutput(TileGrid const& tiling, ScalarType type) : m_tiling(tiling), m_type(type) {
   if (tiling.rows == 0 || tiling.cols == 0 || tiling.tile == 0)
     throw InvalidArgument("the rows, the columns and the tile size of a matrix must be at least 1");
+  check_size(tiling, size_of(type));
 }
 
 MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options)

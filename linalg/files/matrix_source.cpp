@@ -13,6 +13,7 @@ namespace granary {
 MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name)
     : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)) {
   if (tiling.tile == 0) throw InvalidArgument("the tile size must be at least 1");
+  check_size(tiling, size_of(type));
 }
 
 void MatrixSource::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {

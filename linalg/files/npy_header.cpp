@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 
 namespace granary::detail {
 namespace {
@@ -30,7 +31,8 @@ std::string read_dictionary(std::string const& path, std::uint64_t& first_byte) 
   std::size_t length = start[8] + (std::size_t{start[9]} << 8);
   first_byte = 10;
   if (start[6] != 1) {
-    if (start[6] > 3) throw DataError(path + " has .npy version " + std::to_string(start[6]) + "; 1 to 3 can be read");
+    if (start[6] == 0 || start[6] > 3)
+      throw DataError(path + " has .npy version " + std::to_string(start[6]) + "; 1 to 3 can be read");
     if (!file.read(reinterpret_cast<char*>(start) + 10, 2))
       throw DataError(path + " is truncated: it ends within its header");
     length += (std::size_t{start[10]} << 16) + (std::size_t{start[11]} << 24);
@@ -89,7 +91,7 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
     throw DataError(path + " does not hold numbers: its elements are records");
   }
   auto const descriptor = type.substr(1, type.find('\'', 1) - 1);
-  auto const kind = descriptor.substr(1);
+  auto const kind = descriptor.empty() ? descriptor : descriptor.substr(1);
   if (kind == "f4") {
     info.scalar_type = ScalarType::Float32;
   } else if (kind == "f8") {
@@ -99,8 +101,8 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
   } else if (kind == "c16") {
     info.scalar_type = ScalarType::Complex128;
   } else {
-    throw DataError(path + " holds elements of type " + std::string(descriptor) +
-                    "; float and double can be read, real and complex");
+    throw DataError(path + " holds elements of type '" + excerpt(descriptor, 20) +
+                    "'; float and double can be read, real and complex");
   }
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
   info.swapped = (descriptor[0] == '<' || descriptor[0] == '>') && descriptor[0] != native;
@@ -119,7 +121,7 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
   if (info.rows == 0 || info.cols == 0) throw DataError(path + " holds an empty matrix");
   constexpr std::uint64_t limit = std::uint64_t{1} << 31;
   if (info.rows >= limit || info.cols >= limit) malformed(path);
-  auto const expected = info.first_byte + info.rows * info.cols * size_of(info.scalar_type);
+  auto const expected = info.first_byte + matrix_bytes(path, info.rows, info.cols, info.scalar_type);
   auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(path));
   if (present < expected) {
     throw DataError(path + " is truncated: it has " + std::to_string(present) + " bytes of " +

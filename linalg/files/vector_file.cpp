@@ -6,7 +6,7 @@
 
 namespace granary {
 
-std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset) {
+std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset, std::uint64_t most) {
   using detail::Hdf5Id;
   auto const name = path + ":" + dataset;
   detail::Hdf5Lock const lock;
@@ -18,6 +18,10 @@ std::vector<std::int64_t> read_vector(std::string const& path, std::string const
     throw DataError(name + " is not a dataset of integers with one dimension");
   hsize_t extent = 0;
   H5Sget_simple_extent_dims(space.get(), &extent, nullptr);
+  if (extent > most) {
+    throw DataError(name + " has " + std::to_string(extent) + " entries; at most " + std::to_string(most) +
+                    " are expected");
+  }
   std::vector<std::int64_t> values(extent);
   if (H5Dread(vector.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
     throw DataError("cannot read " + name + ": " + detail::hdf5_reason());

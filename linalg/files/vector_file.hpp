@@ -9,9 +9,10 @@
 
 namespace granary {
 
-/// A dataset of integers with one dimension, as MatrixSink::add_vector writes it. Throws DataError when the file or the
-/// dataset cannot be read as that.
-[[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset);
+/// A dataset of at most `most` integers with one dimension, as MatrixSink::add_vector writes it. Throws DataError when
+/// the file or the dataset cannot be read as that.
+[[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset,
+                                                    std::uint64_t most);
 
 }  // namespace granary
 

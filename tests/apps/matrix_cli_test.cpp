@@ -207,6 +207,32 @@ h5py.File('empty.h5', 'w')
   EXPECT_EQ(run({"info", "empty.h5"}).out, "empty.h5 holds no dataset\n");
 }
 
+TEST_F(MatrixCliFormats, InfoShowsNamesThatATerminalWouldObey) {
+  python(R"(
+with h5py.File('A.h5', 'w') as f:
+    f['\x1b[31mred'] = np.zeros((2, 3))
+    f['\x1b[32mgreen'] = np.zeros(3)
+)");
+  auto const result = run({"info", "A.h5"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("A.h5:/\\x1b[31mred: 2 x 3 double"));
+  EXPECT_THAT(result.out, HasSubstr("A.h5:/\\x1b[32mgreen has 1 dimensions"));
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
+  expect_refused({"info", "\x1b]0;title\a.npy"}, "cannot open \\x1b]0;title\\x07.npy");
+}
+
+TEST_F(MatrixCliFormats, WhatHasMoreBytesThanCanBeCountedIsNoMatrix) {
+  python(R"(
+with h5py.File('A.h5', 'w') as f:
+    f.create_dataset('A', (2**33, 2**33), chunks=(64, 64))
+)");
+  auto const result = run({"info", "A.h5"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("not a matrix: A.h5:/A has 8589934592 x 8589934592 elements of 4 bytes"));
+  expect_refused({"generate", "general", "2147483647", "out.npy"},
+                 "an array of 2147483647 x 2147483647 elements of 8 bytes is too large");
+}
+
 TEST_F(MatrixCli, RefusesBadArguments) {
   write("A.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
   write("text.npy", "this is text");

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/files/matrix_market.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 
 #include "tests/support/io_support.hpp"
@@ -116,7 +120,7 @@ TEST_F(MatrixFile, NpyErrors) {
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
   test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<i8"});
   EXPECT_EQ(message<DataError>("A.npy"),
-            path + " holds elements of type <i8; float and double can be read, real and complex");
+            path + " holds elements of type '<i8'; float and double can be read, real and complex");
   test::write_npy(path, 10, 10, entries(10, 10), {.version = 9});
   EXPECT_EQ(message<DataError>("A.npy"), path + " has .npy version 9; 1 to 3 can be read");
   auto const header = [](std::string const& dictionary) {
@@ -130,8 +134,44 @@ TEST_F(MatrixFile, NpyErrors) {
   }
   write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"));
   EXPECT_EQ(message<DataError>("A.npy"), path + " has 1 dimensions; a matrix has 2");
+  write_bytes("A.npy", header("{'descr': '', 'fortran_order': False, 'shape': (3, 3)}"));
+  EXPECT_NE(message<DataError>("A.npy").find("holds elements of type ''"), std::string::npos);
+  write_bytes("A.npy", header("{'descr': '\x1b[31m', 'fortran_order': False, 'shape': (3, 3)}"));
+  EXPECT_NE(message<DataError>("A.npy").find("holds elements of type '\\x1b[31m'"), std::string::npos);
   write_bytes("A.npy", header("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3, 3)}"));
   EXPECT_NE(message<DataError>("A.npy").find("records"), std::string::npos);
+}
+
+TEST_F(MatrixFile, TooLargeToBeCounted) {
+  auto const text = std::string("{'descr': '<c16', 'fortran_order': False, 'shape': (1073741824, 1073741824)}");
+  write_bytes("A.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size()) + '\0' + text);
+  EXPECT_EQ(message<DataError>("A.npy"),
+            (directory / "A.npy") +
+                " has 1073741824 x 1073741824 elements of 16 bytes, more than the 2^63 - 1 bytes that a file can have");
+
+  hsize_t const extent = hsize_t{1} << 33U;
+  for (hsize_t const chunk : {0, 64}) {
+    test::write_hdf5(directory / "A.h5", {extent, extent}, {}, {.chunk = {chunk, chunk}, .skip_writing = true});
+    auto const expected =
+        (directory / "A.h5") +
+        ":/A has 8589934592 x 8589934592 elements of 8 bytes, more than the 2^63 - 1 bytes that a file "
+        "can have";
+    EXPECT_EQ(message<DataError>("A.h5"), expected);
+    EXPECT_EQ(list_matrices(directory / "A.h5").others, std::vector{expected});
+  }
+
+  write_bytes("A.mtx", "%%MatrixMarket matrix coordinate complex general\n2147483647 2147483647 0\n");
+  EXPECT_NE(
+      message_of<DataError>([&] { (void)open_matrix_market(directory / "A.mtx"); }).find("more than the 2^63 - 1"),
+      std::string::npos);
+}
+
+TEST_F(MatrixFile, APipeIsNotOpened) {
+  ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+  ::alarm(60);  // nobody writes
+  EXPECT_NE(message<InvalidArgument>("pipe").find("not a regular file"), std::string::npos);
+  EXPECT_FALSE(is_matrix_market(directory / "pipe"));
+  ::alarm(0);
 }
 
 TEST_F(MatrixFile, ReadingErrorsPrintNothing) {
