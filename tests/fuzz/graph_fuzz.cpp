@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads task graphs, and simulates the small ones.
+#include <granary/workloads/random_layers.hpp>
 #include <granary/workloads/task_graph_file.hpp>
-#include <granary/workloads/tiled_cholesky.hpp>
 
 #include "tests/fuzz/simulate_small.hpp"
 #include "tests/fuzz/target.hpp"
@@ -30,7 +30,7 @@ std::vector<std::string> seeds() {
  "tasks":[{"name":"first","codelet":"g","flops":1e6,"accesses":[{"data":"x","mode":"read"},{"data":"t","mode":"write"}]},
  {"codelet":"f","flops":2e9,"priority":3,"accesses":[{"data":"t","mode":"read"},{"data":"x","mode":"read-write"}],"after":["first"]},
  {"codelet":"f","flops":0,"accesses":[],"after":[0,1]}]})",
-      TaskGraphFile::record(TiledCholesky({3, 16, true})).to_json(),
+      TaskGraphFile::record(RandomLayers({.layers = 3, .width = 3, .bytes = 3000, .flops = 1e6})).to_json(),
       R"({"codelets":[{"name":"f","kinds":["device"]}],"data":[{"name":"x","bytes":1}],)"
       R"("tasks":[{"codelet":"f","flops":1,"accesses":[{"data":"x","mode":"write"}],"after":[1]},{"name":"b","codelet":"f","flops":3,"accesses":[]}]})"};
 }

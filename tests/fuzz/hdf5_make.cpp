@@ -3,6 +3,7 @@
 
 #include <granary/linalg/files/hdf5_support.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -47,7 +48,7 @@ constexpr std::array<hsize_t, 16> extents{4,
                                           hsize_t{1} << 40U,
                                           hsize_t{1} << 62U,
                                           ~hsize_t{1}};
-constexpr std::array<hsize_t, 8> chunk_extents{4, 1, 3, 7, 64, 1000, 1U << 16U, 1U << 20U};
+constexpr std::array<hsize_t, 8> chunk_extents{4, 1, 3, 7, 64, 16, 1000, 1U << 20U};
 constexpr hsize_t most_written = 1 << 14;  // elements
 
 Hdf5Id copy_of(hid_t type) { return {H5Tcopy(type), H5Tclose}; }
@@ -106,20 +107,27 @@ Hdf5Id choose_type(Choices& choices) {
   }
 }
 
-Hdf5Id choose_layout(Choices& choices, std::size_t rank) {
+// `small`: becomes false where what is written would take long, or lie in another file.
+Hdf5Id choose_layout(Choices& choices, std::size_t rank, bool& small) {
   Hdf5Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   auto const layout = choices.below(5);
   if (layout == 1) H5Pset_layout(properties.get(), H5D_COMPACT);
+  small = small && layout != 2;
   if (layout == 2) H5Pset_external(properties.get(), "none", static_cast<off_t>(choices.below(255)), 1 << 20);
   if (layout < 3) return properties;
   std::array<hsize_t, 5> chunk{};
-  for (std::size_t d = 0; d < rank; ++d) chunk[d] = choices.one_of(chunk_extents);
+  hsize_t elements = 1;
+  for (std::size_t d = 0; d < rank; ++d) {
+    chunk[d] = choices.one_of(chunk_extents);
+    elements = std::min(most_written + 1, elements * chunk[d]);
+  }
+  small = small && elements <= most_written;
   H5Pset_chunk(properties.get(), static_cast<int>(rank), chunk.data());
-  auto const filters = choices.below(16);
+  // Without scale-offset: libhdf5 1.10 itself crashes where it writes with that filter.
+  auto const filters = choices.below(8);
   if ((filters & 1U) != 0) H5Pset_shuffle(properties.get());
   if ((filters & 2U) != 0) H5Pset_deflate(properties.get(), 1);
   if ((filters & 4U) != 0) H5Pset_fletcher32(properties.get());
-  if ((filters & 8U) != 0) H5Pset_scaleoffset(properties.get(), H5Z_SO_FLOAT_DSCALE, 2);
   return properties;
 }
 
@@ -140,9 +148,9 @@ void make_dataset(hid_t group, std::string const& name, Choices& choices) {
                                : H5Screate_simple(static_cast<int>(rank), now.data(), most.data()),
                      H5Sclose);
   auto const type = choose_type(choices);
-  auto const properties = choose_layout(choices, std::max<std::size_t>(rank, 1));
   // What is large stays unwritten, or HDF5 would write fill values.
-  bool const small = elements <= most_written;
+  bool small = elements <= most_written;
+  auto const properties = choose_layout(choices, std::max<std::size_t>(rank, 1), small);
   H5Pset_fill_time(properties.get(), small && choices.below(2) == 0 ? H5D_FILL_TIME_IFSET : H5D_FILL_TIME_NEVER);
   if (small && choices.below(2) == 0) H5Pset_alloc_time(properties.get(), H5D_ALLOC_TIME_EARLY);
   Hdf5Id const dataset(

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads platforms, and simulates a factorization on the small ones.
-#include <granary/workloads/tiled_cholesky.hpp>
+// Reads platforms, and simulates a stencil on the small ones.
+#include <granary/workloads/stencil.hpp>
 
 #include "tests/fuzz/simulate_small.hpp"
 #include "tests/fuzz/target.hpp"
@@ -62,7 +62,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const written = platform->to_json();
   if (Platform::parse(written, "written.json").to_json() != written)
     fuzz::fail("a platform changes when it is written");
-  static TiledCholesky const workload({4, 32, false});
+  static Stencil const workload(
+      {.blocks = {3, 3, 1}, .iterations = 4, .block_bytes = 8192, .halo_bytes = 256, .flops = 1e6, .variant = "d"});
   auto const scheduler = size % 3 == 0 ? "darts" : size % 3 == 1 ? "dmdas" : "lws";
   fuzz::refuses_or(size, [&] { fuzz::simulate_small(workload, *platform, scheduler); });
   return 0;

@@ -9,6 +9,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/matrix_market.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
+#include <granary/linalg/files/vector_file.hpp>
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/matrix_file_support.hpp"
@@ -164,6 +165,18 @@ TEST_F(MatrixFile, TooLargeToBeCounted) {
   EXPECT_NE(
       message_of<DataError>([&] { (void)open_matrix_market(directory / "A.mtx"); }).find("more than the 2^63 - 1"),
       std::string::npos);
+}
+
+TEST_F(MatrixFile, AVectorThatIsLongerThanItCanBeIsNotRead) {
+  auto const path = directory / "v.h5";
+  test::write_hdf5(path, {16}, entries(4, 4), {.file_type = H5T_NATIVE_LLONG});
+  EXPECT_EQ(read_vector(path, "/A", 16).size(), 16U);
+  EXPECT_EQ(message_of<DataError>([&] { (void)read_vector(path, "/A", 15); }),
+            path + ":/A has 16 entries; at most 15 are expected");
+  // It would take 8 TiB.
+  test::write_hdf5(path, {hsize_t{1} << 40U}, {}, {.file_type = H5T_NATIVE_LLONG, .skip_writing = true});
+  EXPECT_NE(message_of<DataError>([&] { (void)read_vector(path, "/A", 1000); }).find("at most 1000"),
+            std::string::npos);
 }
 
 TEST_F(MatrixFile, APipeIsNotOpened) {
