@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/outofcore/io_thread.hpp>
 
+#include <granary/core/base/start_thread.hpp>
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -16,7 +18,7 @@ std::thread start_io_thread(char const* name, std::function<void()> body) {
   pthread_sigmask(SIG_SETMASK, &all, &previous);
   std::thread thread;
   try {
-    thread = std::thread(std::move(body));
+    thread = start_thread(std::string("input and output (") + name + ")", std::move(body));
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
     throw;

@@ -89,6 +89,11 @@ class Writer {
   }
 
   void write(TraceTask const& task) {
+    if (task.blocked > Duration{0}) {
+      begin('X', workers, task.worker.index() + 1, "\"blocked\"", task.begin - task.blocked);
+      m_file.print(",\"cat\":\"blocked\",\"dur\":{},\"args\":{{\"task\":{}}}}}", microseconds(task.blocked),
+                   task.task.value());
+    }
     begin('X', workers, task.worker.index() + 1, m_codelets[task.codelet.index()], task.begin);
     m_file.print(",\"cat\":\"task\",\"dur\":{},\"args\":{{\"task\":{},\"i\":{},\"j\":{},\"k\":{},\"data\":{}",
                  microseconds(task.end - task.begin), task.task.value(), task.index[0], task.index[1], task.index[2],

@@ -75,8 +75,12 @@ std::vector<TraceWait> waits_of(Trace const& trace) {
   for (auto& intervals : waiting) intervals = united(std::move(intervals));
 
   std::vector<std::vector<Interval>> busy(trace.machine.workers.size());
-  for (auto const& task : trace.tasks) busy[task.worker.index()].push_back({task.begin, task.end});
   std::vector<TraceWait> result;
+  for (auto const& task : trace.tasks) {
+    auto const taken = task.begin - task.blocked;
+    busy[task.worker.index()].push_back({taken, task.end});
+    if (task.blocked > Duration{0}) result.push_back({task.worker, taken, task.begin, TraceWait::Why::Blocked});
+  }
   for (std::size_t w = 0; w < busy.size(); ++w) {
     WorkerId const worker(static_cast<std::uint32_t>(w));
     auto const& intervals = waiting[trace.machine[worker].node.index()];
@@ -87,6 +91,9 @@ std::vector<TraceWait> waits_of(Trace const& trace) {
     }
     if (trace.end > free) intersect(worker, {free, trace.end}, intervals, result);
   }
+  std::ranges::sort(result, [](TraceWait const& a, TraceWait const& b) {
+    return a.worker != b.worker ? a.worker < b.worker : a.begin < b.begin;
+  });
   return result;
 }
 

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/progress.hpp"
 
+#include <granary/core/base/start_thread.hpp>
+
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -30,7 +32,7 @@ std::string format_progress(std::string const& what, std::uint64_t done, std::ui
 Progress::Progress(std::string what, std::uint64_t tasks, double flops, How how, std::function<std::uint64_t()> done)
     : m_what(std::move(what)), m_tasks(tasks), m_flops(flops), m_how(how), m_done(std::move(done)) {
   if (m_how.quiet || (m_how.seconds == 0 && ::isatty(STDERR_FILENO) == 0)) return;
-  m_thread = std::thread([this] { draw(); });
+  m_thread = start_thread("the progress line", [this] { draw(); });
 }
 
 Progress::~Progress() {

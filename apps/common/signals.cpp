@@ -2,6 +2,7 @@
 #include "apps/common/signals.hpp"
 
 #include <granary/core/base/partial_file.hpp>
+#include <granary/core/base/start_thread.hpp>
 
 #include <fmt/format.h>
 
@@ -78,8 +79,13 @@ Interrupted::Interrupted(int signal) : Error(std::string("interrupted: ") + ::st
 SignalWatch::SignalWatch() {
   wake_descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_descriptor < 0) throw Error(std::string("cannot watch for signals: ") + std::strerror(errno));
-  m_server = std::thread([this] { serve(); });
-  m_watcher = std::thread([this] { watch(); });
+  m_server = start_thread("signals", [this] { serve(); });
+  try {
+    m_watcher = start_thread("signals", [this] { watch(); });
+  } catch (...) {
+    end_server();
+    throw;
+  }
   for (std::size_t i = 0; i < watched.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = note_signal;
@@ -92,16 +98,20 @@ SignalWatch::SignalWatch() {
 
 SignalWatch::~SignalWatch() {
   for (std::size_t i = 0; i < watched.size(); ++i) ::sigaction(watched[i], &previous[i], nullptr);
+  end_server();
+  m_stop = true;  // only now: a call that does not return is ended, too
+  wake_watcher();
+  m_watcher.join();
+  ::close(wake_descriptor);
+}
+
+void SignalWatch::end_server() {
   {
     std::lock_guard const lock(m_work_mutex);
     m_no_more_work = true;
   }
   m_work.notify_one();
   m_server.join();
-  m_stop = true;  // only now: a call that does not return is ended, too
-  wake_watcher();
-  m_watcher.join();
-  ::close(wake_descriptor);
 }
 
 void SignalWatch::check() const {

@@ -47,6 +47,7 @@ class SignalWatch {
  private:
   void watch();
   void serve();
+  void end_server();
 
   std::mutex m_mutex;  // held during calls
   std::function<void(Interrupted const&)> m_function;

@@ -27,11 +27,13 @@ struct EmulatedKernel {
   bool follows = false;
   Engine const* engine = nullptr;  ///< that launched it
   mutable bool skipped = false;
+  mutable Duration blocked{0};
 
   void run() const {
     EngineScope const scope(engine);
     if (!launches_kokkos_kernels) return kernel(call);
     HostKernelLock const lock;
+    blocked = lock.blocked();
     kernel(call);
     static_cast<HostExecutionSpace const*>(call.instance)->fence();
   }
@@ -198,7 +200,10 @@ std::optional<LaunchEnd> DeviceLauncher::poll(WorkerId worker) {
   try {
     if (!m_api->done(*slot.end)) return std::nullopt;
     ended.skipped = slot.emulated.skipped;
-    if (!slot.error) ended.duration = std::max(Duration(0), m_api->elapsed(*slot.begin, *slot.end));
+    ended.blocked = slot.emulated.blocked;
+    if (!slot.error) {
+      ended.duration = std::max(Duration(0), m_api->elapsed(*slot.begin, *slot.end) - ended.blocked);
+    }
   } catch (...) {
     ended.error = std::current_exception();
   }

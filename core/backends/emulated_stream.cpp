@@ -2,6 +2,7 @@
 #include <granary/core/backends/emulated_stream.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -142,7 +143,7 @@ void EmulatedStream::record(std::shared_ptr<EmulatedMark> mark) {
 void EmulatedStream::enqueue(std::function<void(SteadyClock::time_point)> perform) {
   {
     std::lock_guard const lock(m_mutex);
-    if (!m_thread.joinable()) m_thread = std::thread([this] { run(); });
+    if (!m_thread.joinable()) m_thread = start_thread("an emulated device", [this] { run(); });
     m_operations.push_back({SteadyClock::now(), std::move(perform)});
   }
   m_changed.notify_one();

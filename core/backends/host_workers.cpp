@@ -51,10 +51,10 @@ void const* HostWorkers::enter(WorkerId worker) {
 
 void HostWorkers::leave(WorkerId worker) noexcept { m_instances[worker.index()].reset(); }
 
-void HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) {
+Duration HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) {
   if (!launches_kokkos_kernels) {
     kernel(call);
-    return;
+    return Duration{0};
   }
   if constexpr (!concurrent_host_kernels) {
     if (m_instances.size() > 1) {
@@ -70,6 +70,7 @@ void HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCall co
   HostKernelLock const lock;
   kernel(call);
   m_instances[call.worker.index()]->space.fence();
+  return lock.blocked();
 }
 
 }  // namespace granary

@@ -24,7 +24,7 @@ class HostWorkers final : public WorkerBackend {
 
   void const* enter(WorkerId worker) override;
   void leave(WorkerId worker) noexcept override;
-  void run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) override;
+  Duration run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) override;
 
  private:
   struct Instance;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
+#include <granary/core/base/units.hpp>
 
+#include <chrono>
 #include <mutex>
 #include <optional>
 
@@ -64,12 +66,19 @@ class HostKernelLock {
   HostKernelLock() {
     if constexpr (!concurrent_host_kernels) {
       static std::mutex mutex;
-      m_lock.emplace(mutex);
+      m_lock.emplace(mutex, std::try_to_lock);
+      if (m_lock->owns_lock()) return;
+      auto const start = std::chrono::steady_clock::now();
+      m_lock->lock();
+      m_blocked = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
     }
   }
+  /// How long it waited for the lock; costs nothing where it was free.
+  [[nodiscard]] Duration blocked() const { return m_blocked; }
 
  private:
   std::optional<std::unique_lock<std::mutex>> m_lock;
+  Duration m_blocked{0};
 };
 
 }  // namespace granary

@@ -32,9 +32,9 @@ class ShownWorkers final : public WorkerBackend {
   explicit ShownWorkers(std::shared_ptr<WorkerBackend> workers) : m_workers(std::move(workers)) {}
   void const* enter(WorkerId worker) override { return m_workers->enter(worker); }
   void leave(WorkerId worker) noexcept override { m_workers->leave(worker); }
-  void run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) override {
+  Duration run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) override {
     Region const region(call.name);
-    m_workers->run(kernel, launches_kokkos_kernels, call);
+    return m_workers->run(kernel, launches_kokkos_kernels, call);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <granary/core/backends/staged_copies.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 #include <granary/core/engine/poll_pause.hpp>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ void StagedCopies::start(std::shared_ptr<detail::CopyStream> stream, DeviceCopy 
   staged->done = std::move(done);
   {
     std::lock_guard const lock(m_mutex);
-    if (!m_thread.joinable()) m_thread = std::thread([this] { run(); });
+    if (!m_thread.joinable()) m_thread = start_thread("copies of a device", [this] { run(); });
     m_incoming.push_back(std::move(staged));
   }
   m_changed.notify_one();

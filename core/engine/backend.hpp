@@ -71,13 +71,15 @@ class WorkerBackend {
   virtual void const* enter(WorkerId worker) = 0;
   /// Called on the worker's own thread after its last kernel.
   virtual void leave(WorkerId) noexcept {}
-  /// Runs the kernel and returns when its effects are complete. What it throws fails the task.
-  virtual void run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) = 0;
+  /// Runs the kernel and returns when its effects are complete. What it throws fails the task. Returns how long the
+  /// worker was blocked before the kernel began, by kernels of other workers that it must not run beside.
+  virtual Duration run(Kernel kernel, bool launches_kokkos_kernels, KernelCall const& call) = 0;
 };
 
 /// How a kernel that was launched ended.
 struct LaunchEnd {
   Duration duration{0};                  ///< in the kernel alone
+  Duration blocked{0};                   ///< before it began, by kernels that it must not run beside
   std::exception_ptr error;              ///< null when it ran; of a DeviceLost when nothing will run there again
   bool skipped = false;                  ///< it did not run, as what it follows failed
   KernelReport const* report = nullptr;  ///< valid until the worker's next launch

@@ -268,7 +268,7 @@ void Engine::drain(Section& section) {
 void Engine::answer(TaskEnd const& end) {
   m_planner.set_now(since_start(Clock::now()));
   if (m_recorder && !end.skipped)
-    m_recorder->task_ended(end.task, since_start(end.begin), since_start(end.end), end.error != nullptr);
+    m_recorder->task_ended(end.task, since_start(end.begin), since_start(end.end), end.error != nullptr, end.blocked);
   if (end.skipped) {
     m_planner.task_skipped(end.task);
     if (m_options.record_journal) record(TaskSkipped{end.task});

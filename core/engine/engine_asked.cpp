@@ -28,9 +28,13 @@ EngineStatistics Engine::statistics() {
   auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);
   for (auto const& lane : m_lanes) {
     Duration const busy(lane->busy_nanoseconds.load(std::memory_order_relaxed));
-    statistics.workers.push_back({lane->tasks.load(std::memory_order_relaxed), busy, elapsed - busy,
-                                  lane->expanded.load(std::memory_order_relaxed),
-                                  lane->inner_tasks.load(std::memory_order_relaxed)});
+    Duration const blocked(lane->blocked_nanoseconds.load(std::memory_order_relaxed));
+    statistics.workers.push_back({.tasks = lane->tasks.load(std::memory_order_relaxed),
+                                  .busy = busy,
+                                  .blocked = blocked,
+                                  .idle = elapsed - busy - blocked,
+                                  .expanded = lane->expanded.load(std::memory_order_relaxed),
+                                  .inner_tasks = lane->inner_tasks.load(std::memory_order_relaxed)});
   }
   {
     std::lock_guard const lock(m_lock);

@@ -116,9 +116,10 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
   if (end.error) cancel_if_lost(end.error);
   lane.last_failed = end.error != nullptr || end.skipped;
   entry.parameters->reset();
-  lane.count_busy(end.duration);
+  lane.count_busy(end.duration, ended.blocked);
   end.end = Clock::now();
   end.begin = std::max(end.end - end.duration, lane.ended);
+  end.blocked = std::clamp(ended.blocked, Duration{0}, std::chrono::duration_cast<Duration>(end.begin - lane.ended));
   lane.ended = end.end;
   lane.incoming.pop();
   --lane.launched;

@@ -56,22 +56,23 @@ bool Engine::help(WorkerLane& lane, InnerRun* preferred) {
   auto const& codelet = graph.codelet(*taken.task);
   auto const start = Clock::now();
   std::exception_ptr error;
+  Duration blocked{0};
   try {
     auto const kernel = codelet.kernels[static_cast<std::size_t>(WorkerKind::Cpu)];
     if (kernel == nullptr) throw InvalidArgument("inner task " + codelet.name + " has no kernel for CPU workers");
     lane.inner_addresses.clear();
     for (auto const& access : taken.task->accesses) lane.inner_addresses.push_back(graph.address(access.data));
-    m_backends.workers->run(kernel, codelet.launches_kokkos_kernels,
-                            {.data = lane.inner_addresses,
-                             .parameters = graph.parameters(taken.task->id).get(),
-                             .instance = lane.instance,
-                             .worker = lane.id,
-                             .name = codelet.name.c_str()});
+    blocked = m_backends.workers->run(kernel, codelet.launches_kokkos_kernels,
+                                      {.data = lane.inner_addresses,
+                                       .parameters = graph.parameters(taken.task->id).get(),
+                                       .instance = lane.instance,
+                                       .worker = lane.id,
+                                       .name = codelet.name.c_str()});
   } catch (...) {
     error = std::current_exception();
   }
-  auto const duration = std::chrono::duration_cast<Duration>(Clock::now() - start);
-  lane.count_busy(duration);
+  auto const duration = std::chrono::duration_cast<Duration>(Clock::now() - start) - blocked;
+  lane.count_busy(duration, blocked);
   lane.inner_tasks.store(lane.inner_tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   lane.inner->ended(taken, duration, std::move(error), lane);
   return true;

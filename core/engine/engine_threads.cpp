@@ -2,6 +2,7 @@
 #include <granary/core/engine/engine.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 #include <granary/core/engine/engine_section.hpp>
 
 #include <utility>
@@ -104,7 +105,8 @@ void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now
 // The duration of an inner graph is that of its kernels on all workers: what its work costs, as an estimator
 // understands it.
 void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now) {
-  auto const start = end.begin = now;
+  end.begin = now;
+  end.blocked = Duration{0};
   end.error = lane.unusable;
   if (!end.error) {
     try {
@@ -112,20 +114,21 @@ void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock:
         end.end = now = Clock::now();
         return;
       }
-      m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
-                              {.data = entry.addresses(),
-                               .pitches = entry.pitches(),
-                               .parameters = entry.parameters->get(),
-                               .instance = lane.instance,
-                               .worker = lane.id,
-                               .name = entry.name});
+      end.blocked = m_backends.workers->run(entry.kernel, entry.launches_kokkos_kernels,
+                                            {.data = entry.addresses(),
+                                             .pitches = entry.pitches(),
+                                             .parameters = entry.parameters->get(),
+                                             .instance = lane.instance,
+                                             .worker = lane.id,
+                                             .name = entry.name});
     } catch (...) {
       end.error = std::current_exception();
     }
   }
   end.end = now = Clock::now();
-  end.duration = std::chrono::duration_cast<Duration>(now - start);
-  lane.count_busy(end.duration);
+  end.begin += end.blocked;
+  end.duration = std::chrono::duration_cast<Duration>(now - end.begin);
+  lane.count_busy(end.duration, end.blocked);
 }
 
 // Waits until the lane has a task, or others' inner tasks to help with; false when the engine stops.
@@ -187,9 +190,10 @@ void Engine::start_threads() {
     for (auto& thread : m_threads) {
       auto& first = *thread->lanes.front();
       if (workers[first.id.index()].kind == WorkerKind::Cpu) {
-        thread->thread = std::thread([this, &first] { work(first); });
+        thread->thread =
+            start_thread("worker '" + workers[first.id.index()].name + "'", [this, &first] { work(first); });
       } else {
-        thread->thread = std::thread([this, &driver = *thread] { drive(driver); });
+        thread->thread = start_thread("the devices", [this, &driver = *thread] { drive(driver); });
       }
     }
   } catch (...) {

@@ -14,6 +14,7 @@ namespace granary {
 struct WorkerStatistics {
   std::uint64_t tasks = 0;
   Duration busy{0};               ///< in kernels, those of inner tasks included
+  Duration blocked{0};            ///< by kernels of other workers: Kokkos before 4.0 runs one host kernel at a time
   Duration idle{0};               ///< since the engine started, the rest
   std::uint64_t expanded = 0;     ///< of `tasks`: those that ran as inner graphs
   std::uint64_t inner_tasks = 0;  ///< of inner graphs, its own tasks' and others'

@@ -85,6 +85,7 @@ struct TaskEnd {
   TaskId task;
   Duration duration{0};      ///< of its kernels, on all workers
   std::exception_ptr error;  ///< null: it ran, or was skipped
+  Duration blocked{0};       ///< before `begin`, as TraceTask has it
   std::chrono::steady_clock::time_point begin = {};
   std::chrono::steady_clock::time_point end = {};
   bool skipped = false;  ///< as what it follows failed
@@ -109,6 +110,7 @@ struct WorkerLane {
   void const* instance = nullptr;
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;
+  std::atomic<std::int64_t> blocked_nanoseconds = 0;
   std::atomic<std::uint64_t> tasks = 0;
   std::atomic<std::uint64_t> inner_tasks = 0;
   std::atomic<std::uint64_t> expanded = 0;
@@ -119,10 +121,13 @@ struct WorkerLane {
   alignas(64) bool touched = false;
   std::size_t outstanding = 0;  // handed over and not answered
 
-  /// Worker: it was in a kernel for that long.
-  void count_busy(Duration duration) {
+  /// Worker: it was in a kernel for that long, and blocked before it.
+  void count_busy(Duration duration, Duration blocked = Duration{0}) {
     busy_nanoseconds.store(busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
                            std::memory_order_relaxed);
+    if (blocked == Duration{0}) return;
+    blocked_nanoseconds.store(blocked_nanoseconds.load(std::memory_order_relaxed) + blocked.count(),
+                              std::memory_order_relaxed);
   }
 };
 

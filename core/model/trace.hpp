@@ -38,6 +38,7 @@ struct TraceTask {
   Instant end;
   double flops = 0;  ///< 0: unknown
   bool failed = false;
+  Duration blocked{0};  ///< of the time before `begin`: by kernels of other workers that it must not run beside
 };
 
 /// A copy of a datum along a link.

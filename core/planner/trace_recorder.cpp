@@ -77,13 +77,14 @@ void TraceRecorder::settled(Instant now) {
   }
 }
 
-void TraceRecorder::task_ended(TaskId task, Instant begin, Instant end, bool failed) {
+void TraceRecorder::task_ended(TaskId task, Instant begin, Instant end, bool failed, Duration blocked) {
   m_trace.end = std::max(m_trace.end, end);
   if (!has_room()) return;
   auto& record = m_trace.tasks.emplace_back(m_tasks[task]);
   record.begin = begin;
   record.end = end;
   record.failed = failed;
+  record.blocked = blocked;
 }
 
 void TraceRecorder::copy_ended(TransferId transfer, Instant end, bool failed) {

@@ -29,7 +29,7 @@ class TraceRecorder final : private EvictionObserver {
   void data_added(DataId data);
   void submitted(TaskId task, TaskIndex const& index);
   // Before the planner is told.
-  void task_ended(TaskId task, Instant begin, Instant end, bool failed);
+  void task_ended(TaskId task, Instant begin, Instant end, bool failed, Duration blocked = Duration{0});
   void copy_ended(TransferId transfer, Instant end, bool failed);
 
   /// A command that is performed at `now`.

@@ -1,9 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/runtime/config.hpp>
 
+#include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/runtime/address_space.hpp>
 #include <granary/core/runtime/machine.hpp>
+#include <granary/outofcore/storage.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/trace_file.hpp>
 
@@ -22,6 +25,7 @@ namespace {
 
 constexpr unsigned most_workers = 1024;
 constexpr unsigned most_lanes = 64;
+constexpr Bytes most_memory = Bytes{1} << 47;  // addresses that a process has
 
 // The variable's value; empty when it is not set.
 std::string variable(char const* name) {
@@ -127,6 +131,20 @@ void configure_devices(RuntimeOptions& options) {
   options.device_memory = find_devices(options).memory;
 }
 
+void check_host_memory(Bytes limit) {
+  constexpr char const* where = " (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)";
+  if (limit < io_alignment) {
+    throw InvalidArgument("a memory limit of " + std::to_string(limit) +
+                          " bytes holds no data, which take multiples of " + std::to_string(io_alignment) +
+                          " bytes: raise it" + where);
+  }
+  if (limit > most_memory) {
+    throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " +
+                          format_bytes(most_memory) + " of addresses that a process has; this one may use " +
+                          format_bytes(discover_host().memory) + " of memory: lower the limit" + where);
+  }
+}
+
 }  // namespace
 
 std::string models_directory() {
@@ -166,6 +184,7 @@ RuntimeOptions configure(RuntimeOptions options) {
     if (!options.workers) options.workers = static_cast<unsigned>(host.cores.size());
     if (options.host_memory == 0) options.host_memory = host.memory / 2;
   }
+  check_host_memory(options.host_memory);
   if (*options.workers > most_workers) {
     throw InvalidArgument(std::to_string(*options.workers) + " workers are more than " + std::to_string(most_workers));
   }
@@ -173,6 +192,7 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (*options.workers == 0 && options.devices == "none") {
     throw InvalidArgument("0 workers and no devices leave nothing that runs tasks");
   }
+  check_address_space(options, find_address_space(), blas_threads() != 0);
   if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
   if (!options.scratch.empty()) check_directory(options.scratch);
   fill_in(options.scratch, "GRANARY_SCRATCH", check_directory);

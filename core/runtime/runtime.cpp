@@ -187,6 +187,16 @@ std::shared_ptr<AsyncFileIo> Runtime::io() {
   return m_io;
 }
 
+Bytes Runtime::bytes_read() const {
+  std::lock_guard const lock(m_mutex);
+  return m_io ? m_io->bytes_read() : 0;
+}
+
+Bytes Runtime::bytes_written() const {
+  std::lock_guard const lock(m_mutex);
+  return m_io ? m_io->bytes_written() : 0;
+}
+
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
   if (binding.host != nullptr) return add_host_data(std::move(name), bytes, std::move(binding)).data;
   DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};

@@ -160,9 +160,10 @@ class Runtime {
   /// The devices in the machine's order, and what was moved from and to them.
   [[nodiscard]] std::vector<DeviceFigures> devices() const;
   [[nodiscard]] DeviceTraffic device_traffic() const;
-  /// Bytes of data moved from and to the disk, scratch included; data that are generated count as read.
-  [[nodiscard]] Bytes bytes_read() const { return statistics().planner.links[1].bytes; }
-  [[nodiscard]] Bytes bytes_written() const { return statistics().planner.links[0].bytes; }
+  /// Bytes that were read from and written to files: matrices and scratch, without what generators make, and without
+  /// the padding that data have in memory. (What crossed the links, padding included, is in `statistics`.)
+  [[nodiscard]] Bytes bytes_read() const;
+  [[nodiscard]] Bytes bytes_written() const;
 
  private:
   SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
@@ -186,7 +187,7 @@ class Runtime {
     std::map<std::string, CodeletId, std::less<>> by_name;
     std::string others;  // the name that all share beyond most_task_names
   };
-  std::mutex m_mutex;  // of the next two; never held while the engine is called or something is made
+  mutable std::mutex m_mutex;  // of the next two; never held while the engine is called or something is made
   std::shared_ptr<AsyncFileIo> m_io;
   std::map<Kernel, BodyCodelets> m_codelets;
   std::shared_ptr<DiskNode> m_disk;

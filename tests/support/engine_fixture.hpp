@@ -17,7 +17,10 @@ namespace granary::test {
 class PlainWorkers final : public WorkerBackend {
  public:
   void const* enter(WorkerId) override { return this; }
-  void run(Kernel kernel, bool, KernelCall const& call) override { kernel(call); }
+  Duration run(Kernel kernel, bool, KernelCall const& call) override {
+    kernel(call);
+    return Duration{0};
+  }
 };
 
 /// Logs each copy. Ends on the disk are numbers that it keeps by datum; every value is one std::uint64_t.

@@ -8,6 +8,8 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
+#include <optional>
 #include <thread>
 
 namespace granary {
@@ -62,6 +64,41 @@ TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
   };
   run_on_two(workers, sum, true, &inside, 300);
   EXPECT_EQ(inside.wrong, 0);
+}
+
+// Kokkos before 4.0 runs one host kernel at a time: what a worker waits for another's is told apart from its kernel.
+TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
+  HostWorkers workers(2, {});
+  auto const nothing = [](KernelCall const&) {};
+  auto const run = [&](bool launches) {
+    std::atomic<bool> started = false;
+    Duration blocked{0};
+    std::optional<HostKernelLock> other;
+    other.emplace();
+    std::thread thread([&] {
+      workers.enter(WorkerId(0));
+      started = true;
+      if (!launches) other.reset();
+      blocked = workers.run(nothing, launches, {.data = {}, .worker = WorkerId(0)});
+      workers.leave(WorkerId(0));
+    });
+    while (!started) std::this_thread::yield();
+    if (launches) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      other.reset();
+    }
+    thread.join();
+    return blocked;
+  };
+  EXPECT_EQ(run(false), Duration{0});
+  if constexpr (concurrent_host_kernels) {
+    EXPECT_EQ(run(true), Duration{0});
+  } else {
+    // The thread may reach the lock late; sooner or later it is in time.
+    Duration blocked{0};
+    for (int attempt = 0; attempt < 1000 && blocked == Duration{0}; ++attempt) blocked = run(true);
+    EXPECT_GT(blocked, Duration{0});
+  }
 }
 
 TEST(HostWorkers, ExemptBodiesDoNotWaitForEachOther) {

@@ -175,7 +175,7 @@ TEST(Engine, AWorkerThatCannotStartFailsItsTasks) {
   class Unable final : public WorkerBackend {
    public:
     void const* enter(WorkerId) override { throw Error("no instance"); }
-    void run(Kernel, bool, KernelCall const&) override {}
+    Duration run(Kernel, bool, KernelCall const&) override { return Duration{0}; }
   };
   SmallMachine small(1);
   auto const copies = std::make_shared<LoggingCopies>(small.machine);

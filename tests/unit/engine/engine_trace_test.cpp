@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace granary::test {
 namespace {
@@ -14,6 +16,42 @@ EngineOptions recording(std::uint64_t most_events = 1000) {
   EngineOptions options;
   options.trace = {.record = true, .most_events = most_events};
   return options;
+}
+
+TEST(EngineTrace, BlockedTimeIsNotOfTheTask) {
+  static constexpr Duration blocked = std::chrono::milliseconds(2);
+  class BlockedWorkers final : public WorkerBackend {
+   public:
+    void const* enter(WorkerId) override { return this; }
+    Duration run(Kernel kernel, bool, KernelCall const& call) override {
+      std::this_thread::sleep_for(blocked);
+      kernel(call);
+      return blocked;
+    }
+  };
+  SmallMachine small(1);
+  auto const copies = std::make_shared<LoggingCopies>(small.machine);
+  Engine engine(Topology(small.machine), make_policies("eager", "lru"), std::make_unique<AveragingEstimator>(),
+                {std::make_shared<BlockedWorkers>(), {copies, copies}}, recording());
+  Codelet codelet{.name = "set"};
+  codelet.kernels[0] = [](KernelCall const& call) { value(call) = 1; };
+  auto const id = engine.add_codelet(codelet);
+  auto const data = engine.add_data({.name = "t", .bytes = 8, .origin = {}, .home = {}});
+  for (int i = 0; i < 3; ++i) engine.submit({id, std::array{Access{data, Write}}, 0, 0}, {});
+  engine.wait();
+  auto const trace = engine.trace();
+  ASSERT_EQ(trace.tasks.size(), 3U);
+  Duration in_tasks{0};
+  Instant free{};
+  for (auto const& task : trace.tasks) {
+    EXPECT_EQ(task.blocked, blocked);
+    EXPECT_GE(task.begin - task.blocked, free) << "blocked before the worker was free";
+    free = task.end;
+    in_tasks += task.end - task.begin;
+  }
+  auto const worker = engine.statistics().workers.at(0);
+  EXPECT_EQ(worker.blocked, 3 * blocked);
+  EXPECT_EQ(worker.busy, in_tasks);
 }
 
 TEST(EngineTrace, CountsWhatThePlannerCounts) {

@@ -163,6 +163,22 @@ TEST_F(ApiFilesOfDouble, MixedPrecisionUnderAMemoryLimit) {
   EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
 }
 
+// Padding of tiles and values that are generated are no traffic of files.
+TEST_F(ApiFilesOfDouble, BytesReadAreThoseOfTheFiles) {
+  write("A.h5", random_rectangle<double>(200, 40, 3), 200);
+  constexpr Bytes bytes = 200 * 40 * sizeof(double);
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB, .models = models_off});
+  auto const generated = open_matrix<double>(runtime, "general:200x40", "", {.tile = 40});
+  EXPECT_GT(lange(runtime, Norm::Max, generated), 0);
+  EXPECT_GE(runtime.statistics().planner.links[1].bytes, bytes);
+  EXPECT_EQ(runtime.bytes_read(), 0U);
+  auto const matrix = open_matrix<double>(runtime, file("A.h5"), "", {.tile = 40});
+  EXPECT_GT(lange(runtime, Norm::Max, matrix), 0);
+  EXPECT_EQ(runtime.bytes_read(), runtime.io()->bytes_read());
+  EXPECT_GE(runtime.bytes_read(), bytes);
+  EXPECT_EQ(runtime.bytes_written(), 0U);
+}
+
 TEST_F(ApiFilesOfDouble, AnOutputThatIsNotCommittedIsRemoved) {
   write_random_spd(file("A.h5"), 64, tile, 1, ScalarType::Float64);
   {

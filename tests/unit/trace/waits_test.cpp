@@ -52,6 +52,19 @@ std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t>> found(Trace c
   return result;
 }
 
+TEST(Waits, ABlockedWorkerDoesNotWaitForDataNorIsItIdle) {
+  auto trace = small_trace();
+  add_task(trace, 0, 30, 40);
+  trace.tasks.back().blocked = Duration(20);
+  add_transfer(trace, 2, 0, 25, TraceTransfer::Why::Fetch);  // to the worker's device
+  auto const waits = waits_of(trace);
+  ASSERT_EQ(waits.size(), 2U);
+  EXPECT_EQ(waits[0].why, TraceWait::Why::Data);
+  EXPECT_EQ(std::pair(waits[0].begin, waits[0].end), std::pair(at(0), at(10)));
+  EXPECT_EQ(waits[1].why, TraceWait::Why::Blocked);
+  EXPECT_EQ(std::pair(waits[1].begin, waits[1].end), std::pair(at(10), at(30)));
+}
+
 TEST(Waits, NothingUnderWayIsIdle) {
   auto trace = small_trace();
   add_task(trace, 0, 10, 20);

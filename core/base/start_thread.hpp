@@ -1,0 +1,25 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace granary {
+
+/// Starts a thread. Throws Error, naming what it was for and the limits that may be in the way, when the system refuses
+/// it.
+template <class Body>
+[[nodiscard]] std::thread start_thread(std::string const& name, Body&& body) {
+  try {
+    return std::thread(std::forward<Body>(body));
+  } catch (std::system_error const& error) {
+    throw Error("cannot start a thread for " + name + ": " + error.code().message() +
+                "; raise the limit of threads (ulimit -u) or of addresses (ulimit -v), or use fewer workers");
+  }
+}
+
+}  // namespace granary

@@ -1,0 +1,76 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/runtime/address_space.hpp>
+
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/machine.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace granary {
+namespace {
+
+constexpr Bytes openblas_buffer = 128_MiB;  // on x86-64; less elsewhere
+constexpr Bytes default_stack = 8_MiB;
+constexpr Bytes most_stack = 64_MiB;
+constexpr unsigned other_threads = 8;  // I/O, signals, progress, driver
+constexpr Bytes heap = 32_MiB;
+
+Bytes stack_of_a_thread() {
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY) return default_stack;
+  return std::min<Bytes>(stack.rlim_cur, most_stack);
+}
+
+// Of emulated devices: they lie in the process, and each has a thread for every lane and two for its links.
+struct Emulated {
+  Bytes memory = 0;
+  unsigned threads = 0;
+};
+Emulated emulated_of(RuntimeOptions const& options) {
+  auto const names = parse_devices(options.devices);
+  if (names.kind != DeviceNames::Kind::Emulated) return {};
+  auto const devices = static_cast<unsigned>(names.emulated);
+  return {devices * options.device_memory, devices * (options.device_lanes + 2)};
+}
+
+}  // namespace
+
+AddressSpace find_address_space() {
+  AddressSpace space{.limit = discover_memory().address_space};
+  Bytes pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  space.used = pages * static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
+  return space;
+}
+
+Bytes addresses_beside_data(RuntimeOptions const& options, bool openblas) {
+  auto const emulated = emulated_of(options);
+  auto const callers = *options.workers + emulated.threads;
+  return heap + (callers + other_threads) * stack_of_a_thread() + (openblas ? callers * openblas_buffer : 0);
+}
+
+void check_address_space(RuntimeOptions const& options, AddressSpace const& space, bool openblas) {
+  if (space.limit >= unbounded) return;
+  Bytes const devices = emulated_of(options).memory;
+  Bytes const beside = addresses_beside_data(options, openblas);
+  Bytes const left = space.left();
+  if (options.host_memory <= left && devices <= left - options.host_memory &&
+      beside <= left - options.host_memory - devices) {
+    return;
+  }
+  throw InvalidArgument("the process may use " + format_bytes(space.limit) + " of addresses (ulimit -v), of which " +
+                        format_bytes(left) + " are left, but the runtime needs about " + format_bytes(beside) +
+                        " for " + std::to_string(*options.workers) + " workers and other threads" +
+                        (openblas ? " and their calls of OpenBLAS" : "") + ", and " +
+                        format_bytes(options.host_memory + devices) +
+                        " for data: raise that limit, use fewer workers (--workers, GRANARY_WORKERS) or lower the "
+                        "memory limit (--memory, "
+                        "GRANARY_MEMORY)");
+}
+
+}  // namespace granary

@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/runtime/address_space.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/machine.hpp>
+
+#include <gmock/gmock.h>
+
+namespace granary {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string refusal(auto const& action) {
+  try {
+    action();
+  } catch (InvalidArgument const& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+RuntimeOptions options_with(unsigned workers, Bytes memory, std::string const& devices = "none") {
+  RuntimeOptions options{.workers = workers, .devices = devices, .host_memory = memory};
+  if (devices != "none") {
+    options.device_memory = 64_MiB;
+    options.device_lanes = 1;
+  }
+  return options;
+}
+
+TEST(AddressSpace, WithoutALimitNothingIsRefused) {
+  check_address_space(options_with(1000, 1_GiB << 40), {.limit = unbounded, .used = 1_GiB}, true);
+}
+
+TEST(AddressSpace, WhatIsNeededIsEnough) {
+  auto const options = options_with(2, 100_MiB);
+  for (bool const openblas : {false, true}) {
+    Bytes const needed = 100_MiB + addresses_beside_data(options, openblas);
+    check_address_space(options, {.limit = needed + 1_GiB, .used = 1_GiB}, openblas);
+    EXPECT_THAT(refusal([&] { check_address_space(options, {.limit = needed + 1_GiB - 1, .used = 1_GiB}, openblas); }),
+                AllOf(HasSubstr("(ulimit -v)"), HasSubstr("2 workers"), HasSubstr("100.0 MiB for data")));
+  }
+}
+
+TEST(AddressSpace, EmulatedDevicesLieInTheProcess) {
+  auto const options = options_with(0, 100_MiB, "host:2");
+  Bytes const needed = 228_MiB + addresses_beside_data(options, false);
+  check_address_space(options, {.limit = needed, .used = 0}, false);
+  EXPECT_THAT(refusal([&] { check_address_space(options, {.limit = needed - 1, .used = 0}, false); }),
+              HasSubstr("228.0 MiB for data"));
+}
+
+TEST(AddressSpace, OfThisProcessIsKnown) {
+  auto const space = find_address_space();
+  EXPECT_GT(space.used, 1_MiB);
+  EXPECT_GT(space.left(), 0U);
+}
+
+TEST(AddressSpace, LimitsThatCannotBeAreRefusedInASentence) {
+  auto const refused = [](Bytes memory) {
+    return refusal([&] { static_cast<void>(configure({.workers = 1, .devices = "none", .host_memory = memory})); });
+  };
+  EXPECT_THAT(refused(1000), AllOf(HasSubstr("a memory limit of 1000 bytes holds no data"), HasSubstr("4096 bytes"),
+                                   HasSubstr("--memory")));
+  EXPECT_THAT(refused(Bytes{1} << 62), AllOf(HasSubstr("a memory limit of 4194304.0 TiB is more than the 128.0 TiB"),
+                                             HasSubstr("lower the limit"), HasSubstr("--memory")));
+  EXPECT_EQ(configure({.workers = 1, .devices = "none", .host_memory = 4096}).host_memory, 4096U);
+}
+
+}  // namespace
+}  // namespace granary
