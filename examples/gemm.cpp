@@ -62,9 +62,9 @@ int multiply(std::uint64_t n) {
   C.commit();  // gemm-C.h5 has the product
   // [gemm]
   auto const read = runtime.bytes_read() - before;
-  std::printf("three matrices of %.1f MB in %.1f MB of memory: %.1f MB read\n",
-              static_cast<double>(matrix_bytes) * 1e-6, static_cast<double>(runtime.host_memory_peak()) * 1e-6,
-              static_cast<double>(read) * 1e-6);
+  using granary::format_bytes;
+  std::printf("three matrices of %s in %s of memory: %s read from files\n", format_bytes(matrix_bytes).c_str(),
+              format_bytes(runtime.host_memory_peak()).c_str(), format_bytes(read).c_str());
 
   auto const product = granary::open_matrix<double>(runtime, "gemm-C.h5", "/C", {.tile = tile});
   auto const difference = check(runtime, A, B, product, n);

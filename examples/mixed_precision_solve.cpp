@@ -28,8 +28,8 @@ void write_input(granary::Runtime& runtime, std::uint64_t n) {
 }
 
 void print(char const* precision, granary::Bytes moved, double residual) {
-  std::printf("%s: %.1f MB moved between memory and disk, |b - A x| / (eps |A| |x|) = %.2g\n", precision,
-              static_cast<double>(moved) * 1e-6, residual);
+  std::printf("%s: %s moved between memory and disk, |b - A x| / (eps |A| |x|) = %.2g\n", precision,
+              granary::format_bytes(moved).c_str(), residual);
 }
 
 int solve(std::uint64_t n) {

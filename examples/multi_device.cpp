@@ -28,17 +28,18 @@ constexpr std::size_t block = 128;
 constexpr int steps = 3;
 
 void print(granary::Runtime const& runtime) {
+  using granary::format_bytes;
   auto tasks = steps * n / block;
   for (auto const& device : runtime.devices()) {
     tasks -= device.tasks;
-    std::printf("%s (%s): %llu tasks, %.2f of %.2f MB used\n", device.name.c_str(), device.description.c_str(),
-                static_cast<unsigned long long>(device.tasks), static_cast<double>(device.peak) * 1e-6,
-                static_cast<double>(device.limit) * 1e-6);
+    std::printf("%s (%s): %llu tasks, %s of %s used\n", device.name.c_str(), device.description.c_str(),
+                static_cast<unsigned long long>(device.tasks), format_bytes(device.peak).c_str(),
+                format_bytes(device.limit).c_str());
   }
   auto const traffic = runtime.device_traffic();
-  std::printf("cores: %zu tasks\nmoved to devices %.2f MB, back %.2f MB, between devices %.2f MB\n", tasks,
-              static_cast<double>(traffic.from_host) * 1e-6, static_cast<double>(traffic.to_host) * 1e-6,
-              static_cast<double>(traffic.between) * 1e-6);
+  std::printf("cores: %zu tasks\nmoved to devices %s, back %s, between devices %s\n", tasks,
+              format_bytes(traffic.from_host).c_str(), format_bytes(traffic.to_host).c_str(),
+              format_bytes(traffic.between).c_str());
 }
 
 int multiply(std::string const& devices) {

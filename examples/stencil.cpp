@@ -94,9 +94,10 @@ Grid run_tasks(std::size_t n) {
     runtime.submit("copy", Copy{}, read(now[s]), write(runtime.data(part)));
   }
   runtime.wait();
-  std::printf("two grids of %.1f MB in %.1f MB of memory: %.1f MB written to scratch, %.1f MB read back\n",
-              static_cast<double>(grid_bytes) * 1e-6, static_cast<double>(runtime.host_memory_peak()) * 1e-6,
-              static_cast<double>(runtime.bytes_written()) * 1e-6, static_cast<double>(runtime.bytes_read()) * 1e-6);
+  using granary::format_bytes;
+  std::printf("two grids of %s in %s of memory: %s written to scratch, %s read back\n",
+              format_bytes(grid_bytes).c_str(), format_bytes(runtime.host_memory_peak()).c_str(),
+              format_bytes(runtime.bytes_written()).c_str(), format_bytes(runtime.bytes_read()).c_str());
   return result;
 }
 

@@ -160,6 +160,12 @@ class PageData {
     for (auto const& task : trace.tasks) m_flops.emplace(task.flops, 0);
     std::uint32_t index = 0;
     for (auto& [flops, number] : m_flops) number = index++;
+    // Codelets of one name, as for several element types, are one for people.
+    for (auto const& name : trace.codelets) {
+      auto const known = std::ranges::find(m_codelets, name);
+      m_codelet_of.push_back(static_cast<std::uint32_t>(known - m_codelets.begin()));
+      if (known == m_codelets.end()) m_codelets.push_back(name);
+    }
   }
 
   void write() {
@@ -171,7 +177,7 @@ class PageData {
     task("length", length);
     task("issued", [](TraceTask const& row) { return row.begin - row.issued; });
     task("task", &TraceTask::task);
-    task("codelet", &TraceTask::codelet);
+    task("codelet", [&](TraceTask const& row) { return m_codelet_of[row.codelet.index()]; });
     task("i", [](TraceTask const& row) { return row.index[0]; });
     task("j", [](TraceTask const& row) { return row.index[1]; });
     task("k", [](TraceTask const& row) { return row.index[2]; });
@@ -180,6 +186,7 @@ class PageData {
     task("failed", &TraceTask::failed);
     column("waits", "begin", m_wait_order, m_waits, &TraceWait::begin);
     column("waits", "length", m_wait_order, m_waits, length);
+    column("waits", "why", m_wait_order, m_waits, [](TraceWait const& row) { return static_cast<int>(row.why); });
     auto const transfer = [&](char const* name, auto value) {
       column("transfers", name, m_transfers, m_trace.transfers, value);
     };
@@ -213,7 +220,7 @@ class PageData {
     header["subtitle"] = subtitle_of(m_trace);
     header["end"] = m_trace.end.time_since_epoch().count();
     header["dropped"] = m_trace.dropped;
-    header["codelets"] = m_trace.codelets;
+    header["codelets"] = m_codelets;
     header["data"] = Json::array();
     for (auto const& [name, bytes, position] : m_trace.data) {
       header["data"].push_back({name, bytes, position.row, position.column});
@@ -273,6 +280,8 @@ class PageData {
   Order m_evictions;
   Order m_memory;
   std::map<double, std::uint32_t> m_flops;  // to its number in the header
+  std::vector<std::string> m_codelets;      // each name once
+  std::vector<std::uint32_t> m_codelet_of;  // by the trace's codelet: its place there
 };
 
 }  // namespace

@@ -16,20 +16,20 @@ namespace {
 
 constexpr double residual_limit = 30;
 
-std::string megabytes(Bytes bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) * 1e-6); }
-
 }  // namespace
 
 void Report::line(std::string const& name, std::string const& value) {
   m_text += fmt::format("{:<22}{}\n", name, value);
 }
 
-void Report::residual(double result, std::string const& formula) {
+void Report::residual(double result, std::string const& formula, double check_seconds) {
   if (!(result < residual_limit)) {
     throw Error(fmt::format("the check failed: {} is {:.3g}, not below {}", formula, result, residual_limit));
   }
   line("residual", fmt::format("{:.3g} = {}", result, formula));
+  line("check", fmt::format("{:.3f} s after the run, not counted above", check_seconds));
   value("residual", result);
+  value("check_seconds", check_seconds);
 }
 
 void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops,
@@ -38,8 +38,8 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   line("tile", fmt::format("{}", tile));
   line("workers", fmt::format("{}", run.workers));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
-  line("memory limit", megabytes(run.memory_limit));
-  line("peak tile memory", megabytes(run.memory_peak));
+  line("memory limit", format_bytes(run.memory_limit));
+  line("peak tile memory", format_bytes(run.memory_peak));
   line("time", fmt::format("{:.3f} s", run.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops));
   add_traffic(run, least);
@@ -71,40 +71,40 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
 // What is generated counts in no bound on what the disk gives.
 void Report::add_traffic(RunFigures const& run, LeastTraffic const& least) {
   if (!least.reads_input) {
-    line("read from disk", megabytes(run.bytes_read));
-    line("written to disk", megabytes(run.bytes_written));
+    line("read from disk", format_bytes(run.bytes_read));
+    line("written to disk", format_bytes(run.bytes_written));
     return;
   }
   double const floor = static_cast<double>(std::max(least.bound, least.compulsory));
   auto const without_symmetry =
-      least.nonsymmetric ? fmt::format("; {} without using symmetry", megabytes(*least.nonsymmetric)) : "";
+      least.nonsymmetric ? fmt::format("; {} without using symmetry", format_bytes(*least.nonsymmetric)) : "";
   auto const to_write = !least.writes_output       ? std::string()
-                        : least.compulsory_written ? ", " + megabytes(*least.compulsory_written) + " to write"
+                        : least.compulsory_written ? ", " + format_bytes(*least.compulsory_written) + " to write"
                                                    : std::string(", as much to write");
-  line("read from disk", fmt::format("{}, {:.2f} times the least", megabytes(run.bytes_read),
+  line("read from disk", fmt::format("{}, {:.2f} times the lower bound", format_bytes(run.bytes_read),
                                      static_cast<double>(run.bytes_read) / floor));
-  line("written to disk", megabytes(run.bytes_written));
-  line("I/O lower bound", megabytes(least.bound) + without_symmetry);
-  line("compulsory", megabytes(least.compulsory) + " to read" + to_write);
+  line("written to disk", format_bytes(run.bytes_written));
+  line("I/O lower bound", format_bytes(least.bound) + without_symmetry);
+  line("compulsory", format_bytes(least.compulsory) + " to read" + to_write);
 }
 
 void Report::add_devices(RunFigures const& run) {
   if (run.devices.empty()) return;
   auto list = nlohmann::ordered_json::array();
-  line("devices", fmt::format("{}, {} of memory and {} lane{} each", run.devices.size(), megabytes(run.device_memory),
-                              run.device_lanes, run.device_lanes == 1 ? "" : "s"));
+  line("devices", fmt::format("{}, {} of memory and {} lane{} each", run.devices.size(),
+                              format_bytes(run.device_memory), run.device_lanes, run.device_lanes == 1 ? "" : "s"));
   for (auto const& device : run.devices) {
     line(device.name, fmt::format("{}: {} tasks, peak {} of {}", device.description, device.tasks,
-                                  megabytes(device.peak), megabytes(device.limit)));
+                                  format_bytes(device.peak), format_bytes(device.limit)));
     list.push_back({{"name", device.name},
                     {"description", device.description},
                     {"memory_limit_bytes", device.limit},
                     {"memory_peak_bytes", device.peak},
                     {"tasks", device.tasks}});
   }
-  line("host to devices", megabytes(run.traffic.from_host));
-  line("devices to host", megabytes(run.traffic.to_host));
-  line("device to device", megabytes(run.traffic.between));
+  line("host to devices", format_bytes(run.traffic.from_host));
+  line("devices to host", format_bytes(run.traffic.to_host));
+  line("device to device", format_bytes(run.traffic.between));
   value("devices", list);
   value("device_memory_bytes", run.device_memory);
   value("device_lanes", run.device_lanes);

@@ -55,9 +55,9 @@ class Report {
   void value(std::string const& key, Value const& value) {
     m_json[key] = value;
   }
-  /// Both: the scaled residual under "residual", and for people the formula that it is. Throws Error when it is not
-  /// below what LAPACK's own tests accept.
-  void residual(double value, std::string const& formula);
+  /// Both: the scaled residual under "residual", for people with the formula that it is, and how long it took to
+  /// measure. Throws Error when it is not below what LAPACK's own tests accept.
+  void residual(double value, std::string const& formula, double check_seconds);
   /// `flops`: real operations of the algorithm, for the rate.
   void add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops, LeastTraffic const& least);
 

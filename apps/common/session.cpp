@@ -112,8 +112,9 @@ void Session::wait() {
   m_signals.check();
 }
 
-RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
+RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+  if (m_options.trace || m_options.report) m_events = m_runtime.trace();
   auto const statistics = m_runtime.statistics();
   auto const& options = m_runtime.options();
   return {.workers = *options.workers,
@@ -134,9 +135,10 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) const {
           .traffic = m_runtime.device_traffic()};
 }
 
-void Session::write_events() const {
+void Session::write_events() {
   if (!m_options.trace && !m_options.report) return;
-  auto trace = m_runtime.trace();
+  // Without a run that ended, what happened up to here.
+  auto& trace = m_events ? *m_events : m_events.emplace(m_runtime.trace());
   if (trace.dropped > 0) {
     spdlog::warn("granary: {} events were not recorded: at most {} are (--trace-events)", trace.dropped,
                  m_runtime.options().trace_events);
@@ -147,7 +149,7 @@ void Session::write_events() const {
   if (m_options.report) write_html_report(trace, *m_options.report);
 }
 
-void Session::keep_events() const {
+void Session::keep_events() {
   try {
     write_events();
   } catch (std::exception const& error) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/common/command_line.hpp"
@@ -59,18 +60,22 @@ class Session {
   void warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const;
   /// Runtime::wait; throws Interrupted when a signal has arrived.
   void wait();
-  /// Emits tasks that measure a residual (linalg/residual) and waits for it. Gives it scaled for a matrix of order `n`.
+  /// Emits tasks that measure a residual (linalg/residual) and waits for it. Returns it scaled for a matrix of order
+  /// `n`, and the seconds that this took.
   template <class T, class Emit>
-  [[nodiscard]] double residual(std::uint64_t n, Emit const& emit) {
+  [[nodiscard]] std::pair<double, double> residual(std::uint64_t n, Emit const& emit) {
+    auto const start = std::chrono::steady_clock::now();
     HostNumber const difference(m_runtime);
     HostNumber const norm(m_runtime);
     TaskEmitter tasks(submitter());
     emit(tasks, ResidualData{.residual = difference.id(), .norm = norm.id()});
     wait();
-    return scaled_residual<T>(difference.value(), norm.value(), n);
+    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
+    return {scaled_residual<T>(difference.value(), norm.value(), n), elapsed.count()};
   }
-  /// What has been done since `start`, the session's first work.
-  [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start) const;
+  /// What has been done since `start`, the session's first work. Events that are written later are those up to here:
+  /// trace and report are of the run, without a check that follows.
+  [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start);
   /// Puts the report's values beside the events that are written at the end, with bounds of the operations where these
   /// are known: they must be valid until then.
   void note(Report const& report, std::optional<Operations> operations) {
@@ -78,9 +83,9 @@ class Session {
     m_operations = std::move(operations);
   }
   /// What happened, where it is asked for. Throws IoError.
-  void write_events() const;
+  void write_events();
   /// The same while an exception passes: an error goes to the log.
-  void keep_events() const;
+  void keep_events();
 
  private:
   RunOptions const& m_options;
@@ -88,6 +93,7 @@ class Session {
   Runtime& m_runtime;
   nlohmann::ordered_json m_figures = nlohmann::ordered_json::object();
   std::optional<Operations> m_operations;
+  std::optional<Trace> m_events;  // of the run, once it has ended
 };
 
 /// What can be found wrong before any work: outputs that are inputs or each other, directories that are not there,

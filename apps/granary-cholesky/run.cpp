@@ -68,6 +68,7 @@ class Run {
 
   Report perform() {
     auto report = factor();
+    m_session.note(report, operations_of(m_plan));
     if (m_plan.options.check) check(report);
     m_factor.release(m_session.submitter());
     m_session.wait();
@@ -112,13 +113,15 @@ class Run {
     auto const n = m_plan.grid.rows;
     auto const progress =
         m_session.show("checking", m_plan.check_tasks, operations_on(m_plan.input.type, cholesky_flops(n)));
-    double const result = m_session.residual<T>(n, [&](TaskEmitter& tasks, ResidualData const& results) {
+    auto const [result, seconds] = m_session.residual<T>(n, [&](TaskEmitter& tasks, ResidualData const& results) {
       submit_potrf_residual(tasks, a, m_factor, task_memory(m_plan.runtime), results);
     });
     a.release(m_session.submitter());
-    report.residual(result, m_plan.options.upper ? "|A - U^H U| / (n eps |A|)"
-                            : is_complex<T>      ? "|A - L L^H| / (n eps |A|)"
-                                                 : "|A - L L^T| / (n eps |A|)");
+    report.residual(result,
+                    m_plan.options.upper ? "|A - U^H U| / (n eps |A|)"
+                    : is_complex<T>      ? "|A - L L^H| / (n eps |A|)"
+                                         : "|A - L L^T| / (n eps |A|)",
+                    seconds);
   }
 
   Plan const& m_plan;

@@ -68,6 +68,7 @@ class Run {
   LuResult perform() {
     LuResult result;
     factor(result);
+    m_session.note(result.report, operations_of(m_plan));
     if (m_plan.options.check) check(result.report);
     m_lu.release(m_session.submitter());
     m_session.wait();
@@ -126,11 +127,12 @@ class Run {
     }
     auto const progress = m_session.show("checking", m_plan.check_tasks,
                                          operations_on(m_plan.input.type, lu_flops(grid.rows, grid.cols)));
-    double const result = m_session.residual<T>(grid.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
-      submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), task_memory(m_plan.runtime), results);
-    });
+    auto const [result, seconds] =
+        m_session.residual<T>(grid.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
+          submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), task_memory(m_plan.runtime), results);
+        });
     a.release(m_session.submitter());
-    report.residual(result, m_plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)");
+    report.residual(result, m_plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)", seconds);
   }
 
   Plan const& m_plan;

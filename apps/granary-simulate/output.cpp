@@ -17,8 +17,10 @@
 namespace granary::app {
 namespace {
 
-std::string gigabytes(Bytes bytes) { return fmt::format("{:.2f}", static_cast<double>(bytes) * 1e-9); }
-std::string gigabytes_or_none(Bytes bytes) { return bytes == 0 ? "-" : gigabytes(bytes); }
+std::string gibibytes(Bytes bytes) {
+  return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(1_GiB));
+}
+std::string gibibytes_or_none(Bytes bytes) { return bytes == 0 ? "-" : gibibytes(bytes); }
 std::string gigaflops(double flops_per_second) {
   return flops_per_second > 0 && std::isfinite(flops_per_second) ? fmt::format("{:.0f}", flops_per_second * 1e-9) : "-";
 }
@@ -27,7 +29,7 @@ std::string format_memory(Bytes memory) { return memory >= unbounded ? "unbounde
 
 constexpr auto line =
     "{:>4} {:>4} {:>5} {:>5} {:>11}  {:<{}} {:<7} {:>10} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} "
-    "{:>8} {:>6} {:>8}\n";
+    "{:>9} {:>6} {:>8}\n";
 
 double idle_share(Result const& r) {
   auto const workers = r.devices + r.cpus;
@@ -80,7 +82,7 @@ std::string csv_value(nlohmann::ordered_json const& value) {
 
 std::string table_header(std::size_t widest) {
   return fmt::format(line, "gpus", "cpus", "tiles", "tile", "memory", "scheduler", widest, "evict", "seconds",
-                     "GFlop/s", "bound", "in GB", "peer GB", "back GB", "evicted", "reloads", "idle", "least GB",
+                     "GFlop/s", "bound", "in GiB", "peer GiB", "back GiB", "evicted", "reloads", "idle", "least GiB",
                      "ratio", "wall s");
 }
 
@@ -89,9 +91,9 @@ std::string table_row(Result const& r, std::size_t widest) {
   auto const ratio = r.ratio();
   return fmt::format(line, r.devices, r.cpus, r.tiles, r.tile, format_memory(r.memory), r.scheduler, widest, r.eviction,
                      fmt::format("{:.4f}", f.seconds), gigaflops(r.flops_per_second()), gigaflops(r.upper_bound_flops),
-                     gigabytes(f.host_to_device), gigabytes(f.device_to_device), gigabytes(f.device_to_host),
+                     gibibytes(f.host_to_device), gibibytes(f.device_to_device), gibibytes(f.device_to_host),
                      f.evictions, f.reloads, fmt::format("{:.1f}%", 100 * idle_share(r)),
-                     gigabytes_or_none(std::max(r.io_bound, r.compulsory)),
+                     gibibytes_or_none(std::max(r.io_bound, r.compulsory)),
                      ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", fmt::format("{:.3f}", f.wall_seconds));
 }
 

@@ -50,6 +50,8 @@ def figure_5(simulations, quick):
             axes.set_xticks(places, [str(pair) for pair in pairs], fontsize=7)
             axes.set_title(f"{application}, {platform}", fontsize=8)
             axes.set_ylim(top=1.25 * axes.get_ylim()[1])
+    for row in panels:
+        row[0].set_ylabel("speed-up over heteroprio", fontsize=8)
     panels[0][0].legend(fontsize=6, ncols=3, loc="upper left")
     figure.supxlabel("(l of the CPU, l of the devices)", fontsize=8)
     plots.save(figure, simulations.folder / "laheteroprio-5.png", "Speed-up over heteroprio (LAHeteroprio, Figure 5)")

@@ -36,7 +36,7 @@ def curves(runs, path, title, memory_gb, moved=received, moved_label="received b
     sizes = [run["compulsory_bytes"] / 1e9 for run in one]
     rates.plot(sizes, [run["upper_bound_gflops"] for run in one], "k:", label="upper bound")
     least = [max(run["io_bound_bytes"], run["compulsory_bytes"]) / 1e9 for run in one]
-    transfers.plot(sizes, least, "k", label="least")
+    transfers.plot(sizes, least, "k", label="lower bound")
     transfers.plot(sizes, [run["bus_limit_bytes"] / 1e9 for run in one], "k--", label="bus limit, host to devices")
     for axes in (rates, transfers):
         axes.set_xlabel("working set (GB)")
@@ -62,7 +62,7 @@ def bars(groups, path, title, value, label, bound=None):
         axes.bar([g + i * width for g in range(len(groups))], heights, width, label=scheduler, color=COLOURS[scheduler])
     if bound:
         for g, (_, runs) in enumerate(groups):
-            axes.hlines(bound(runs[0]), g - width / 2, g + 0.8 - width / 2, color="black", linestyle=":")
+            axes.hlines(bound(runs[0]), g - width / 2, g + 0.8 - width / 2, color="black", linestyle=":", label="upper bound" if g == 0 else None)
     axes.set_xticks([g + 0.4 - width / 2 for g in range(len(groups))], [name for name, _ in groups], fontsize=8)
     axes.set_ylabel(label)
     axes.legend(fontsize=7, ncols=2)
@@ -89,9 +89,13 @@ def order(tasks, capacity, path, title, iterations=4, workers=None):
                     image[int(task["row"])][int(task["col"])] = _shade(int(task["sequence"]))
             axes.imshow(image, interpolation="nearest")
             axes.set_title(f"iteration {k + 1}" + (f", {worker}" if worker else ""), fontsize=8)
-            axes.set_xticks([])
-            axes.set_yticks([])
-    save(figure, path, title)
+            axes.set_xticks([0, count - 1])
+            axes.set_yticks([0, count - 1])
+            axes.tick_params(labelsize=7)
+            if row is panels[-1]:
+                axes.set_xlabel("column of tiles", fontsize=7)
+        row[0].set_ylabel("row of tiles", fontsize=7)
+    save(figure, path, f"{title}\nBlack: {capacity} tiles, as many as the memory holds")
 
 
 def _shade(sequence):

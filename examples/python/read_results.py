@@ -134,9 +134,9 @@ def draw_summary(axes, summary):
         "compulsory": summary["compulsory_bytes"],
         "lower bound": summary["io_bound_bytes"],
     }
-    axes.bar(list(bars), [value / 1e6 for value in bars.values()], color=["C0", "C0", "C7", "C7"])
-    limit = summary["memory_limit_bytes"] / 1e6
-    axes.set(ylabel="MB", title=f"{summary['gflops']:.1f} GFlop/s, {limit:.1f} MB of memory, {summary['scheduler']}")
+    axes.bar(list(bars), [value / 2**20 for value in bars.values()], color=["C0", "C0", "C7", "C7"])
+    limit = summary["memory_limit_bytes"] / 2**20
+    axes.set(ylabel="moved (MiB)", title=f"{summary['gflops']:.1f} GFlop/s, {limit:.1f} MiB of memory, {summary['scheduler']}")
 
 
 def plot(path, result, summary):
@@ -184,8 +184,8 @@ def main():
         if options.summary is not None:
             with open(options.summary, encoding="utf-8") as file:
                 summary = json.load(file)
-            print(f"{summary['gflops']:.2f} GFlop/s, {summary['bytes_read'] / 1e6:.1f} MB read, "
-                  f"{summary['bytes_written'] / 1e6:.1f} MB written")
+            print(f"{summary['gflops']:.2f} GFlop/s, {summary['bytes_read'] / 2**20:.1f} MiB read, "
+                  f"{summary['bytes_written'] / 2**20:.1f} MiB written")
         if options.plot is not None:
             plot(options.plot, result, summary)
     except (OSError, ValueError, KeyError) as problem:

@@ -3,6 +3,7 @@
 """report_test.py GRANARY_SIMULATE GRANARY_LU WORK_FOLDER: the report of a small run, opened in a headless browser, says what
 the run's summary says, draws its figures, obeys the keyboard, refers to nothing outside, and tells when it is damaged.
 Without a browser what needs none is tested, and the exit status is 77."""
+import base64
 import html.parser
 import json
 import pathlib
@@ -29,7 +30,8 @@ const press = (key) => {
 };
 // At once, so that the browser's dump waits for it; the page itself draws with the next frame.
 draw_order();
-const found = { timeline: colours("timeline"), matrix: colours("matrix"), first: press("."), second: press("."), down: press("ArrowDown") };
+const colours_of = (list) => [...list].map((text) => text.toLowerCase());
+const found = { palettes: [palette, Object.values(colour_of_kind), viridis, memory_colours].map(colours_of), timeline: colours("timeline"), matrix: colours("matrix"), first: press("."), second: press("."), down: press("ArrowDown") };
 press("+");
 draw_timeline();
 found.zoomed = document.getElementById("range").textContent;
@@ -48,7 +50,9 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.body, self.tables, self._rows, self._cell = {}, {}, None, False
+        self.body, self.tables, self.keys, self._rows, self._cell = {}, {}, {}, None, False
+        self.legends = {name: re.sub("<[^>]*>", " ", found) for name, found in re.findall(r'<ul id="([^"]*)"[^>]*>(.*?)</ul>', text, re.S)}
+        self.columns = re.findall(r'<div class="bar shares head"[^>]*>(.*?)</div>', text)
         self.paragraphs = [html.unescape(re.sub("<[^>]*>", "", found)) for found in re.findall(r'<p[^>]*class="(?:verdict|warning)"[^>]*>(.*?)</p>', text)]
         self.feed(text)
 
@@ -57,9 +61,10 @@ class Page(html.parser.HTMLParser):
         if tag == "body":
             self.body = attributes
         elif tag == "table":
-            self._rows = self.tables.setdefault(attributes["id"], [])
+            self._rows, self._keys = self.tables.setdefault(attributes["id"], []), self.keys.setdefault(attributes["id"], {})
         elif tag == "tr" and self._rows is not None:
             self._rows.append([])
+            self._keys[attributes.get("data-key")] = self._rows[-1]
         elif tag == "td":
             self._rows[-1].append(float(attributes["data-value"]) if "data-value" in attributes else "")
             self._cell = True
@@ -140,20 +145,20 @@ class InABrowser(WithReport):
         self.assertEqual(sum(row[3] for row in tables["t-nodes"]), self.summary["evictions"])
         self.assertEqual({row[0]: row[1:3] for row in tables["t-links"]},
                          {f"{link['from']} → {link['to']}": [link["transfers"], link["bytes"]] for link in self.summary["links"]})
-        time = dict(tables["t-totals"])["seconds"]
+        time = self.page.keys["t-totals"]["seconds"][1]
         self.assertAlmostEqual(time, self.summary["seconds"], places=9)
         for row in tables["t-workers"]:
-            self.assertAlmostEqual(row[3] + row[4] + row[5], 1e9 * time, delta=1)
-        idle = sum(row[4] + row[5] for row in tables["t-workers"])
+            self.assertAlmostEqual(row[3] + row[4] + row[5] + row[6], 1e9 * time, delta=1)
+        idle = sum(row[5] + row[6] for row in tables["t-workers"])
         self.assertAlmostEqual(idle / 1e9, self.summary["idle_seconds"], places=6)
         for row in tables["t-workers"]:
-            self.assertTrue(0 <= row[6] <= row[5] + 1, row)
+            self.assertTrue(0 <= row[7] <= row[6] + 1, row)
 
-    def test_says_what_decides(self):
+    def test_says_what_limits_the_run(self):
         rows = self.page.tables["t-workers"]
         time = 1e9 * len(rows) * self.summary["seconds"]
-        shares = {"Workers were in tasks": sum(row[3] for row in rows), "Workers waited": sum(row[4] for row in rows),
-                  "Workers had no ready task": sum(row[5] - row[6] for row in rows), "Workers had nothing left": sum(row[6] for row in rows)}
+        shares = {"Workers were in tasks": sum(row[3] for row in rows), "Workers waited": sum(row[5] for row in rows),
+                  "Workers had no ready task": sum(row[6] - row[7] for row in rows), "Workers had nothing left": sum(row[7] for row in rows)}
         busy = shares["Workers were in tasks"]
         if busy < 0.75 * time:
             del shares["Workers were in tasks"]
@@ -199,8 +204,8 @@ class InABrowser(WithReport):
             self.assertTrue(0 < row[2] <= row[1], row)
 
     def test_configuration(self):
-        configuration = dict(self.page.tables["t-configuration"])
-        self.assertEqual((configuration["scheduler"], configuration["eviction"]), (self.summary["scheduler"], self.summary["eviction"]))
+        configuration = self.page.keys["t-configuration"]
+        self.assertEqual((configuration["scheduler"][1], configuration["eviction"][1]), (self.summary["scheduler"], self.summary["eviction"]))
 
     def test_figures_and_keyboard(self):
         probe = json.loads(self.page.body["data-probe"])
@@ -228,13 +233,67 @@ class InABrowser(WithReport):
         self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
         self.assertEqual(sum(row[1] for row in page.tables["t-codelets"]), summary["tasks"])
         self.assertEqual([row[1] for row in page.tables["t-workers"]], [device["tasks"] for device in summary["devices"]])
-        totals = dict(page.tables["t-totals"])
+        totals = {key: row[1] for key, row in page.keys["t-totals"].items() if key}
         busy = sum(row[3] for row in page.tables["t-workers"]) / 1e9
         self.assertAlmostEqual(totals["area seconds"], busy / 4, delta=1e-3 * busy)
         # Nothing is said of a device that did nothing.
         into = sum(totals.get(f"least bytes loaded into {device['name']}", 0) for device in summary["devices"])
         self.assertAlmostEqual(into, 2 * 300**3 / 3 / (400 * 1024 / 8)**0.5 * 8, delta=1e-3 * into)
         self.assertEqual(totals["least bytes loaded"], max(into, 8 * 300**2))
+
+    def test_says_everything_in_words_with_units(self):
+        tables = self.page.tables
+        for name in ("t-totals", "t-configuration"):
+            for row in tables[name]:
+                self.assertNotIn("_", row[0])
+                self.assertNotRegex(row[0], r"^least ")
+        # Sizes and rates are in units of 1024 everywhere, as limits are; the page's own code has no others.
+        self.assertNotRegex(self.text, r'"[kMGT]B"')
+        self.assertRegex(self.page.columns[0], "in tasks.*waiting for data.*no ready task.*after the last task")
+        self.assertNotIn("blocked", self.page.columns[0])
+
+    def test_a_colour_has_one_meaning(self):
+        colours = [colour for palette in json.loads(self.page.body["data-probe"])["palettes"] for colour in palette]
+        self.assertEqual(len(colours), len(set(colours)))
+
+    def test_explains_the_block_of_tiles(self):
+        path = self.folder / "cholesky.html"
+        subprocess.run([PROGRAM, "--platform", "v100x2", "--algorithm", "cholesky", "--tiles", "16", "--tile", "960", "--memory", "0.1",
+                        "--report", path, "--force"], check=True, capture_output=True)
+        path.write_text(path.read_text(encoding="utf-8").replace("</body>", "<script>draw_order();</script></body>"), encoding="utf-8")
+        self.assertRegex(opened(path).legends["order-legend"], r"size of one memory: \d+ tiles")
+
+    def test_tells_what_kokkos_blocked(self):
+        """A page whose waits are all made to be for other workers' kernels."""
+        count = json.loads(re.search(r'id="report-header">(.*?)</script>', self.text).group(1))["tables"]["waits"]["count"]
+        # The first difference is 1, all others 0; differences are zigzag numbers.
+        why = base64.b64encode(bytes([2] + [0] * (count - 1))).decode()
+        text, replaced = re.subn(r'(id="waits-why">)[^<]*', lambda found: found.group(1) + why, self.text)
+        self.assertEqual(replaced, 1)
+        path = self.folder / "blocked.html"
+        path.write_text(text, encoding="utf-8")
+        page = opened(path)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        for row, before in zip(page.tables["t-workers"], self.page.tables["t-workers"]):
+            self.assertEqual((row[4], row[5]), (before[5], 0))
+        self.assertIn("blocked by Kokkos", page.columns[0])
+        self.assertIn("blocked by Kokkos", page.legends["legend"])
+
+    def test_a_check_is_not_of_the_run(self):
+        """Page and summary agree, as if there were no check."""
+        tasks = {}
+        for check in ([], ["--check"]):
+            path, summary_file = self.folder / "checked.html", self.folder / "checked.json"
+            subprocess.run([LU, "general:300", "--tile", "50", "--workers", "2", "--devices", "none", "--memory", "300KiB", *check,
+                            "--report", path, "--json", summary_file, "--quiet"], check=True, capture_output=True)
+            summary, page = json.loads(summary_file.read_text(encoding="utf-8")), opened(path)
+            tasks[len(check)] = {row[0] for row in page.tables["t-codelets"]} - {"max_modulus"}
+            self.assertEqual(sum(row[1] for row in page.tables["t-codelets"]), summary["tasks"])
+            self.assertEqual(len(page.tables["t-codelets"]), len({row[0] for row in page.tables["t-codelets"]}))
+            self.assertLess(sum(row[3] for row in page.tables["t-workers"]), 2e9 * summary["seconds"])
+            self.assertEqual("check_seconds" in summary, bool(check))
+            self.assertEqual("check_seconds" in page.keys["t-totals"], bool(check))
+        self.assertFalse([name for name in tasks[1] if name.startswith("residual")], tasks)
 
     def test_of_a_run_that_fails(self):
         header = "{'descr': '<f8', 'fortran_order': False, 'shape': (100, 100)}\n"

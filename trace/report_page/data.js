@@ -52,16 +52,17 @@ function scaled(value, base, units) {
   return unit === 0 && Number.isInteger(value) ? `${value} ${units[0]}` : `${digits(value)} ${units[unit]}`;
 }
 const as_bytes = (value) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
-const as_rate = (value) => `${scaled(value, 1000, ["B", "kB", "MB", "GB", "TB"])}/s`;
+const as_rate = (value) => `${as_bytes(Math.round(value))}/s`;
 const as_flops = (value) => scaled(value / 1e9, 1000, ["GFlop/s", "TFlop/s", "PFlop/s"]);
 const as_time = (ns) => (ns < 0 ? `−${as_time(-ns)}` : scaled(ns, 1000, ["ns", "µs", "ms", "s"]));
 const as_share = (value) => `${(100 * value).toFixed(1)} %`;
 const as_count = (value) => value.toLocaleString("en");
 
-// Colours that people with any colour vision tell apart, after Okabe and Ito: for codelets and orders, for transfers.
+// A colour has one meaning on the page. Codelets, transfers and memories have colours of their own, which people with any
+// colour vision tell apart (after Okabe, Ito and Tol); order has a scale; red is failure; amounts are grey.
 const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c564b", "#7a68a6", "#6b7a89"];
 const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host"];
-const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#a58bd6", "#44aa99", "#b3a125", "#999999"][n]]));
+const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#d4b106", "#44aa99", "#882255", "#999999"][n]]));
 
 const each = (rows, visit) => {
   for (let lane = 0; lane + 1 < rows.first.length; ++lane) {
@@ -83,7 +84,7 @@ function load(page) {
   const run = { report };
   run.tasks = table("tasks", { ...spans, issued: Float64Array, task: Float64Array, codelet: Uint32Array, i: Int32Array,
     j: Int32Array, k: Int32Array, data: Int32Array, flops: Uint32Array, failed: Uint8Array });
-  run.waits = table("waits", spans);
+  run.waits = table("waits", { ...spans, why: Uint8Array });
   run.transfers = table("transfers", { ...spans, data: Int32Array, bytes: Float64Array, why: Uint8Array, failed: Uint8Array });
   run.evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
     written: Uint8Array });
@@ -105,7 +106,7 @@ function load(page) {
 function add_up({ report, tasks, waits, transfers, evictions, memory }) {
   const sums = {
     codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
-    workers: report.workers.map(() => ({ count: 0, busy: 0, waiting: 0, after: 0, flops: 0, failed: 0, last: 0 })),
+    workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, after: 0, flops: 0, failed: 0, last: 0 })),
     links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0, until: 0 })),
     nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
   };
@@ -128,7 +129,7 @@ function add_up({ report, tasks, waits, transfers, evictions, memory }) {
   for (const sum of sums.workers) if (sum.count > 0) sum.after = Math.max(0, report.end - sum.last);
   each(waits, (worker, n) => {
     const sum = sums.workers[worker];
-    sum.waiting += waits.length[n];
+    sum[waits.why[n] === 1 ? "blocked" : "waiting"] += waits.length[n];
     if (waits.begin[n] >= sum.last) sum.after = Math.max(0, sum.after - waits.length[n]);
   });
   each(transfers, (link, n) => {

@@ -34,7 +34,8 @@ function span_at(row, instant) {
 
 function waits_at(row, instant) {
   const n = first_after(waits, waits.first[row.lane], waits.first[row.lane + 1], instant) - 1;
-  return n >= waits.first[row.lane] && waits.begin[n] + waits.length[n] >= instant;
+  const found = n >= waits.first[row.lane] && waits.begin[n] + waits.length[n] >= instant;
+  return found ? ["waiting for data", "blocked by Kokkos, which runs another worker's kernel"][waits.why[n]] : "idle";
 }
 
 function say(text, x, y) {
@@ -60,7 +61,7 @@ function point(event) {
   if (inside && row?.table) {
     const n = span_at(row, view.cursor);
     if (n >= 0) text = describe(row, n);
-    else if (row.kind === "worker") text = `${row.name}: ${waits_at(row, view.cursor) ? "waiting for data" : "idle"} at ${as_time(view.cursor)}`;
+    else if (row.kind === "worker") text = `${row.name}: ${waits_at(row, view.cursor)} at ${as_time(view.cursor)}`;
   }
   say(text, event.clientX, event.clientY);
   redraw();

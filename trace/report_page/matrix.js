@@ -3,6 +3,8 @@
 const order = { canvas: element("matrix"), tasks: null, iterations: 0, rows: 0, columns: 0, pending: false };
 const viridis = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
 const bands = 7;
+const memory_colours = ["#332288", "#ddcc77", "#117733", "#cc6677", "#88ccee", "#aa4499", "#999933"];
+const axis = { left: 34, top: 22, bottom: 32 };
 
 // Tasks on tiles, in the order in which they began, each with its iteration: its k, or else how many tasks wrote its
 // tile before.
@@ -24,7 +26,7 @@ function make_order() {
     order.columns = Math.max(order.columns, column_of(sorted[n]) + 1);
     order.iterations = Math.max(order.iterations, order.iteration[n] + 1);
   }
-  const note = has_k ? "Iteration: the k of the algorithm." : "Iteration: how often the tile was written before.";
+  const note = has_k ? "The iteration is k of the algorithm." : "The iteration is how often the tile was written before.";
   element("order-note").textContent = note;
 }
 
@@ -33,13 +35,12 @@ function smooth_colour(part) {
   return mix(viridis[Math.floor(at)], viridis[Math.floor(at) + 1], at % 1);
 }
 function band_colour(part) {
-  const at = Math.min(bands - 0.001, part * bands);
-  return mix("#ffffff", palette[Math.floor(at)], 0.35 + 0.65 * (at % 1));
+  return smooth_colour(Math.floor(Math.min(bands - 0.001, part * bands)) / (bands - 1));
 }
 function colour_of_order(n) {
   const task = order.tasks[n];
   const mode = element("order-colour").value;
-  if (mode === "memory") return palette[report.workers[order.worker_of[task]].node % palette.length];
+  if (mode === "memory") return memory_colours[report.workers[order.worker_of[task]].node % memory_colours.length];
   return (mode === "smooth" ? smooth_colour : band_colour)(n / order.tasks.length);
 }
 
@@ -56,34 +57,61 @@ function draw_memory_square(context, x, y, square, width) {
   const tiles = tiles_in_memory();
   const side = Math.ceil(Math.sqrt(tiles));
   // Only above the diagonal of triangular work is there room for it.
-  if (tiles === 0 || order.tasks.some((task) => column_of(task) > row_of(task))) return;
-  if (side > Math.min(order.rows, order.columns) / 2) return;
-  context.fillStyle = style_of("--text");
+  if (tiles === 0 || order.tasks.some((task) => column_of(task) > row_of(task))) return 0;
+  if (side > Math.min(order.rows, order.columns) / 2) return 0;
+  context.strokeStyle = style_of("--text");
+  context.lineWidth = 1;
   for (let n = 0; n < tiles; ++n) {
-    context.fillRect(x + width - (side - (n % side)) * square, y + Math.floor(n / side) * square, square, square);
+    context.strokeRect(x + width - (side - (n % side)) * square, y + Math.floor(n / side) * square, square, square);
   }
+  return tiles;
+}
+
+// Rows and columns of tiles, counted from 0.
+function draw_matrix_axes(context, x, square, first) {
+  context.fillStyle = style_of("--soft");
+  context.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+  const below = axis.top + square * order.rows + 12;
+  const number = (text, at, y, align) => {
+    context.textAlign = align;
+    context.fillText(text, at, y);
+  };
+  number("0", x + square / 2, below, "center");
+  if (order.columns > 1) number(String(order.columns - 1), x + (order.columns - 0.5) * square, below, "center");
+  number("column of tiles", x + (order.columns * square) / 2, below, "center");
+  if (!first) return;
+  number("0", x - 5, axis.top + square / 2 + 4, "right");
+  if (order.rows > 1) number(String(order.rows - 1), x - 5, axis.top + (order.rows - 0.5) * square + 4, "right");
+  context.save();
+  context.translate(x - 22, axis.top + (order.rows * square) / 2);
+  context.rotate(-Math.PI / 2);
+  number("row of tiles", 0, 0, "center");
+  context.restore();
 }
 
 function draw_order() {
   order.pending = false;
   const width = order.canvas.clientWidth;
   const panels = Math.max(1, Math.min(order.iterations, Math.floor(width / 250), 6));
-  const side = (width - (panels - 1) * 18) / panels;
+  const side = (width - axis.left - (panels - 1) * 18) / panels;
   const square = side / Math.max(order.rows, order.columns);
-  const height = 22 + square * order.rows;
+  const height = axis.top + square * order.rows + axis.bottom;
   const slider = element("iteration");
   slider.max = String(order.iterations - panels);
   const first = Number(slider.value);
   element("iteration-value").textContent = `${first + 1} to ${first + panels} of ${order.iterations}`;
-  const context = fit_canvas(order.canvas, width, height + 4);
+  const context = fit_canvas(order.canvas, width, height);
+  let tiles_drawn = 0;
   for (let panel = 0; panel < panels; ++panel) {
-    const x = panel * (side + 18);
+    const x = axis.left + panel * (side + 18);
     context.fillStyle = style_of("--lane");
-    context.fillRect(x, 22, square * order.columns, square * order.rows);
+    context.fillRect(x, axis.top, square * order.columns, square * order.rows);
     context.fillStyle = style_of("--soft");
     context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.textAlign = "left";
     context.fillText(`iteration ${first + panel + 1}`, x, 14);
-    draw_memory_square(context, x, 22, square, square * order.columns);
+    tiles_drawn = draw_memory_square(context, x, axis.top, square, square * order.columns);
+    draw_matrix_axes(context, x, square, panel === 0);
   }
   const chosen = element("order-workers").value;
   const only_view = element("order-window").checked;
@@ -95,17 +123,17 @@ function draw_order() {
     if (chosen !== "" && report.workers[order.worker_of[task]].node !== Number(chosen)) continue;
     if (only_view && (tasks.begin[task] > view.to || tasks.begin[task] + tasks.length[task] < view.from)) continue;
     context.fillStyle = colour_of_order(n);
-    context.fillRect(panel * (side + 18) + column_of(task) * square, 22 + row_of(task) * square, square - gap, square - gap);
+    context.fillRect(axis.left + panel * (side + 18) + column_of(task) * square, axis.top + row_of(task) * square, square - gap, square - gap);
   }
-  order_legend();
+  order_legend(tiles_drawn);
 }
 
-function order_legend() {
+function order_legend(tiles_drawn) {
   const entries = [];
   const mode = element("order-colour").value;
   if (mode === "memory") {
     for (const node of new Set(report.workers.map((worker) => worker.node))) {
-      entries.push([palette[node % palette.length], report.nodes[node].name]);
+      entries.push([memory_colours[node % memory_colours.length], report.nodes[node].name]);
     }
   } else {
     for (let band = 0; band < bands; ++band) {
@@ -114,6 +142,7 @@ function order_legend() {
         `tasks ${as_count(Math.floor((band * order.tasks.length) / bands) + 1)} to ${as_count(Math.floor(((band + 1) * order.tasks.length) / bands))}`]);
     }
   }
+  if (tiles_drawn > 0) entries.push(["", `size of one memory: ${as_count(tiles_drawn)} tiles`, "outline"]);
   fill_legend(element("order-legend"), entries);
 }
 
@@ -121,6 +150,7 @@ function fill_legend(list, entries) {
   list.replaceChildren(...entries.map(([background, text, style]) => {
     const item = document.createElement("li");
     const swatch = document.createElement("span");
+    item.className = style === "head" ? "head" : "";
     swatch.className = `swatch ${style ?? ""}`;
     if (background) swatch.style.background = background;
     item.append(swatch, text);

@@ -5,15 +5,20 @@ const percent = (value) => `${(100 * value).toFixed(0)} %`;
 // What workers do with their time, and how it is drawn.
 const spending = [
   { key: "busy", name: "in tasks", verb: "in tasks" },
+  { key: "blocked", name: "blocked by Kokkos", verb: "blocked by Kokkos" },
   { key: "waiting", name: "waiting for data", verb: "waiting for data" },
   { key: "starved", name: "no ready task", verb: "without a ready task" },
   { key: "after", name: "after the last task", verb: "after the last task" },
 ];
 
+// Kokkos blocks workers only before 4.0: elsewhere nothing is said of it.
+const spending_of = (...runs) => spending.filter(({ key }) => key !== "blocked" || runs.some((figures) => figures.blocked > 0));
+
 // How one worker, or several, spent the time of the run.
 function spent(report, workers) {
-  const part = { time: workers.length * report.end, busy: total(workers, "busy"), waiting: total(workers, "waiting"), after: total(workers, "after") };
-  part.starved = Math.max(0, part.time - part.busy - part.waiting - part.after);
+  const part = { time: workers.length * report.end, busy: total(workers, "busy"), blocked: total(workers, "blocked"),
+    waiting: total(workers, "waiting"), after: total(workers, "after") };
+  part.starved = Math.max(0, part.time - part.busy - part.blocked - part.waiting - part.after);
   return part;
 }
 
@@ -61,28 +66,32 @@ function blamed({ report, tasks, waits }, bins = 4096) {
 }
 
 const of_loaded = (figures) => `${as_bytes(figures.loaded)} were loaded into ${figures.into}` +
-  (figures.least > 0 ? `, ${(figures.loaded / figures.least).toFixed(1)} times the least` : "");
+  (figures.least > 0 ? `, ${(figures.loaded / figures.least).toFixed(1)} times the lower bound` : "");
 
 // [the finding, what supports it]
 function verdict(run, figures) {
   const share = (key) => figures[key] / figures.time;
-  const lost = ["waiting", "starved", "after"].reduce((most, key) => (figures[key] > figures[most] ? key : most));
+  const lost = ["blocked", "waiting", "starved", "after"].reduce((most, key) => (figures[key] > figures[most] ? key : most));
   if (share("busy") >= 0.75) {
     const bound = run.report.bounds.seconds;
-    return [`Workers were in tasks ${percent(share("busy"))} of the time: the speed of the tasks decides.`,
-      bound ? `The run took ${(figures.end / 1e9 / bound).toFixed(2)} times the least time.` : ""];
+    return [`Workers were in tasks ${percent(share("busy"))} of the time: the speed of the tasks limits the run.`,
+      bound ? `The run took ${(figures.end / 1e9 / bound).toFixed(2)} times the lower bound on its time.` : ""];
+  }
+  if (lost === "blocked") {
+    return [`Workers were blocked ${percent(share("blocked"))} of the time: this Kokkos runs one host kernel at a time, which limits the run.`,
+      "Kokkos 4.0 and newer run the host kernels of several workers concurrently."];
   }
   if (lost === "waiting") {
     const link = figures.busiest;
     const use = link < 0 ? "" : `The busiest link, ${run.link_name(link)}, was in use ${percent(run.sums.links[link].busy / figures.end)} of the time. `;
-    return [`Workers waited ${percent(share("waiting"))} of the time for data: the transfers decide.`, `${use}${of_loaded(figures)}.`];
+    return [`Workers waited ${percent(share("waiting"))} of the time for data: transfers limit the run.`, `${use}${of_loaded(figures)}.`];
   }
   if (lost === "after") {
-    return [`Workers had nothing left to do in ${percent(share("after"))} of the time: the end of the run decides.`,
-      "They had run their last task, while others still worked or values were written back."];
+    return [`Workers had nothing left to do in ${percent(share("after"))} of the time: the end of the run limits it.`,
+      "Other workers still ran tasks, or final values were written back."];
   }
   const { name, share: part } = blamed(run);
-  return [`Workers had no ready task in ${percent(share("starved"))} of the time: dependencies and the order of the tasks decide.`,
+  return [`Workers had no ready task in ${percent(share("starved"))} of the time: dependencies and the order of the tasks limit the run.`,
     part > 0.4 ? `In ${percent(part)} of that time the tasks that did run were ${name}.` : ""];
 }
 
@@ -129,16 +138,17 @@ function compare(text) {
   const longest = Math.max(1, ...runs.map(({ figures }) => figures.end));
   const columns = add(panel, "div", undefined, "columns");
   const time = add(columns, "div");
-  add(time, "h3", "Where the time of a worker went");
+  add(time, "h3", "A worker's mean time");
+  const parts = spending_of(...runs.map(({ figures }) => figures));
   for (const { figures, name } of runs) {
-    add_bar(time, name, spending.map(({ key, name: what }) => {
+    add_bar(time, name, parts.map(({ key, name: what }) => {
       const mean = figures[key] / (figures.workers || 1);
       return [mean / longest, key, `${what}: ${as_time(mean)}`];
     }), as_time(figures.end), "free");
   }
-  spending_legend(time);
+  spending_legend(time, parts);
   const bytes = add(columns, "div");
-  add(bytes, "h3", "What was moved");
+  add(bytes, "h3", "Bytes moved");
   const most = Math.max(1, ...runs.map(({ figures }) => figures.moved));
   for (const { figures, name } of runs) {
     add_bar(bytes, name, kinds.map((kind) => [figures.by_kind[kind] / most, "", `${kind}: ${as_bytes(figures.by_kind[kind])}`, colour_of_kind[kind]]),
@@ -146,19 +156,19 @@ function compare(text) {
   }
   const used = kinds.filter((kind) => runs.some(({ figures }) => figures.by_kind[kind] > 0));
   fill_legend(add(bytes, "ul", undefined, "legend"), used.map((kind) => [colour_of_kind[kind], kind]));
-  compare_numbers(panel, runs, used);
+  compare_numbers(panel, runs, used, parts);
 }
 
-function compare_numbers(panel, runs, used) {
+function compare_numbers(panel, runs, used, parts) {
   const row = (name, value, cell) => {
     const [mine, theirs] = runs.map(({ figures, run }) => value(figures, run));
     return [name, cell(mine), cell(theirs), mine > 0 && theirs > 0 ? [(mine / theirs).toFixed(2), mine / theirs] : ""];
   };
   const details = add(panel, "details");
   add(details, "summary", "In numbers");
-  add_table("t-comparison", "One beside the other", ["what", ...runs.map(({ name }) => name), "ratio"], [
+  add_table("t-comparison", "The two runs", ["quantity", ...runs.map(({ name }) => name), "ratio"], [
     row("time", (figures) => figures.end, time_cell),
-    ...spending.map(({ key, name }) => row(`a worker, ${name}`, (figures) => Math.round(figures[key] / (figures.workers || 1)), time_cell)),
+    ...parts.map(({ key, name }) => row(`a worker, ${name}`, (figures) => Math.round(figures[key] / (figures.workers || 1)), time_cell)),
     ...used.map((kind) => row(`moved ${kind}`, (figures) => figures.by_kind[kind], bytes_cell)),
     row("evictions", (figures) => figures.evictions, count_cell),
     row("tasks", (_, run) => run.tasks.count, count_cell),

@@ -25,6 +25,7 @@ function add_bar(parent, name, parts, text, style = "") {
     part.title = title;
   }
   add(bar, "span", text);
+  return bar;
 }
 
 function show_verdict() {
@@ -37,22 +38,37 @@ function show_verdict() {
 function show_cards() {
   add_card(as_time(report.end), "time");
   if (all.flops > 0 && report.end > 0) add_card(as_flops(all.flops / (report.end / 1e9)), "speed");
-  for (const kind of kinds) if (all.by_kind[kind] > 0) add_card(as_bytes(all.by_kind[kind]), `moved ${kind}`);
+  // Where the program counted what it read and wrote, that is told: links also carry padding and what is generated.
+  const counted = new Map(report.totals);
+  const in_files = { "from disk": ["bytes_read", "read from files"], "to disk": ["bytes_written", "written to files"] };
+  for (const kind of kinds) {
+    const [key, name] = in_files[kind] ?? [];
+    if (counted.has(key)) add_card(as_bytes(counted.get(key)), name);
+    else if (all.by_kind[kind] > 0) add_card(as_bytes(all.by_kind[kind]), `moved ${kind}`);
+  }
   add_card(as_count(evictions.count), "evictions");
 }
 
-function spending_legend(parent) {
-  fill_legend(add(parent, "ul", undefined, "legend"), spending.map(({ key, name }) => ["", name, key]));
+function spending_legend(parent, parts) {
+  fill_legend(add(parent, "ul", undefined, "legend"), parts.map(({ key, name }) => ["", name, key]));
 }
 
 // A bar for each worker, or for each memory where there are many.
 const most_bars = 16;
 function show_shares() {
+  const parts = spending_of(all);
+  const in_columns = (row) => {
+    row.style.gridTemplateColumns = `8rem 1fr repeat(${parts.length}, 4.6rem)`;
+    return row;
+  };
+  const head = in_columns(add(element("shares"), "div", undefined, "bar shares head"));
+  for (const text of ["", "", ...parts.map(({ name }) => name)]) add(head, "span", text);
   const bar = (name, workers) => {
     const part = spent(report, workers);
-    const shares = spending.map(({ key }) => part[key] / (part.time || 1));
-    add_bar(element("shares"), name, spending.map(({ key, name: what }, n) => [shares[n], key, `${what}: ${as_time(part[key] / workers.length)}`]),
-      shares.map(percent).join(" · "));
+    const shares = parts.map(({ key }) => part[key] / (part.time || 1));
+    const row = in_columns(add_bar(element("shares"), name,
+      parts.map(({ key, name: what }, n) => [shares[n], key, `${what}: ${as_time(part[key] / workers.length)}`]), percent(shares[0]), "shares"));
+    for (const share of shares.slice(1)) add(row, "span", percent(share));
   };
   if (report.workers.length <= most_bars) {
     report.workers.forEach((worker, n) => bar(worker.name, [sums.workers[n]]));
@@ -61,41 +77,48 @@ function show_shares() {
       bar(report.nodes[node].name, sums.workers.filter((_, n) => report.workers[n].node === node));
     }
   }
-  spending_legend(element("shares"));
+  spending_legend(element("shares"), parts);
 }
 
-// A bar of what was needed; dark up to the bound, bright beyond it.
+// A bar of what was measured, with a line at its lower bound.
+function add_measured(name, value, bound, text, top = Math.max(value, bound)) {
+  const bar = add_bar(element("bounds"), name, [[value / top, "measured", `measured: ${text(value)}`]], `${text(value)}, ${(value / bound).toFixed(2)} × lower bound`);
+  const mark = add(bar.children[1], "i", undefined, "mark");
+  mark.style.left = `${(100 * bound) / top}%`;
+  mark.title = `lower bound: ${text(bound)}`;
+}
 function add_bound(name, value, bound, bound_name, text) {
-  const top = Math.max(value, bound);
-  const parts = value >= bound ? [[bound / top, "busy", bound_name], [1 - bound / top, "over", "beyond the bound"]] : [[value / top, "busy", name]];
-  add_bar(element("bounds"), name, parts, `${text(value)}, ${(value / bound).toFixed(2)} × bound`);
-  add(element("bounds"), "p", `${bound_name}: ${text(bound)}`, "hint");
+  add_measured(name, value, bound, text);
+  add(element("bounds"), "p", `Lower bound: ${text(bound)}. ${bound_name}.`, "hint");
 }
 
 function show_bounds() {
   const { seconds, measured, loads, reads } = report.bounds;
   if (seconds) {
     add_bound("time", report.end, seconds * 1e9,
-      measured ? "no schedule takes less with the mean times that these tasks took, transfers left aside" : "no schedule takes less, transfers left aside", as_time);
+      measured ? "No schedule takes less if tasks take the mean times of this run; transfers are left out" : "No schedule takes less; transfers are left out", as_time);
   }
-  if (loads && all.loaded > 0) add_bound("bytes loaded", all.loaded, loads, "no order of the tasks loads less in these memories", as_bytes);
+  if (loads && all.loaded > 0) add_bound("bytes loaded", all.loaded, loads, "No order of the tasks loads less into these memories", as_bytes);
   show_loads();
-  if (reads && all.by_kind["from disk"] > 0) add_bound("bytes read", all.by_kind["from disk"], reads, "no order of the tasks reads less from the disk", as_bytes);
-  if (element("bounds").childElementCount === 0) add(element("bounds"), "p", "No bounds are known for this run.", "hint");
+  const read = new Map(report.totals).get("bytes_read") ?? all.by_kind["from disk"];
+  if (reads && read > 0) add_bound("bytes read", read, reads, "No order of the tasks reads less from the files", as_bytes);
+  if (element("bounds").childElementCount === 0) {
+    add(element("bounds"), "p", "No lower bounds are known for this run.", "hint");
+  } else {
+    fill_legend(add(element("bounds"), "ul", undefined, "legend"), [["", "measured", "measured"], ["", "lower bound", "mark"]]);
+  }
 }
 
-// What each device's memory received, against the least for the operations that were done there.
+// What each device's memory received, and the lower bound for the operations that were done there.
 function show_loads() {
   const nodes = report.bounds.nodes ?? [];
   if (nodes.length === 0 || nodes.length > most_bars) return;
   const loaded = (node) => report.links.reduce((sum, link, n) => sum + (link.to === node ? sums.links[n].bytes : 0), 0);
   const top = Math.max(1, ...nodes.map(([node, least]) => Math.max(least, loaded(node))));
   for (const [node, least] of nodes) {
-    add_bar(element("bounds"), report.nodes[node].name,
-      [[Math.min(least, loaded(node)) / top, "busy", "the least"], [(loaded(node) - least) / top, "over", "beyond the least"]],
-      `${as_bytes(loaded(node))}, ${(loaded(node) / least).toFixed(2)} × bound`);
+    add_measured(`into ${report.nodes[node].name}`, loaded(node), least, as_bytes, top);
   }
-  add(element("bounds"), "p", "of these, what came into each device; the bound is of the operations that it did", "hint");
+  add(element("bounds"), "p", "Bytes loaded into each device. The lower bound is that of the operations that were done there.", "hint");
 }
 
 function add_table(id, caption, head, rows, className, parent = element(className === "text" ? "configuration" : "tables")) {
@@ -109,6 +132,7 @@ function add_table(id, caption, head, rows, className, parent = element(classNam
   const body = add(table_element, "tbody");
   for (const cells of rows) {
     const row = add(body, "tr");
+    if (cells.key) row.dataset.key = cells.key;
     for (const cell of cells) {
       // [what people read, the number itself]
       const [text, value] = Array.isArray(cell) ? cell : [cell];
@@ -118,37 +142,62 @@ function add_table(id, caption, head, rows, className, parent = element(classNam
   }
 }
 
+// Totals and options by the names that files have for them, in words.
+const labels = {
+  n: "matrix order n", m: "rows", nrhs: "right-hand sides", tile: "tile size", tiles: "tiles in each direction", workers: "CPU workers", cpus: "CPU workers",
+  depth: "depth: tasks committed ahead", memory_limit_bytes: "memory limit", memory_peak_bytes: "peak memory in use", seconds: "time", gflops: "speed",
+  flops: "operations", bytes_read: "read from files", bytes_written: "written to files", io_bound_bytes: "lower bound on bytes read",
+  io_bound_nonsymmetric_bytes: "lower bound on bytes read without using symmetry", compulsory_bytes: "compulsory bytes",
+  wait_seconds: "waiting for data, all workers together", decision_seconds: "scheduling decisions", residual: "residual", growth: "pivot growth",
+  zero_pivot: "zero pivot", check_seconds: "check after the run", device_memory_bytes: "memory limit of each device", device_lanes: "lanes of each device",
+  bytes_host_to_devices: "moved from host to devices", bytes_devices_to_host: "moved from devices to host", bytes_device_to_device: "moved between devices",
+  iterations: "refinement iterations", used_float: "factored in single precision",
+  "least seconds": "lower bound on the time", "least seconds at measured speed": "lower bound on the time at the measured speed of tasks",
+  "area seconds": "lower bound: all work shared out evenly", "critical path seconds": "lower bound: longest chain of tasks",
+  "least bytes loaded": "lower bound on bytes loaded", "least bytes read": "lower bound on bytes read from files",
+};
+const label_of = (name) => labels[name] ?? name.replace("least bytes loaded into", "lower bound on bytes loaded into").replaceAll("_", " ");
+function total_text(name, value) {
+  if (name === "gflops") return as_flops(1e9 * value);
+  if (/\bbytes|_bytes/.test(name)) return as_bytes(Math.round(value));
+  if (/seconds/.test(name)) return as_time(Math.round(1e9 * value));
+  return Number.isInteger(value) ? as_count(value) : String(Number(value.toPrecision(6)));
+}
+
 const count_cell = (value) => [as_count(value), value];
 const time_cell = (value) => [as_time(value), value];
 const bytes_cell = (value) => [as_bytes(value), value];
 const speed_cell = (flops, ns) => [flops > 0 && ns > 0 ? as_flops(flops / (ns / 1e9)) : "", flops];
 
 function show_tables() {
-  add_table("t-codelets", "Codelets", ["codelet", "tasks", "time", "of all time", "mean", "least", "most", "speed"],
+  add_table("t-codelets", "Codelets", ["codelet", "tasks", "time", "share of workers' time", "mean", "shortest", "longest", "speed"],
     sums.codelets.filter((sum) => sum.count > 0).map((sum) => [sum.name, count_cell(sum.count), time_cell(sum.time),
       as_share(sum.time / (all.time || 1)), as_time(Math.round(sum.time / sum.count)), as_time(sum.least), as_time(sum.most),
       speed_cell(sum.flops, sum.time)]));
-  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "waiting", "idle", "of it after the last task", "speed"],
-    sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), time_cell(sum.busy),
-      time_cell(sum.waiting), time_cell(Math.max(0, report.end - sum.busy - sum.waiting)), time_cell(sum.after), speed_cell(sum.flops, report.end)]));
-  add_table("t-links", "Links", ["link", "transfers", "bytes", "of it written back", "in use", "rate in use", "bandwidth"],
+  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "blocked by Kokkos", "waiting for data", "idle", "idle after the last task", "speed"],
+    sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), time_cell(sum.busy), time_cell(sum.blocked),
+      time_cell(sum.waiting), time_cell(Math.max(0, report.end - sum.busy - sum.blocked - sum.waiting)), time_cell(sum.after), speed_cell(sum.flops, report.end)]));
+  add_table("t-links", "Links", ["link", "transfers", "bytes", "bytes written back", "in use, share of time", "rate while in use", "bandwidth"],
     sums.links.flatMap((sum, n) => (sum.count === 0 ? [] : [[link_name(n), count_cell(sum.count), bytes_cell(sum.bytes),
       bytes_cell(sum.written), [as_share(sum.busy / (report.end || 1)), sum.busy], sum.busy > 0 ? as_rate(sum.bytes / (sum.busy / 1e9)) : "",
       as_rate(report.links[n].bandwidth)]])));
   add_table("t-nodes", "Memories", ["memory", "limit", "peak", "evictions", "bytes evicted", "written back first"],
     sums.nodes.map((sum, n) => [report.nodes[n].name, report.nodes[n].capacity ? bytes_cell(report.nodes[n].capacity) : "none",
       bytes_cell(sum.peak), count_cell(sum.evictions), bytes_cell(sum.bytes), count_cell(sum.written)]));
-  add_table("t-totals", "As the run itself counted", ["what", "value"],
-    report.totals.map(([name, value]) => [name, [Number.isInteger(value) ? as_count(value) : String(Number(value.toPrecision(6))), value]]));
-  add_table("t-configuration", "What was run, and how", ["name", "value"], report.configuration, "text");
+  add_table("t-totals", "Totals, as the program counted them", ["quantity", "value"],
+    report.totals.map(([name, value]) => Object.assign([label_of(name), [total_text(name, value), value]], { key: name })));
+  add_table("t-configuration", "Program and options", ["option", "value"],
+    report.configuration.map(([name, value]) => Object.assign([label_of(name), value], { key: name })), "text");
 }
 
 function show_legend() {
   const codelets = sums.codelets.map((_, n) => n).filter((n) => sums.codelets[n].count > 0)
     .sort((a, b) => sums.codelets[b].time - sums.codelets[a].time);
   const used = kinds.filter((kind) => all.by_kind[kind] > 0);
-  fill_legend(element("legend"), [...codelets.map((n) => [colour_of[n], report.codelets[n]]), ["", "waiting for data", "waiting"],
-    ["", "idle", "idle"], ...used.map((kind) => [colour_of_kind[kind], `transfer ${kind}`])]);
+  fill_legend(element("legend"), [["", "Workers:", "head"], ...codelets.map((n) => [colour_of[n], report.codelets[n]]),
+    ...(all.blocked > 0 ? [["", "blocked by Kokkos", "blocked"]] : []), ["", "waiting for data", "waiting"], ["", "idle", "idle"],
+    ...(total(sums.workers, "failed") > 0 ? [["var(--limit)", "failed"]] : []),
+    ...(used.length > 0 ? [["", "Transfers:", "head"]] : []), ...used.map((kind) => [colour_of_kind[kind], kind])]);
 }
 
 function start() {
@@ -157,7 +206,7 @@ function start() {
   element("subtitle").textContent = report.subtitle;
   if (report.dropped > 0) {
     element("dropped").hidden = false;
-    element("dropped").textContent = `The recorder's bound was reached: ${as_count(report.dropped)} events are missing, and all figures below are of those that were kept.`;
+    element("dropped").textContent = `The recorder was full: ${as_count(report.dropped)} events are missing, and all figures below are of those that were kept.`;
   }
   const failed = total(sums.workers, "failed") + transfers.failed.reduce((sum, one) => sum + one, 0);
   if (failed > 0) {

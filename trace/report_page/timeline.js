@@ -2,8 +2,9 @@
 // what is narrower than a pixel is added up by pixel, so that a million spans cost one pass.
 const view = { from: 0, to: Math.max(1, report.end), canvas: element("timeline"), width: 0, rows: [], height: 0, chosen: 0,
   selected: null, cursor: null, pending: false };
-const gutter = 150;
-const right_margin = 112;
+const gutter = 190;
+const scale_width = 62;
+const right_margin = 124;
 
 const style_of = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const plot_width = () => view.width - gutter - right_margin;
@@ -23,11 +24,11 @@ function make_rows() {
     rows.push({ kind: "link", lane, name: link_name(lane), height, table: transfers });
   }
   const nodes = report.nodes.map((_, lane) => lane).filter((lane) => memory.first[lane + 1] > memory.first[lane]);
-  if (nodes.length > 0) title("Memory in use, against its limit; ticks: evictions");
+  if (nodes.length > 0) title("Memory in use (dashed: limit; ticks below: evictions, longer ones with a write-back)");
   for (const lane of nodes) rows.push({ kind: "memory", lane, name: report.nodes[lane].name, height: 46, table: memory });
   title("Rates");
-  if (used.length > 0) rows.push({ kind: "bytes", name: "transfers", height: 84 });
-  if (sums.workers.some((sum) => sum.flops > 0)) rows.push({ kind: "flops", name: "speed", height: 64 });
+  if (used.length > 0) rows.push({ kind: "bytes", name: "transfer rate", height: 84 });
+  if (sums.workers.some((sum) => sum.flops > 0)) rows.push({ kind: "flops", name: "speed of tasks", height: 64 });
   let top = 22;
   for (const row of rows) {
     row.top = top;
@@ -38,20 +39,24 @@ function make_rows() {
   view.chosen = rows.findIndex((row) => row.table);
 }
 
+// Patterns of waiting: for data, and blocked.
 let hatching = null;
 function make_hatching(context) {
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = 6;
-  const pen = tile.getContext("2d");
-  pen.strokeStyle = style_of("--waiting");
-  pen.lineWidth = 1.6;
-  pen.beginPath();
-  for (const shift of [-6, 0, 6]) {
-    pen.moveTo(shift, 6);
-    pen.lineTo(shift + 6, 0);
-  }
-  pen.stroke();
-  hatching = context.createPattern(tile, "repeat");
+  const pattern = (width, lines) => {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 6;
+    const pen = tile.getContext("2d");
+    pen.strokeStyle = style_of("--waiting");
+    pen.lineWidth = width;
+    pen.beginPath();
+    for (const [x, y, to_x, to_y] of lines) {
+      pen.moveTo(x, y);
+      pen.lineTo(to_x, to_y);
+    }
+    pen.stroke();
+    return context.createPattern(tile, "repeat");
+  };
+  hatching = [pattern(1.6, [-6, 0, 6].map((shift) => [shift, 6, shift + 6, 0])), pattern(1.2, [[0, 3, 6, 3], [3, 0, 3, 6]])];
 }
 
 // Draws spans of one lane: wide ones as they are; of narrow ones a column for each pixel, divided and as high as the
@@ -100,8 +105,8 @@ function draw_worker(context, row) {
   draw_lane(context, row);
   const failed = colour_of.length;
   const base = draw_spans(context, row, tasks, { looks: [...colour_of, style_of("--limit")], look: (n) => (tasks.failed[n] ? failed : tasks.codelet[n]) });
-  draw_spans(context, row, waits, { looks: [hatching], look: () => 0, base });
-  note(context, row, `${as_share(sums.workers[row.lane].busy / (report.end || 1))} busy`);
+  draw_spans(context, row, waits, { looks: hatching, look: (n) => waits.why[n], base });
+  note(context, row, `${as_share(sums.workers[row.lane].busy / (report.end || 1))} in tasks`);
 }
 
 function draw_link(context, row) {
@@ -110,6 +115,25 @@ function draw_link(context, row) {
     sub_rows: rows_of_link[row.lane], sub_row: (n) => row_in_link[n] });
   note(context, row, as_bytes(sums.links[row.lane].bytes));
 }
+
+// A scale at the left of a row whose bars reach `top`: 0 and a few round values.
+function draw_scale(context, row, top, text, base) {
+  const most = row.height / 22;
+  const round = base === 2 ? 2 ** Math.ceil(Math.log2(top / most)) : 10 ** Math.floor(Math.log10(top / most));
+  const step = base === 2 ? round : round * [1, 2, 5, 10].find((factor) => top / (round * factor) <= most);
+  context.font = "10px system-ui, 'DejaVu Sans', sans-serif";
+  context.textAlign = "right";
+  context.textBaseline = "middle";
+  for (let value = 0; value <= top; value += step) {
+    const y = row.top + row.height * (1 - value / top);
+    context.fillStyle = style_of("--line");
+    context.fillRect(gutter - 4, y - 0.5, plot_width() + 4, 1);
+    context.fillStyle = style_of("--soft");
+    context.fillText(value === 0 ? "0" : text(value), gutter - 6, y);
+  }
+}
+const round_bytes = (value) => as_bytes(value).replace(/\.0+(?= )/, "");
+const round_flops = (value) => as_flops(value).replace(/\.0+(?= )/, "");
 
 function note(context, row, text, y = row.top + row.height / 2) {
   context.fillStyle = style_of("--soft");
@@ -125,6 +149,7 @@ function draw_memory(context, row) {
   const top = Math.max(node.capacity ?? 0, sums.nodes[row.lane].peak, 1);
   const y = (used) => row.top + row.height * (1 - used / top);
   draw_lane(context, row);
+  draw_scale(context, row, top, round_bytes, 2);
   context.fillStyle = style_of("--level");
   const begin = Math.max(first, first_after(memory, first, last, view.from) - 1);
   const end = first_after(memory, first, last, view.to);
@@ -150,7 +175,7 @@ function draw_memory(context, row) {
     drawn = x;
   }
   if (node.capacity) {
-    context.fillStyle = style_of("--limit");
+    context.fillStyle = style_of("--text");
     for (let x = gutter; x < gutter + plot_width(); x += 8) context.fillRect(x, y(node.capacity) - 0.5, 5, 1.5);
     note(context, row, `limit ${as_bytes(node.capacity)}`, row.top + 6);
   }
@@ -180,10 +205,12 @@ function rates(rows, amount, group, groups) {
   return result;
 }
 
-function draw_rates(context, row, stacks, colours, bound, text) {
+// `mark` is a rate to compare with: a dashed line.
+function draw_rates(context, row, stacks, colours, mark, text, base, notes) {
   const totals = stacks[0].map((_, bin) => stacks.reduce((sum, stack) => sum + stack[bin], 0));
-  const top = Math.max(1e-9, bound ?? 0, totals.reduce((a, b) => Math.max(a, b), 0));
+  const top = Math.max(1e-9, mark ?? 0, totals.reduce((a, b) => Math.max(a, b), 0));
   draw_lane(context, row);
+  draw_scale(context, row, top, text, base);
   const below = new Float64Array(stacks[0].length);
   stacks.forEach((stack, n) => {
     context.fillStyle = colours[n];
@@ -195,12 +222,11 @@ function draw_rates(context, row, stacks, colours, bound, text) {
       below[bin] += tall;
     });
   });
-  note(context, row, `top ${text(top)}`, row.top + 6);
-  if (!bound) return;
-  context.fillStyle = style_of("--limit");
-  const y = row.top + row.height * (1 - bound / top);
+  notes.forEach((line, n) => note(context, row, line, row.top + 6 + 14 * n));
+  if (!mark) return;
+  context.fillStyle = style_of("--text");
+  const y = row.top + row.height * (1 - mark / top);
   for (let x = gutter; x < gutter + plot_width(); x += 8) context.fillRect(x, y, 5, 1.5);
-  note(context, row, "bound: dashed", row.top + 22);
 }
 
 function draw_row(context, row) {
@@ -209,11 +235,13 @@ function draw_row(context, row) {
   if (row.kind === "memory") draw_memory(context, row);
   if (row.kind === "bytes") {
     draw_rates(context, row, rates(transfers, (n) => transfers.bytes[n], (link) => kinds.indexOf(kind_of_link(link)), kinds.length),
-      kinds.map((kind) => colour_of_kind[kind]), null, as_rate);
+      kinds.map((kind) => colour_of_kind[kind]), null, (rate) => `${round_bytes(Math.round(rate))}/s`, 2, [`mean ${as_rate(all.moved / (report.end / 1e9 || 1))}`]);
   }
   if (row.kind === "flops") {
-    draw_rates(context, row, rates(tasks, (n) => report.flops[tasks.flops[n]], () => 0, 1), [style_of("--level")],
-      report.bounds.seconds ? total(sums.workers, "flops") / report.bounds.seconds : null, as_flops);
+    // No limit of the speed at one instant: what the whole run would have on average.
+    const fastest = report.bounds.seconds ? all.flops / report.bounds.seconds : null;
+    draw_rates(context, row, rates(tasks, (n) => report.flops[tasks.flops[n]], () => 0, 1), [style_of("--level")], fastest, round_flops, 10,
+      [`mean ${as_flops(all.flops / (report.end / 1e9 || 1))}`, ...(fastest ? ["dashed: mean at the", "lower bound on time,", as_flops(fastest)] : [])]);
   }
 }
 
@@ -262,7 +290,8 @@ function draw_timeline() {
     context.font = row.kind === "title" ? "600 12px system-ui, 'DejaVu Sans', sans-serif" : "11px system-ui, 'DejaVu Sans', sans-serif";
     context.fillStyle = row.kind === "title" || n === view.chosen ? style_of("--text") : style_of("--soft");
     const mark = n === view.chosen && document.activeElement === view.canvas ? "▸ " : "";
-    context.fillText(shortened(context, mark + row.name, row.kind === "title" ? view.width : gutter - 8), 0, row.top + row.height / 2);
+    const width = row.kind === "title" ? view.width : row.kind === "worker" || row.kind === "link" ? gutter - 8 : gutter - scale_width - 8;
+    context.fillText(shortened(context, mark + row.name, width), 0, row.top + row.height / 2);
     if (row.kind !== "title") draw_row(context, row);
   });
   draw_marks(context);

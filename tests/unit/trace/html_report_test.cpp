@@ -141,6 +141,24 @@ TEST(HtmlReport, HeaderHoldsTheMachineAndWhatWasSaidOfTheRun) {
   EXPECT_EQ(header["dropped"], 12);
 }
 
+TEST(HtmlReport, CodeletsOfOneNameAreOne) {
+  auto trace = small_trace();
+  trace.codelets = {"gemm", "trsm", "gemm"};
+  trace.tasks[1].codelet = CodeletId(2);
+  auto const page = write(trace);
+  EXPECT_EQ(nlohmann::json::parse(element(page, "report-header"))["codelets"], nlohmann::json({"gemm", "trsm"}));
+  EXPECT_THAT(column(page, "tasks-codelet"), ElementsAre(1, 0, 0));
+}
+
+TEST(HtmlReport, BlockedTimeIsAWaitOfItsOwn) {
+  auto trace = small_trace();
+  trace.tasks[0].blocked = Duration(60);  // the host's worker, which begins at 100
+  auto const page = write(trace);
+  EXPECT_THAT(column(page, "waits-begin"), ElementsAre(40));
+  EXPECT_THAT(column(page, "waits-length"), ElementsAre(60));
+  EXPECT_THAT(column(page, "waits-why"), ElementsAre(1));
+}
+
 TEST(HtmlReport, HeaderTellsMeasuredBoundsAndThoseOfEachMemory) {
   auto trace = small_trace();
   trace.totals = {{least_seconds_measured, 2.5}, {std::string(least_bytes_loaded_into) + "gpu", 5e5}};
