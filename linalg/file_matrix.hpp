@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/generators.hpp>
 #include <granary/linalg/matrices.hpp>
 #include <granary/linalg/matrix_tile.hpp>
@@ -30,11 +31,13 @@ struct FileMatrixOptions {
 template <class T>
 class FileMatrix {
  public:
-  /// First values from a file. Throws InvalidArgument when the matrix is not of T, or a triangle was asked for and it
-  /// is not square, and what open_matrix_source and MatrixSink throw.
+  /// First values from a file. While the matrix lives, no output of this process may replace that file; nor is one
+  /// opened that an output of this process is to replace. Throws InvalidArgument for either, when the matrix is not of
+  /// T, and when a triangle of it was asked for and it is not square; and what open_matrix_source and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
       : m_runtime(runtime),
         m_name(info.name()),
+        m_input(std::make_unique<detail::OpenInput const>(info.path)),
         m_sink(make_sink(checked(info, options), options)),
         m_tiles(make_tiles(info, options)) {}
   /// First values are computed, as elements of T. Throws what open_generated throws, and as for a file.
@@ -89,6 +92,7 @@ class FileMatrix {
     m_committed = true;
     m_tiles.release(m_runtime.submitter());
     m_runtime.wait();
+    m_input.reset();
     sink.commit();
   }
 
@@ -157,6 +161,7 @@ class FileMatrix {
   Runtime& m_runtime;
   std::string m_name;
   bool m_committed = false;
+  std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
   std::shared_ptr<MatrixSink> m_sink;
   TiledMatrix<T> m_tiles;
 };

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
@@ -22,6 +23,7 @@ namespace {
 struct Registry {
   std::mutex mutex;  // held while files are created, renamed and removed, so that abandon_partial_files misses none
   std::vector<PartialFile const*> files;
+  std::vector<FileId> inputs;  // one for each OpenInput
 };
 
 Registry& registry() {
@@ -30,6 +32,8 @@ Registry& registry() {
 }
 
 bool same_file(struct stat const& a, struct stat const& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+FileId id_of(struct stat const& status) { return {status.st_dev, status.st_ino}; }
 
 enum class Lock { Taken, HeldElsewhere, Unsupported };
 
@@ -43,13 +47,32 @@ Lock lock(int descriptor) {
 
 }  // namespace
 
+OpenInput::OpenInput(std::string const& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  auto const file = id_of(status);
+  std::lock_guard const guard(registry().mutex);
+  if (std::ranges::any_of(registry().files, [&](auto const* output) { return output->replaces(file); }))
+    throw InvalidArgument("the input " + path + " is to be replaced by an output of this process: commit that first");
+  registry().inputs.push_back(file);
+  m_file = file;
+}
+
+OpenInput::~OpenInput() {
+  if (!m_file) return;
+  std::lock_guard const guard(registry().mutex);
+  registry().inputs.erase(std::ranges::find(registry().inputs, *m_file));
+}
+
 PartialFile::PartialFile(std::string const& path) {
   check_output(path, {});
   m_path = follow_links(path);
   m_partial_path = m_path + ".partial";
   struct stat old {};
-  if (::stat(m_path.c_str(), &old) == 0) m_replaced = Access{old.st_mode, old.st_uid, old.st_gid};
+  if (::stat(m_path.c_str(), &old) == 0) m_replaced = Replaced{id_of(old), old.st_mode, old.st_uid, old.st_gid};
   std::lock_guard const guard(registry().mutex);
+  if (m_replaced && std::ranges::find(registry().inputs, m_replaced->file) != registry().inputs.end())
+    throw InvalidArgument("the output " + path + " is open as an input of this process: close that matrix first");
   // Others may create and remove files of this name between two calls of ours, but not for ever.
   constexpr int most_tries = 1000;
   for (int tries = 0; !create(); ++tries) {

@@ -35,6 +35,26 @@ namespace detail {
 /// (`ulimit -f`). `what` needs them, a noun for the message.
 void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length);
 
+struct FileId {
+  dev_t device;
+  ino_t number;
+  bool operator==(FileId const&) const = default;
+};
+
+/// Says, while it lives, that this process reads a file: no PartialFile replaces it meanwhile, so that nobody reads an
+/// old value of what the same program computes anew.
+class OpenInput {
+ public:
+  /// Throws InvalidArgument when a PartialFile of this process will replace the file at `path`.
+  explicit OpenInput(std::string const& path);
+  ~OpenInput();
+  OpenInput(OpenInput const&) = delete;
+  OpenInput& operator=(OpenInput const&) = delete;
+
+ private:
+  std::optional<FileId> m_file;  // nothing: there is none
+};
+
 /// A file that is written beside its path, as `<path>.partial`, and gets its name when it is complete. A link is
 /// followed, so that the file it names is replaced and not the link.
 ///
@@ -44,8 +64,8 @@ void require_space(std::string const& path, std::string const& what, Bytes bytes
 class PartialFile {
  public:
   /// Creates the file, with access for its owner alone where it replaces one. A file that a dead run left is removed
-  /// first. Throws InvalidArgument when the file cannot be created there, or while another PartialFile of the same path
-  /// is alive, in any process.
+  /// first. Throws InvalidArgument when the file cannot be created there, while another PartialFile of the same path is
+  /// alive, in any process, and while an OpenInput of this process reads the file that it would replace.
   explicit PartialFile(std::string const& path);
   PartialFile(PartialFile const&) = delete;
   PartialFile& operator=(PartialFile const&) = delete;
@@ -58,6 +78,8 @@ class PartialFile {
   [[nodiscard]] int descriptor() const { return m_descriptor; }
   /// Whether a dead run's file was removed.
   [[nodiscard]] bool replaced_a_dead_one() const { return m_replaced_a_dead_one; }
+  /// Whether `commit` will take this file's name.
+  [[nodiscard]] bool replaces(FileId const& file) const { return m_replaced && m_replaced->file == file; }
 
   /// Writes `text` where the descriptor's last write ended. Throws IoError.
   void append(std::string_view text) const;
@@ -70,7 +92,8 @@ class PartialFile {
   void commit();
 
  private:
-  struct Access {
+  struct Replaced {
+    FileId file;
     mode_t mode;
     uid_t owner;
     gid_t group;
@@ -85,7 +108,7 @@ class PartialFile {
 
   std::string m_path;
   std::string m_partial_path;
-  std::optional<Access> m_replaced;
+  std::optional<Replaced> m_replaced;
   int m_descriptor = -1;
   bool m_replaced_a_dead_one = false;
 };

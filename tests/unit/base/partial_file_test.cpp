@@ -278,5 +278,41 @@ TEST_F(PartialFileTest, AProcessThatEndsAtOnceRemovesItsFiles) {
   EXPECT_EQ(read(file("b")), "text");
 }
 
+TEST_F(PartialFileTest, WhatIsReadIsNotReplacedMeanwhile) {
+  write(file("A.h5"), "old");
+  fs::create_hard_link(file("A.h5"), file("another"));
+  {
+    detail::OpenInput const first(file("A.h5")), second(file("A.h5"));
+    for (std::string const name : {"A.h5", "another"}) {
+      try {
+        PartialFile const output(file(name));
+        ADD_FAILURE() << "not refused";
+      } catch (InvalidArgument const& error) {
+        EXPECT_EQ(error.what(),
+                  "the output " + file(name) + " is open as an input of this process: close that matrix first");
+      }
+    }
+    EXPECT_EQ(files(), 2U);
+    EXPECT_NO_THROW(PartialFile(file("B.h5")));
+  }
+  EXPECT_NO_THROW(PartialFile(file("A.h5")));
+  EXPECT_NO_THROW(detail::OpenInput(file("none")));
+}
+
+TEST_F(PartialFileTest, WhatWillBeReplacedIsNotRead) {
+  write(file("A.h5"), "old");
+  PartialFile output(file("A.h5"));
+  try {
+    detail::OpenInput const input(file("A.h5"));
+    ADD_FAILURE() << "not refused";
+  } catch (InvalidArgument const& error) {
+    EXPECT_EQ(error.what(),
+              "the input " + file("A.h5") + " is to be replaced by an output of this process: commit that first");
+  }
+  output.append("new");
+  output.commit();
+  EXPECT_NO_THROW(detail::OpenInput(file("A.h5")));
+}
+
 }  // namespace
 }  // namespace granary

@@ -219,5 +219,25 @@ TEST_F(ApiFilesOfDouble, RefusesTheWrongTypeShapeAndOutput) {
   EXPECT_EQ(refusal([&] { a.commit(); }), file("A.h5") + ":/A was opened without an output");
 }
 
+TEST_F(ApiFilesOfDouble, AnOutputDoesNotReplaceWhatAnotherMatrixReads) {
+  write("A.h5", random_rectangle<double>(40, 40), tile);
+  Runtime runtime({.workers = 1});
+  auto const create = [&] {
+    return create_matrix<double>(runtime, 40, 40, {.tile = tile, .output = file("A.h5"), .output_dataset = "A"});
+  };
+  {
+    auto const a = open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile});
+    EXPECT_NE(refusal([&] { create(); }).find(file("A.h5") + " is open as an input"), std::string::npos);
+  }
+  auto b = create();
+  set(runtime, 0.0, 1.0, b);
+  EXPECT_NE(refusal([&] {
+              static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile}));
+            }).find("is to be replaced by an output of this process"),
+            std::string::npos);
+  b.commit();
+  EXPECT_EQ(lange(runtime, Norm::Max, open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile})), 1.0);
+}
+
 }  // namespace
 }  // namespace granary
