@@ -20,9 +20,9 @@ std::string quoted(std::string const& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-class Writer {
+class ChromeWriter {
  public:
-  Writer(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {
+  ChromeWriter(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {
     for (auto const& codelet : trace.codelets) m_codelets.push_back(quoted(codelet));
   }
 
@@ -149,6 +149,6 @@ class Writer {
 
 }  // namespace
 
-void write_chrome_json(Trace const& trace, TextFile& file) { Writer(trace, file).write(); }
+void write_chrome_json(Trace const& trace, TextFile& file) { ChromeWriter(trace, file).write(); }
 
 }  // namespace granary

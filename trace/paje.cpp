@@ -11,7 +11,7 @@
 namespace granary {
 namespace {
 
-constexpr std::size_t most_rates = 2000;
+constexpr std::size_t most_speeds = 2000;
 
 // The definitions of events that the file uses: numbers and fields.
 constexpr std::string_view header = R"paje(%EventDef PajeDefineContainerType 1
@@ -152,7 +152,7 @@ constexpr std::string_view header = R"paje(%EventDef PajeDefineContainerType 1
 constexpr std::array<std::string_view, 7> colours = {".9 .6 .0",  ".35 .7 .9", ".0 .6 .5", ".95 .9 .25",
                                                      ".0 .45 .7", ".8 .4 .0",  ".8 .6 .7"};
 
-std::string quoted(std::string text) {
+std::string paje_string(std::string text) {
   // A name stands between double quotes on one line; the format has no way to write these in it. A comma would part
   // the columns that pj_dump makes of it.
   std::ranges::replace(text, '"', '\'');
@@ -161,14 +161,14 @@ std::string quoted(std::string text) {
   return '"' + text + '"';
 }
 
-class Writer {
+class PajeWriter {
  public:
-  Writer(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {}
+  PajeWriter(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {}
 
   void write() {
     m_file.write(header);
     for (std::size_t c = 0; c < m_trace.codelets.size(); ++c) {
-      m_file.print("6 C{} WS {} \"{}\"\n", c, quoted(m_trace.codelets[c]), colours[c % colours.size()]);
+      m_file.print("6 C{} WS {} \"{}\"\n", c, paje_string(m_trace.codelets[c]), colours[c % colours.size()]);
     }
     containers();
     for (auto const& [name, value] : m_trace.configuration) note(name + ": " + value);
@@ -191,9 +191,9 @@ class Writer {
     return fmt::format("{}.{:06}", ns / 1000000, ns % 1000000);
   }
   // ViTE knows no comments: what is to be known of the run stands at its start.
-  void note(std::string const& text) { m_file.print("22 0.000000 No p {}\n", quoted(text)); }
+  void note(std::string const& text) { m_file.print("22 0.000000 No p {}\n", paje_string(text)); }
   void container(std::string const& alias, char const* type, std::string const& parent, std::string const& name) {
-    m_file.print("7 0.000000 {} {} {} {}\n", alias, type, parent, quoted(name));
+    m_file.print("7 0.000000 {} {} {} {}\n", alias, type, parent, paje_string(name));
   }
   [[nodiscard]] static std::string row_alias(LinkId link, std::uint32_t row) {
     return fmt::format("l{}_{}", link.value(), row);
@@ -242,7 +242,7 @@ class Writer {
     add(What::TransferEnd, m_trace.transfers, end, lasts);
     add(What::Eviction, m_trace.evictions, when, always);
     add(What::Memory, m_trace.memory, when, always);
-    m_rates = flops_per_second(m_trace, std::clamp<std::size_t>(m_trace.tasks.size(), 1, most_rates));
+    m_rates = flops_per_second(m_trace, std::clamp<std::size_t>(m_trace.tasks.size(), 1, most_speeds));
     auto const width = m_trace.end.time_since_epoch() / static_cast<Duration::rep>(m_rates.size());
     for (std::uint32_t part = 0; part < m_rates.size(); ++part) {
       events.push_back({Instant(width * part), What::Rate, part});
@@ -278,14 +278,14 @@ class Writer {
     TraceData const none;
     auto const& data = task.data == TraceTask::no_data ? none : m_trace.data[task.data];
     m_file.print("20 {} w{} WS C{} {} {} 0 0 {} {} {:.9g} {} {} {} -1\n", at, task.worker.value(), task.codelet.value(),
-                 data.bytes, quoted(data.name), task.task.value(), task.task.value(), task.flops * 1e-9,
+                 data.bytes, paje_string(data.name), task.task.value(), task.task.value(), task.flops * 1e-9,
                  data.position.column, data.position.row, task.index[2]);
     if (task.end == task.begin) end(task, at);
   }
   void end(TraceTask const& task, std::string const& at) { m_file.print("10 {} w{} WS I\n", at, task.worker.value()); }
 
   void begin(TraceTransfer const& transfer, std::uint32_t number, std::string const& at) {
-    auto const name = quoted(transfer.data == TraceTask::no_data ? "" : m_trace.data[transfer.data].name);
+    auto const name = paje_string(transfer.data == TraceTask::no_data ? "" : m_trace.data[transfer.data].name);
     auto const& link = m_trace.machine[transfer.link];
     m_file.print("21 {} {} LS {} {} {}\n", at, row_alias(transfer.link, m_rows[number]),
                  transfer.why == TraceTransfer::Why::Fetch ? "LF" : "LW", name, transfer.bytes);
@@ -298,7 +298,7 @@ class Writer {
   }
 
   void write(TraceEviction const& eviction, std::string const& at) {
-    auto const name = quoted(eviction.data == TraceTask::no_data ? "" : m_trace.data[eviction.data].name);
+    auto const name = paje_string(eviction.data == TraceTask::no_data ? "" : m_trace.data[eviction.data].name);
     m_file.print("9 {} Ev mm{} {} {} {} {} 0\n", at, eviction.node.value(), name_of(eviction.reason), name,
                  eviction.written_back ? 1 : 0, eviction.bytes);
   }
@@ -311,6 +311,6 @@ class Writer {
 
 }  // namespace
 
-void write_paje(Trace const& trace, TextFile& file) { Writer(trace, file).write(); }
+void write_paje(Trace const& trace, TextFile& file) { PajeWriter(trace, file).write(); }
 
 }  // namespace granary

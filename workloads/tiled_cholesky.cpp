@@ -7,7 +7,7 @@ namespace granary {
 namespace {
 
 template <class T>
-void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
+void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
   TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::Lower, Layout::RowMajor,
                          [&](std::uint64_t i, std::uint64_t j) {
                            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
@@ -24,9 +24,9 @@ void emit(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder
 void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
   auto const order = m_left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   if (m_tiling.single_precision) {
-    emit<float>(submitter, home, m_tiling, order);
+    emit_cholesky<float>(submitter, home, m_tiling, order);
   } else {
-    emit<double>(submitter, home, m_tiling, order);
+    emit_cholesky<double>(submitter, home, m_tiling, order);
   }
 }
 

@@ -57,7 +57,7 @@ MachineCache measured_anew(RuntimeOptions options, Devices const& devices, std::
   if (!kept.empty() && measured) {
     update_models(kept, [&](MachineModels& models) {
       for (auto const& link : measured->links) {
-        std::erase_if(models.links, [&](LinkModel const& old) { return old.from == link.from && old.to == link.to; });
+        std::erase_if(models.links, [&](CopyModel const& old) { return old.from == link.from && old.to == link.to; });
         models.links.push_back(link);
       }
     });

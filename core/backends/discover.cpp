@@ -21,19 +21,19 @@ namespace granary {
 
 namespace {
 
-using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+using HwlocTopology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 template <class Function>
-Function* loaded(char const* name) {
+Function* openmp_function(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
 // OpenMP's places were made from the process's mask before its runtime narrowed that of the calling thread.
 void add_openmp_places(hwloc_bitmap_t allowed) {
-  auto* count = loaded<int()>("omp_get_num_places");
-  auto* size = loaded<int(int)>("omp_get_place_num_procs");
-  auto* members = loaded<void(int, int*)>("omp_get_place_proc_ids");
+  auto* count = openmp_function<int()>("omp_get_num_places");
+  auto* size = openmp_function<int(int)>("omp_get_place_num_procs");
+  auto* members = openmp_function<void(int, int*)>("omp_get_place_proc_ids");
   if (count == nullptr || size == nullptr || members == nullptr) return;
   for (int place = 0; place < count(); ++place) {
     std::vector<int> ids(static_cast<std::size_t>(size(place)));
@@ -45,7 +45,7 @@ void add_openmp_places(hwloc_bitmap_t allowed) {
 // The machine without what the process may not use, and the hardware threads that this thread may run on. Without a
 // machine hwloc knows nothing of this system.
 struct Processors {
-  Topology machine{nullptr, &hwloc_topology_destroy};
+  HwlocTopology machine{nullptr, &hwloc_topology_destroy};
   Bitmap allowed{hwloc_bitmap_alloc(), &hwloc_bitmap_free};
 
   Processors() {

@@ -93,7 +93,7 @@ json to_json(KernelModel const& model) {
   return entry;
 }
 
-LinkModel link_from(json const& entry) {
+CopyModel link_from(json const& entry) {
   return {text(entry, "from"), text(entry, "to"), from_to(entry, "bytes_per_second", least_bandwidth, most_bandwidth),
           from_seconds(from_to(entry, "latency_seconds", 0, seconds(most_latency)))};
 }
@@ -155,8 +155,8 @@ class UpdateLock {
 
 }  // namespace
 
-LinkModel const* MachineModels::link(std::string_view from, std::string_view to) const {
-  auto const found = std::ranges::find_if(links, [&](LinkModel const& l) { return l.from == from && l.to == to; });
+CopyModel const* MachineModels::link(std::string_view from, std::string_view to) const {
+  auto const found = std::ranges::find_if(links, [&](CopyModel const& l) { return l.from == from && l.to == to; });
   return found != links.end() ? &*found : nullptr;
 }
 

@@ -27,7 +27,7 @@ struct KernelModel {
 };
 
 /// What was measured of the copies from one kind of memory to another.
-struct LinkModel {
+struct CopyModel {
   std::string from;  ///< "memory", or "disk" and the place where its file system is mounted
   std::string to;
   double bytes_per_second = 0;
@@ -40,9 +40,9 @@ struct MachineModels {
   std::string cpu;
   unsigned cores = 0;
   std::vector<KernelModel> kernels;
-  std::vector<LinkModel> links;
+  std::vector<CopyModel> links;
 
-  [[nodiscard]] LinkModel const* link(std::string_view from, std::string_view to) const;
+  [[nodiscard]] CopyModel const* link(std::string_view from, std::string_view to) const;
 };
 
 [[nodiscard]] std::string_view name_of(WorkerKind kind);

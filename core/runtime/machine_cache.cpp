@@ -118,7 +118,7 @@ LinkSpeed measure_device_link(Devices const& devices, DeviceLink const& link) {
 }
 
 void enter(MachineModels& models, std::string const& from, std::string const& to, LinkSpeed const& speed) {
-  std::erase_if(models.links, [&](LinkModel const& link) { return link.from == from && link.to == to; });
+  std::erase_if(models.links, [&](CopyModel const& link) { return link.from == from && link.to == to; });
   models.links.push_back({from, to, speed.bytes_per_second, speed.latency});
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Symmetry = MatrixMarketInfo::Symmetry;
 constexpr std::string_view banner = "%%matrixmarket";
-constexpr std::uint64_t order_limit = std::uint64_t{1} << 31;
+constexpr std::uint64_t extent_limit = std::uint64_t{1} << 31;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -83,8 +83,8 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
     if (!reader.next(line)) reader.fail("the file ends before its line of sizes");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
-  info.rows = take_size(reader, rest, order_limit);
-  info.cols = take_size(reader, rest, order_limit);
+  info.rows = take_size(reader, rest, extent_limit);
+  info.cols = take_size(reader, rest, extent_limit);
   if (info.rows == 0 || info.cols == 0) reader.fail("the matrix is empty");
   if (info.symmetry != Symmetry::General && info.rows != info.cols) {
     reader.fail(std::string("a matrix that is ") + name_of(info.symmetry) + " is square, not " +

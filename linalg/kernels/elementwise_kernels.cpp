@@ -24,16 +24,16 @@ struct Run {
 };
 
 template <class T>
-[[nodiscard]] bool row_major(TileView<T> const& tile) {
+[[nodiscard]] bool by_rows(TileView<T> const& tile) {
   return tile.layout == Layout::RowMajor;
 }
 template <class T>
 [[nodiscard]] int lines(TileView<T> const& tile) {
-  return row_major(tile) ? tile.rows : tile.cols;
+  return by_rows(tile) ? tile.rows : tile.cols;
 }
 template <class T>
 [[nodiscard]] int line_length(TileView<T> const& tile) {
-  return row_major(tile) ? tile.cols : tile.rows;
+  return by_rows(tile) ? tile.cols : tile.rows;
 }
 
 // The part of a line: from its diagonal entry on, or up to it; without that entry if strict.
@@ -42,7 +42,7 @@ template <class T>
   int const length = line_length(tile);
   int first = 0, last = length;
   if (part != MatrixPart::All) {
-    if ((part == MatrixPart::Lower) != row_major(tile)) {
+    if ((part == MatrixPart::Lower) != by_rows(tile)) {
       first = std::min(length, line + (strict ? 1 : 0));
     } else {
       last = std::min(length, line + (strict ? 0 : 1));
@@ -255,8 +255,8 @@ void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double*
   if (part.hermitian) rows = columns;
   std::fill_n(columns, a.cols, 0.0);
   if (rows != nullptr && rows != columns) std::fill_n(rows, a.rows, 0.0);
-  double* const of_lines = row_major(a) ? rows : columns;
-  double* const across = row_major(a) ? columns : rows;
+  double* const of_lines = by_rows(a) ? rows : columns;
+  double* const across = by_rows(a) ? columns : rows;
   for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
     double sum = 0;
     for (int i = 0; i < run.count; ++i) {

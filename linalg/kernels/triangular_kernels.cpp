@@ -97,7 +97,7 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
   solve(side, uplo, op, diag, T(1), forwards ? a_last : a_first, unknown);
 }
 
-struct HostBlas {
+struct HostLapack {
   template <class T>
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
     solve<T>(side, uplo, op, diag, alpha, a, b);
@@ -120,19 +120,19 @@ struct HostBlas {
 
 template <class T>
 int potrf(Uplo uplo, TileView<T> a) {
-  return by_flags::potrf<HostBlas, T>({}, uplo, a);
+  return by_flags::potrf<HostLapack, T>({}, uplo, a);
 }
 
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b) {
-  by_flags::trsm<HostBlas, T>({}, side, uplo, op, diag, alpha, a, b);
+  by_flags::trsm<HostLapack, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
 template <class T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b) {
-  by_flags::trmm<HostBlas, T>({}, side, uplo, op, diag, alpha, a, b);
+  by_flags::trmm<HostLapack, T>({}, side, uplo, op, diag, alpha, a, b);
 }
 
 #define GRANARY_INSTANTIATE(T)                                                 \

@@ -21,27 +21,27 @@ using detail::tile_codelet;
 using detail::TileShape;
 
 // The operands of a task, in the order of its accesses.
-struct Call {
+struct ElementwiseCall {
   MatrixPart part = MatrixPart::All;
   OtherTriangle other = OtherTriangle::Kept;
   bool conjugated = false;
   TileShape a, b;
 };
 template <class T>
-struct ScalarCall : Call {
+struct ScalarCall : ElementwiseCall {
   T alpha, beta;
 };
 
-bool zeroes(Call const& p) { return p.other == OtherTriangle::Zeroed; }
+bool zeroes(ElementwiseCall const& p) { return p.other == OtherTriangle::Zeroed; }
 
 template <class T>
-void finish(Call const& p, TileView<T> const& output) {
+void finish(ElementwiseCall const& p, TileView<T> const& output) {
   if (zeroes(p)) kernels::clear_outside(p.part, output);
 }
 
 template <class From, class To>
 void run_copy(KernelCall const& call) {
-  auto const& p = parameters_of<Call>(call);
+  auto const& p = parameters_of<ElementwiseCall>(call);
   auto const b = output_tile<To>(call, 1, p.b);
   kernels::copy(p.part, p.conjugated, input_tile<From>(call, 0, p.a), b);
   finish(p, b);
@@ -65,7 +65,7 @@ void run_add(KernelCall const& call) {
 
 template <class From, class To>
 void launch_copy(KernelCall const& call, DeviceLane const& lane) {
-  auto const& p = parameters_of<Call>(call);
+  auto const& p = parameters_of<ElementwiseCall>(call);
   kernels::copy(lane, p.part, p.conjugated, input_tile<From>(call, 0, p.a), output_tile<To>(call, 1, p.b), zeroes(p));
 }
 
@@ -101,7 +101,7 @@ template <class From, class To>
 void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b, OtherTriangle other,
           std::int64_t priority) {
   tasks.emit(copy_codelet<From, To>, {read(a), output(b, part, other)}, priority, 0,
-             Call{part, other, conjugated, a, b});
+             ElementwiseCall{part, other, conjugated, a, b});
 }
 
 template <class T>

@@ -8,7 +8,8 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("belady", [](PolicyOptions&) { return std::make_unique<BeladyEviction>(); });
+EvictionRegistration const belady_registration("belady",
+                                               [](PolicyOptions&) { return std::make_unique<BeladyEviction>(); });
 }  // namespace
 
 void BeladyEviction::attach(SystemView const& view, PlanBoard const& board) {

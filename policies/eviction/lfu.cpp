@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("lfu", [](PolicyOptions&) { return std::make_unique<LfuEviction>(); });
+EvictionRegistration const lfu_registration("lfu", [](PolicyOptions&) { return std::make_unique<LfuEviction>(); });
 }  // namespace
 
 void LfuEviction::attach(SystemView const& view, PlanBoard const&) {

@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("lru", [](PolicyOptions&) { return std::make_unique<LruEviction>(); });
+EvictionRegistration const lru_registration("lru", [](PolicyOptions&) { return std::make_unique<LruEviction>(); });
 }  // namespace
 
 void LruEviction::attach(SystemView const& view, PlanBoard const&) {

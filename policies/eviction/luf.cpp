@@ -7,7 +7,7 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("luf", [](PolicyOptions&) { return std::make_unique<LufEviction>(); });
+EvictionRegistration const luf_registration("luf", [](PolicyOptions&) { return std::make_unique<LufEviction>(); });
 }  // namespace
 
 void LufEviction::attach(SystemView const& view, PlanBoard const& board) {

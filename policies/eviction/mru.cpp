@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const registration("mru", [](PolicyOptions&) { return std::make_unique<MruEviction>(); });
+EvictionRegistration const mru_registration("mru", [](PolicyOptions&) { return std::make_unique<MruEviction>(); });
 }  // namespace
 
 void MruEviction::attach(SystemView const& view, PlanBoard const&) {

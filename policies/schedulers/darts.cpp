@@ -11,7 +11,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration(
+SchedulerRegistration const darts_registration(
     "darts", [](PolicyOptions&) { return std::make_unique<DartsScheduler>(); }, "luf");
 
 // How far from the end of another group's plan a task that may be taken from it is looked for.

@@ -13,7 +13,7 @@ class DmdaScheduler final : public DmdaBase {
   using DmdaBase::DmdaBase;
 };
 
-SchedulerRegistration const registration("dmda", [](PolicyOptions& options) {
+SchedulerRegistration const dmda_registration("dmda", [](PolicyOptions& options) {
   return std::make_unique<DmdaScheduler>(options);
 });
 

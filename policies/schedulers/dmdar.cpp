@@ -14,7 +14,7 @@ class DmdarScheduler final : public DmdaReady {
   using DmdaReady::DmdaReady;
 };
 
-SchedulerRegistration const registration("dmdar", [](PolicyOptions& options) {
+SchedulerRegistration const dmdar_registration("dmdar", [](PolicyOptions& options) {
   return std::make_unique<DmdarScheduler>(options);
 });
 

@@ -22,7 +22,7 @@ class DmdasScheduler final : public DmdaReady {
   }
 };
 
-SchedulerRegistration const registration("dmdas", [](PolicyOptions& options) {
+SchedulerRegistration const dmdas_registration("dmdas", [](PolicyOptions& options) {
   return std::make_unique<DmdasScheduler>(options);
 });
 

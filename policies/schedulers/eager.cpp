@@ -6,7 +6,8 @@
 
 namespace granary {
 namespace {
-SchedulerRegistration const registration("eager", [](PolicyOptions&) { return std::make_unique<EagerScheduler>(); });
+SchedulerRegistration const eager_registration("eager",
+                                               [](PolicyOptions&) { return std::make_unique<EagerScheduler>(); });
 }  // namespace
 
 void EagerScheduler::attach(SystemView const& view, PlanBoard&) { m_view = &view; }

@@ -6,7 +6,7 @@
 
 namespace granary {
 namespace {
-SchedulerRegistration const registration("heteroprio", [](PolicyOptions& options) {
+SchedulerRegistration const heteroprio_registration("heteroprio", [](PolicyOptions& options) {
   return std::make_unique<HeteroprioScheduler>(HeteroprioOptions::read(options));
 });
 }  // namespace

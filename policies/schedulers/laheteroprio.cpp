@@ -11,7 +11,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration("laheteroprio", [](PolicyOptions& options) {
+SchedulerRegistration const laheteroprio_registration("laheteroprio", [](PolicyOptions& options) {
   return std::make_unique<LaheteroprioScheduler>(LaheteroprioOptions::read(options));
 });
 

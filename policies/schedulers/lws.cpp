@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration("lws", [](PolicyOptions& options) {
+SchedulerRegistration const lws_registration("lws", [](PolicyOptions& options) {
   return std::make_unique<LwsScheduler>(options);
 });
 

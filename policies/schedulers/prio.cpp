@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration("prio", [](PolicyOptions& options) {
+SchedulerRegistration const prio_registration("prio", [](PolicyOptions& options) {
   return std::make_unique<PrioScheduler>(options);
 });
 

@@ -7,7 +7,7 @@
 namespace granary {
 namespace {
 
-SchedulerRegistration const registration(
+SchedulerRegistration const superblock_registration(
     "superblock",
     [](PolicyOptions& options) {
       return std::make_unique<SuperblockScheduler>(options.number("fill", 0.8, 0.01, 1),

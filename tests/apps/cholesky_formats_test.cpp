@@ -5,7 +5,7 @@
 
 #include "apps/child.hpp"
 
-namespace granary {
+namespace granary::cholesky_formats_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -130,4 +130,4 @@ D = A.copy(); D[133, 133] = -1; f['indefinite'] = D
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::cholesky_formats_test

@@ -8,7 +8,7 @@
 #include "lapack/bound_lu.hpp"
 #include "lapack/matrix_types.hpp"
 
-namespace granary {
+namespace granary::lu_test {
 namespace {
 
 using testing::Rectangle;
@@ -130,4 +130,4 @@ TYPED_TEST(LapackLu, WithoutPivotingAZeroPivotIsNamed) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::lu_test

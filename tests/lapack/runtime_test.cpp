@@ -9,7 +9,7 @@
 #include "lapack/matrix_types.hpp"
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::runtime_test {
 namespace {
 
 using testing::lapack_threshold;
@@ -86,4 +86,4 @@ TYPED_TEST(LapackRuntime, LuPasses) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::runtime_test

@@ -13,7 +13,7 @@ using portable::for_each;
 using portable::strided;
 
 template <class A, class B>
-void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> const& b) {
+void require_equal_extents(char const* kernel, TileView<A> const& a, TileView<B> const& b) {
   detail::require(a.rows == b.rows && a.cols == b.cols, kernel,
                   "A " + detail::extents(a.rows, a.cols) + " and B " + detail::extents(b.rows, b.cols));
 }
@@ -23,7 +23,7 @@ void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> con
 template <class From, class To>
 void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b,
           bool zero_outside) {
-  require_same_size("copy", a, b);
+  require_equal_extents("copy", a, b);
   auto const to = strided(b);
   for_each("granary::copy", lane.space, portable::count_of(to),
            portable::Copy<From, To>(part, conjugated, strided(a), to, zero_outside));
@@ -39,7 +39,7 @@ void set(DeviceLane const& lane, MatrixPart part, T off_diagonal, T diagonal, Ti
 template <class T>
 void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
          typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside) {
-  require_same_size("add", a, b);
+  require_equal_extents("add", a, b);
   auto const to = strided(b);
   for_each("granary::add", lane.space, portable::count_of(to),
            portable::Add<T>(part, alpha, strided(a), beta, to, zero_outside));

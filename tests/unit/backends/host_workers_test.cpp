@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-namespace granary {
+namespace granary::host_workers_test {
 namespace {
 
 // Runs `kernel` on each of two workers at once, `rounds` times.
@@ -147,4 +147,4 @@ TEST(HostWorkers, AreNotBoundWhenThereAreMoreThanCores) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::host_workers_test

@@ -2,7 +2,7 @@
 // Products, solves with triangles, norms and operations on elements of Views, with a Runtime.
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_blas_test {
 namespace {
 
 using namespace testing;
@@ -149,4 +149,4 @@ TYPED_TEST(ApiBlas, CopyConvertsPrecision) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_blas_test

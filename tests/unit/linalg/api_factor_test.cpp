@@ -2,7 +2,7 @@
 // Factorizations of Views, with a Runtime.
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_factor_test {
 namespace {
 
 using namespace testing;
@@ -187,4 +187,4 @@ TEST(ApiTiles, AreFewerThanAnEighthOrAtMost512) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_factor_test

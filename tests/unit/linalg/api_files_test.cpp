@@ -4,7 +4,7 @@
 
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_files_test {
 namespace {
 
 using namespace testing;
@@ -240,4 +240,4 @@ TEST_F(ApiFilesOfDouble, AnOutputDoesNotReplaceWhatAnotherMatrixReads) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_files_test

@@ -2,7 +2,7 @@
 // Solves in mixed precision.
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_mixed_test {
 namespace {
 
 using namespace testing;
@@ -119,4 +119,4 @@ TYPED_TEST(ApiMixed, ThrowsWhereDoublePrecisionDoes) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_mixed_test

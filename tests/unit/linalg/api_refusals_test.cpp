@@ -2,7 +2,7 @@
 // What calls with a Runtime refuse, before anything is changed.
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_refusals_test {
 namespace {
 
 using namespace testing;
@@ -149,4 +149,4 @@ TEST_F(ApiRefusals, MatricesThatWereOpenedWithAnotherPart) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_refusals_test

@@ -2,7 +2,7 @@
 // Solves with Views, with a Runtime.
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::api_solve_test {
 namespace {
 
 using namespace testing;
@@ -144,4 +144,4 @@ TYPED_TEST(ApiSolve, HermitianResidualsReadOneTriangle) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::api_solve_test

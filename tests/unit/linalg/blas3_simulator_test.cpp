@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace granary {
+namespace granary::blas3_simulator_test {
 namespace {
 
 constexpr std::uint64_t order = 40;
@@ -79,4 +79,4 @@ TEST(Blas3OnTheSimulator, RunsUnchangedOutOfCore) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::blas3_simulator_test

@@ -6,7 +6,7 @@
 
 #include "lapack/ratios.hpp"
 
-namespace granary {
+namespace granary::bounded_solve_test {
 namespace {
 
 using testing::Rectangle;
@@ -55,7 +55,7 @@ double backward_error(Rectangle<T> const& b, Rectangle<T> const& x, Rectangle<T>
 }
 
 template <class T>
-double largest_modulus(Rectangle<T> const& a) {
+double largest_entry(Rectangle<T> const& a) {
   return testing::largest_difference(a, Rectangle<T>(a.rows, a.cols));
 }
 
@@ -112,7 +112,7 @@ TYPED_TEST(BoundedSolve, DoesNotDivideRoundingErrorsByTinyPivots) {
     Stored<T> stored_u(u, layout);
     Stored<T> l(b, layout);
     kernels::trsm_ru_bounded<T>(stored_u.view(), l.view());
-    EXPECT_LT(largest_modulus(l.values()), 100) << "as large as x / y(0, 0)";
+    EXPECT_LT(largest_entry(l.values()), 100) << "as large as x / y(0, 0)";
     EXPECT_LT(backward_error(b, l.values(), u), 20);
   }
 }
@@ -142,4 +142,4 @@ TYPED_TEST(BoundedSolve, NamesTheFirstZeroPivotAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::bounded_solve_test

@@ -6,7 +6,7 @@
 
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::devices_test {
 namespace {
 
 using namespace testing;
@@ -203,4 +203,4 @@ TEST_P(DevicesAndFiles, ThreeLevels) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::devices_test

@@ -4,7 +4,7 @@
 
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::generated_matrix_test {
 namespace {
 
 using namespace testing;
@@ -64,4 +64,4 @@ TEST(GeneratedNames, ThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::generated_matrix_test

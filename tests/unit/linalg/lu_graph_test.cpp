@@ -6,7 +6,7 @@
 
 #include "unit/linalg/lu.hpp"
 
-namespace granary {
+namespace granary::lu_graph_test {
 namespace {
 
 using testing::count_tasks;
@@ -210,4 +210,4 @@ TEST(LuPriorities, AreTheBottomLevelsOfTheGraphForAnyTimes) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::lu_graph_test

@@ -7,7 +7,7 @@
 
 #include "unit/linalg/lu.hpp"
 
-namespace granary {
+namespace granary::lu_simulator_test {
 namespace {
 
 constexpr std::uint64_t tile = 16;
@@ -124,4 +124,4 @@ TEST(LuOnTheSimulator, GivesEachOfFourDevicesItsShare) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::lu_simulator_test

@@ -4,7 +4,7 @@
 
 #include "unit/linalg/api.hpp"
 
-namespace granary {
+namespace granary::matrix_tile_test {
 namespace {
 
 using namespace testing;
@@ -208,4 +208,4 @@ TEST_F(MatrixTilesOfDouble, OutliveTheirMatrixInTasksThatWereSubmitted) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::matrix_tile_test

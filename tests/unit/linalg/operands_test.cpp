@@ -10,7 +10,7 @@
 
 #include "unit/linalg/immediate_submitter.hpp"
 
-namespace granary {
+namespace granary::operands_test {
 namespace {
 
 using testing::ImmediateSubmitter;
@@ -112,4 +112,4 @@ TEST_F(RefusedOperands, TransposesThatWouldLeaveTheTriangleMeaningless) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::operands_test

@@ -14,7 +14,7 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-namespace granary {
+namespace granary::portable_test {
 namespace {
 
 using testing::largest_difference;
@@ -31,7 +31,7 @@ template <class T>
 using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
 template <class T>
-HostMatrix<T> view_of(Rectangle<T>& a) {
+HostMatrix<T> host_matrix(Rectangle<T>& a) {
   return HostMatrix<T>(a.elements.data(), Kokkos::LayoutStride(a.rows, 1, a.cols, a.ld));
 }
 
@@ -43,21 +43,21 @@ class Portable : public ::testing::Test {
   int potrf(Rectangle<T>& a) {
     HostInt info("info");
     info() = -1;
-    kernels::portable::potrf(instance, view_of(a), info);
+    kernels::portable::potrf(instance, host_matrix(a), info);
     instance.fence();
     return info();
   }
   int getrf_nopiv(Rectangle<T>& a) {
     HostInt info("info");
     info() = -1;
-    kernels::portable::getrf_nopiv(instance, view_of(a), info);
+    kernels::portable::getrf_nopiv(instance, host_matrix(a), info);
     instance.fence();
     return info();
   }
   std::pair<int, std::vector<int>> getrf(Rectangle<T>& a) {
     HostInt info("info");
     HostInts pivots("pivots", std::min(a.rows, a.cols));
-    kernels::portable::getrf(instance, view_of(a), info, pivots);
+    kernels::portable::getrf(instance, host_matrix(a), info, pivots);
     instance.fence();
     return {info(), std::vector<int>(pivots.data(), pivots.data() + pivots.extent(0))};
   }
@@ -171,9 +171,9 @@ TYPED_TEST(Portable, WhatDoesNotFitIsRefused) {
   Rectangle<T> wide(4, 5);
   HostInt info("info");
   HostInts pivots("pivots", 3);
-  EXPECT_THROW(kernels::portable::potrf(this->instance, view_of(wide), info), InvalidArgument);
-  EXPECT_THROW(kernels::portable::getrf(this->instance, view_of(wide), info, pivots), InvalidArgument);
+  EXPECT_THROW(kernels::portable::potrf(this->instance, host_matrix(wide), info), InvalidArgument);
+  EXPECT_THROW(kernels::portable::getrf(this->instance, host_matrix(wide), info, pivots), InvalidArgument);
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::portable_test

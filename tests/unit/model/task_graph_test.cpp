@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace granary {
+namespace granary::task_graph_test {
 namespace {
 
 AccessList list(std::initializer_list<Access> accesses) { return AccessList({accesses.begin(), accesses.size()}); }
@@ -135,4 +135,4 @@ TEST(TaskGraph, ForgetsFinishedReadersOfADatumThatIsNeverWritten) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::task_graph_test

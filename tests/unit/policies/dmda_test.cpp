@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::dmda_test {
 namespace {
 
 using testing::ElementsAre;
@@ -309,4 +309,4 @@ TEST(Dmdar, agrees_with_a_search) { compare_with_a_search("dmdar", false); }
 TEST(Dmdas, agrees_with_a_search) { compare_with_a_search("dmdas", true); }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::dmda_test

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::eviction_ranked_test {
 namespace {
 
 constexpr GroupId g0{0};
@@ -332,4 +332,4 @@ INSTANTIATE_TEST_SUITE_P(All, RankedEviction, testing::Values("mru", "lfu", "bel
                          [](auto const& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::eviction_ranked_test

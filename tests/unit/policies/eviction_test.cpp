@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::eviction_test {
 namespace {
 
 constexpr GroupId g0{0};
@@ -272,4 +272,4 @@ TEST_P(Eviction, agrees_with_scans_on_random_events) {
 }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::eviction_test

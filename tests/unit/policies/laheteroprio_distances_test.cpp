@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace granary {
+namespace granary::laheteroprio_distances_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(LaheteroprioDistances, TheFarNodesComeBucketAfterBucket) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::laheteroprio_distances_test

@@ -5,7 +5,7 @@
 
 #include <granary/core/base/error.hpp>
 
-namespace granary::test {
+namespace granary::test::laheteroprio_test {
 namespace {
 
 constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
@@ -212,4 +212,4 @@ TEST(Laheteroprio, RefusesMalformedOptions) {
 }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::laheteroprio_test

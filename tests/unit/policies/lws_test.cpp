@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::lws_test {
 namespace {
 
 using testing::ElementsAre;
@@ -209,4 +209,4 @@ TEST(Lws, every_task_is_given_once_to_a_group_that_may_run_it) {
 }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::lws_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::prio_test {
 namespace {
 
 using testing::ElementsAre;
@@ -165,4 +165,4 @@ TEST(PrioByPeak, balance_is_an_option) {
 }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::prio_test

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace granary::test {
+namespace granary::test::queues_test {
 namespace {
 
 constexpr GroupId g0{0};
@@ -93,4 +93,4 @@ TEST(Eager, tasks_of_one_group_do_not_stand_before_those_of_another) {
 }
 
 }  // namespace
-}  // namespace granary::test
+}  // namespace granary::test::queues_test

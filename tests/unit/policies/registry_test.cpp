@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace granary {
+namespace granary::registry_test {
 namespace {
 
 using testing::AllOf;
@@ -85,4 +85,4 @@ TEST(Registry, a_policy_needs_a_name_and_a_factory) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::registry_test

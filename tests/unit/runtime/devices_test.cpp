@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace granary {
+namespace granary::devices_test {
 namespace {
 
 using testing::AllOf;
@@ -164,4 +164,4 @@ TEST_F(DeviceEnvironment, MalformedValuesNameTheVariable) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::devices_test

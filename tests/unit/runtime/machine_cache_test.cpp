@@ -13,7 +13,7 @@
 #include <fstream>
 #include <optional>
 
-namespace granary {
+namespace granary::machine_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -191,4 +191,4 @@ TEST(MountPoint, IsAFolderAboveOnTheSameFileSystem) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::machine_cache_test

@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-namespace granary {
+namespace granary::runtime_test {
 namespace {
 
 using testing::HasSubstr;
@@ -248,4 +248,4 @@ TEST_F(Environment, RefusedNamesAndSwitchesNameTheVariable) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::runtime_test

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace granary {
+namespace granary::link_model_test {
 namespace {
 
 Machine two_nodes() {
@@ -264,4 +264,4 @@ TEST(LinkModel, PartsOfNanosecondsAreRoundedUp) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::link_model_test

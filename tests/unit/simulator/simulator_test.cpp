@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace granary {
+namespace granary::simulator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -328,4 +328,4 @@ TEST(Simulator, RepeatsExactly) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::simulator_test

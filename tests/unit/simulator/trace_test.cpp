@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-namespace granary {
+namespace granary::trace_test {
 namespace {
 
 void no_kernel(KernelCall const&) {}
@@ -154,4 +154,4 @@ TEST(SimulatorTrace, ShowsWhatFailed) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::trace_test

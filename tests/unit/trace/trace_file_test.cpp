@@ -16,7 +16,7 @@
 #include <numeric>
 #include <sstream>
 
-namespace granary {
+namespace granary::trace_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -254,4 +254,4 @@ TEST(TraceSeries, RatesAddUpToTheOperations) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::trace_file_test

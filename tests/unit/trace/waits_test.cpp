@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-namespace granary {
+namespace granary::waits_test {
 namespace {
 
 using testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(Waits, TasksThatOverlapAreOneBusyTime) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::waits_test

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <vector>
 
-namespace granary {
+namespace granary::transfer_bounds_test {
 namespace {
 
 void no_kernel(KernelCall const&) {}
@@ -112,4 +112,4 @@ TEST(CompulsoryTraffic, CountsEachDatumOnce) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::transfer_bounds_test
