@@ -11,7 +11,7 @@
 
 namespace granary::test {
 
-/// Runs `function` on a thread of its own, and throws what it throws. Where it has not ended after two minutes, which
+/// Runs `function` on a thread of its own, and throws what it throws. Where it has not ended after five minutes, which
 /// are ample for what the tests do, it hangs: the test program is ended, with `what` as the reason.
 template <class Function>
 void require_end(std::string const& what, Function&& function) {
@@ -25,7 +25,7 @@ void require_end(std::string const& what, Function&& function) {
       ended.set_exception(std::current_exception());
     }
   });
-  if (end.wait_for(std::chrono::minutes(2)) == std::future_status::timeout) {
+  if (end.wait_for(std::chrono::minutes(5)) == std::future_status::timeout) {
     std::cerr << what << " hangs" << std::endl;
     std::abort();
   }

@@ -158,7 +158,7 @@ TEST(InsideTasks, HandlesOfCancelledTasksMayGoWhileTheRuntimeEnds) {
   require_end("the end of a Runtime", [] {
     Vector x("x", 10);
     std::vector<Vector> held(20, Vector("held", 10));
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < 20; ++round) {
       Runtime runtime({.workers = 2, .host_memory = 1_MiB});
       auto const data = runtime.data(x);
       runtime.submit("refuses", Refuse{}, read_write(data));
