@@ -196,7 +196,7 @@ void write_all(int descriptor, std::string_view text, std::string const& name) {
 
 void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length) {
   auto const refuse = [&what](Bytes needed, std::string const& why) {
-    throw Error(what + " needs " + format_bytes(needed) + ", but " + why);
+    throw Error("cannot write " + what + ": it needs " + format_bytes(needed) + ", but " + why);
   };
   struct rlimit most {};
   if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && length > most.rlim_cur)

@@ -206,14 +206,15 @@ TEST_F(PartialFileTest, SpaceIsAskedFor) {
   PartialFile const output(file("a"));
   EXPECT_EQ(message([&] { output.require_space(1, 1); }), "");
   EXPECT_THAT(message([&] { output.require_space(Bytes{1} << 62U, 1); }),
-              ::testing::MatchesRegex("the output .*/a needs .*, but its file system has .* free"));
+              ::testing::MatchesRegex("cannot write the output .*/a: it needs .*, but its file system has .* free"));
   struct rlimit before {};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   struct rlimit const low{1U << 20U, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &low), 0);
   auto const too_long = message([&] { output.require_space(1, 2_MiB); });
   ::setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_EQ(too_long, "the output " + file("a") + " needs 2.0 MiB, but a file may have 1.0 MiB here (ulimit -f)");
+  EXPECT_EQ(too_long, "cannot write the output " + file("a") +
+                          ": it needs 2.0 MiB, but a file may have 1.0 MiB here (ulimit -f)");
 }
 
 TEST_F(PartialFileTest, AFailedWriteIsReported) {
