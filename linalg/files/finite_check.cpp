@@ -1,28 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/finite_check.hpp>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/files/all_finite.hpp>
 
 namespace granary::detail {
 namespace {
-
-// A number is finite unless all bits of its exponent are set; integer logic lets the compiler vectorise the loop.
-template <class T>
-bool all_finite(T const* values, std::uint64_t count) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  constexpr Bits exponent = sizeof(T) == 4 ? Bits{0x7f800000U} : static_cast<Bits>(0x7ff0000000000000U);
-  Bits found = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Bits const bits = std::bit_cast<Bits>(values[i]) & exponent;
-    found |= static_cast<Bits>(bits == exponent);
-  }
-  return found == 0;
-}
 
 struct Columns {
   std::uint64_t first;

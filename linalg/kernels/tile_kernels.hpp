@@ -51,8 +51,8 @@ using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 namespace kernels {
 
 /// Cholesky factorization in place: A = L L^H (lower) or A = U^H U (upper); the other triangle is not referenced.
-/// Returns 0, or k > 0 when the leading minor of order k is not positive definite (A is then partly overwritten).
-/// n^3/3 flops.
+/// Returns 0, or k > 0 when pivot k is not positive or is NaN, as in LAPACK, whatever the BLAS says of NaN (A is then
+/// partly overwritten). n^3/3 flops.
 template <class T>
 [[nodiscard]] int potrf(Uplo uplo, TileView<T> a);
 

@@ -97,6 +97,16 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
   solve(side, uplo, op, diag, T(1), forwards ? a_last : a_first, unknown);
 }
 
+/// LAPACK's potrf reports a pivot that is NaN as one that is not positive, OpenBLAS' own goes on. The number of the
+/// first among the first `count` of a factor's diagonal, from 1, or 0.
+template <class T>
+[[nodiscard]] int first_nan_pivot(Block<T const> factor, int count) {
+  for (int k = 0; k < count; ++k) {
+    if (std::isnan(real_part(*factor.sub(k, k, 1, 1).data))) return k + 1;
+  }
+  return 0;
+}
+
 struct HostLapack {
   template <class T>
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const {
@@ -108,7 +118,10 @@ struct HostLapack {
   }
   template <class T>
   int potrf(Uplo uplo, Block<T> a) const {
-    return a.rows == 0 ? 0 : blas::potrf(uplo, a.rows, a.data, a.ld);
+    if (a.rows == 0) return 0;
+    int const info = blas::potrf(uplo, a.rows, a.data, a.ld);
+    int const nan = first_nan_pivot<T>(a, info > 0 ? info - 1 : a.rows);
+    return nan > 0 ? nan : info;
   }
   template <class T>
   void conjugate(Block<T> x) const {

@@ -5,6 +5,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/file_matrix.hpp>
+#include <granary/linalg/finite_tasks.hpp>
 #include <granary/linalg/matrices.hpp>
 #include <granary/linalg/runtime/call_operand.hpp>
 #include <granary/linalg/scalar.hpp>
@@ -165,6 +166,16 @@ class MatrixCall {
       return m_data.keep(add_view_matrix(m_runtime, matrix, m_tile, part));
     } else {
       return tiles_of(matrix).restricted(part);
+    }
+  }
+
+  /// Emits the tasks that look for NaN and infinity in the operand of that number where it is a View: files are looked
+  /// at when they are read. The next wait throws the InvalidArgument of the first that finds one.
+  template <MatrixOperand M>
+  void look_for_nan([[maybe_unused]] std::size_t number, M const&,
+                    [[maybe_unused]] TiledMatrix<ScalarOf<M>> const& tiles, bool hermitian = false) {
+    if constexpr (MatrixTraits<M>::is_view) {
+      submit_finite_checks(m_tasks, tiles, hermitian, m_name + ": " + describe(m_operands[number]));
     }
   }
 

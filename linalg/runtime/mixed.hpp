@@ -162,6 +162,8 @@ class Refinement {
       m_system.norm(m_call.tasks(), Norm::Max, m_scope.in_place("largest element of A", m_largest_a));
       m_call.runtime().wait();
     }
+    if (std::isnan(m_largest_a)) return "an element of A is NaN";
+    if (std::isnan(m_largest_b)) return "an element of B is NaN";
     if (!(m_largest_a <= limit)) return "an element of A is too large for single precision";
     if (!(m_largest_b <= limit)) return "an element of B is too large for single precision";
     return std::nullopt;
@@ -234,7 +236,8 @@ template <class T, class MakeSystem>
 /// Throws NotPositiveDefinite where potrf in double precision does, and what posv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {}) {
+double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {},
+                                SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
   detail::MatrixCall call(runtime, "posv_mixed");
@@ -248,6 +251,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
   auto const a_tiles = call.tiles(0, a, part_of(uplo));
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
+  detail::require_finite(call, options, true, a, a_tiles, b, b_tiles);
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {
@@ -266,7 +270,8 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
 /// Throws Singular where getrf in double precision does, and what gesv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X const& x, TileSize tile = {}) {
+double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X const& x, TileSize tile = {},
+                                SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
   detail::MatrixCall call(runtime, "gesv_mixed");
@@ -279,6 +284,7 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
   auto const a_tiles = call.tiles(0, a);
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
+  detail::require_finite(call, options, false, a, a_tiles, b, b_tiles);
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {

@@ -19,6 +19,25 @@ struct StoreInfo {
   KOKKOS_FUNCTION void operator()(std::int64_t) const { *to = *from; }
 };
 
+/// Makes an info that is 0, or later, that of the first pivot of a Cholesky factor that is NaN, as LAPACK reports it: a
+/// vendor's library may go on.
+template <class T>
+struct ReportNanPivots {
+  Block<T const> factor;
+  int* info;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t k) const {
+    auto const pivot = real_part(factor.data[k * (std::int64_t{factor.ld} + 1)]);
+    if (pivot == pivot) return;
+    int before = *info;
+    while (before == 0 || k + 1 < before) {
+      int const found = Kokkos::atomic_compare_exchange(info, before, static_cast<int>(k + 1));
+      if (found == before) return;
+      before = found;
+    }
+  }
+};
+
 /// The operations on Blocks that tile_blas3.hpp asks for, and LAPACK's, on an execution space: the vendor's library
 /// where there is one and it has them, portable kernels elsewhere. Nothing waits.
 template <class Space, class Vendor>
@@ -122,7 +141,9 @@ class LaneBlas {
     auto* const info = scratch.take<int>(1);
     bool done = false;
     if constexpr (Vendor::available) done = m_vendor.template potrf<T>(uplo, a, info, scratch.rest());
-    if (!done) {
+    if (done) {
+      portable::for_each("granary::potrf::nan", m_space, a.rows, ReportNanPivots<T>{a, info});
+    } else {
       auto const lower = portable::strided(a);
       portable::potrf(m_space, uplo == Uplo::Lower ? lower : lower.transposed(), Number(info));
     }

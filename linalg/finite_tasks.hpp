@@ -1,0 +1,22 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/task_emitter.hpp>
+#include <granary/linalg/tiled_matrix.hpp>
+
+#include <string>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+/// Emits one task per tile of A, which looks for NaN and infinity in A's part and throws InvalidArgument, `<name> holds
+/// NaN at (i, j)`, with the place in A, from 0, of the tile's first one as the elements lie in memory. One pass over A
+/// at about the speed of memory; nothing is written. With `hermitian` imaginary parts on the diagonal do not count.
+template <class T>
+void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name);
+
+}  // namespace granary
+
+#pragma GCC visibility pop
