@@ -43,7 +43,6 @@ TYPED_TEST(LapackRuntime, CholeskyPasses) {
       if (info != 0) continue;
       auto const ratio = potrf_residual(this->runtime, uplo, view_of(matrix.elements), view_of(factor), tile);
       EXPECT_LT(ratio, lapack_threshold) << "type " << type;
-      EXPECT_NEAR(ratio, testing::cholesky_ratio(uplo, matrix.elements, factor), 1);
       auto b = testing::multiply(matrix.elements, testing::random_rectangle<T>(order, 15));
       auto x = b;
       potrs(this->runtime, uplo, view_of(factor), view_of(x), tile);

@@ -10,6 +10,7 @@
 
 #include <functional>
 
+#include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
 
 namespace granary {
@@ -25,11 +26,11 @@ using testing::Rectangle;
 template <class T>
 class Expansions : public ::testing::Test {
  protected:
-  static double tolerance() { return 200 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()); }
   static constexpr std::uint64_t tile = 17;
   static constexpr std::int32_t inner = 5;
 
-  // Runs `emit` on matrices placed afresh, tile by tile as they are and as graphs, and compares the last matrix.
+  // Runs `emit` on matrices placed afresh, tile by tile as they are and as graphs, and compares the last matrix; the
+  // arithmetic is exact.
   using Emit = std::function<void(TaskEmitter&, std::vector<TiledMatrix<T>> const&)>;
   struct Operand {
     Rectangle<T> values;
@@ -38,7 +39,7 @@ class Expansions : public ::testing::Test {
   void expect_same(std::vector<Operand> const& operands, Emit const& emit) {
     for (auto const layout : every_layout) {
       auto const whole = run(operands, layout, false, emit);
-      EXPECT_LT(testing::largest_difference(run(operands, layout, true, emit), whole), tolerance());
+      EXPECT_EQ(testing::largest_difference(run(operands, layout, true, emit), whole), 0);
     }
   }
 
@@ -69,10 +70,10 @@ TYPED_TEST(Expansions, OfGemm) {
     for (auto const op_b : every_op) {
       for (auto const beta : {T(0), T(0.5)}) {
         auto const a =
-            op_a == Op::NoTrans ? testing::random_rectangle<T>(23, 19, 1) : testing::random_rectangle<T>(19, 23, 1);
+            op_a == Op::NoTrans ? testing::random_eighths<T>(23, 19, 1) : testing::random_eighths<T>(19, 23, 1);
         auto const b =
-            op_b == Op::NoTrans ? testing::random_rectangle<T>(19, 29, 2) : testing::random_rectangle<T>(29, 19, 2);
-        this->expect_same({{a}, {b}, {testing::random_rectangle<T>(23, 29, 3)}},
+            op_b == Op::NoTrans ? testing::random_eighths<T>(19, 29, 2) : testing::random_eighths<T>(29, 19, 2);
+        this->expect_same({{a}, {b}, {testing::random_eighths<T>(23, 29, 3)}},
                           [&](auto& tasks, auto const& m) { gemm(tasks, op_a, op_b, T(-1), m[0], m[1], beta, m[2]); });
       }
     }
@@ -84,9 +85,8 @@ TYPED_TEST(Expansions, OfHerk) {
   using R = RealOf<T>;
   for (auto const uplo : every_uplo) {
     for (auto const op : {Op::NoTrans, Op::ConjTrans}) {
-      auto const a =
-          op == Op::NoTrans ? testing::random_rectangle<T>(23, 19, 1) : testing::random_rectangle<T>(19, 23, 1);
-      auto const c = testing::random_positive_definite<T>(23);
+      auto const a = op == Op::NoTrans ? testing::random_eighths<T>(23, 19, 1) : testing::random_eighths<T>(19, 23, 1);
+      auto const c = testing::ExactCholesky<T>(23).a;
       this->expect_same({{a}, {c, part_of(uplo)}},
                         [&](auto& tasks, auto const& m) { herk<T>(tasks, uplo, op, R(-1), m[0], R(1), m[1]); });
     }
@@ -95,15 +95,13 @@ TYPED_TEST(Expansions, OfHerk) {
 
 TYPED_TEST(Expansions, OfTrsm) {
   using T = TypeParam;
-  auto const random = testing::random_rectangle<T>(23, 23, 1);
-  auto const a = testing::rectangle_of<T>(
-      23, 23, [&](std::uint64_t i, std::uint64_t j) { return i == j ? T(2) : random(i, j) / T(23); });
+  auto const a = testing::exact_triangles<T>(23, 23);
   for (auto const side : testing::every_side) {
     for (auto const uplo : every_uplo) {
       for (auto const op : every_op) {
         for (auto const diag : testing::every_diag) {
           auto const b =
-              side == Side::Left ? testing::random_rectangle<T>(23, 19, 2) : testing::random_rectangle<T>(19, 23, 2);
+              side == Side::Left ? testing::random_eighths<T>(23, 19, 2) : testing::random_eighths<T>(19, 23, 2);
           this->expect_same({{testing::guarded_triangle(uplo, diag, a), part_of(uplo)}, {b}},
                             [&](auto& tasks, auto const& m) { trsm(tasks, side, uplo, op, diag, T(3), m[0], m[1]); });
         }
@@ -114,7 +112,7 @@ TYPED_TEST(Expansions, OfTrsm) {
 
 TYPED_TEST(Expansions, OfCholesky) {
   using T = TypeParam;
-  auto const a = testing::random_positive_definite<T>(45);
+  auto const a = testing::ExactCholesky<T>(45).a;
   for (auto const uplo : every_uplo) {
     // What the other triangle holds is neither read nor written.
     auto const stored = testing::rectangle_of<T>(
@@ -125,9 +123,7 @@ TYPED_TEST(Expansions, OfCholesky) {
 
 TYPED_TEST(Expansions, OfLu) {
   using T = TypeParam;
-  auto const random = testing::random_rectangle<T>(45, 37, 1);
-  auto const a = testing::rectangle_of<T>(
-      45, 37, [&](std::uint64_t i, std::uint64_t j) { return i == j ? T(60) + random(i, j) : random(i, j); });
+  auto const a = testing::ExactLu<T>(45, 37).a;
   this->expect_same({{a}}, [&](auto& tasks, auto const& m) { getrf_nopiv(tasks, m[0]); });
 }
 

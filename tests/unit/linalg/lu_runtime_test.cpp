@@ -34,7 +34,8 @@ TEST_P(LuRuntime, FactorsOutOfCoreUnderTheMemoryLimit) {
     file.commit();
     EXPECT_LE(runtime.host_memory_peak(), limit);
   }
-  EXPECT_LT(testing::lu_residual(a, read<double>("F.h5", tile), pivots), 1);
+  auto const factors = read<double>("F.h5", tile);
+  EXPECT_LE(testing::lu_residual(a, factors, pivots), testing::lu_bound(factors));
 }
 
 TEST_P(LuRuntime, FactorsViewsInPlace) {
@@ -47,7 +48,7 @@ TEST_P(LuRuntime, FactorsViewsInPlace) {
   TaskEmitter tasks(runtime.submitter());
   getrf(tasks, tiles, add_pivots(runtime, pivots), {.order = GetParam(), .leaf_tiles = 3});
   runtime.wait();
-  EXPECT_LT(testing::lu_residual(a, factors, pivots), 1);
+  EXPECT_LE(testing::lu_residual(a, factors, pivots), testing::lu_bound(factors));
   EXPECT_TRUE(testing::padding_is_untouched(factors));
 }
 

@@ -35,13 +35,13 @@ Rectangle<T> factor_nopiv(Rectangle<T> const& a, LuOptions const& options = {}, 
   return placed.values();
 }
 
-TYPED_TEST(Lu, WithoutPivotingMultipliesBackForEveryShape) {
+TYPED_TEST(Lu, WithoutPivotingIsExactForEveryShape) {
   for (auto const order : every_order) {
     for (auto const layout : testing::every_layout) {
       for (auto const& [rows, cols] : testing::every_extents) {
-        auto const a = testing::dominant<TypeParam>(rows, cols);
-        auto const factors = factor_nopiv(a, {.order = order}, layout);
-        EXPECT_LT(testing::lu_residual(a, factors, testing::identity(std::min(rows, cols))), 1) << rows << " " << cols;
+        testing::ExactLu<TypeParam> const known(rows, cols);
+        auto const factors = factor_nopiv(known.a, {.order = order}, layout);
+        EXPECT_EQ(testing::largest_difference(factors, known.factors), 0) << rows << " " << cols;
       }
     }
   }
@@ -51,13 +51,13 @@ TYPED_TEST(Lu, WhosePanelsFitOneTaskHasLapacksPivots) {
   for (auto const order : every_order) {
     for (auto const layout : testing::every_layout) {
       for (auto const& [rows, cols] : testing::every_extents) {
-        auto const a = random_rectangle<TypeParam>(rows, cols, rows + cols);
+        auto const a = testing::reversed(testing::ExactLu<TypeParam>(rows, cols).a);
         testing::TiledLu<TypeParam> const lu(a, 16, layout, {.order = order, .leaf_tiles = 100});
         LapackLu<TypeParam> const lapack(a);
         for (std::size_t i = 0; i < lapack.pivots.size(); ++i) {
           ASSERT_EQ(lu.pivots[i], static_cast<std::uint64_t>(lapack.pivots[i])) << rows << " " << cols << " " << i;
         }
-        EXPECT_LT(testing::lu_residual(a, lu.factors, lu.pivots), 1) << rows << " " << cols;
+        EXPECT_EQ(testing::lu_residual(a, lu.factors, lu.pivots), 0) << rows << " " << cols;
         EXPECT_TRUE(lu.untouched);
         EXPECT_EQ(lu.pivots.zero_pivot(), std::nullopt);
       }
@@ -72,8 +72,8 @@ TYPED_TEST(Lu, WithATournamentMultipliesBackForEveryShape) {
         for (auto const& [rows, cols] : testing::every_extents) {
           auto const a = random_rectangle<TypeParam>(rows, cols, rows + cols);
           testing::TiledLu<TypeParam> const lu(a, 16, layout, {.order = order, .leaf_tiles = leaf});
-          EXPECT_LT(testing::lu_residual(a, lu.factors, lu.pivots), 1) << rows << " " << cols << " leaf " << leaf;
-          EXPECT_LT(testing::largest_modulus(testing::unit_lower(lu.factors)), 20) << rows << " " << cols;
+          EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors))
+              << rows << " " << cols << " leaf " << leaf;
           EXPECT_TRUE(lu.untouched);
         }
       }
@@ -102,18 +102,19 @@ TYPED_TEST(Lu, SolvesForEveryOperation) {
   using T = TypeParam;
   std::uint64_t const n = 90;
   for (bool const pivoted : {true, false}) {
-    auto const a = pivoted ? random_rectangle<T>(n, n, 6) : testing::dominant<T>(n, n, 6);
-    testing::TiledLu<T> lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = 2});
+    testing::ExactLu<T> const known(n, n, 6);
+    auto const a = pivoted ? testing::reversed(known.a) : known.a;
+    testing::TiledLu<T> lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = 100});
     if (!pivoted) lu.factors = factor_nopiv(a);
     for (auto const op : testing::every_op) {
-      auto const x = random_rectangle<T>(n, 37, 7);
+      auto const x = testing::random_eighths<T>(n, 37, 7);
       PlacedMatrix<T> factors(lu.factors, 16, Layout::ColumnMajor);
       PlacedMatrix<T> b(testing::multiply(testing::op_of(op, a), x), 16, Layout::ColumnMajor);
       ImmediateSubmitter submitter;
       TaskEmitter tasks(submitter);
       auto const pivots = testing::bind_pivots(submitter, lu.pivots);
       getrs(tasks, op, factors.bind(submitter, "LU"), pivoted ? &pivots : nullptr, b.bind(submitter, "B"));
-      EXPECT_LT(testing::largest_difference(b.values(), x), 5e4 * std::numeric_limits<RealOf<T>>::epsilon());
+      EXPECT_EQ(testing::largest_difference(b.values(), x), 0);
     }
   }
 }
@@ -145,7 +146,7 @@ TYPED_TEST(Lu, TellsTheFirstZeroPivotAndGoesOn) {
     for (std::uint64_t leaf : {1, 2, 100}) {
       testing::TiledLu<T> const lu(a, 16, Layout::ColumnMajor, {.leaf_tiles = leaf});
       ASSERT_EQ(lu.pivots.zero_pivot(), std::optional(zero + 1)) << leaf;
-      EXPECT_LT(testing::lu_residual(a, lu.factors, lu.pivots), 1) << leaf;
+      EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
     }
   }
 }
@@ -159,7 +160,7 @@ TYPED_TEST(Lu, OfSingularMatricesMultipliesBack) {
     for (std::uint64_t leaf : {1, 2, 100}) {
       testing::TiledLu<T> const lu(a, 16, Layout::RowMajor, {.leaf_tiles = leaf});
       if (testing::largest_modulus(a) > 0) {
-        EXPECT_LT(testing::lu_residual(a, lu.factors, lu.pivots), 1) << leaf;
+        EXPECT_LE(testing::lu_residual(a, lu.factors, lu.pivots), testing::lu_bound(lu.factors)) << leaf;
       }
       EXPECT_TRUE(std::isfinite(testing::largest_modulus(lu.factors)));
     }
@@ -210,8 +211,10 @@ TEST(LuOptionsTiny, RefusesPivotsThatAreSmallBesideTheirTile) {
     if (i != 20) a(i, 20) = a(20, i) = 0;
   }
   a(20, 20) = 1e-12;
-  EXPECT_LT(testing::lu_residual(a, factor_nopiv(a), testing::identity(40)), 1);
-  EXPECT_LT(testing::lu_residual(a, factor_nopiv(a, {.tiny = 1e-15}), testing::identity(40)), 1);
+  for (double const tiny : {0.0, 1e-15}) {
+    auto const factors = factor_nopiv(a, {.tiny = tiny});
+    EXPECT_LE(testing::lu_residual(a, factors, testing::identity(40)), testing::lu_bound(factors));
+  }
   EXPECT_THROW(factor_nopiv(a, {.tiny = 1e-13}), Singular);
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "unit/linalg/rectangle.hpp"
+#include "unit/linalg/exact.hpp"
 
 namespace granary::portable_test {
 namespace {
@@ -33,6 +33,16 @@ using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 template <class T>
 HostMatrix<T> host_matrix(Rectangle<T>& a) {
   return HostMatrix<T>(a.elements.data(), Kokkos::LayoutStride(a.rows, 1, a.cols, a.ld));
+}
+
+// The values, with the mark of random_rectangle between the rows and ld.
+template <class T>
+Rectangle<T> padded(Rectangle<T> const& values) {
+  auto a = random_rectangle<T>(values.rows, values.cols, 1, 2);
+  for (std::uint64_t j = 0; j < a.cols; ++j) {
+    for (std::uint64_t i = 0; i < a.rows; ++i) a(i, j) = values(i, j);
+  }
+  return a;
 }
 
 template <class T>
@@ -67,7 +77,6 @@ class Portable : public ::testing::Test {
                                  static_cast<int>(a.ld), pivots.data());
     return {info, pivots};
   }
-  static double tolerance(double size) { return 20 * size * std::numeric_limits<RealOf<T>>::epsilon(); }
 
   HostKernelLock lock;
   HostExecutionSpace instance = make_host_instance();
@@ -79,7 +88,7 @@ TYPED_TEST(Portable, PotrfEqualsLapack) {
   using T = TypeParam;
   for (std::uint64_t const n : {0, 1, 5, 32, 33, 64, 97, 200}) {
     auto a = random_rectangle<T>(n, n, n + 1, 3);
-    auto const spd = random_positive_definite<T>(n, n);
+    auto const spd = testing::ExactCholesky<T>(n).a;
     for (std::uint64_t j = 0; j < n; ++j) {
       for (std::uint64_t i = j; i < n; ++i) a(i, j) = spd(i, j);
     }
@@ -88,7 +97,7 @@ TYPED_TEST(Portable, PotrfEqualsLapack) {
     if (n > 0) {
       ASSERT_EQ(blas::potrf(Uplo::Lower, static_cast<int>(n), expected.elements.data(), static_cast<int>(a.ld)), 0);
     }
-    EXPECT_LE(largest_difference(a, expected), this->tolerance(static_cast<double>(n)));  // the upper triangle stays
+    EXPECT_EQ(largest_difference(a, expected), 0);  // the upper triangle stays
     EXPECT_TRUE(padding_is_untouched(a));
   }
 }
@@ -110,21 +119,21 @@ TYPED_TEST(Portable, GetrfEqualsLapack) {
   for (auto const& [m, n] :
        {std::pair{0, 0}, {1, 1}, {7, 5}, {5, 7}, {32, 32}, {33, 90}, {90, 33}, {100, 100}, {160, 130}}) {
     auto const rows = static_cast<std::uint64_t>(m), cols = static_cast<std::uint64_t>(n);
-    auto a = random_rectangle<T>(rows, cols, rows + 1, 2);
+    auto a = padded(testing::reversed(testing::ExactLu<T>(rows, cols).a));
     auto expected = a;
     auto const [info, pivots] = this->getrf(a);
     EXPECT_EQ(info, 0);
     if (m == 0) continue;
     auto const [expected_info, expected_pivots] = this->lapack_getrf(expected);
     EXPECT_EQ(pivots, expected_pivots);
-    EXPECT_LE(largest_difference(a, expected), 10 * this->tolerance(static_cast<double>(rows))) << m << "x" << n;
+    EXPECT_EQ(largest_difference(a, expected), 0) << m << "x" << n;
     EXPECT_TRUE(padding_is_untouched(a));
   }
 }
 
 TYPED_TEST(Portable, GetrfTakesRowMajorViews) {
   using T = TypeParam;
-  auto expected = random_rectangle<T>(75, 60);
+  auto expected = testing::reversed(testing::ExactLu<T>(75, 60).a);
   Rows<T> a("a", 75, 60);
   for (std::uint64_t i = 0; i < 75; ++i) {
     for (std::uint64_t j = 0; j < 60; ++j) a(i, j) = expected(i, j);
@@ -135,19 +144,18 @@ TYPED_TEST(Portable, GetrfTakesRowMajorViews) {
   this->instance.fence();
   ASSERT_EQ(this->lapack_getrf(expected).first, 0);
   auto const computed = testing::rectangle_of<T>(75, 60, [&](auto i, auto j) { return a(i, j); });
-  EXPECT_LE(largest_difference(computed, expected), 10 * this->tolerance(75));
+  EXPECT_EQ(largest_difference(computed, expected), 0);
 }
 
-// Of a matrix whose diagonal dominates its columns, LAPACK exchanges nothing.
+// Where the pivots are the largest entries below them, LAPACK exchanges nothing.
 TYPED_TEST(Portable, GetrfWithoutPivotingEqualsLapackWhereItExchangesNothing) {
   using T = TypeParam;
   for (auto const& [m, n] : {std::pair{1, 1}, {7, 5}, {5, 7}, {33, 90}, {90, 33}, {100, 100}}) {
-    auto a = random_rectangle<T>(static_cast<std::uint64_t>(m), static_cast<std::uint64_t>(n), 3, 2);
-    for (std::uint64_t i = 0; i < std::min(a.rows, a.cols); ++i) a(i, i) = T(static_cast<RealOf<T>>(2 * m));
+    auto a = padded(testing::ExactLu<T>(static_cast<std::uint64_t>(m), static_cast<std::uint64_t>(n)).a);
     auto expected = a;
     EXPECT_EQ(this->getrf_nopiv(a), 0);
     ASSERT_EQ(this->lapack_getrf(expected).first, 0);
-    EXPECT_LE(largest_difference(a, expected), this->tolerance(m)) << m << "x" << n;
+    EXPECT_EQ(largest_difference(a, expected), 0) << m << "x" << n;
     EXPECT_TRUE(padding_is_untouched(a));
   }
 }

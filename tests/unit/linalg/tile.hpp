@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -58,12 +59,12 @@ class Tile {
   [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_rows, m_cols, m_ld, m_layout}; }
   T& operator()(int i, int j) { return view()(i, j); }
 
-  /// Real and imaginary parts uniform in [-1, 1).
+  /// Real and imaginary parts are odd multiples of 1/8 in (-1, 1): sums of their products are exact.
   Tile& fill_random(unsigned seed) {
     std::mt19937 generator(seed);
-    std::uniform_real_distribution<double> entry(-1, 1);
+    auto const entry = [&] { return (2.0 * static_cast<double>(generator() >> 29) - 7) / 8; };
     for_each([&](int, int, T& a) {
-      double const re = entry(generator), im = entry(generator);
+      double const re = entry(), im = entry();
       a = scalar<T>(re, im);
     });
     return *this;
@@ -73,9 +74,10 @@ class Tile {
     return *this;
   }
 
-  /// Adds to the diagonal; with `scale` off the diagonal a triangle is well conditioned with either kind of diagonal.
-  Tile& dominate(double diagonal, double scale = 1) {
-    for_each([&](int i, int j, T& a) { a = scalar<T>(scale, 0) * a + scalar<T>(i == j ? diagonal : 0, 0); });
+  /// Entry (i, j) becomes values(i, j).
+  template <class Values>
+  Tile& assign(Values const& values) {
+    for_each([&](int i, int j, T& a) { a = values(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)); });
     return *this;
   }
 
@@ -151,11 +153,6 @@ template <class T, class Expected>
     }
   });
   return largest;
-}
-
-template <class T>
-[[nodiscard]] double tolerance(int n) {
-  return 30 * (n + 1) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon());
 }
 
 }  // namespace granary::testing

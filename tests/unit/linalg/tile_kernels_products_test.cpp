@@ -25,7 +25,6 @@ using testing::ops;
 using testing::scalar;
 using testing::sides;
 using testing::Tile;
-using testing::tolerance;
 using testing::uplos;
 
 template <class T>
@@ -65,8 +64,8 @@ void check_gemm(int m, int n, int k, T beta, Layout layout_a, Layout layout_b, L
         for (int l = 0; l < k; ++l) sum += entry(op_a, a, i, l) * entry(op_b, b, l, j);
         return exact(alpha) * sum + scaled(beta, old(i, j));
       });
-      EXPECT_LE(error, tolerance<T>(k)) << m << "x" << n << "x" << k << " ops " << char(op_a) << char(op_b)
-                                        << " layouts " << int(layout_a) << int(layout_b) << int(layout_c);
+      EXPECT_EQ(error, 0) << m << "x" << n << "x" << k << " ops " << char(op_a) << char(op_b) << " layouts "
+                          << int(layout_a) << int(layout_b) << int(layout_c);
       EXPECT_TRUE(a.padding_untouched() && b.padding_untouched() && c.padding_untouched());
     }
   }
@@ -121,8 +120,8 @@ void check_rank_update(Op adjoint, int n, int k, Real beta, Layout layout_a, Lay
         }
         return exact(T(alpha)) * sum + scaled(T(beta), old(i, j));
       });
-      EXPECT_LE(error, tolerance<T>(k)) << n << " x " << k << " uplo " << char(uplo) << " op " << char(op)
-                                        << " layouts " << int(layout_a) << int(layout_c);
+      EXPECT_EQ(error, 0) << n << " x " << k << " uplo " << char(uplo) << " op " << char(op) << " layouts "
+                          << int(layout_a) << int(layout_c);
       EXPECT_TRUE(a.padding_untouched() && c.padding_untouched());
     }
   }
@@ -175,8 +174,8 @@ void check_hemm(Side side, int m, int n, T beta, Layout layout_a, Layout layout_
       }
       return exact(alpha) * sum + scaled(beta, old(i, j));
     });
-    EXPECT_LE(error, tolerance<T>(order)) << m << "x" << n << " " << char(side) << char(uplo) << " layouts "
-                                          << int(layout_a) << int(layout_b) << int(layout_c);
+    EXPECT_EQ(error, 0) << m << "x" << n << " " << char(side) << char(uplo) << " layouts " << int(layout_a)
+                        << int(layout_b) << int(layout_c);
     EXPECT_TRUE(a.padding_untouched() && b.padding_untouched() && c.padding_untouched());
   }
 }
