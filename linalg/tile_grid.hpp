@@ -62,12 +62,13 @@ struct TileGrid {
   return triangle + (part == MatrixPart::Lower ? (rows - side) * cols : rows * (cols - side));
 }
 
-/// Throws InvalidArgument where the tiles of such a matrix, counted as full ones, have more than `largest_size` bytes
-/// together: products of its extents are sizes then.
+/// Throws InvalidArgument where the tiles of such a matrix, those at its edges as large as the first one (as the chunks
+/// of a file are), may have more than `largest_size` bytes together: products of its extents are sizes then.
 inline void check_size(TileGrid const& grid, Bytes element) {
-  auto const rows = checked_sum(grid.rows, grid.tile);
-  auto const cols = checked_sum(grid.cols, grid.tile);
-  if (rows && cols && checked_product({*rows, *cols, element})) return;
+  auto const rows = checked_sum(grid.rows, std::min(grid.tile, grid.rows));
+  auto const cols = checked_sum(grid.cols, std::min(grid.tile, grid.cols));
+  bool const counted = checked_sum(grid.rows, grid.tile) && checked_sum(grid.cols, grid.tile);
+  if (counted && rows && cols && checked_product({*rows, *cols, element})) return;
   throw InvalidArgument("a matrix of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) +
                         " elements of " + std::to_string(element) + " bytes in tiles of order " +
                         std::to_string(grid.tile) + " is too large: the most is 2^63 - 1 bytes");

@@ -19,11 +19,11 @@ inline void read_tiles(MatrixFileInfo const& info) {
   auto const natural = info.chunk_rows > 0 ? info.chunk_rows : longest;
   auto const tile = std::clamp<std::uint64_t>(natural, 1, 128);
   auto const source = open_matrix_source(info, tile, MatrixPart::All, io);
-  auto const memory = detail::allocate_tiles(source->tile_bytes());
+  auto const memory = detail::allocate_tiles(source->largest_tile_bytes());
   auto const slots = std::min<std::uint64_t>(source->tiling().tile_rows() * source->tiling().tile_cols(), 64);
   for (std::uint64_t slot = 0; slot < slots; ++slot) {
     detail::PendingIo pending;
-    source->read_async(slot, memory.get(), source->tile_bytes(), pending.one());
+    source->read_async(slot, memory.get(), source->tile_bytes(slot), pending.one());
     pending.require(0);
   }
 }

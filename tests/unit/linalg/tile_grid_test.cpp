@@ -47,6 +47,14 @@ TEST(TileGrid, TilesHoldTheElementsOfTheMatrixAndNoMore) {
   }
 }
 
+TEST(TileGrid, ItsSizeIsThatOfTheMatrixWhateverTheTile) {
+  EXPECT_NO_THROW(check_size({5, 7, std::uint64_t{1} << 62U}, 8));
+  EXPECT_EQ(TileGrid({5, 7, std::uint64_t{1} << 62U}).largest_tile(), 35U);
+  EXPECT_THROW(check_size({5, 7, std::uint64_t{1} << 63U}, 8), InvalidArgument);
+  EXPECT_THROW(check_size({std::uint64_t{1} << 31U, std::uint64_t{1} << 31U, 512}, 16), InvalidArgument);
+  EXPECT_NO_THROW(check_size({std::uint64_t{1} << 40U, 1, 512}, 16));
+}
+
 TEST(TileGrid, CountsTheTilesOfEveryPartOfARectangle) {
   for (std::uint64_t rows = 1; rows <= 5; ++rows) {
     for (std::uint64_t cols = 1; cols <= 5; ++cols) {
