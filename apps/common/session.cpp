@@ -54,6 +54,21 @@ class CancelOnSignal {
 // One name for a file that may not be there yet, whatever it was called.
 std::string place_of(std::string const& file) { return detail::follow_links(file); }
 
+// Gives a run's events its own clock, on which it ends after `elapsed`.
+void count_from_start(Trace& trace, Duration elapsed) {
+  auto const before = std::max(trace.end.time_since_epoch() - elapsed, Duration{0});
+  auto const shift = [&](Instant& instant) { instant = std::max(instant - before, Instant{}); };
+  for (auto& task : trace.tasks) {
+    for (auto* instant : {&task.issued, &task.begin, &task.end}) shift(*instant);
+  }
+  for (auto& transfer : trace.transfers) {
+    for (auto* instant : {&transfer.begin, &transfer.end}) shift(*instant);
+  }
+  for (auto& eviction : trace.evictions) shift(eviction.when);
+  for (auto& level : trace.memory) shift(level.when);
+  trace.end = Instant(elapsed);
+}
+
 bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
 
 // Without an ending a name promises nothing.
@@ -114,7 +129,10 @@ void Session::wait() {
 
 RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-  if (m_options.trace || m_options.report) m_events = m_runtime.trace();
+  if (m_options.trace || m_options.report) {
+    m_events = m_runtime.trace();
+    count_from_start(*m_events, std::chrono::duration_cast<Duration>(elapsed));
+  }
   auto const statistics = m_runtime.statistics();
   auto const& options = m_runtime.options();
   return {.workers = *options.workers,

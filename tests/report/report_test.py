@@ -289,6 +289,8 @@ class InABrowser(WithReport):
             summary, page = json.loads(summary_file.read_text(encoding="utf-8")), opened(path)
             tasks[len(check)] = {row[0] for row in page.tables["t-codelets"]} - {"max_modulus"}
             self.assertEqual(sum(row[1] for row in page.tables["t-codelets"]), summary["tasks"])
+            for row in page.tables["t-workers"]:
+                self.assertAlmostEqual(sum(row[3:7]) / 1e9, summary["seconds"], places=6)
             self.assertEqual(len(page.tables["t-codelets"]), len({row[0] for row in page.tables["t-codelets"]}))
             self.assertLess(sum(row[3] for row in page.tables["t-workers"]), 2e9 * summary["seconds"])
             self.assertEqual("check_seconds" in summary, bool(check))

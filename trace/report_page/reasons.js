@@ -77,21 +77,22 @@ function verdict(run, figures) {
     return [`Workers were in tasks ${percent(share("busy"))} of the time: the speed of the tasks limits the run.`,
       bound ? `The run took ${(figures.end / 1e9 / bound).toFixed(2)} times the lower bound on its time.` : ""];
   }
+  const limit = (what) => (share("busy") > share(lost) ? `beside the tasks themselves, ${what} cost most` : `${what} limit the run`);
   if (lost === "blocked") {
-    return [`Workers were blocked ${percent(share("blocked"))} of the time: this Kokkos runs one host kernel at a time, which limits the run.`,
+    return [`Workers were blocked ${percent(share("blocked"))} of the time, as this Kokkos runs one host kernel at a time: ${limit("these waits")}.`,
       "Kokkos 4.0 and newer run the host kernels of several workers concurrently."];
   }
   if (lost === "waiting") {
     const link = figures.busiest;
     const use = link < 0 ? "" : `The busiest link, ${run.link_name(link)}, was in use ${percent(run.sums.links[link].busy / figures.end)} of the time. `;
-    return [`Workers waited ${percent(share("waiting"))} of the time for data: transfers limit the run.`, `${use}${of_loaded(figures)}.`];
+    return [`Workers waited ${percent(share("waiting"))} of the time for data: ${limit("transfers")}.`, `${use}${of_loaded(figures)}.`];
   }
   if (lost === "after") {
-    return [`Workers had nothing left to do in ${percent(share("after"))} of the time: the end of the run limits it.`,
+    return [`Workers had nothing left to do in ${percent(share("after"))} of the time: ${limit("last tasks and write-backs")}.`,
       "Other workers still ran tasks, or final values were written back."];
   }
   const { name, share: part } = blamed(run);
-  return [`Workers had no ready task in ${percent(share("starved"))} of the time: dependencies and the order of the tasks limit the run.`,
+  return [`Workers had no ready task in ${percent(share("starved"))} of the time: ${limit("dependencies and the order of the tasks")}.`,
     part > 0.4 ? `In ${percent(part)} of that time the tasks that did run were ${name}.` : ""];
 }
 
