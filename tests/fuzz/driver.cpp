@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Runs a fuzz target without libFuzzer: mutates the target's seeds, with a generator whose seed is printed and given.
 //   fuzz_x [--seconds S] [--inputs N] [--seed K] [--write-corpus DIRECTORY] [FILE...]
-// FILEs are run as they are, and nothing else. An input that ends the program, or takes over 5 s of a processor
-// (60 s of time: the machine may be busy), is left in fuzz-crash.
+// Ctrl-C ends it and prints how far it came. FILEs are run as they are, and nothing else. An input that ends the
+// program, or takes over 5 s of a processor (60 s of time: the machine may be busy), is left in fuzz-crash.
 #include <granary/core/base/random.hpp>
 
 #include <fcntl.h>
@@ -32,6 +32,8 @@ constexpr std::size_t longest_input = 65536;
 // Of the input that runs, for the signal handler.
 char const* running = nullptr;
 std::size_t running_size = 0;
+
+volatile std::sig_atomic_t stop = 0;
 
 void save_input(int signal) {
   constexpr std::string_view hang = "fuzz: an input took too long; it is in fuzz-crash\n";
@@ -181,7 +183,8 @@ void run_mutations(Arguments const& arguments) {
   auto const passed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   double const seconds = arguments.seconds > 0 || arguments.inputs > 0 ? arguments.seconds : 5;
   std::uint64_t inputs = 0;
-  while ((arguments.inputs == 0 || inputs < arguments.inputs) && (seconds == 0 || passed() < seconds)) {
+  for (int const signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stop = 1; });
+  while (stop == 0 && (arguments.inputs == 0 || inputs < arguments.inputs) && (seconds == 0 || passed() < seconds)) {
     run(mutator.next());
     ++inputs;
   }

@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   fuzz::refuses_or(size, [&] {
     auto const matrix = parse_generated(text);
     if (parse_generated(matrix.name()).name() != matrix.name()) fuzz::fail("a matrix has two names");
-    if (matrix.rows <= 64 && matrix.cols <= 64) static_cast<void>(open_generated(matrix, 16));
+    // It starts a thread.
+    if (size % 16 == 0 && matrix.rows <= 64 && matrix.cols <= 64) static_cast<void>(open_generated(matrix, 16));
   });
   fuzz::refuses_or(size, [&] {
     if (parse_bytes(text) >= Bytes{1} << 63U) fuzz::fail("a size is too large");
