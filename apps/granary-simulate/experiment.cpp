@@ -215,12 +215,6 @@ class ProblemRuns {
 
 }  // namespace
 
-double Result::ratio() const {
-  auto const bound = std::max(io_bound, compulsory);
-  auto const came = figures.host_to_device + figures.device_to_device;
-  return bound == 0 ? 0 : static_cast<double>(came) / static_cast<double>(bound);
-}
-
 void run_experiment(Options const& options, std::function<void(Result const&)> const& done) {
   auto const whole = find_platform(options.platform);
   for (auto const& gpus : options.gpus) {

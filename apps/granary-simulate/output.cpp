@@ -15,6 +15,13 @@
 #include "make_workload.hpp"
 
 namespace granary::app {
+
+double Result::ratio() const {
+  auto const bound = std::max(io_bound, compulsory);
+  auto const came = figures.host_to_device + figures.device_to_device;
+  return bound == 0 ? 0 : static_cast<double>(came) / static_cast<double>(bound);
+}
+
 namespace {
 
 std::string gibibytes(Bytes bytes) {

@@ -56,7 +56,7 @@ class FakeLaunches final : public LaunchBackend {
     auto& lane = m_lanes[worker.index()];
     if (lane.empty() || !lane.front().ended) return std::nullopt;
     m_report = lane.front().report;
-    LaunchEnd end{std::chrono::microseconds(1), lane.front().error, false, &m_report};
+    LaunchEnd end{.duration = std::chrono::microseconds(1), .error = lane.front().error, .report = &m_report};
     lane.pop_front();
     return end;
   }

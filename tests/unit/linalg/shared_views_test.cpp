@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace granary {
+namespace granary::shared_matrix_views_test {
 namespace {
 
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
@@ -59,8 +59,8 @@ TEST(SharedViewsOfMatrices, TilesAreRefusedWhileTheWholeHasAHandle) {
       potrf(runtime, Uplo::Lower, a, 32);
       FAIL() << "not refused";
     } catch (InvalidArgument const& error) {
-      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'whole'"), testing::HasSubstr("a(0, 0)"),
-                                               testing::HasSubstr("shares bytes")));
+      EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("'whole'"), ::testing::HasSubstr("a(0, 0)"),
+                                                 ::testing::HasSubstr("shares bytes")));
     }
     runtime.wait();
     for (int i = 0; i < n; ++i) ASSERT_EQ(a(i, i), 4.0) << "the matrix is as it was";
@@ -70,4 +70,4 @@ TEST(SharedViewsOfMatrices, TilesAreRefusedWhileTheWholeHasAHandle) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::shared_matrix_views_test

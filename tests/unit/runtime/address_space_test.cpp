@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-namespace granary {
+namespace granary::address_space_test {
 namespace {
 
 using testing::AllOf;
@@ -70,4 +70,4 @@ TEST(AddressSpace, LimitsThatCannotBeAreRefusedInASentence) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::address_space_test

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace granary {
+namespace granary::inside_tasks_test {
 namespace {
 
 using test::require_end;
@@ -169,4 +169,4 @@ TEST(InsideTasks, HandlesOfCancelledTasksMayGoWhileTheRuntimeEnds) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::inside_tasks_test

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace granary {
+namespace granary::names_test {
 namespace {
 
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
@@ -115,4 +115,4 @@ TEST(Names, AsynchronousFileIoIsOneWhoeverAsksForIt) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::names_test

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace granary {
+namespace granary::shared_views_test {
 namespace {
 
 using testing::AllOf;
@@ -267,4 +267,4 @@ TEST(SharedViews, RandomPartsOnDevices) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::shared_views_test
