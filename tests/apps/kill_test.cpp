@@ -101,13 +101,12 @@ TEST_F(Kill, EverySignalEndsTheRun) {
 TEST_F(Kill, PlanningAndSubmissionEnd) {
   // Forty million tasks and more, which take minutes to count.
   std::vector<std::string> const large{"random:200000", "--tile", "32", "--memory", "64MiB"};
-  expect_ended_by(SIGTERM, large, {.signal_after = milliseconds(300)});
-  expect_ended_by(SIGQUIT, large, {.signal_after = milliseconds(600)});
+  expect_ended_by(SIGTERM, large, {.signal_after = milliseconds(2000)});
 }
 
 TEST_F(Kill, ACallThatDoesNotReturnEnds) {
   ASSERT_EQ(::mkfifo(file("fifo").c_str(), 0600), 0);
-  expect_ended_by(SIGHUP, {"random:64", "--json", "fifo"}, {.signal_after = milliseconds(500)});
+  expect_ended_by(SIGHUP, {"random:64", "--json", "fifo"}, {.signal_after = milliseconds(2000)});
   m_name = "granary-matrix";
   expect_ended_by(SIGINT, {"generate", "spd", "20000", "A.mtx", "--memory", "128MiB"},
                   {.signal_when = "A.mtx.partial", .signal_after = milliseconds(50)});
