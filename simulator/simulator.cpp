@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/planner/tasks_left.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -65,7 +66,14 @@ TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters
                       {submission.accesses.begin(), submission.accesses.end()},
                       submission.priority,
                       submission.flops});
+  wait_for_fewer_tasks();
   return id;
+}
+
+void Simulator::wait_for_fewer_tasks() {
+  auto const limit = m_options.max_live_tasks;
+  if (limit == 0 || m_planner.live_tasks() < limit) return;
+  while (m_planner.live_tasks() > tasks_left(limit) && step()) continue;
 }
 
 void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::move(error)}); }

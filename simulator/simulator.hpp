@@ -41,6 +41,9 @@ struct DecisionCost {
 
 struct SimulatorOptions {
   PlannerOptions planner{};
+  /// As EngineOptions::max_live_tasks: a submission beyond lets virtual time pass until a sixteenth of them is left.
+  /// 0: all that is submitted before `run` is there at time 0, so that what policies could know is known.
+  std::uint64_t max_live_tasks = 0;
   DecisionCost charge_decisions{};
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
@@ -124,6 +127,7 @@ class Simulator final : public Submitter {
   struct DecisionEnds {};
   using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, DecisionEnds>;
 
+  void wait_for_fewer_tasks();
   void run_until_idle();
   void happens(TaskEnds const& end);
   void happens(InnerEnds const& end);

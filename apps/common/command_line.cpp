@@ -77,6 +77,10 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
       ->capture_default_str()
       ->check(CLI::Range(1U, 100000U));
+  m_app
+      .add_option("--max-live-tasks", runtime.max_live_tasks,
+                  "tasks that are submitted ahead of those that have ended, some 400 bytes each (default: 100000)")
+      ->check(CLI::PositiveNumber);
   m_app.add_option("--scratch", runtime.scratch,
                    "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
   m_app.add_option("--disk-bandwidth", m_rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");

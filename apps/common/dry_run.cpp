@@ -40,7 +40,7 @@ TaskId DryRun::submit(TaskSubmission const& submission, Parameters) {
   m_need.cover(needed);
   if (m_graph != nullptr) m_graph->submit(submission);
   m_flops += submission.flops;
-  return TaskId(static_cast<std::uint32_t>(m_tasks++));
+  return TaskId(m_tasks++);
 }
 
 }  // namespace granary::app

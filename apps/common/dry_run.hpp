@@ -18,7 +18,8 @@ struct MemoryNeed {
   void cover(MemoryNeed const& other);
 };
 
-/// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit.
+/// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit. It
+/// keeps 16 bytes for each datum, and of tasks nothing; some 20 ns each.
 class DryRun final : public Submitter {
  public:
   DryRun() = default;

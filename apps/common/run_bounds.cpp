@@ -45,7 +45,7 @@ void add_time_bounds(Trace& trace, GraphRecorder const& graph) {
   auto const known = [&](auto const& task) {
     return times.has(graph.codelets()[task.codelet.index()].name, task.flops);
   };
-  if (trace.dropped > 0 || graph.tasks().empty() || !std::ranges::all_of(graph.tasks(), known)) return;
+  if (graph.tasks().empty() || !std::ranges::all_of(graph.tasks(), known)) return;
   auto const bounds =
       time_bounds(graph, trace.machine, [&](Codelet const& codelet, double flops, Worker const& worker) {
         return times.mean(codelet.name, flops, worker.kind);
@@ -60,7 +60,7 @@ void add_load_bounds(Trace& trace, std::size_t operations, Operations const& kno
   for (auto const& worker : trace.machine.workers) {
     if (worker.kind == WorkerKind::Device) memory = std::max(memory, trace.machine[worker.node].capacity);
   }
-  if (memory == 0 || trace.dropped > 0) return;
+  if (memory == 0) return;
   bool only_devices = true;
   for (auto const& task : trace.tasks) only_devices &= trace.machine[task.worker].kind == WorkerKind::Device;
   auto const bound = known.compulsory > memory ? static_cast<double>(known.io_bound(memory)) : 0.0;
@@ -72,6 +72,7 @@ void add_load_bounds(Trace& trace, std::size_t operations, Operations const& kno
 }  // namespace
 
 void add_bounds(Trace& trace, Operations const& operations) {
+  if (trace.dropped > 0) return;  // nor has memory room for all tasks
   GraphRecorder graph;
   operations.record(graph);
   add_time_bounds(trace, graph);

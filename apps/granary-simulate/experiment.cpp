@@ -134,6 +134,7 @@ class ProblemRuns {
     RunSettings settings{.scheduler = {},
                          .eviction = {},
                          .planner = {},
+                         .max_live_tasks = m_options.max_live_tasks,
                          .charge_decisions = m_options.charge_decisions,
                          .jitter = m_options.jitter,
                          .estimator_error = m_options.estimator_error};

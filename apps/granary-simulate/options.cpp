@@ -72,6 +72,10 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--cpus", texts.lists["cpus"], "how many of the platform's CPU workers, or a list (default: all)");
   app.add_option("--depth", texts.lists["depth"],
                  "tasks whose data are fetched ahead of the workers, or a list (default: the platform's, or else 4)");
+  app.add_option("--max-live-tasks", options.max_live_tasks,
+                 "let tasks be submitted only while fewer of them have not ended, as in a real run (default: all tasks "
+                 "are there from the beginning)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, say tiles=8:32:4");
   app.add_option("--seeds", options.seeds, "runs of each configuration with seeds 0, 1, ...; medians are shown")
       ->capture_default_str()

@@ -33,6 +33,7 @@ struct Options {
   std::uint32_t seeds = 1;
   std::optional<double> jitter;
   double estimator_error = 0;
+  std::uint64_t max_live_tasks = 0;  ///< 0: all tasks are submitted at the beginning
   DecisionCost charge_decisions;
   bool bounds = true;
   std::optional<std::string> csv;

@@ -84,7 +84,9 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
                             {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   Simulator* running = nullptr;
-  SimulatorOptions options{.planner = settings.planner, .charge_decisions = settings.charge_decisions};
+  SimulatorOptions options{.planner = settings.planner,
+                           .max_live_tasks = settings.max_live_tasks,
+                           .charge_decisions = settings.charge_decisions};
   options.trace.record = trace != nullptr;
   if (order != nullptr) {
     options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {

@@ -30,6 +30,7 @@ struct RunSettings {
   std::string scheduler;
   std::string eviction;
   PlannerOptions planner;
+  std::uint64_t max_live_tasks = 0;  ///< as SimulatorOptions has it
   DecisionCost charge_decisions;
   std::optional<double> jitter;
   double estimator_error = 0;

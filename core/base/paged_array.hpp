@@ -15,7 +15,7 @@ namespace granary {
 ///
 /// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or
 /// never created.
-template <class IdType, class T, std::size_t PageSize = 256>
+template <class IdType, class T, std::size_t PageSize = 64>
 class PagedArray {
  public:
   template <class... Args>

@@ -44,6 +44,9 @@ class Addresses {
   explicit Addresses(std::vector<std::byte*> pool_bases) : m_bases(std::move(pool_bases)) {}
 
   void bind(DataId data, HostBinding binding) {
+    // Data without addresses, such as tiles of matrices in files, are very many and take no room here.
+    bool const nothing = binding.origin == nullptr && binding.home == nullptr && !binding.keep;
+    if (nothing && data.index() >= m_bindings.size()) return;
     if (data.index() >= m_bindings.size()) m_bindings.resize(data.index() + 1);
     m_has_lines = m_has_lines || binding.lines.count > 0;
     m_bindings[data.index()] = std::move(binding);

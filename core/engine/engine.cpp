@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine_section.hpp>
 #include <granary/core/engine/pool.hpp>
+#include <granary/core/planner/tasks_left.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -141,8 +142,12 @@ Engine::Section::~Section() {
   bool const freed = std::exchange(engine.m_bytes_freed, false);
   bool const tell_waiters = engine.m_waiters > 0 && (freed || engine.m_broken || engine.m_planner.idle());
   if (tell_waiters) engine.m_idle_epoch.fetch_add(1);
+  bool const tell_submitters =
+      engine.m_submitters > 0 && engine.goes_on(std::exchange(engine.m_cancels_told, engine.m_cancels));
+  if (tell_submitters) engine.m_fewer_epoch.fetch_add(1);
   engine.m_lock.unlock();
   if (tell_waiters) engine.m_idle_epoch.notify_all();
+  if (tell_submitters) engine.m_fewer_epoch.notify_all();
   for (auto* bell : to_wake) bell->sleeping.notify_one();
   if (!copies.empty()) engine.start_copies(*this);
 }
@@ -151,6 +156,15 @@ void Engine::refuse_in_task(std::string_view what) const {
   if (!works_here()) return;
   throw InvalidArgument(std::string(what) +
                         " cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+}
+
+bool Engine::full() const {
+  auto const limit = m_options.max_live_tasks;
+  return limit > 0 && m_planner.live_tasks() >= limit;
+}
+
+bool Engine::goes_on(std::uint64_t cancels) const {
+  return m_broken || m_cancels != cancels || m_planner.live_tasks() <= tasks_left(m_options.max_live_tasks);
 }
 
 void Engine::rethrow_if_broken() const {
@@ -210,6 +224,8 @@ void Engine::release_data(DataId data) {
 }
 
 TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
+  bool too_many = false;
+  std::uint64_t cancels = 0;
   auto const submit_now = [&](Section& section) {
     if (m_bytes.any_overlap() && bytes_in_use(submission)) return TaskId();
     auto const task = m_planner.submit(submission);
@@ -224,6 +240,8 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
                         submission.flops});
     }
     perform(section);
+    too_many = full();
+    cancels = m_cancels;
     return task;
   };
   auto id = apply(submit_now);
@@ -232,6 +250,7 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
     id = apply(submit_now);
   }
   if (m_pending.load() != 0) try_drain();
+  if (too_many && EngineScope::current() == nullptr) wait_for_fewer_tasks(cancels);
   return id;
 }
 
@@ -283,6 +302,7 @@ void Engine::answer(TaskEnd const& end) {
 
 void Engine::handle(Event& event) {
   if (std::holds_alternative<CopyDone>(event) || std::holds_alternative<CopyFailed>(event)) --m_copies;
+  if (std::holds_alternative<CancelAll>(event)) ++m_cancels;
   m_planner.set_now(since_start(Clock::now()));
   if (m_recorder) record_copy(event);
   m_planner.handle(event);

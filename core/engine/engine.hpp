@@ -51,6 +51,8 @@ struct SharedData {
 
 struct EngineOptions {
   PlannerOptions planner;
+  /// `submit` sleeps while so many submitted tasks have not ended; 0: never.
+  std::uint64_t max_live_tasks = 100'000;
   /// How long a thread without work spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
   bool record_journal = false;
@@ -90,6 +92,11 @@ class Engine final : public Submitter {
   SharedData add_host_data(DataDescription description, HostBinding binding, ByteSet bytes);
   void release_data(DataId data) override;
   /// ~0.5 µs and no memory of its own for tasks of up to four accesses and parameters of up to 56 bytes.
+  ///
+  /// When EngineOptions::max_live_tasks have not ended, this one included, the call sleeps until a sixteenth of them is
+  /// left or the run is cancelled. It never sleeps on a thread that works for an engine, as in a task that submits
+  /// (EngineScope). Whoever submits must not keep tasks from ending: by a lock that a task's body takes, or by a signal
+  /// to it that comes later.
   ///
   /// Data of the application's memory that share bytes, and are not one datum, cannot both be used where one of them is
   /// written: when every registration of the other one was released, this waits until that one is forgotten; otherwise
@@ -151,6 +158,9 @@ class Engine final : public Submitter {
   void note_device_need(TaskSubmission const& submission);
   [[nodiscard]] bool bytes_in_use(TaskSubmission const& submission) const;
   void rethrow_if_broken() const;
+  [[nodiscard]] bool full() const;
+  // Whether a submission that began to sleep after `cancels` calls of cancel goes on.
+  [[nodiscard]] bool goes_on(std::uint64_t cancels) const;
 
   // engine_threads.cpp
   void announce(std::uint32_t events);
@@ -164,9 +174,14 @@ class Engine final : public Submitter {
   bool find_work(WorkerLane& lane);
   template <class Condition>
   void wait_for(Bell& bell, Condition&& met);
+  // Sleeps until `met()`, which is called under the lock; `waiters` is counted up meanwhile, and `epoch` changes when
+  // it may have come true.
+  template <class Condition>
+  void sleep_until(std::uint32_t& waiters, std::atomic<std::uint32_t>& epoch, Condition&& met);
   void wait_until_idle();
   void wait_for_epoch(std::uint32_t epoch);
   void wait_for_bytes(TaskSubmission const& submission);
+  void wait_for_fewer_tasks(std::uint64_t cancels);
   void start_threads();
   void stop_threads();
 
@@ -193,6 +208,7 @@ class Engine final : public Submitter {
   mutable PlannerLock m_lock;
   alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced events that nobody has drained
   alignas(64) std::atomic<std::uint32_t> m_idle_epoch = 0;
+  std::atomic<std::uint32_t> m_fewer_epoch = 0;
   std::atomic<std::uint32_t> m_under_way = 0;  // copies whose completion may still touch the engine
   std::atomic<bool> m_stop = false;
   EventQueue m_events;
@@ -210,12 +226,15 @@ class Engine final : public Submitter {
   bool m_expands = false;                           // some codelet has an expansion
   std::vector<WorkerLane*> m_touched;
   std::vector<Event> m_taken;
-  std::exception_ptr m_broken;  // a bug in granary or no memory left: nothing is decided any more
-  std::uint32_t m_waiters = 0;
-  bool m_bytes_freed = false;  // a datum that shared bytes with another one was forgotten
-  bool m_prioritised = false;  // some task had a priority
-  NodeId m_unfit_device;       // the one with the largest memory, until a task fits it
-  Bytes m_device_need = 0;     // of the largest task meanwhile
+  std::exception_ptr m_broken;       // a bug in granary or no memory left: nothing is decided any more
+  std::uint32_t m_waiters = 0;       // threads that sleep until nothing is left to do
+  std::uint32_t m_submitters = 0;    // threads that sleep until fewer tasks live
+  std::uint64_t m_cancels = 0;       // calls of `cancel` that were served
+  std::uint64_t m_cancels_told = 0;  // of these, the ones that sleeping submissions were woken for
+  bool m_bytes_freed = false;        // a datum that shared bytes with another one was forgotten
+  bool m_prioritised = false;        // some task had a priority
+  NodeId m_unfit_device;             // the one with the largest memory, until a task fits it
+  Bytes m_device_need = 0;           // of the largest task meanwhile
   std::uint32_t m_sections = 0;
   std::size_t m_copies = 0;           // under way, as the planner knows
   std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted

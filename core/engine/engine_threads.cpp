@@ -139,21 +139,34 @@ bool Engine::find_work(WorkerLane& lane) {
   return lane.incoming.front() != nullptr || !m_stop.load();
 }
 
-void Engine::wait_until_idle() {
+template <class Condition>
+void Engine::sleep_until(std::uint32_t& waiters, std::atomic<std::uint32_t>& epoch, Condition&& met) {
   bool counted = false;
   for (;;) {
-    std::uint32_t epoch = 0;
+    std::uint32_t seen = 0;
     {
       Section const section(*this);
-      if (m_pending.load() == 0 && (m_broken || m_planner.idle())) {
-        if (counted) --m_waiters;
+      if (met()) {
+        if (counted) --waiters;
         return;
       }
-      if (!std::exchange(counted, true)) ++m_waiters;
-      epoch = m_idle_epoch.load();
+      if (!std::exchange(counted, true)) ++waiters;
+      seen = epoch.load();
     }
-    wait_for_epoch(epoch);
+    try_drain();
+    auto const give_up = Clock::now() + m_options.spin;
+    while (epoch.load() == seen && Clock::now() < give_up) spin_pause();
+    epoch.wait(seen);
   }
+}
+
+void Engine::wait_until_idle() {
+  sleep_until(m_waiters, m_idle_epoch, [this] { return m_pending.load() == 0 && (m_broken || m_planner.idle()); });
+}
+
+// The planner never waits for what its user may still do, so that the live tasks end by themselves.
+void Engine::wait_for_fewer_tasks(std::uint64_t cancels) {
+  sleep_until(m_submitters, m_fewer_epoch, [this, cancels] { return goes_on(cancels); });
 }
 
 // Until a waiter was told of something since `epoch`.

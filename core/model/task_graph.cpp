@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/model/task_graph.hpp>
 
-#include <algorithm>
+#include <utility>
 
 namespace granary {
 
@@ -16,52 +16,71 @@ Task& TaskGraph::add(AccessList accesses) {
     auto& past = m_histories[access.data.index()];
     ++past.pending;
     if (!writes(access.mode)) {
-      link(past.last_writer, task);
-      if (past.readers.size() >= past.purge_at) purge_readers(past);
-      past.readers.push_back(id);
+      add_edge(past.last_writer, task);
+      if (past.readers >= many_readers && past.readers > 2 * past.pending) drop_finished_readers(past);
+      past.first_reader = take_link(id, past.first_reader);
+      ++past.readers;
       continue;
     }
     ++past.pending_writers;
     // Every reader since the last write follows that write, so the write itself matters only when nobody read it.
-    if (past.readers.empty()) link(past.last_writer, task);
-    for (TaskId const reader : past.readers) link(reader, task);
-    past.readers.clear();
-    past.purge_at = 16;
+    if (past.readers == 0) add_edge(past.last_writer, task);
+    for (auto reader = past.first_reader; reader != Task::none; reader = m_links[reader].next)
+      add_edge(id_of(m_links[reader].task), task);
+    forget_readers(past);
     past.last_writer = id;
   }
   return task;
 }
 
-void TaskGraph::link(TaskId before, Task& after) {
+std::uint32_t TaskGraph::take_link(TaskId task, std::uint32_t next) {
+  std::uint32_t link = m_free_link;
+  if (link == Task::none) {
+    link = static_cast<std::uint32_t>(m_links.size());
+    m_links.push_back({});
+  } else {
+    m_free_link = m_links[link].next;
+  }
+  m_links[link] = {static_cast<std::uint32_t>(task.value()), next};
+  return link;
+}
+
+void TaskGraph::add_edge(TaskId before, Task& after) {
   if (!before.valid()) return;
   Task* const predecessor = m_tasks.find(before);
-  if (predecessor == nullptr) return;
-  std::uint32_t edge = m_free_edge;
-  if (edge == Task::none) {
-    edge = static_cast<std::uint32_t>(m_edges.size());
-    m_edges.push_back({});
-  } else {
-    m_free_edge = m_edges[edge].next;
-  }
-  m_edges[edge] = {after.id, predecessor->first_successor};
-  predecessor->first_successor = edge;
+  if (predecessor == nullptr || predecessor == &after) return;  // itself: one that ended 2^32 tasks ago
+  predecessor->first_successor = take_link(after.id, predecessor->first_successor);
   ++after.predecessors;
 }
 
-void TaskGraph::end_access(TaskId task, Access const& access) {
+void TaskGraph::end_access(Access const& access) {
   auto& past = m_histories[access.data.index()];
-  --past.pending;
-  if (!writes(access.mode)) {
-    // Finished readers stay in the list until it is purged; the usual short list is cleaned here at once.
-    if (past.readers.size() == 1 && past.readers.front() == task) past.readers.clear();
-    return;
-  }
-  --past.pending_writers;
+  if (writes(access.mode)) --past.pending_writers;
+  if (--past.pending == 0) forget_readers(past);
 }
 
-void TaskGraph::purge_readers(History& past) {
-  std::erase_if(past.readers, [&](TaskId reader) { return m_tasks.find(reader) == nullptr; });
-  past.purge_at = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * past.readers.size()));
+void TaskGraph::drop_finished_readers(History& past) {
+  auto reader = std::exchange(past.first_reader, Task::none);
+  past.readers = 0;
+  while (reader != Task::none) {
+    auto const [task, next] = m_links[reader];
+    if (m_tasks.find(id_of(task)) == nullptr) {
+      free_link(reader);
+    } else {
+      m_links[reader].next = std::exchange(past.first_reader, reader);
+      ++past.readers;
+    }
+    reader = next;
+  }
+}
+
+void TaskGraph::forget_readers(History& past) {
+  while (past.first_reader != Task::none) {
+    auto const next = m_links[past.first_reader].next;
+    free_link(past.first_reader);
+    past.first_reader = next;
+  }
+  past.readers = 0;
 }
 
 TaskGraph::History const& TaskGraph::history(DataId data) const {
@@ -70,7 +89,9 @@ TaskGraph::History const& TaskGraph::history(DataId data) const {
 }
 
 void TaskGraph::forget(DataId data) {
-  if (data.index() < m_histories.size()) m_histories[data.index()] = {};
+  if (data.index() >= m_histories.size()) return;
+  forget_readers(m_histories[data.index()]);
+  m_histories[data.index()] = {};
 }
 
 }  // namespace granary

@@ -6,6 +6,7 @@
 #include <granary/core/model/task.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -15,7 +16,8 @@ namespace granary {
 /// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the
 /// last writer of the datum, a writer follows the last writer and every reader since.
 ///
-/// Adding a task costs O(accesses + edges); a finished task costs O(its successors). Only unfinished tasks are linked.
+/// Adding a task costs O(accesses + edges); a finished task costs O(its successors + accesses), amortised. Only
+/// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum.
 class TaskGraph {
  public:
   /// Takes the next submission number, links the task behind its predecessors and returns it; `Task::predecessors` is 0
@@ -27,16 +29,16 @@ class TaskGraph {
   void finish(TaskId id, Function&& released) {
     Task& task = m_tasks[id];
     for (auto const& access : task.accesses) {
-      if (!access.repeated) end_access(id, access);
+      if (!access.repeated) end_access(access);
     }
     std::uint32_t edge = task.first_successor;
     m_tasks.erase(id);
     while (edge != Task::none) {
-      auto const [successor, next] = m_edges[edge];
-      m_edges[edge].next = m_free_edge;
-      m_free_edge = edge;
+      auto const [successor, next] = m_links[edge];
+      TaskId const after = id_of(successor);
+      free_link(edge);
       edge = next;
-      Task& waiting = m_tasks[successor];
+      Task& waiting = m_tasks[after];
       if (--waiting.predecessors == 0) released(waiting);
     }
   }
@@ -44,7 +46,8 @@ class TaskGraph {
   /// Calls `function(TaskId)` for each successor, once per datum that links them.
   template <class Function>
   void for_each_successor(Task const& task, Function&& function) const {
-    for (auto edge = task.first_successor; edge != Task::none; edge = m_edges[edge].next) function(m_edges[edge].task);
+    for (auto edge = task.first_successor; edge != Task::none; edge = m_links[edge].next)
+      function(id_of(m_links[edge].task));
   }
 
   [[nodiscard]] Task& operator[](TaskId id) { return m_tasks[id]; }
@@ -69,27 +72,41 @@ class TaskGraph {
   }
 
  private:
-  struct Edge {
-    TaskId task;
+  // A task in a list: of successors, or of a datum's readers; the lower half of its id, since they are many.
+  struct Link {
+    std::uint32_t task;
     std::uint32_t next;
   };
+  // Of the tasks with this lower half the last one that was added: of all that are looked up, the only one that may
+  // live.
+  [[nodiscard]] TaskId id_of(std::uint32_t low) const {
+    return TaskId(m_next - static_cast<std::uint32_t>(static_cast<std::uint32_t>(m_next) - low));
+  }
   struct History {
-    TaskId last_writer;           // possibly finished
-    std::vector<TaskId> readers;  // since then; possibly finished
-    std::uint32_t purge_at = 16;  // readers.size() at which finished ones are dropped
+    TaskId last_writer;                       // possibly finished
+    std::uint32_t first_reader = Task::none;  // head of the list of readers since then; possibly finished
+    std::uint32_t readers = 0;                // in that list
     std::uint32_t pending = 0;
     std::uint32_t pending_writers = 0;
   };
+  // Finished readers are dropped from a list of so many.
+  static constexpr std::uint32_t many_readers = 16;
 
   [[nodiscard]] History const& history(DataId data) const;
-  void link(TaskId before, Task& after);
-  void end_access(TaskId task, Access const& access);
-  void purge_readers(History& history);
+  void add_edge(TaskId before, Task& after);
+  void end_access(Access const& access);
+  void drop_finished_readers(History& history);
+  void forget_readers(History& history);
+  [[nodiscard]] std::uint32_t take_link(TaskId task, std::uint32_t next);
+  void free_link(std::uint32_t link) {
+    m_links[link].next = m_free_link;
+    m_free_link = link;
+  }
 
   PagedArray<TaskId, Task> m_tasks;
   std::vector<History> m_histories;  // by datum
-  std::vector<Edge> m_edges;
-  std::uint32_t m_free_edge = Task::none;
+  std::deque<Link> m_links;          // of all lists; never more than live tasks needed at once
+  std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
 };
 

@@ -84,6 +84,7 @@ TaskId Planner::submit(TaskSubmission const& submission) {
   task.flops = submission.flops;
   task.allowed_groups = groups;
   TaskId const id = task.id;
+  m_statistics.most_live_tasks = std::max<std::uint64_t>(m_statistics.most_live_tasks, m_graph.size());
   m_policies.scheduler->submitted(id);
   if (task.predecessors == 0) {
     make_ready(task);

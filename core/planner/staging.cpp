@@ -291,12 +291,14 @@ void Planner::keep(DataId data, NodeId id) {
 void Planner::add_pool_replica(DataId data, NodeId id, Bytes offset) {
   auto& node = m_nodes[id.index()];
   Bytes const size = node.ledger.rounded(record(data).description.bytes);
-  record(data).replicas.emplace_back(id, Slot::Pool, offset, false);
+  auto& replicas = record(data).replicas;
+  replicas.reserve(replicas.size() + 1);  // they are few, and data very many
+  replicas.emplace_back(id, Slot::Pool, offset, false);
   auto& statistics = m_statistics.nodes[id.index()];
   statistics.used = node.ledger.used();
   statistics.peak = std::max(statistics.peak, statistics.used);
   m_commands.emplace_back(AllocateCommand{data, id, offset, size});
-  m_policies.eviction->replica_added(data, id);
+  if (m_topology.machine()[id].capacity < unbounded) m_policies.eviction->replica_added(data, id);
   m_policies.scheduler->replica_expected(data, id);
 }
 
@@ -325,7 +327,7 @@ void Planner::drop(DataId data, NodeId id, bool evicted) {
   m_statistics.nodes[id.index()].used = node.ledger.used();
   dropped.replicas.erase(dropped.replicas.begin() + (replica - dropped.replicas.data()));
   m_commands.emplace_back(FreeCommand{data, id, offset});
-  m_policies.eviction->replica_dropped(data, id);
+  if (m_topology.machine()[id].capacity < unbounded) m_policies.eviction->replica_dropped(data, id);
   if (evicted && !m_keeps_plans) {
     for (GroupId const group : m_topology.groups_on(id)) {
       for (TaskId const user : m_board.users(data, group)) withdraw(user, group, data);

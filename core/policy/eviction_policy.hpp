@@ -9,8 +9,8 @@
 
 namespace granary {
 
-/// Chooses among the replicas of a node that may be evicted. Told what happens; owns no thread, lock, clock or
-/// environment variable.
+/// Chooses among the replicas of a node that may be evicted. Told what happens, of replicas only on nodes with a limit;
+/// owns no thread, lock, clock or environment variable.
 class EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;

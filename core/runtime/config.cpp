@@ -4,6 +4,7 @@
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine.hpp>
 #include <granary/core/runtime/address_space.hpp>
 #include <granary/core/runtime/machine.hpp>
 #include <granary/outofcore/storage.hpp>
@@ -98,6 +99,14 @@ void switch_off(bool& option, char const* name) {
   if (text == "0") option = false;
 }
 
+void configure_live_tasks(RuntimeOptions& options) {
+  constexpr auto name = "GRANARY_MAX_LIVE_TASKS";
+  if (options.max_live_tasks > 0) return;
+  auto const text = variable(name);
+  options.max_live_tasks = text.empty() ? EngineOptions{}.max_live_tasks : parse_count(name, text);
+  if (options.max_live_tasks == 0) throw InvalidArgument(std::string(name) + " is 0; it must be at least 1");
+}
+
 void configure_devices(RuntimeOptions& options) {
   using Kind = DeviceNames::Kind;
   fill_in(options.devices, "GRANARY_DEVICES", parse_devices);
@@ -172,6 +181,7 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
     options.workers = parse_count("GRANARY_WORKERS", text);
   fill_in(options.host_memory, "GRANARY_MEMORY");
+  configure_live_tasks(options);
   switch_off(options.bind_workers, "GRANARY_BIND");
   if (options.models.empty()) options.models = models_directory();
   switch_off(options.measure_links, "GRANARY_MEASURE_LINKS");

@@ -37,7 +37,10 @@ struct RuntimeOptions {
   Bytes disk_bytes_per_second = 0;  ///< holds disk traffic to this; 0: as fast as the disk is
   std::uint32_t depth =
       PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
-  std::uint64_t seed = 0;      ///< of what a policy draws at random
+  /// `submit` sleeps while so many submitted tasks have not ended (see Engine::submit), so that memory does not grow
+  /// with the graph: GRANARY_MAX_LIVE_TASKS; 100,000, some 40 MB. Policies see these tasks and no later ones.
+  std::uint64_t max_live_tasks = 0;
+  std::uint64_t seed = 0;  ///< of what a policy draws at random
   bool bind_workers =
       true;  ///< each worker's thread to a core, as far as there are enough; GRANARY_BIND=0 turns it off
   /// Directory in which performance models are kept from run to run, a folder for each machine, or "off" for models

@@ -92,6 +92,7 @@ std::unique_ptr<Engine> Runtime::make_engine() {
   EngineOptions engine_options;
   engine_options.planner.depth = m_options.depth;
   engine_options.planner.device_issue = device_issue;
+  engine_options.max_live_tasks = m_options.max_live_tasks;
   engine_options.record_journal = m_options.record_journal;
   engine_options.trace = {.record = m_options.record_trace || !m_options.trace.empty(),
                           .most_events = m_options.trace_events};

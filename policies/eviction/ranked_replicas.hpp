@@ -3,6 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,14 +24,12 @@ class RankedReplicas {
 
   /// The state of a replica, null when there is none.
   [[nodiscard]] State* find(DataId data, NodeId node) {
-    auto& replicas = m_nodes[node.index()].replicas;
-    return data.index() < replicas.size() && replicas[data.index()].present ? &replicas[data.index()].state : nullptr;
+    auto* const replica = m_nodes[node.index()].find(data);
+    return replica != nullptr && replica->present ? &replica->state : nullptr;
   }
   /// A new replica, with this state.
   void add(DataId data, NodeId node, State state) {
-    auto& replicas = m_nodes[node.index()].replicas;
-    if (data.index() >= replicas.size()) replicas.resize(data.index() + 1);
-    auto& replica = replicas[data.index()];
+    auto& replica = m_nodes[node.index()].take(data);
     replica.present = true;
     replica.state = std::move(state);
     mark_changed(data, node);
@@ -38,14 +37,14 @@ class RankedReplicas {
   /// The replica is gone, if it was there.
   void drop(DataId data, NodeId node) {
     if (find(data, node) == nullptr) return;
-    auto& replica = m_nodes[node.index()].replicas[data.index()];
+    auto& replica = *m_nodes[node.index()].find(data);
     replica.present = false;
     replica.state = State{};
     mark_changed(data, node);
   }
   /// The replica, which is there, may have another rank.
   void mark_changed(DataId data, NodeId node) {
-    auto& replica = m_nodes[node.index()].replicas[data.index()];
+    auto& replica = *m_nodes[node.index()].find(data);
     if (std::exchange(replica.changed, true)) return;
     m_nodes[node.index()].changed.push_back(data);
   }
@@ -55,11 +54,14 @@ class RankedReplicas {
   [[nodiscard]] Order const& order(NodeId id, RankOf&& rank_of) {
     auto& node = m_nodes[id.index()];
     for (DataId const data : node.changed) {
-      auto& replica = node.replicas[data.index()];
+      auto& replica = *node.find(data);
       replica.changed = false;
       auto place = replica.ranked ? node.order.extract({replica.rank, data}) : typename Order::node_type{};
       replica.ranked = replica.present;
-      if (!replica.present) continue;
+      if (!replica.present) {
+        node.give_back(data);
+        continue;
+      }
       replica.rank = rank_of(data, replica.state);
       if (place.empty()) {
         node.order.emplace(replica.rank, data);
@@ -73,6 +75,7 @@ class RankedReplicas {
   }
 
  private:
+  static constexpr std::uint32_t none = 0xffffffffU;
   struct Replica {
     Rank rank{};
     State state{};
@@ -80,10 +83,34 @@ class RankedReplicas {
     bool ranked = false;   // stands in `order` under `rank`
     bool changed = false;  // stands in `changed`: `order` may be out of date
   };
+  // A node holds few of all data: those have a slot each, the others four bytes.
   struct Node {
-    std::vector<Replica> replicas;  // by datum
+    std::vector<std::uint32_t> slots;  // by datum, into `replicas`
+    std::vector<Replica> replicas;
+    std::vector<std::uint32_t> free;
     Order order;
     std::vector<DataId> changed;
+
+    [[nodiscard]] Replica* find(DataId data) {
+      return data.index() < slots.size() && slots[data.index()] != none ? &replicas[slots[data.index()]] : nullptr;
+    }
+    Replica& take(DataId data) {
+      if (data.index() >= slots.size()) slots.resize(data.index() + 1, none);
+      auto& slot = slots[data.index()];
+      if (slot != none) return replicas[slot];
+      if (free.empty()) {
+        slot = static_cast<std::uint32_t>(replicas.size());
+        return replicas.emplace_back();
+      }
+      slot = free.back();
+      free.pop_back();
+      return replicas[slot];
+    }
+    void give_back(DataId data) {
+      auto& slot = slots[data.index()];
+      replicas[slot] = {};
+      free.push_back(std::exchange(slot, none));
+    }
   };
   std::vector<Node> m_nodes;
 };

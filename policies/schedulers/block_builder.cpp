@@ -8,6 +8,13 @@ namespace {
 
 // How many equal candidates are compared further.
 constexpr std::size_t equals = 8;
+// Readers of a datum that left their chains are kept while they are fewer than this or than those that did not.
+constexpr std::size_t few_gone = 16;
+
+// The memory of lists that ended is given back: there may be very many data.
+void free_if_empty(std::vector<TaskId>& tasks) {
+  if (tasks.empty()) std::vector<TaskId>().swap(tasks);
+}
 
 }  // namespace
 
@@ -49,6 +56,13 @@ void BlockBuilder::for_each_reader(DataId data, Function&& function) {
   }
 }
 
+void BlockBuilder::forget_gone_readers(DataId data) {
+  auto& read = m_data[data.index()];
+  if (read.reading > 0 && read.readers.size() <= 2 * read.reading + few_gone) return;
+  for_each_reader(data, [](TaskId, std::uint32_t) {});
+  free_if_empty(read.readers);
+}
+
 void BlockBuilder::add(Task const& task) {
   for (auto const& access : task.accesses) {
     if (access.data.index() >= m_data.size()) m_data.resize(access.data.index() + 1);
@@ -62,6 +76,7 @@ void BlockBuilder::add(Task const& task) {
   for_each_input(task.id, own, [&](DataId input) {
     auto& read = m_data[input.index()];
     read.readers.push_back(task.id);
+    ++read.reading;
     ++datum.inputs;
     if (read.unfinished > 0 && !read.owner.valid()) ++datum.closing;
   });
@@ -73,7 +88,12 @@ void BlockBuilder::leave(Task const& task) {
   auto& datum = m_data[own.index()];
   m_chain_of.erase(task.id);
   datum.chain.erase(std::ranges::find(datum.chain, task.id));
-  for_each_input(task.id, own, [&](DataId) { --datum.inputs; });
+  free_if_empty(datum.chain);
+  for_each_input(task.id, own, [&](DataId input) {
+    --datum.inputs;
+    --m_data[input.index()].reading;
+    forget_gone_readers(input);
+  });
 }
 
 void BlockBuilder::ended(Task const& task) {

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -38,7 +37,7 @@ class BlockBuilder {
 
   [[nodiscard]] GroupId owner(DataId data) const { return m_data[data.index()].owner; }
   [[nodiscard]] std::uint64_t block(DataId data) const { return m_data[data.index()].block; }
-  [[nodiscard]] std::deque<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
+  [[nodiscard]] std::vector<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
   void own(DataId data, GroupId group, std::uint64_t block);
 
   /// Where a block for the group best starts: the most urgent ready task, of an open datum if there is one, for which
@@ -61,8 +60,9 @@ class BlockBuilder {
 
  private:
   struct Datum {
-    std::deque<TaskId> chain;
+    std::vector<TaskId> chain;
     std::vector<TaskId> readers;  // of its value; some are given or gone
+    std::uint32_t reading = 0;    // of these, the ones that are not
     GroupId owner;
     std::uint64_t block = 0;
     std::uint32_t unfinished = 0;  // tasks that write it, given ones included
@@ -108,6 +108,7 @@ class BlockBuilder {
   void rank_touched();
   template <class Function>
   void for_each_reader(DataId data, Function&& function);
+  void forget_gone_readers(DataId data);
   template <class Function>
   void for_each_input(TaskId task, DataId written, Function&& function) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace granary {
 namespace {
@@ -89,11 +90,8 @@ void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
   for (auto const& access : accesses) {
     if (!is_input(access)) continue;
     auto const data = access.data.value();
-    if (data >= m_users.size()) {
-      m_users.resize(data + 1);
-      m_data.resize((data + 1) * m_groups);
-    }
-    auto& users = m_users[data];
+    take_place(data);
+    auto& users = users_of(data);
     if (users.empty()) {
       for (std::size_t g = 0; g < m_groups; ++g) {
         datum(data, g).loaded = loaded(access.data, GroupId(static_cast<std::uint32_t>(g)));
@@ -156,7 +154,7 @@ void DartsIndex::remove(TaskId id) {
 }
 
 void DartsIndex::unlink_input(Input const& input) {
-  auto& users = m_users[input.data];
+  auto& users = users_of(input.data);
   auto const place = input.place;
   users[place] = users.back();
   users.pop_back();
@@ -164,6 +162,31 @@ void DartsIndex::unlink_input(Input const& input) {
   if (!users.empty()) return;
   std::vector<User>().swap(users);
   for (std::size_t g = 0; g < m_groups; ++g) datum(input.data, g).tops.reset();
+  give_back_place(input.data);
+}
+
+void DartsIndex::take_place(std::uint32_t data) {
+  if (data >= m_places.size()) m_places.resize(data + 1, no_place);
+  auto& place = m_places[data];
+  if (place != no_place) return;
+  if (m_free_places.empty()) {
+    place = static_cast<std::uint32_t>(m_users.size());
+    m_users.emplace_back();
+    m_data.resize(m_data.size() + m_groups);
+  } else {
+    place = m_free_places.back();
+    m_free_places.pop_back();
+  }
+}
+
+// Unless the datum has users, or its key is out of date.
+void DartsIndex::give_back_place(std::uint32_t data) {
+  if (!users_of(data).empty()) return;
+  for (std::size_t g = 0; g < m_groups; ++g) {
+    if (datum(data, g).changed) return;
+  }
+  for (std::size_t g = 0; g < m_groups; ++g) datum(data, g) = {};
+  m_free_places.push_back(std::exchange(m_places[data], no_place));
 }
 
 // Enters the task into S0 or S1 of the data that it misses, or takes it out.
@@ -195,7 +218,7 @@ void DartsIndex::count(std::uint32_t slot, std::size_t group) {
 }
 
 void DartsIndex::refresh(DataId data, GroupId group) {
-  if (data.index() >= m_users.size() || m_users[data.index()].empty()) return;
+  if (!has_users(data)) return;
   bool const now = loaded(data, group);
   if (datum(data.value(), group.index()).loaded != now) load(data.value(), group.index(), now);
 }
@@ -203,13 +226,13 @@ void DartsIndex::refresh(DataId data, GroupId group) {
 void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
   auto& entry = datum(data, group);
   auto const allowed = [&](User const& user) { return ((m_ready[user.slot].groups >> group) & 1U) != 0; };
-  for (auto const& user : m_users[data]) {
+  for (auto const& user : users_of(data)) {
     if (allowed(user)) count<false>(user.slot, group);
   }
   entry.loaded = loaded;
   entry.tops.reset();  // made again when somebody asks
   mark_changed(data, group);
-  for (auto const& user : m_users[data]) {
+  for (auto const& user : users_of(data)) {
     if (!allowed(user)) continue;
     auto& missing = lane(user.slot, group).missing;
     missing = loaded ? missing - 1 : missing + 1;
@@ -218,7 +241,7 @@ void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
 }
 
 void DartsIndex::replicas_changed(DataId data) {
-  if (data.index() >= m_users.size() || m_users[data.index()].empty()) return;
+  if (!has_users(data)) return;
   for (std::size_t g = 0; g < m_groups; ++g) {
     datum(data.value(), g).transfer_changed = true;
     if (!datum(data.value(), g).loaded) mark_changed(data.value(), g);
@@ -239,6 +262,7 @@ void DartsIndex::update_keys(std::size_t group) {
     // Without S0 and S1 a datum comes after all others, and lines 14 to 17 do not ask which it is.
     if (entry.loaded || entry.size[0] + entry.size[1] == 0) {
       m_candidates[group].erase(data);
+      give_back_place(data);
       continue;
     }
     if (entry.transfer_changed) {
@@ -254,7 +278,7 @@ void DartsIndex::update_keys(std::size_t group) {
 }
 
 RankedTask DartsIndex::top(std::uint32_t data, std::size_t group, std::uint32_t missing) {
-  auto const& users = m_users[data];
+  auto const& users = users_of(data);
   auto& entry = datum(data, group);
   if (!entry.tops && users.size() <= few_users) {
     RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
@@ -288,7 +312,7 @@ DataId DartsIndex::best_data(GroupId group) {
 
 std::vector<TaskId> DartsIndex::enabled_by(DataId data, GroupId group) const {
   std::vector<RankedTask> ranked;
-  for (auto const& user : m_users[data.index()]) {
+  for (auto const& user : users_of(data.value())) {
     auto const& ready = m_ready[user.slot];
     if (((ready.groups >> group.index()) & 1U) != 0 && lane(user.slot, group.index()).missing == 1) {
       ranked.push_back({ready.priority, ready.id});

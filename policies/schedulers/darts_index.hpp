@@ -112,9 +112,14 @@ class DartsIndex {
     LazyTaskHeap heap;
   };
 
-  [[nodiscard]] Datum& datum(std::uint32_t data, std::size_t group) { return m_data[data * m_groups + group]; }
-  [[nodiscard]] Datum const& datum(std::uint32_t data, std::size_t group) const {
-    return m_data[data * m_groups + group];
+  // Of data that have a place.
+  [[nodiscard]] Datum& datum(std::uint32_t data, std::size_t group) {
+    return m_data[m_places[data] * m_groups + group];
+  }
+  [[nodiscard]] std::vector<User>& users_of(std::uint32_t data) { return m_users[m_places[data]]; }
+  [[nodiscard]] std::vector<User> const& users_of(std::uint32_t data) const { return m_users[m_places[data]]; }
+  [[nodiscard]] bool has_users(DataId data) const {
+    return data.index() < m_places.size() && m_places[data.index()] != no_place && !users_of(data.value()).empty();
   }
   [[nodiscard]] Lane& lane(std::uint32_t slot, std::size_t group) { return m_lanes[slot * m_groups + group]; }
   [[nodiscard]] Lane const& lane(std::uint32_t slot, std::size_t group) const {
@@ -125,6 +130,8 @@ class DartsIndex {
   [[nodiscard]] std::uint32_t take_slot();
   [[nodiscard]] MaskedHeap& heap_of(std::uint64_t groups);
   void link_inputs(std::uint32_t slot, AccessList const& accesses);
+  void take_place(std::uint32_t data);
+  void give_back_place(std::uint32_t data);
   void unlink_input(Input const& input);
   template <bool Add>
   void count(std::uint32_t slot, std::size_t group);
@@ -140,8 +147,12 @@ class DartsIndex {
   std::vector<Ready> m_ready;  // by slot
   std::vector<Lane> m_lanes;   // by slot and group
   std::vector<std::uint32_t> m_free_slots;
-  std::vector<std::vector<User>> m_users;              // by datum
-  std::vector<Datum> m_data;                           // by datum and group
+  // Ready tasks read few of all data: those have a place in what follows, the others four bytes.
+  static constexpr std::uint32_t no_place = 0xffffffffU;
+  std::vector<std::uint32_t> m_places;  // by datum
+  std::vector<std::uint32_t> m_free_places;
+  std::vector<std::vector<User>> m_users;              // by place
+  std::vector<Datum> m_data;                           // by place and group
   std::vector<std::vector<std::uint32_t>> m_changed;   // by group
   std::vector<IndexedHeap<Key, Better>> m_candidates;  // by group: data with S0 or S1
   std::vector<MaskedHeap> m_by_mask;

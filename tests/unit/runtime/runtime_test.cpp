@@ -195,11 +195,15 @@ TEST_F(Environment, FillsInWhatTheProgramLeavesOpen) {
   set("GRANARY_SCHEDULER", "eager");
   set("GRANARY_WORKERS", "3");
   set("GRANARY_MEMORY", "2MiB");
+  EXPECT_EQ(configure({}).max_live_tasks, 100'000U);
+  set("GRANARY_MAX_LIVE_TASKS", "500");
   auto const open = configure({});
   EXPECT_EQ(open.scheduler, "eager");
   EXPECT_EQ(open.eviction, "lru");
   EXPECT_EQ(open.workers, 3U);
   EXPECT_EQ(open.host_memory, 2_MiB);
+  EXPECT_EQ(open.max_live_tasks, 500U);
+  EXPECT_EQ(configure({.max_live_tasks = 7}).max_live_tasks, 7U);
   auto const stated = configure({.scheduler = "darts", .workers = 1, .host_memory = 1_MiB});
   EXPECT_EQ(stated.scheduler, "darts");
   EXPECT_EQ(stated.eviction, "luf");
@@ -213,6 +217,11 @@ TEST_F(Environment, MalformedValuesNameTheVariable) {
     EXPECT_THROW(static_cast<void>(configure({})), InvalidArgument) << bad;
   }
   ::unsetenv("GRANARY_WORKERS");
+  for (auto const* bad : {"0", "many", "-1", "1e5"}) {
+    set("GRANARY_MAX_LIVE_TASKS", bad);
+    EXPECT_THROW(static_cast<void>(configure({})), InvalidArgument) << bad;
+  }
+  ::unsetenv("GRANARY_MAX_LIVE_TASKS");
   set("GRANARY_MEMORY", "lots");
   try {
     static_cast<void>(configure({}));

@@ -52,6 +52,27 @@ struct Bench {
 
 long long nanoseconds(Instant at) { return at.time_since_epoch().count(); }
 
+TEST(Simulator, LetsTimePassWhileTooManyTasksLive) {
+  SimulatorOptions options;
+  options.max_live_tasks = 16;
+  Bench bench(disk_and_host(2), options);
+  std::vector<DataId> data;
+  for (int i = 0; i < 20; ++i) data.push_back(bench.stored("a", 1000));
+  for (std::size_t i = 0; i < 400; ++i) bench.submit({{data[i % 20], AccessMode::ReadWrite}}, 500);
+  EXPECT_GT(bench.simulator.now(), Instant{});
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(report.statistics.tasks_run, 400U);
+  EXPECT_EQ(report.statistics.most_live_tasks, 16U);
+}
+
+TEST(Simulator, OtherwiseSubmissionTakesNoTime) {
+  Bench bench(disk_and_host(2));
+  DataId const a = bench.stored("a", 1000);
+  for (int i = 0; i < 400; ++i) bench.submit({{a, AccessMode::ReadWrite}}, 500);
+  EXPECT_EQ(bench.simulator.now(), Instant{});
+  EXPECT_EQ(bench.simulator.run().statistics.most_live_tasks, 400U);
+}
+
 TEST(Simulator, AddsUpLatencyTransferKernelAndWriteBack) {
   Bench bench(disk_and_host(1));
   DataId const a = bench.stored("a", 1000);

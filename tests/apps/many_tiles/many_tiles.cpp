@@ -1,0 +1,54 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reads the lower triangle of a generated matrix of ORDER x ORDER tiles tile by tile, PASSES times each, under a memory
+// limit of LIMIT bytes with SCHEDULER: for the test of what a process with very many tiles and tasks takes. Prints how
+// many tasks ran.
+#include <granary/linalg/linalg.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::uint64_t tile = 8;
+
+struct AddUp {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class Tile, class Sum>
+  void operator()(Exec const&, Tile const& elements, Sum const& sum) const {
+    for (std::size_t i = 0; i < elements.extent(0); ++i) sum(0) += elements(i, i);
+  }
+};
+
+std::uint64_t run(std::string const& scheduler, std::uint64_t order, std::uint64_t passes, granary::Bytes limit) {
+  granary::Runtime runtime({.scheduler = scheduler, .workers = 2, .devices = "none", .host_memory = limit});
+  granary::FileMatrix<double> const a(runtime, granary::parse_generated("random:" + std::to_string(order * tile)),
+                                      {.part = granary::MatrixPart::Lower, .tile = tile});
+  std::vector<granary::Data<Kokkos::View<double*, Kokkos::HostSpace>>> sums;
+  for (std::uint64_t i = 0; i < order; ++i)
+    sums.push_back(runtime.data(Kokkos::View<double*, Kokkos::HostSpace>("sum", 1)));
+  for (std::uint64_t i = 0; i < order; ++i) {
+    for (std::uint64_t j = 0; j <= i; ++j) {
+      for (std::uint64_t pass = 0; pass < passes; ++pass)
+        runtime.submit("add up", AddUp{}, read(a.tile(i, j)), read_write(sums[i]));
+    }
+  }
+  runtime.wait();
+  return runtime.statistics().planner.tasks_run;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) return 2;
+  Kokkos::ScopeGuard const kokkos;
+  try {
+    std::printf("%llu\n", static_cast<unsigned long long>(
+                              run(argv[1], std::stoull(argv[2]), std::stoull(argv[3]), std::stoull(argv[4]))));
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,208 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Submission that sleeps while too many tasks live.
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/core/model/bottom_level_scope.hpp>
+
+#include "support/engine_fixture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+namespace granary::test {
+namespace {
+
+using enum AccessMode;
+
+EngineOptions at_most(std::uint64_t tasks) {
+  EngineOptions options;
+  options.max_live_tasks = tasks;
+  return options;
+}
+
+std::uint64_t most_live_tasks(EngineFixture& fixture) { return fixture.engine->statistics().planner.most_live_tasks; }
+
+// A worker that is handed one of these stays there until it is opened.
+std::atomic<bool> open = false;
+std::atomic<int> entered = 0;
+void wait_at_gate(KernelCall const&) {
+  ++entered;
+  entered.notify_all();
+  open.wait(false);
+}
+void close_gate() {
+  open = false;
+  entered = 0;
+}
+void open_gate() {
+  open = true;
+  open.notify_all();
+}
+
+TEST(EngineThrottle, NoMoreTasksLiveThanStated) {
+  for (std::uint64_t const limit : {1U, 2U, 7U, 64U}) {
+    EngineFixture fixture(2, 1_MiB, at_most(limit));
+    std::array<std::uint64_t, 16> counters{};
+    std::vector<DataId> data;
+    for (auto& counter : counters) data.push_back(fixture.in_place(counter));
+    auto const count = fixture.codelet("increment", increment);
+    for (std::size_t i = 0; i < 16 * 20; ++i) fixture.submit(count, {{data[i % 16], ReadWrite}});
+    fixture.engine->wait();
+    EXPECT_THAT(counters, testing::Each(20U));
+    EXPECT_LE(most_live_tasks(fixture), limit);
+    EXPECT_EQ(fixture.engine->statistics().planner.tasks_run, 16U * 20);
+  }
+}
+
+TEST(EngineThrottle, WithoutALimitAllMayLive) {
+  close_gate();
+  EngineFixture fixture(1, 1_MiB, at_most(0));
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  fixture.submit(fixture.codelet("gate", wait_at_gate), {{data, ReadWrite}});
+  auto const count = fixture.codelet("increment", increment);
+  for (int i = 0; i < 999; ++i) fixture.submit(count, {{data, ReadWrite}});
+  EXPECT_EQ(most_live_tasks(fixture), 1000U);
+  open_gate();
+  fixture.engine->wait();
+  EXPECT_EQ(x, 999U);
+}
+
+TEST(EngineThrottle, SeveralThreadsMaySleep) {
+  constexpr std::uint64_t limit = 32;
+  constexpr std::uint64_t threads = 4;
+  EngineFixture fixture(2, 1_MiB, at_most(limit));
+  std::array<std::uint64_t, threads> counters{};
+  auto const count = fixture.codelet("increment", increment);
+  std::vector<std::thread> submitters;
+  for (auto& counter : counters) {
+    submitters.emplace_back([&] {
+      auto const data = fixture.in_place(counter);
+      for (int i = 0; i < 300; ++i) fixture.submit(count, {{data, ReadWrite}});
+    });
+  }
+  for (auto& submitter : submitters) submitter.join();
+  fixture.engine->wait();
+  EXPECT_THAT(counters, testing::Each(300U));
+  EXPECT_LE(most_live_tasks(fixture), limit + threads - 1) << "each may add one while the others sleep";
+}
+
+// Tasks that need room wait for nothing that the submission has yet to do.
+TEST(EngineThrottle, DataThatAreNotReleasedYetDoNotKeepTasksFromEnding) {
+  EngineFixture fixture(2, 24, at_most(2));  // room for three values
+  auto const set = fixture.codelet(
+      "set", [](KernelCall const& call) { value(call) = *static_cast<std::uint64_t const*>(call.parameters); });
+  auto const add = fixture.codelet("add", [](KernelCall const& call) { value(call, 1) += value(call, 0); });
+  std::uint64_t sum = 0;
+  auto const total = fixture.in_place(sum);
+  std::vector<DataId> data;
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    data.push_back(fixture.engine->add_data({.name = "t", .bytes = 8, .origin = {}, .home = {}}));
+    fixture.submit(set, {{data.back(), Write}}, i);
+  }
+  for (auto const x : data) fixture.submit(add, {{x, Read}, {total, ReadWrite}});
+  for (auto const x : data) fixture.engine->release_data(x);
+  fixture.engine->wait();
+  EXPECT_EQ(sum, 1225U);
+}
+
+TEST(EngineThrottle, CancelWakesASubmissionWhileTasksStillRun) {
+  close_gate();
+  EngineFixture fixture(2, 1_MiB, at_most(2));
+  std::uint64_t x = 0;
+  std::uint64_t y = 0;
+  std::array const data{fixture.in_place(x), fixture.in_place(y)};
+  auto const gate = fixture.codelet("gate", wait_at_gate);
+  std::thread submitter([&] {
+    for (auto const datum : data) fixture.submit(gate, {{datum, ReadWrite}});
+  });
+  for (int before = entered; before < 2; before = entered) entered.wait(before);
+  fixture.engine->cancel(std::make_exception_ptr(std::runtime_error("stop")));
+  submitter.join();  // both tasks still run
+  EXPECT_FALSE(open);
+  open_gate();
+  EXPECT_THROW(fixture.engine->wait(), std::runtime_error);
+}
+
+TEST(EngineThrottle, FailuresWakeASubmission) {
+  EngineFixture fixture(1, 1_MiB, at_most(8));
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  fixture.submit(fixture.codelet("fail", [](KernelCall const&) { throw std::runtime_error("no"); }),
+                 {{data, ReadWrite}});
+  auto const count = fixture.codelet("increment", increment);
+  for (int i = 0; i < 1000; ++i) fixture.submit(count, {{data, ReadWrite}});
+  EXPECT_THROW(fixture.engine->wait(), std::runtime_error);
+  EXPECT_EQ(x, 0U);
+  EXPECT_LE(most_live_tasks(fixture), 8U);
+}
+
+// On the only worker, which would wait for itself.
+TEST(EngineThrottle, ATaskMaySubmit) {
+  EngineFixture fixture(1, 1_MiB, at_most(3));
+  static std::uint64_t x = 0;
+  static DataId data;
+  static CodeletId count;
+  static EngineFixture* here = &fixture;
+  data = fixture.in_place(x);
+  count = fixture.codelet("increment", increment);
+  static std::uint64_t other = 0;
+  auto const own = fixture.in_place(other);
+  auto const submits = fixture.codelet("submits", [](KernelCall const& call) {
+    for (int i = 0; i < 20; ++i) here->submit(count, {{data, ReadWrite}});
+    value(call) = EngineScope::current() == here->engine.get() ? 1 : 0;
+  });
+  fixture.submit(submits, {{own, ReadWrite}});
+  fixture.engine->wait();
+  EXPECT_EQ(x, 20U);
+  EXPECT_EQ(other, 1U);
+  EXPECT_EQ(EngineScope::current(), nullptr);
+}
+
+// Parameters of cancelled tasks are destroyed by whoever hears of it: here by the thread that reports a copy.
+TEST(EngineThrottle, AThreadThatReportsACopyNeverSleeps) {
+  EngineFixture fixture(1, 1_MiB, at_most(2));
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  auto const count = fixture.codelet("increment", increment);
+  auto const lost = fixture.engine->add_data({.name = "lost", .bytes = 8, .origin = fixture.disk, .home = {}});
+  bool works_for_it = false;
+  std::shared_ptr<int> last_words(new int(0), [&](int* number) {
+    works_for_it = EngineScope::current() == fixture.engine.get();
+    for (int i = 0; i < 10; ++i) fixture.submit(count, {{data, ReadWrite}});
+    delete number;
+  });
+  fixture.copies->next_answer = LoggingCopies::Answer::Failed;
+  fixture.submit(fixture.codelet("reads", [](KernelCall const&) {}), {{lost, Read}}, std::move(last_words));
+  EXPECT_THROW(fixture.engine->wait(), IoError);
+  fixture.engine->wait();
+  EXPECT_TRUE(works_for_it);
+  EXPECT_EQ(x, 10U);
+}
+
+TEST(EngineThrottle, ARecordedGraphIsSubmittedInParts) {
+  EngineFixture fixture(2, 1_MiB, at_most(16));
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  auto const append = fixture.codelet("append", [](KernelCall const& call) {
+    value(call) = value(call) * 3 + *static_cast<std::uint64_t const*>(call.parameters);
+  });
+  BottomLevelScope scope(*fixture.engine, fixture.engine->estimator());
+  std::uint64_t expected = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    std::array const accesses{Access{data, ReadWrite}};
+    scope.submit({append, accesses, 0, 0}, Parameters(i));
+    expected = expected * 3 + i;
+  }
+  scope.close();
+  fixture.engine->wait();
+  EXPECT_EQ(x, expected);
+  EXPECT_LE(most_live_tasks(fixture), 16U);
+}
+
+}  // namespace
+}  // namespace granary::test
