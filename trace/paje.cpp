@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_speeds = 2000;
 
 // The definitions of events that the file uses: numbers and fields.
-constexpr std::string_view header = R"paje(%EventDef PajeDefineContainerType 1
+constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerType 1
 % Alias string
 % ContainerType string
 % Name string
@@ -166,7 +166,7 @@ class PajeWriter {
   PajeWriter(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {}
 
   void write() {
-    m_file.write(header);
+    m_file.write(definitions);
     for (std::size_t c = 0; c < m_trace.codelets.size(); ++c) {
       m_file.print("6 C{} WS {} \"{}\"\n", c, paje_string(m_trace.codelets[c]), colours[c % colours.size()]);
     }
