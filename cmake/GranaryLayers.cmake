@@ -29,6 +29,10 @@ target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconver
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
   # GCC 12 sees overlaps in the concatenation of strings that are not there (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+if(CMAKE_UNITY_BUILD)
+  # Of several sources compiled at once, GCC takes local types for ones of a header.
+  target_compile_options(granary_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(GRANARY_HAVE_CUDA)
   # fmt 9 takes nvcc for a compiler without constexpr, and then calls what is not constexpr from what is.
   target_compile_definitions(granary_options INTERFACE FMT_USE_CONSTEXPR=1)

@@ -88,6 +88,10 @@ and run this command again."
     for package in "${missing[@]}"; do [[ "$package" == libtrilinos-* ]] || kept+=("$package"); done
     missing=("${kept[@]}" libkokkos-dev)
   fi
+  if [[ " ${missing[*]} " == *" $kokkos "* && -n "$(apt-cache madison libkokkos-dev 2>/dev/null)" ]]; then
+    step "Kokkos 3.4.1, with which the tasks of applications that launch Kokkos kernels run one at a time; this system also
+   has libkokkos-dev, which is newer: install it and remove $build/, if you write such tasks (docs/kokkos.md)"
+  fi
   run_logged apt-install.log "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 

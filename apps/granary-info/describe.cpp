@@ -48,7 +48,11 @@ Json describe_software() {
   int const threads = blas_threads();
   std::string const vendor = vendor_backend();
   return {{"version", of.granary},
-          {"kokkos", {{"version", of.kokkos}, {"backends", kokkos_backends()}, {"host", HostExecutionSpace::name()}}},
+          {"kokkos",
+           {{"version", of.kokkos},
+            {"backends", kokkos_backends()},
+            {"host", HostExecutionSpace::name()},
+            {"concurrent_host_kernels", concurrent_host_kernels}}},
           {"kokkos_kernels", of.kokkos_kernels == "none" ? Json() : Json(of.kokkos_kernels)},
           {"blas", {{"name", blas_description()}, {"threads", threads > 0 ? Json(threads) : Json()}}},
           {"host_tile_kernels", host_kernels_description()},

@@ -45,9 +45,14 @@ std::string software_text(Json const& of) {
   auto const& kokkos = of.at("kokkos");
   auto const& threads = of.at("blas").at("threads");
   return line("granary", of.at("version")) +
-         line("Kokkos", fmt::format("{}: {}; host kernels on {}", kokkos.at("version").get<std::string>(),
-                                    fmt::join(kokkos.at("backends").get<std::vector<std::string>>(), ", "),
-                                    kokkos.at("host").get<std::string>())) +
+         line("Kokkos",
+              fmt::format("{}: {}; host kernels on {}{}", kokkos.at("version").get<std::string>(),
+                          fmt::join(kokkos.at("backends").get<std::vector<std::string>>(), ", "),
+                          kokkos.at("host").get<std::string>(),
+                          kokkos.at("concurrent_host_kernels").get<bool>()
+                              ? ""
+                              : ", one at a time: tasks that launch Kokkos kernels wait for each other (Kokkos "
+                                "4.0 or newer runs them at once)")) +
          line("Kokkos Kernels", word(of.at("kokkos_kernels"))) +
          line("BLAS", of.at("blas").at("name").get<std::string>() +
                           (threads.is_null() ? "" : ", " + number_of(threads, "thread") + " a call outside runs")) +

@@ -61,8 +61,8 @@ Duration HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCal
       std::call_once(warned_of_lock, [] {
         spdlog::warn(
             "granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch some run one at a "
-            "time; "
-            "Kokkos 4.0 or newer can",
+            "time; bodies that launch none run at once if they say so by 'static constexpr bool "
+            "launches_kokkos_kernels = false;', and with Kokkos 4.0 or newer all do",
             KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100);
       });
     }

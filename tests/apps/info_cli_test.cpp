@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/engine/model_file.hpp>
 #include <granary/policies/registry.hpp>
 
@@ -138,6 +139,7 @@ TEST_F(InfoCli, SoftwareAndPolicies) {
   EXPECT_THAT(software.at("version").get<std::string>(), ContainsRegex("^[0-9]+\\.[0-9]+\\.[0-9]+$"));
   EXPECT_THAT(software.at("kokkos").at("version").get<std::string>(), ContainsRegex("^[0-9]+\\.[0-9]+\\.[0-9]+$"));
   EXPECT_THAT(software.at("kokkos").at("backends"), Not(::testing::IsEmpty()));
+  EXPECT_EQ(software.at("kokkos").at("concurrent_host_kernels"), concurrent_host_kernels);
   EXPECT_FALSE(software.at("blas").at("name").get<std::string>().empty());
   EXPECT_EQ(software.at("device_backend").is_null(), std::string(vendor_backend()).empty());
   auto const& policies = description.at("policies");

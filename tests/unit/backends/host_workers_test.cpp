@@ -6,9 +6,12 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -49,6 +52,25 @@ TEST(HostWorkers, BodiesThatLaunchKokkosKernelsRunOneAtATimeWhereTheyMust) {
   Inside inside;
   run_on_two(workers, count_inside, true, &inside, 500);
   EXPECT_LE(inside.most, concurrent_host_kernels ? 2 : 1);
+}
+
+// In a process of its own, since it is said once.
+TEST(HostWorkersDeathTest, TheWarningNamesTheMemberToSet) {
+  if (concurrent_host_kernels) GTEST_SKIP() << "this Kokkos needs no warning";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto const run = [] {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    {
+      HostWorkers workers(2, {});
+      Inside inside;
+      run_on_two(workers, count_inside, true, &inside, 1);
+    }
+    std::fflush(nullptr);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0),
+              "run one at a time; bodies that launch none run at once if they say so by "
+              "'static constexpr bool launches_kokkos_kernels = false;'");
 }
 
 TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
