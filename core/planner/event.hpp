@@ -64,8 +64,8 @@ struct CancelAll {
 struct ClearFailures {};
 
 /// Everything that a planner is ever told; a journal is a list of these.
-using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, FlushHomes, CancelAll, ClearFailures>;
+using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
+                           TaskSkipped, FlushHomes, CancelAll, ClearFailures, RetainData>;
 
 }  // namespace granary
 
