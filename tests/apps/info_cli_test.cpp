@@ -14,7 +14,7 @@
 
 #include "apps/cli_test.hpp"
 
-namespace granary {
+namespace granary::info_cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -234,4 +234,4 @@ TEST_F(InfoCli, RefusesBadInput) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::info_cli_test

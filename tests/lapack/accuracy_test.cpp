@@ -14,7 +14,7 @@
 #include "unit/linalg/api.hpp"
 #include "unit/linalg/lu.hpp"
 
-namespace granary {
+namespace granary::accuracy_test {
 namespace {
 
 using testing::Rectangle;
@@ -187,4 +187,4 @@ TYPED_TEST(MixedAccuracy, OfPosvIsThatOfTheTheory) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::accuracy_test
