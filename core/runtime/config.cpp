@@ -7,7 +7,6 @@
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/runtime/address_space.hpp>
 #include <granary/core/runtime/machine.hpp>
-#include <granary/outofcore/storage.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/trace_file.hpp>
 
@@ -141,17 +140,11 @@ void configure_devices(RuntimeOptions& options) {
 }
 
 void check_host_memory(Bytes limit) {
-  constexpr char const* where = " (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)";
-  if (limit < io_alignment) {
-    throw InvalidArgument("a memory limit of " + std::to_string(limit) +
-                          " bytes holds no data, which take multiples of " + std::to_string(io_alignment) +
-                          " bytes: raise it" + where);
-  }
-  if (limit > most_memory) {
-    throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " +
-                          format_bytes(most_memory) + " of addresses that a process has; this one may use " +
-                          format_bytes(discover_host().memory) + " of memory: lower the limit" + where);
-  }
+  if (limit <= most_memory) return;
+  throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " +
+                        format_bytes(most_memory) + " of addresses that a process has; this one may use " +
+                        format_bytes(discover_host().memory) +
+                        " of memory: lower the limit (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
 }  // namespace

@@ -27,6 +27,15 @@ constexpr std::uint32_t device_issue = 2;
 constexpr Bytes least_pinned = 64_KiB;
 constexpr std::size_t disk_links = 2;  // the machine's first
 
+// Not in `configure`: the programs, which plan with what that returns, name the least that suffices.
+RuntimeOptions complete(RuntimeOptions const& options) {
+  auto completed = configure(options);
+  if (completed.host_memory >= io_alignment) return completed;
+  throw InvalidArgument("a memory limit of " + std::to_string(completed.host_memory) +
+                        " bytes holds no data, which take multiples of " + std::to_string(io_alignment) +
+                        " bytes: raise it (GRANARY_MEMORY, RuntimeOptions::host_memory)");
+}
+
 }  // namespace
 
 detail::DataHold::~DataHold() {
@@ -40,7 +49,7 @@ detail::DataHold::~DataHold() {
 }
 
 Runtime::Runtime(RuntimeOptions const& options)
-    : m_options(configure(options)),
+    : m_options(complete(options)),
       m_devices(find_devices(m_options)),
       m_device_links(device_links(m_devices)),
       m_pinned(m_devices.empty() ? nullptr : std::make_shared<PinnedMemory>(m_devices.api)),

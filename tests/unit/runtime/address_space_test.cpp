@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/machine.hpp>
+#include <granary/core/runtime/runtime.hpp>
 
 #include <gmock/gmock.h>
 
@@ -62,8 +63,9 @@ TEST(AddressSpace, LimitsThatCannotBeAreRefusedInASentence) {
   auto const refused = [](Bytes memory) {
     return refusal([&] { static_cast<void>(configure({.workers = 1, .devices = "none", .host_memory = memory})); });
   };
-  EXPECT_THAT(refused(1000), AllOf(HasSubstr("a memory limit of 1000 bytes holds no data"), HasSubstr("4096 bytes"),
-                                   HasSubstr("--memory")));
+  EXPECT_THAT(refusal([] { Runtime({.workers = 1, .devices = "none", .host_memory = 1000}); }),
+              AllOf(HasSubstr("a memory limit of 1000 bytes holds no data"), HasSubstr("4096 bytes"),
+                    HasSubstr("RuntimeOptions::host_memory")));
   EXPECT_THAT(refused(Bytes{1} << 62), AllOf(HasSubstr("a memory limit of 4194304.0 TiB is more than the 128.0 TiB"),
                                              HasSubstr("lower the limit"), HasSubstr("--memory")));
   EXPECT_EQ(configure({.workers = 1, .devices = "none", .host_memory = 4096}).host_memory, 4096U);
