@@ -141,9 +141,8 @@ void configure_devices(RuntimeOptions& options) {
 
 void check_host_memory(Bytes limit) {
   if (limit <= most_memory) return;
-  throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " +
-                        format_bytes(most_memory) + " of addresses that a process has; this one may use " +
-                        format_bytes(discover_host().memory) +
+  throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " + format_bytes(most_memory) +
+                        " of addresses that a process has; this one may use " + format_bytes(discover_host().memory) +
                         " of memory: lower the limit (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
