@@ -17,8 +17,9 @@ if (($# == 0)); then set -- core policies simulator trace outofcore linalg workl
   exit 1
 }
 log=build/tidy.log
+# Where several sources are compiled at once, the file that includes them lies in the same folder of build/.
 status=0
-run-clang-tidy-16 -clang-tidy-binary clang-tidy-16 -p build "${checks[@]}" -quiet -j "$(nproc)" "${@/#/$PWD/}" >"$log" 2>&1 || status=$?
+run-clang-tidy-16 -clang-tidy-binary clang-tidy-16 -p build "${checks[@]}" -quiet -j "$(nproc)" "${@/#/$PWD/(build/)?}" >"$log" 2>&1 || status=$?
 # Of the log only what was found is of interest, not each command and the number of suppressed warnings.
 grep -vE '^(clang-tidy-16 |\[[0-9/]+\] |[0-9]+ warnings? (generated|treated)|Suppressed |Use -header-filter)' "$log" || true
 exit "$status"

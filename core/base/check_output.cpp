@@ -52,6 +52,7 @@ void check_place(std::string const& output) {
 }
 
 void check(std::string const& output, std::vector<std::string> const& inputs, bool special) {
+  if (output.empty()) throw InvalidArgument("the name of an output is empty");
   std::error_code ignored;
   for (auto const& input : inputs) {
     if (fs::equivalent(output, input, ignored))

@@ -145,6 +145,8 @@ Engine::Section::~Section() {
   bool const tell_submitters =
       engine.m_submitters > 0 && engine.goes_on(std::exchange(engine.m_cancels_told, engine.m_cancels));
   if (tell_submitters) engine.m_fewer_epoch.fetch_add(1);
+  std::vector<std::shared_ptr<void const>> to_drop;
+  if (!engine.m_dropped_bindings.empty() && EngineScope::current() == nullptr) to_drop.swap(engine.m_dropped_bindings);
   engine.m_lock.unlock();
   if (tell_waiters) engine.m_idle_epoch.notify_all();
   if (tell_submitters) engine.m_fewer_epoch.notify_all();
@@ -331,7 +333,7 @@ void Engine::perform(Section& section) {
     } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {
       queue_copy(*copy, section);
     } else if (auto const* forgotten = std::get_if<ForgetCommand>(&command)) {
-      m_addresses.forget(forgotten->data, section.dropped_bindings);
+      m_addresses.forget(forgotten->data, m_dropped_bindings);
       m_bytes_freed = m_bytes_freed || !m_bytes.overlapping(forgotten->data).empty();
       m_bytes.forget(forgotten->data);
       for (auto const& backend : m_backends.copies) backend->forget(forgotten->data);

@@ -231,6 +231,9 @@ class Engine final : public Submitter {
   std::uint32_t m_submitters = 0;    // threads that sleep until fewer tasks live
   std::uint64_t m_cancels = 0;       // calls of `cancel` that were served
   std::uint64_t m_cancels_told = 0;  // of these, the ones that sleeping submissions were woken for
+  // What forgotten data kept, until a thread of the application drops it: copies of Views, whose counts of references
+  // are not atomic in a Kokkos without threads.
+  std::vector<std::shared_ptr<void const>> m_dropped_bindings;
   bool m_bytes_freed = false;        // a datum that shared bytes with another one was forgotten
   bool m_prioritised = false;        // some task had a priority
   NodeId m_unfit_device;             // the one with the largest memory, until a task fits it

@@ -52,7 +52,7 @@ bool Engine::bytes_in_use(TaskSubmission const& submission) const {
         refuse("without being the same: let all handles of '" + m_planner.description(other).name +
                "' go first, or use one handle for both");
       }
-      if (m_planner.idle()) refuse("that could not be written back: call wait(), which tells why");
+      if (m_planner.idle()) refuse("that a failure left behind: call wait(), which tells why");
       if (works_here()) refuse("that tasks still use: a task cannot wait for them");
       in_use = true;
     }

@@ -25,7 +25,6 @@ class Engine::Section {
   std::vector<CopyJob> copies;
   std::vector<Bell*> to_wake;
   std::vector<Parameters> dropped_parameters;
-  std::vector<std::shared_ptr<void const>> dropped_bindings;
   std::vector<std::exception_ptr> dropped_errors;
 
  private:

@@ -241,8 +241,9 @@ std::vector<Failure> Planner::take_failures() {
     if (lacks_value && m_graph.pending_writers(data) == 0) left.defined = false;
     left.stale = false;
     left.cause = DataRecord::no_cause;
-    // A released value that found no way home is given up now that this was reported.
-    if (std::exchange(left.write_failed, false) && left.released) forget(data);
+    // What was released, and had to be reported before it could be forgotten.
+    bool const kept = std::exchange(left.write_failed, false) || left.poisoned;
+    if (kept && left.released && m_graph.pending_tasks(data) == 0) forget(data);
   }
   std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
   return std::exchange(m_failures, {});

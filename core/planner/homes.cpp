@@ -77,7 +77,10 @@ bool Planner::busy(LinkId link) const {
 
 void Planner::try_forget(DataId data) {
   auto& released = record(data);
-  if (m_graph.pending_tasks(data) > 0 || released.write_failed) return;
+  // Whoever registers the bytes of a View again before its failure was reported finds them without a value.
+  bool const unreported =
+      released.poisoned && released.cause != DataRecord::no_cause && released.description.origin_is_home;
+  if (m_graph.pending_tasks(data) > 0 || released.write_failed || unreported) return;
   if (!released.going_home) send_home(data);
   if (!released.going_home) forget(data);
 }
