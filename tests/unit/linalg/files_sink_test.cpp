@@ -230,6 +230,7 @@ TEST_F(MatrixSinkTest, OutputsThatCannotBe) {
   EXPECT_NE(message(directory / "link.h5"), "");
   EXPECT_NE(message(directory / "hard.h5"), "");
   EXPECT_EQ(message(directory / "new.h5"), "");
+  EXPECT_EQ(message(""), "the name of an output is empty");
   EXPECT_EQ(message(directory.path()), "the output " + directory.path() + " is a directory");
   EXPECT_EQ(message("/nowhere/L.h5"), "cannot write the output /nowhere/L.h5: /nowhere: No such file or directory");
   EXPECT_THROW(MatrixSink(io, "/nowhere/L.h5", {.rows = 10, .cols = 10, .tile = 4}), InvalidArgument);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -209,6 +210,51 @@ TEST(SharedViews, MemoryLivesUntilTheTasksOfEachOfItsHandlesEnded) {
     EXPECT_LE(x.use_count(), 3) << "not one more for each time";
   }
   runtime.wait();  // the sanitizers see what is used after it was freed
+}
+
+// x += 1; the task of that number throws halfway.
+struct AddOrThrow {
+  static constexpr bool launches_kokkos_kernels = false;
+  int number;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    for (std::size_t i = 0; i < x.extent(0); ++i) {
+      if (number == 3 && i == x.extent(0) / 2) throw std::runtime_error("halfway");
+      x(i) += 1;
+    }
+  }
+};
+
+TEST(SharedViews, AFailureStaysWithTheBytesUntilItIsReported) {
+  for (int const pause : {0, 2}) {
+    Vector x("x", 64);
+    Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+    for (int number = 0; number < 10; ++number) {
+      runtime.submit("add", AddOrThrow{number}, read_write(runtime.data(x)));
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    }
+    EXPECT_THROW(runtime.wait(), std::runtime_error);
+    EXPECT_EQ(x(0), 4.0) << "what follows the failure is cancelled";
+    EXPECT_EQ(x(63), 3.0);
+    runtime.submit("add", AddOrThrow{0}, read_write(runtime.data(x)));
+    runtime.wait();
+    EXPECT_EQ(x(0), 5.0) << "the bytes as they are now";
+  }
+}
+
+// In a Kokkos without threads the count of references is no atomic: workers must not touch it.
+TEST(SharedViews, CopiesOfTheViewAreCountedByTheApplicationAlone) {
+  Vector x("x", 8);
+  {
+    Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+    for (int i = 0; i < 20000; ++i) {
+      runtime.submit("add", Add{1.0}, read_write(runtime.data(x)));
+      Vector const copy = x;
+    }
+    runtime.wait();
+  }
+  EXPECT_EQ(x.use_count(), 1);
+  EXPECT_EQ(x(0), 20000.0);
 }
 
 // Random parts of a matrix, held for a while, on cores and emulated devices: the result is that of one task after the
