@@ -186,10 +186,11 @@ void Engine::wait() {
     perform(section);
   });
   wait_until_idle();
-  auto failures = apply([&](Section&) {
+  auto failures = apply([&](Section& section) {
     if (!m_planner.failed()) return std::vector<Failure>{};
     auto taken = m_planner.take_failures();
     record(ClearFailures{});
+    perform(section);
     return taken;
   });
   if (failures.empty()) return;
