@@ -100,7 +100,6 @@ TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
     std::thread thread([&] {
       workers.enter(WorkerId(0));
       started = true;
-      if (!launches) other.reset();
       blocked = workers.run(nothing, launches, {.data = {}, .worker = WorkerId(0)});
       workers.leave(WorkerId(0));
     });
