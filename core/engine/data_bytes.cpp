@@ -33,7 +33,8 @@ void DataBytes::add(DataId data, ByteSet bytes) {
     }
   }
   auto const first = bytes.first();
-  m_places[data] = m_classes[class_of(bytes)].emplace(first, Entry{data, std::move(bytes)});
+  auto& its_class = m_classes[class_of(bytes)];
+  m_places[data] = its_class.emplace(first, Entry{data, std::move(bytes)});
 }
 
 void DataBytes::forget(DataId data) {

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds device_time(20);  // each way
 constexpr Bytes longest_device_copy = 8_MiB;
 constexpr std::chrono::milliseconds disk_time(40);  // each way
 constexpr Bytes longest_disk_copy = 4_MiB;
-std::string const memory = "memory";
+std::string const memory_end = "memory";
 
 void identify(MachineModels& models) {
   auto const identity = identify_machine();
@@ -82,7 +82,7 @@ DiskSpeed measure_disk(std::string const& directory) {
 
 // An end of a device's link as the file names it. Emulated devices are all alike.
 std::string name_of_end(Devices const& devices, int end) {
-  if (end == host_end) return memory;
+  if (end == host_end) return memory_end;
   if (devices.api->emulated()) return "emulated device";
   auto const properties = devices.api->properties(end);
   return "device " + std::to_string(end) + " " + properties.name;
@@ -99,7 +99,7 @@ LinkSpeed measure_device_link(Devices const& devices, DeviceLink const& link) {
   auto const pinned = std::make_shared<PinnedMemory>(devices.api);
   auto const take = [&](int end) -> std::unique_ptr<NodeMemory> {
     constexpr Bytes bytes = device_link_width * longest_device_copy;
-    if (end == host_end) return std::make_unique<PinnedPool>(pinned, memory, bytes);
+    if (end == host_end) return std::make_unique<PinnedPool>(pinned, memory_end, bytes);
     return std::make_unique<DeviceMemory>(devices.api, end, bytes);
   };
   auto const from = take(link.from);
@@ -147,8 +147,8 @@ MachineCache::MachineCache(RuntimeOptions const& options, Devices const& devices
   bool const emulated = devices.api && devices.api->emulated();
   m_file = models_file(options.models, identify_machine().id() + (emulated ? "-emulated" : ""));
   read();
-  bool const unknown = m_known.link(memory, memory) == nullptr || m_known.link(memory, m_disk) == nullptr ||
-                       m_known.link(m_disk, memory) == nullptr ||
+  bool const unknown = m_known.link(memory_end, memory_end) == nullptr || m_known.link(memory_end, m_disk) == nullptr ||
+                       m_known.link(m_disk, memory_end) == nullptr ||
                        std::ranges::any_of(links, [&](DeviceLink const& link) { return lacks(devices, link); });
   if (!m_file.empty() && unknown && options.measure_links) measure_links(options.scratch, devices, links);
 }
@@ -177,13 +177,13 @@ void MachineCache::measure_links(std::string const& scratch, Devices const& devi
     return;
   }
   try {
-    bool const memory_known = m_known.link(memory, memory) != nullptr;
-    bool const disk_known = m_known.link(memory, m_disk) != nullptr && m_known.link(m_disk, memory) != nullptr;
-    if (!memory_known) enter(m_known, memory, memory, measure_host_memory(memory_time));
+    bool const memory_known = m_known.link(memory_end, memory_end) != nullptr;
+    bool const disk_known = m_known.link(memory_end, m_disk) != nullptr && m_known.link(m_disk, memory_end) != nullptr;
+    if (!memory_known) enter(m_known, memory_end, memory_end, measure_host_memory(memory_time));
     if (!disk_known) {
       auto const speed = measure_disk(scratch);
-      enter(m_known, m_disk, memory, speed.read);
-      enter(m_known, memory, m_disk, speed.write);
+      enter(m_known, m_disk, memory_end, speed.read);
+      enter(m_known, memory_end, m_disk, speed.write);
     }
     for (auto const& link : links) {
       if (!lacks(devices, link)) continue;
@@ -208,16 +208,16 @@ LinkSpeed MachineCache::speed_of(std::string const& from, std::string const& to,
 }
 
 DiskSpeed MachineCache::disk_speed() const {
-  return {speed_of(m_disk, memory, usual_disk), speed_of(memory, m_disk, usual_disk)};
+  return {speed_of(m_disk, memory_end, usual_disk), speed_of(memory_end, m_disk, usual_disk)};
 }
 
 std::optional<LinkSpeed> MachineCache::memory_speed() const {
-  auto const* link = m_known.link(memory, memory);
+  auto const* link = m_known.link(memory_end, memory_end);
   return link != nullptr ? std::optional(LinkSpeed{link->bytes_per_second, link->latency}) : std::nullopt;
 }
 
 bool MachineCache::knows_disk() const {
-  return m_known.link(m_disk, memory) != nullptr && m_known.link(memory, m_disk) != nullptr;
+  return m_known.link(m_disk, memory_end) != nullptr && m_known.link(memory_end, m_disk) != nullptr;
 }
 
 bool MachineCache::knows(Devices const& devices, DeviceLink const& link) const {

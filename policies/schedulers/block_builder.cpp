@@ -58,7 +58,7 @@ void BlockBuilder::for_each_reader(DataId data, Function&& function) {
 
 void BlockBuilder::forget_gone_readers(DataId data) {
   auto& read = m_data[data.index()];
-  if (read.reading > 0 && read.readers.size() <= 2 * read.reading + few_gone) return;
+  if (read.reading > 0 && read.readers.size() <= std::size_t{2} * read.reading + few_gone) return;
   for_each_reader(data, [](TaskId, std::uint32_t) {});
   free_if_empty(read.readers);
 }
