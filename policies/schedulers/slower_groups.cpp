@@ -10,7 +10,7 @@ namespace granary {
 namespace {
 
 // How many tasks are looked at for one that a slower group may take.
-constexpr int depth = 16;
+constexpr int most_looked_at = 16;
 // A group is nearly as fast as another when a task takes it at most this many times as long.
 constexpr std::int64_t nearly_as_fast = 2;
 
@@ -73,7 +73,7 @@ void SlowerGroups::leave(Task const& task) {
 TaskId SlowerGroups::best_for(GroupId group) const {
   auto const& groups = m_view->topology().groups();
   int looked_at = 0;
-  for (auto it = m_ready.begin(); it != m_ready.end() && looked_at < depth; ++it, ++looked_at) {
+  for (auto it = m_ready.begin(); it != m_ready.end() && looked_at < most_looked_at; ++it, ++looked_at) {
     TaskId const id = std::get<TaskId>(*it);
     auto const fast = m_pace.at(id).fast_groups;
     if (!m_view->task(id).allowed_on(group) || ((fast >> group.value()) & 1U) != 0) continue;
