@@ -234,10 +234,10 @@ class Engine final : public Submitter {
   // What forgotten data kept, until a thread of the application drops it: copies of Views, whose counts of references
   // are not atomic in a Kokkos without threads.
   std::vector<std::shared_ptr<void const>> m_dropped_bindings;
-  bool m_bytes_freed = false;        // a datum that shared bytes with another one was forgotten
-  bool m_prioritised = false;        // some task had a priority
-  NodeId m_unfit_device;             // the one with the largest memory, until a task fits it
-  Bytes m_device_need = 0;           // of the largest task meanwhile
+  bool m_bytes_freed = false;  // a datum that shared bytes with another one was forgotten
+  bool m_prioritised = false;  // some task had a priority
+  NodeId m_unfit_device;       // the one with the largest memory, until a task fits it
+  Bytes m_device_need = 0;     // of the largest task meanwhile
   std::uint32_t m_sections = 0;
   std::size_t m_copies = 0;           // under way, as the planner knows
   std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
