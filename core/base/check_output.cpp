@@ -32,10 +32,8 @@ std::optional<mode_t> kind_of(std::string const& output) {
 }
 
 bool is_descriptor(int descriptor, std::string const& path) {
-  struct stat open {};
-  struct stat named {};
-  return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
-         open.st_ino == named.st_ino;
+  auto const named = detail::file_at(path);
+  return named && named == detail::file_behind(descriptor);
 }
 
 std::string directory_of(fs::path const& path) {

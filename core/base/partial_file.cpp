@@ -31,8 +31,6 @@ Registry& registry() {
   return *all;
 }
 
-bool same_file(struct stat const& a, struct stat const& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
-
 FileId id_of(struct stat const& status) { return {status.st_dev, status.st_ino}; }
 
 enum class Lock { Taken, HeldElsewhere, Unsupported };
@@ -47,15 +45,22 @@ Lock lock(int descriptor) {
 
 }  // namespace
 
-OpenInput::OpenInput(std::string const& path) {
+std::optional<FileId> file_at(std::string const& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return;
-  auto const file = id_of(status);
+  return ::stat(path.c_str(), &status) == 0 ? std::optional(id_of(status)) : std::nullopt;
+}
+
+std::optional<FileId> file_behind(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 ? std::optional(id_of(status)) : std::nullopt;
+}
+
+OpenInput::OpenInput(std::string const& path) : m_file(file_at(path)) {
+  if (!m_file) return;
   std::lock_guard const guard(registry().mutex);
-  if (std::ranges::any_of(registry().files, [&](auto const* output) { return output->replaces(file); }))
+  if (std::ranges::any_of(registry().files, [&](auto const* output) { return output->replaces(*m_file); }))
     throw InvalidArgument("the input " + path + " is to be replaced by an output of this process: commit that first");
-  registry().inputs.push_back(file);
-  m_file = file;
+  registry().inputs.push_back(*m_file);
 }
 
 OpenInput::~OpenInput() {
@@ -128,9 +133,8 @@ void PartialFile::remove_dead() {
 }
 
 bool PartialFile::has_its_name() const {
-  struct stat ours {};
   struct stat named {};
-  return ::fstat(m_descriptor, &ours) == 0 && ::lstat(m_partial_path.c_str(), &named) == 0 && same_file(ours, named);
+  return ::lstat(m_partial_path.c_str(), &named) == 0 && file_behind(m_descriptor) == id_of(named);
 }
 
 void PartialFile::close() {
@@ -149,9 +153,7 @@ void PartialFile::require_space(Bytes bytes, Bytes length) const {
 }
 
 void PartialFile::require_same(int descriptor) const {
-  struct stat ours {};
-  struct stat theirs {};
-  if (::fstat(m_descriptor, &ours) == 0 && ::fstat(descriptor, &theirs) == 0 && same_file(ours, theirs)) return;
+  if (auto const ours = file_behind(m_descriptor); ours && ours == file_behind(descriptor)) return;
   throw Error(m_partial_path + " was replaced while it was written");
 }
 

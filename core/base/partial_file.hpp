@@ -35,11 +35,16 @@ namespace detail {
 /// (`ulimit -f`). `what` needs them, a noun for the message.
 void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length);
 
+/// A file, by whatever name.
 struct FileId {
   dev_t device;
   ino_t number;
   bool operator==(FileId const&) const = default;
 };
+
+/// The file at the end of the path's links, or the one behind a descriptor; nothing where there is none.
+[[nodiscard]] std::optional<FileId> file_at(std::string const& path);
+[[nodiscard]] std::optional<FileId> file_behind(int descriptor);
 
 /// Says, while it lives, that this process reads a file: no PartialFile replaces it meanwhile, so that nobody reads an
 /// old value of what the same program computes anew.
