@@ -111,7 +111,7 @@ void Planner::poison(DataId data) {
   for (std::size_t i = broken.replicas.size(); i-- > 0;) {
     if (i < broken.replicas.size()) invalidate(data, broken.replicas[i]);
   }
-  if (broken.released) try_forget(data);
+  if (broken.released()) try_forget(data);
 }
 
 // A committed task leaves the queues in which it stands.
@@ -150,7 +150,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   if (record(data).going_home) send_home(data);  // the fetch would have brought it a part of the way
   start_transfers(transfer.link);
   scan_fetching(data);
-  if (record(data).released) try_forget(data);
+  if (record(data).released()) try_forget(data);
   advance();
 }
 
@@ -172,7 +172,7 @@ void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   }
   m_failures.push_back(std::move(failure));
   cancel_unissued();
-  if (kept.released) try_forget(data);
+  if (kept.released()) try_forget(data);
 }
 
 // Nothing will bring the datum to the node: the tasks that wait for it there fail, and those beyond for which it passes
@@ -223,7 +223,7 @@ void Planner::cancel_unissued() {
 void Planner::give_up_lost(DataId data) {
   auto& given_up = record(data);
   auto const node = std::exchange(given_up.lost_on, {});
-  if (!node.valid() || given_up.released) return;
+  if (!node.valid() || given_up.released()) return;
   auto* const gone = given_up.find(node, Slot::Pool);
   if (gone == nullptr || !gone->valid || gone->pins > 0 || given_up.transfers > 0) return;
   if (m_graph.pending_tasks(data) > 0) return;  // their copies will say the same
@@ -243,7 +243,7 @@ std::vector<Failure> Planner::take_failures() {
     left.cause = DataRecord::no_cause;
     // What was released, and had to be reported before it could be forgotten.
     bool const kept = std::exchange(left.write_failed, false) || left.poisoned;
-    if (kept && left.released && m_graph.pending_tasks(data) == 0) forget(data);
+    if (kept && left.released() && m_graph.pending_tasks(data) == 0) forget(data);
   }
   std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
   return std::exchange(m_failures, {});

@@ -102,7 +102,7 @@ void Planner::check_submission(TaskSubmission const& submission, AccessList cons
   }
   auto const& name = m_codelets[submission.codelet.index()].name;
   for (auto const& access : accesses) {
-    if (!known(access.data) || record(access.data).released) {
+    if (!known(access.data) || record(access.data).released()) {
       throw InvalidArgument("task '" + name + "' accesses data " + std::to_string(access.data.value()) +
                             ", which is not registered");
     }
@@ -360,7 +360,7 @@ void Planner::end_task(Task& task) {
         m_graph.pending_writers(data) == 0) {
       m_nodes[m_topology.group(group).node.index()].final_values.push_back(data);
     }
-    if (touched.released) try_forget(data);
+    if (touched.released()) try_forget(data);
   }
 }
 

@@ -79,7 +79,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] bool failed() const { return !m_failures.empty(); }
   [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
   /// Whether a registration of the datum was not released; whether a submitted task accesses or writes it.
-  [[nodiscard]] bool held(DataId data) const { return !record(data).released; }
+  [[nodiscard]] bool held(DataId data) const { return !record(data).released(); }
   [[nodiscard]] bool accessed(DataId data) const { return record(data).accessed; }
   [[nodiscard]] bool written(DataId data) const { return record(data).written; }
   [[nodiscard]] DataDescription const& description(DataId data) const { return record(data).description; }

@@ -59,16 +59,14 @@ DataId Planner::add_data(DataDescription description) {
 
 void Planner::retain_data(DataId data) {
   if (!known(data)) throw InvalidArgument("data " + std::to_string(data.value()) + " is retained but not registered");
-  ++record(data).holders;
-  record(data).released = false;
+  ++record(data).registrations;
 }
 
 void Planner::release_data(DataId data) {
-  if (!known(data) || record(data).released) {
+  if (!known(data) || record(data).released()) {
     throw InvalidArgument("data " + std::to_string(data.value()) + " is released but not registered");
   }
-  if (--record(data).holders > 0) return;
-  record(data).released = true;
+  if (--record(data).registrations > 0) return;
   try_forget(data);
   advance();
 }

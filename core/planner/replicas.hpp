@@ -49,15 +49,15 @@ struct DataRecord {
   bool defined = false;   ///< has an origin, or a task that writes it was submitted and no failure of it was reported
   bool poisoned = false;  ///< a failure left it without a value
   bool stale = false;     ///< its last writer was cancelled: those who depend on that are cancelled too
-  std::uint32_t cause = no_cause;  ///< of either: which of the failures that were not reported yet
-  bool accessed = false;           ///< by a task that was submitted
-  bool written = false;            ///< by such a task
-  std::uint32_t holders = 1;       ///< registrations that were not released
-  bool released = false;           ///< no holder is left
-  bool write_failed = false;       ///< the way home failed; not tried again before failures are cleared
-  NodeId lost_on;                  ///< a device that was gone when its value was to be written home from there
-  bool going_home = false;         ///< is on its way home because of a flush or of its release
+  std::uint32_t cause = no_cause;   ///< of either: which of the failures that were not reported yet
+  bool accessed = false;            ///< by a task that was submitted
+  bool written = false;             ///< by such a task
+  std::uint32_t registrations = 1;  ///< that were not released
+  bool write_failed = false;        ///< the way home failed; not tried again before failures are cleared
+  NodeId lost_on;                   ///< a device that was gone when its value was to be written home from there
+  bool going_home = false;          ///< is on its way home because of a flush or of its release
 
+  [[nodiscard]] bool released() const { return registrations == 0; }
   /// The replica in that place, or null.
   [[nodiscard]] Replica* find(NodeId node, Slot slot) {
     for (auto& replica : replicas) {

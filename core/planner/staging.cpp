@@ -74,7 +74,7 @@ bool Planner::give_room_to_transit(NodeId id, DataId data) {
                 [&](Hop const& hop) { return hop.via == id && !hop.pinned && passing.on(hop.target) == nullptr; });
   bool const wanted = std::ranges::any_of(passing.hops, [&](Hop const& hop) { return hop.via == id && !hop.pinned; });
   if (!wanted) {
-    if (passing.released) try_forget(data);
+    if (passing.released()) try_forget(data);
     return true;
   }
   if (passing.on(id) == nullptr) {

@@ -187,7 +187,7 @@ void Planner::start_transfer(TransferId id) {
     DataId const data = transfer.data;
     --moving.transfers;
     m_transfers.erase(id);
-    if (moving.released) try_forget(data);
+    if (moving.released()) try_forget(data);
     return;
   }
   NodeId const from = m_topology.machine()[transfer.link].from;
@@ -211,7 +211,7 @@ void Planner::start_transfer(TransferId id) {
       auto const leaving =
           std::ranges::find_if(moving.replicas, [](Replica const& r) { return r.evicting && r.valid; });
       if (leaving != moving.replicas.end()) finish_eviction(data, leaving->node, leaving->slot);
-      if (moving.released) try_forget(data);
+      if (moving.released()) try_forget(data);
     }
     return;
   }
@@ -285,7 +285,7 @@ void Planner::copy_done(TransferId id) {
   if (moved.going_home) send_home(data);
   start_transfers(link);
   scan_fetching(data);
-  if (moved.released) try_forget(data);
+  if (moved.released()) try_forget(data);
   advance();
 }
 

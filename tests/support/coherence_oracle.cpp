@@ -44,7 +44,7 @@ void CoherenceOracle::event(SubmitTask const& submitted) {
   task.codelet = submitted.codelet;
   for (auto const& access : task.accesses) {
     auto& record = m_data[access.data.index()];
-    require(!record.released,
+    require(!record.released(),
             [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
     task.expected.push_back(reads(access.mode) && !access.repeated ? record.promised() : Content{});
     if (access.repeated) continue;
@@ -69,13 +69,11 @@ void CoherenceOracle::event(SubmitTask const& submitted) {
 void CoherenceOracle::event(RetainData const& retained) {
   auto& record = m_data[retained.data.index()];
   require(!record.forgotten, [&] { return name(retained.data) + " is retained after it was forgotten"; });
-  ++record.holders;
-  record.released = false;
+  ++record.registrations;
 }
 
 void CoherenceOracle::event(ReleaseData const& released) {
-  auto& record = m_data[released.data.index()];
-  record.released = --record.holders == 0;
+  --m_data[released.data.index()].registrations;
   m_touched.insert(released.data);
 }
 
@@ -306,7 +304,8 @@ void CoherenceOracle::command(RetireCommand const& retired) {
 void CoherenceOracle::command(ForgetCommand const& forgotten) {
   auto& record = m_data.at(forgotten.data.index());
   auto const what = [&] { return name(forgotten.data); };
-  require(record.released && !record.forgotten, [&] { return what() + " is forgotten without or after its release"; });
+  require(record.released() && !record.forgotten,
+          [&] { return what() + " is forgotten without or after its release"; });
   require(record.pending.empty(), [&] { return what() + " is forgotten while tasks need it"; });
   require(record.pool.empty(), [&] { return what() + " is forgotten while it has a place"; });
   for (auto const& [transfer, copy] : m_open_copies) {
@@ -332,7 +331,7 @@ bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
       if (access.data == data && !access.repeated && writes(access.mode)) return false;
     }
   }
-  if (!record.released) return true;
+  if (!record.released()) return true;
   if (record.copy_failed || record.home_lost) return false;
   if (record.description.home.valid() && *record.current != 0) return true;
   return std::ranges::any_of(record.pending, [&](TaskId id) {
@@ -375,7 +374,7 @@ void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
     // What could not be written home is reported, and tried again in the next run.
     bool const reported = std::ranges::find(failures, id, &Failure::write_back_of) != failures.end();
     bool const excused = std::exchange(record.copy_failed, false) || reported;
-    require(record.forgotten == record.released || excused,
+    require(record.forgotten == record.released() || excused,
             [&] { return name(id) + " is released but not forgotten"; });
     bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
     if (poisoned && excused) record.current.reset();  // it is gone with its device

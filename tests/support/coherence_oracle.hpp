@@ -79,8 +79,7 @@ class CoherenceOracle {
   };
   struct DataRecord {
     DataDescription description;
-    int holders = 1;
-    bool released = false;
+    int registrations = 1;  // that were not released
     bool forgotten = false;
     bool copy_failed = false;     // since the last rest
     bool home_lost = false;       // forgotten after a failure that is reported
@@ -93,6 +92,7 @@ class CoherenceOracle {
     Region origin;
     Region home;
     std::set<TaskId> pending;
+    [[nodiscard]] bool released() const { return registrations == 0; }
     [[nodiscard]] Content promised() const { return writers.empty() ? first : Content(writers.back().value() + 1); }
   };
   struct OpenCopy {
