@@ -203,17 +203,21 @@ CodeletId Engine::add_codelet(Codelet codelet) {
 }
 
 DataId Engine::add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind) {
-  auto const id = apply([&](Section& section) {
-    auto const added = m_planner.add_data(description);
-    m_addresses.bind(added, std::move(binding));
-    if (bind) bind(added);
-    if (m_recorder) m_recorder->data_added(added);
-    record(AddData{std::move(description)});
-    perform(section);
-    return added;
-  });
+  auto const id =
+      apply([&](Section& section) { return register_data(section, std::move(description), std::move(binding), bind); });
   try_drain();
   return id;
+}
+
+DataId Engine::register_data(Section& section, DataDescription description, HostBinding binding,
+                             std::function<void(DataId)> const& bind) {
+  auto const added = m_planner.add_data(description);
+  m_addresses.bind(added, std::move(binding));
+  if (bind) bind(added);
+  if (m_recorder) m_recorder->data_added(added);
+  record(AddData{std::move(description)});
+  perform(section);
+  return added;
 }
 
 void Engine::release_data(DataId data) {

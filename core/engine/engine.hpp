@@ -157,6 +157,8 @@ class Engine final : public Submitter {
   void account_waiting(Clock::time_point now);
   void note_device_need(TaskSubmission const& submission);
   [[nodiscard]] bool bytes_in_use(TaskSubmission const& submission) const;
+  DataId register_data(Section& section, DataDescription description, HostBinding binding,
+                       std::function<void(DataId)> const& bind);
   void rethrow_if_broken() const;
   [[nodiscard]] bool full() const;
   // Whether a submission that began to sleep after `cancels` calls of cancel goes on.
@@ -174,12 +176,11 @@ class Engine final : public Submitter {
   bool find_work(WorkerLane& lane);
   template <class Condition>
   void wait_for(Bell& bell, Condition&& met);
-  // Sleeps until `met()`, which is called under the lock; `waiters` is counted up meanwhile, and `epoch` changes when
-  // it may have come true.
+  // Sleeps until `met()`, which is called under the lock and may throw; `waiters` is counted up meanwhile, and `epoch`
+  // changes when it may have come true.
   template <class Condition>
   void sleep_until(std::uint32_t& waiters, std::atomic<std::uint32_t>& epoch, Condition&& met);
   void wait_until_idle();
-  void wait_for_epoch(std::uint32_t epoch);
   void wait_for_bytes(TaskSubmission const& submission);
   void wait_for_fewer_tasks(std::uint64_t cancels);
   void start_threads();

@@ -17,14 +17,10 @@ SharedData Engine::add_host_data(DataDescription description, HostBinding bindin
       record(RetainData{data});
       return SharedData{data, m_addresses.share(data, std::move(binding))};
     }
-    auto const data = m_planner.add_data(description);
-    SharedData added{data, binding.keep};
-    m_addresses.bind(data, std::move(binding));
-    m_bytes.add(data, std::move(bytes));
-    if (m_recorder) m_recorder->data_added(data);
-    record(AddData{std::move(description)});
-    perform(section);
-    return added;
+    auto keep = binding.keep;
+    auto const added = register_data(section, std::move(description), std::move(binding), nullptr);
+    m_bytes.add(added, std::move(bytes));
+    return SharedData{added, std::move(keep)};
   });
   try_drain();
   return shared;
@@ -58,20 +54,6 @@ bool Engine::bytes_in_use(TaskSubmission const& submission) const {
     }
   }
   return in_use;
-}
-
-void Engine::wait_for_bytes(TaskSubmission const& submission) {
-  std::uint32_t epoch = 0;
-  {
-    Section const section(*this);
-    rethrow_if_broken();
-    if (!bytes_in_use(submission)) return;
-    ++m_waiters;
-    epoch = m_idle_epoch.load();
-  }
-  wait_for_epoch(epoch);
-  Section const section(*this);
-  --m_waiters;
 }
 
 }  // namespace granary

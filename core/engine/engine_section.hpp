@@ -12,7 +12,8 @@ namespace granary {
 
 /// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
 /// actions; those that take time are done after the lock was released. So is what may run code of users, who may call
-/// the engine: parameters, bindings and exceptions are destroyed then.
+/// the engine: parameters and exceptions are destroyed then, and on threads of the application what forgotten data
+/// kept.
 class Engine::Section {
  public:
   explicit Section(Engine& engine);

@@ -146,11 +146,9 @@ void Engine::sleep_until(std::uint32_t& waiters, std::atomic<std::uint32_t>& epo
     std::uint32_t seen = 0;
     {
       Section const section(*this);
-      if (met()) {
-        if (counted) --waiters;
-        return;
-      }
-      if (!std::exchange(counted, true)) ++waiters;
+      if (std::exchange(counted, true)) --waiters;
+      if (met()) return;
+      ++waiters;
       seen = epoch.load();
     }
     try_drain();
@@ -169,12 +167,8 @@ void Engine::wait_for_fewer_tasks(std::uint64_t cancels) {
   sleep_until(m_submitters, m_fewer_epoch, [this, cancels] { return goes_on(cancels); });
 }
 
-// Until a waiter was told of something since `epoch`.
-void Engine::wait_for_epoch(std::uint32_t epoch) {
-  try_drain();
-  auto const give_up = Clock::now() + m_options.spin;
-  while (m_idle_epoch.load() == epoch && Clock::now() < give_up) spin_pause();
-  m_idle_epoch.wait(epoch);
+void Engine::wait_for_bytes(TaskSubmission const& submission) {
+  sleep_until(m_waiters, m_idle_epoch, [&] { return m_broken || !bytes_in_use(submission); });
 }
 
 void Engine::wait() {
