@@ -115,13 +115,15 @@ ElementsForm form_of(View const& view) {
   using Layout = typename View::array_layout;
   constexpr Bytes size = sizeof(typename View::value_type);
   ElementsForm form{.bytes = view.span() * size, .movable = view.span_is_contiguous()};
-  if (form.bytes > 0) form.set = ByteSet(view.data(), form.bytes);
   if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride> || std::is_same_v<Layout, Kokkos::LayoutLeft> ||
                 std::is_same_v<Layout, Kokkos::LayoutRight>) {
-    auto const lines = lines_of(shape_of(view), size);
+    auto const shape = shape_of(view);
+    auto const lines = lines_of(shape, size);
     form.movable = lines.has_value();
     if (lines && lines->count > 0) form = {lines->count * lines->packed, *lines, true};
-    form.set = bytes_of(shape_of(view), view.data(), size);
+    form.set = bytes_of(shape, view.data(), size);
+  } else if (form.bytes > 0) {
+    form.set = ByteSet(view.data(), form.bytes);
   }
   form.movable = form.movable && std::is_trivially_copyable_v<typename View::value_type>;
   return form;

@@ -160,8 +160,8 @@ class Runtime {
   /// The devices in the machine's order, and what was moved from and to them.
   [[nodiscard]] std::vector<DeviceFigures> devices() const;
   [[nodiscard]] DeviceTraffic device_traffic() const;
-  /// Bytes that were read from and written to files: matrices and scratch, without what generators make, and without
-  /// the padding that data have in memory. (What crossed the links, padding included, is in `statistics`.)
+  /// Bytes that were read from and written to files: matrices and scratch. (What crossed the links, generated values
+  /// included, is in `statistics`.)
   [[nodiscard]] Bytes bytes_read() const;
   [[nodiscard]] Bytes bytes_written() const;
 
