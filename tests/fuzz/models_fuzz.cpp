@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "tests/fuzz/json_format.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace granary::fuzz {
@@ -60,24 +61,8 @@ std::vector<std::string> seeds() {
 }
 
 std::vector<std::string> words() {
-  return {"{",
-          "}",
-          "[",
-          "]",
-          ",",
-          ":",
-          "\"format\":",
-          "\"flops\":",
-          "\"seconds\":",
-          "\"device\"",
-          "\"samples\":",
-          "null",
-          "\\u001b",
-          "\x7f",
-          std::string(300, '['),
-          "\"latency_seconds\":",
-          "true",
-          "\xff"};
+  return json_words(
+      {"\"format\":", "\"flops\":", "\"seconds\":", "\"device\"", "\"samples\":", "\"latency_seconds\":", "\xff"});
 }
 
 }  // namespace granary::fuzz
