@@ -114,8 +114,16 @@ Engine::~Engine() {
     }
   }
   wait_until_idle();
+  while (!take_dropped().empty()) {
+  }
+  wait_until_idle();  // for what destructors released
   while (m_under_way.load() != 0) std::this_thread::yield();
   stop_threads();
+}
+
+Engine::Dropped Engine::take_dropped() {
+  std::lock_guard const lock(m_lock);
+  return std::exchange(m_dropped, Dropped());
 }
 
 Engine::Section::Section(Engine& engine) : m_engine(engine) {
@@ -145,8 +153,9 @@ Engine::Section::~Section() {
   bool const tell_submitters =
       engine.m_submitters > 0 && engine.goes_on(std::exchange(engine.m_cancels_told, engine.m_cancels));
   if (tell_submitters) engine.m_fewer_epoch.fetch_add(1);
-  std::vector<std::shared_ptr<void const>> to_drop;
-  if (!engine.m_dropped_bindings.empty() && EngineScope::current() == nullptr) to_drop.swap(engine.m_dropped_bindings);
+  Dropped to_drop;
+  if (!engine.m_dropped.empty() && EngineScope::current() == nullptr)
+    to_drop = std::exchange(engine.m_dropped, Dropped());
   engine.m_lock.unlock();
   if (tell_waiters) engine.m_idle_epoch.notify_all();
   if (tell_submitters) engine.m_fewer_epoch.notify_all();
@@ -330,14 +339,13 @@ void Engine::perform(Section& section) {
       hand_over(*run);
     } else if (auto const* retired = std::get_if<RetireCommand>(&command)) {
       auto& parameters = m_parameters[retired->task];
-      // The worker has destroyed the parameters of a task that ran; those of a cancelled one may call the engine when
-      // they go.
-      if (parameters.get() != nullptr) section.dropped_parameters.push_back(std::move(parameters));
+      // The worker has destroyed the parameters of a task that ran.
+      if (parameters.get() != nullptr) m_dropped.parameters.push_back(std::move(parameters));
       m_parameters.erase(retired->task);
     } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {
       queue_copy(*copy, section);
     } else if (auto const* forgotten = std::get_if<ForgetCommand>(&command)) {
-      m_addresses.forget(forgotten->data, m_dropped_bindings);
+      m_addresses.forget(forgotten->data, m_dropped.bindings);
       m_bytes_freed = m_bytes_freed || !m_bytes.overlapping(forgotten->data).empty();
       m_bytes.forget(forgotten->data);
       for (auto const& backend : m_backends.copies) backend->forget(forgotten->data);

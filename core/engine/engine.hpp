@@ -91,7 +91,7 @@ class Engine final : public Submitter {
   /// forgotten it may be registered again after the last release. See `submit` for data that share some of their bytes.
   SharedData add_host_data(DataDescription description, HostBinding binding, ByteSet bytes);
   void release_data(DataId data) override;
-  /// ~0.5 µs and no memory of its own for tasks of up to four accesses and parameters of up to 56 bytes.
+  /// About 1 µs, and no allocation of its own for tasks of up to four accesses and parameters of up to 56 bytes.
   ///
   /// When EngineOptions::max_live_tasks have not ended, this one included, the call sleeps until a sixteenth of them is
   /// left or the run is cancelled. It never sleeps on a thread that works for an engine, as in a task that submits
@@ -139,12 +139,21 @@ class Engine final : public Submitter {
     CopyRequest request;
   };
   class Section;
+  // Objects of users, until a thread of the application destroys them without the planner's lock: their destructors may
+  // call the engine, and copies of Views among them have counts of references that are not atomic in a Kokkos without
+  // threads.
+  struct Dropped {
+    std::vector<std::shared_ptr<void const>> bindings;  // of forgotten data
+    std::vector<Parameters> parameters;                 // of cancelled tasks
+    [[nodiscard]] bool empty() const { return bindings.empty() && parameters.empty(); }
+  };
   // All that a codelet is.
   using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check>;
 
   // engine.cpp: under the lock
   template <class Function>
   auto apply(Function&& function);
+  Dropped take_dropped();
   void record(Event event);
   void record_copy(Event const& event);
   void drain(Section& section);
@@ -232,9 +241,7 @@ class Engine final : public Submitter {
   std::uint32_t m_submitters = 0;    // threads that sleep until fewer tasks live
   std::uint64_t m_cancels = 0;       // calls of `cancel` that were served
   std::uint64_t m_cancels_told = 0;  // of these, the ones that sleeping submissions were woken for
-  // What forgotten data kept, until a thread of the application drops it: copies of Views, whose counts of references
-  // are not atomic in a Kokkos without threads.
-  std::vector<std::shared_ptr<void const>> m_dropped_bindings;
+  Dropped m_dropped;
   bool m_bytes_freed = false;  // a datum that shared bytes with another one was forgotten
   bool m_prioritised = false;  // some task had a priority
   NodeId m_unfit_device;       // the one with the largest memory, until a task fits it

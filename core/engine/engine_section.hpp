@@ -11,9 +11,8 @@
 namespace granary {
 
 /// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
-/// actions; those that take time are done after the lock was released. So is what may run code of users, who may call
-/// the engine: parameters and exceptions are destroyed then, and on threads of the application what forgotten data
-/// kept.
+/// actions. Those that take time are done after the lock was released, as is what may run users' code, which may call
+/// the engine: exceptions are destroyed then, and, on threads of the application, what stands in `m_dropped`.
 class Engine::Section {
  public:
   explicit Section(Engine& engine);
@@ -25,7 +24,6 @@ class Engine::Section {
 
   std::vector<CopyJob> copies;
   std::vector<Bell*> to_wake;
-  std::vector<Parameters> dropped_parameters;
   std::vector<std::exception_ptr> dropped_errors;
 
  private:
