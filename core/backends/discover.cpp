@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/discover.hpp>
 
+#include <granary/core/backends/machine_topology.hpp>
 #include <granary/core/model/machine.hpp>
 
 #include <dlfcn.h>
@@ -21,7 +22,6 @@ namespace granary {
 
 namespace {
 
-using HwlocTopology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
 template <class Function>
@@ -45,19 +45,17 @@ void add_openmp_places(hwloc_bitmap_t allowed) {
 // The machine without what the process may not use, and the hardware threads that this thread may run on. Without a
 // machine hwloc knows nothing of this system.
 struct Processors {
-  HwlocTopology machine{nullptr, &hwloc_topology_destroy};
+  hwloc_topology_t machine = machine_topology();
   Bitmap allowed{hwloc_bitmap_alloc(), &hwloc_bitmap_free};
 
   Processors() {
-    hwloc_topology_t raw = nullptr;
-    if (hwloc_topology_init(&raw) != 0) return;
-    machine.reset(raw);
-    if (hwloc_topology_load(raw) != 0 || hwloc_get_cpubind(raw, allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
-      machine.reset();
+    if (machine == nullptr) return;
+    if (hwloc_get_cpubind(machine, allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
+      machine = nullptr;
       return;
     }
     add_openmp_places(allowed.get());
-    hwloc_bitmap_and(allowed.get(), allowed.get(), hwloc_topology_get_allowed_cpuset(raw));
+    hwloc_bitmap_and(allowed.get(), allowed.get(), hwloc_topology_get_allowed_cpuset(machine));
   }
   [[nodiscard]] Bitmap usable(hwloc_const_cpuset_t set) const {
     Bitmap both(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
@@ -66,9 +64,9 @@ struct Processors {
   }
   template <class Visit>
   void for_each(int depth, Visit const& visit) const {
-    for (hwloc_obj_t it = nullptr; (it = hwloc_get_next_obj_by_depth(machine.get(), depth, it)) != nullptr;) visit(*it);
+    for (hwloc_obj_t it = nullptr; (it = hwloc_get_next_obj_by_depth(machine, depth, it)) != nullptr;) visit(*it);
   }
-  [[nodiscard]] int core_depth() const { return hwloc_get_type_or_below_depth(machine.get(), HWLOC_OBJ_CORE); }
+  [[nodiscard]] int core_depth() const { return hwloc_get_type_or_below_depth(machine, HWLOC_OBJ_CORE); }
   // One usable hardware thread of each core in the set.
   [[nodiscard]] std::vector<unsigned> cores(hwloc_const_cpuset_t set) const {
     std::vector<unsigned> found;
@@ -83,15 +81,15 @@ struct Processors {
 
 std::vector<unsigned> usable_cores(Processors const& processors) {
   std::vector<unsigned> cores;
-  if (processors.machine) cores = processors.cores(processors.allowed.get());
+  if (processors.machine != nullptr) cores = processors.cores(processors.allowed.get());
   if (cores.empty()) cores.push_back(0);
   return cores;
 }
 
 std::vector<CacheLevel> caches_of(Processors const& processors) {
   std::vector<CacheLevel> caches;
-  for (int depth = 0; depth < hwloc_topology_get_depth(processors.machine.get()); ++depth) {
-    if (hwloc_obj_type_is_cache(hwloc_get_depth_type(processors.machine.get(), depth)) == 0) continue;
+  for (int depth = 0; depth < hwloc_topology_get_depth(processors.machine); ++depth) {
+    if (hwloc_obj_type_is_cache(hwloc_get_depth_type(processors.machine, depth)) == 0) continue;
     processors.for_each(depth, [&](hwloc_obj const& cache) {
       std::array<char, 16> name{};
       hwloc_obj_type_snprintf(name.data(), name.size(), const_cast<hwloc_obj*>(&cache), 0);
@@ -189,9 +187,9 @@ HostTopology discover_topology() {
   Processors const processors;
   HostTopology topology;
   topology.usable_cores = usable_cores(processors);
-  if (!processors.machine) return topology;
+  if (processors.machine == nullptr) return topology;
   auto const count = [&](hwloc_obj_type_t type) {
-    return static_cast<unsigned>(std::max(hwloc_get_nbobjs_by_type(processors.machine.get(), type), 0));
+    return static_cast<unsigned>(std::max(hwloc_get_nbobjs_by_type(processors.machine, type), 0));
   };
   topology.packages = count(HWLOC_OBJ_PACKAGE);
   topology.hardware_threads = count(HWLOC_OBJ_PU);

@@ -2,6 +2,7 @@
 #include <granary/core/backends/host_workers.hpp>
 
 #include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/backends/machine_topology.hpp>
 #include <granary/core/base/error.hpp>
 
 #include <hwloc.h>
@@ -17,15 +18,12 @@ std::once_flag warned_of_lock;
 
 // A failure to bind costs speed, nothing else.
 void bind_this_thread(unsigned core) {
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) return;
-  if (hwloc_topology_load(topology) == 0) {
-    hwloc_bitmap_t const set = hwloc_bitmap_alloc();
-    hwloc_bitmap_only(set, core);
-    hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD);
-    hwloc_bitmap_free(set);
-  }
-  hwloc_topology_destroy(topology);
+  auto* const topology = machine_topology();
+  if (topology == nullptr) return;
+  hwloc_bitmap_t const set = hwloc_bitmap_alloc();
+  hwloc_bitmap_only(set, core);
+  hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_THREAD);
+  hwloc_bitmap_free(set);
 }
 
 }  // namespace
