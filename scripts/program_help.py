@@ -57,7 +57,7 @@ def parse(words: list[str], text: str) -> tuple[Help, list[str]]:
         heading = SECTION.match(line)
         if heading:
             section = heading[1].lower()
-        elif section == "options" and (match := OPTION.match(line)):
+        elif section == "options" and (match := OPTION.match(line.rstrip())):
             found.options.append(make_option(match))
         elif section == "options" and line.strip() and found.options:
             found.options[-1].text = f"{found.options[-1].text} {line.strip()}".strip()

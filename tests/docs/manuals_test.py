@@ -33,6 +33,17 @@ def complete(program: str, *words: str) -> set[str]:
     return set(output.stdout.split())
 
 
+class Help(unittest.TestCase):
+    def test_options_are_read_as_any_version_of_the_library_prints_them(self):
+        lines = ["Usage: granary-cart [OPTIONS]", "", "Options:", "  -h,--help                   Print this help",
+                 "  --wheels UINT:INT in [1 - 16] [4] ", "                              how many", "  --wood TEXT:{oak,ash} [oak] ",
+                 "                              which", "  --flat{false}               no sides"]
+        found, _ = program_help.parse(["granary-cart"], "\n".join(lines))
+        self.assertEqual([option.names for option in found.options], [["-h", "--help"], ["--wheels"], ["--wood"], ["--flat"]])
+        self.assertEqual([option.text for option in found.options], ["Print this help", "how many", "which", "no sides"])
+        self.assertEqual(found.options[2].choices, ["oak", "ash"])
+
+
 class Manuals(unittest.TestCase):
     def test_every_program_has_them(self):
         self.assertEqual(PROGRAMS, sorted(path.name for path in (ROOT / "apps").glob("granary-*")))
