@@ -45,6 +45,8 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   add_traffic(run, least);
   line("tasks", fmt::format("{}", run.tasks));
   line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
+  if (run.blocked_seconds > 0)
+    line("blocked by Kokkos", fmt::format("{:.3f} s, all workers together", run.blocked_seconds));
   line("deciding", fmt::format("{:.3f} s", run.decision_seconds));
   value("tile", tile);
   value("precision", name_of(type));
@@ -64,6 +66,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   if (least.reads_input) value("least_bytes_read", std::max(least.bound, least.compulsory));
   value("tasks", run.tasks);
   value("wait_seconds", run.wait_seconds);
+  value("blocked_seconds", run.blocked_seconds);
   value("decision_seconds", run.decision_seconds);
   add_devices(run);
 }

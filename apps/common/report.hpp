@@ -29,7 +29,8 @@ struct RunFigures {
   Bytes bytes_read = 0;
   Bytes bytes_written = 0;
   std::uint64_t tasks = 0;
-  double wait_seconds = 0;  ///< summed over the workers
+  double wait_seconds = 0;     ///< summed over the workers
+  double blocked_seconds = 0;  ///< likewise: by kernels of other workers, with Kokkos before 4.0
   double decision_seconds = 0;
   std::vector<DeviceFigures> devices = {};
   Bytes device_memory = 0;  ///< limit for each, with what its lanes take

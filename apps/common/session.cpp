@@ -135,6 +135,8 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   }
   auto const statistics = m_runtime.statistics();
   auto const& options = m_runtime.options();
+  Duration blocked{0};
+  for (auto const& worker : statistics.workers) blocked += worker.blocked;
   return {.workers = *options.workers,
           .scheduler = options.scheduler,
           .eviction = options.eviction,
@@ -146,6 +148,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
           .bytes_written = m_runtime.io()->bytes_written(),
           .tasks = statistics.planner.tasks_run,
           .wait_seconds = seconds(statistics.waiting_for_data),
+          .blocked_seconds = seconds(blocked),
           .decision_seconds = seconds(statistics.deciding),
           .devices = m_runtime.devices(),
           .device_memory = options.device_memory,

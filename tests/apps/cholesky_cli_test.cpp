@@ -133,7 +133,7 @@ TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
   for (auto const* key :
        {"n", "tile", "precision", "workers", "scheduler", "eviction", "memory_limit_bytes", "memory_peak_bytes",
         "seconds", "gflops", "bytes_read", "bytes_written", "io_bound_bytes", "io_bound_nonsymmetric_bytes",
-        "compulsory_bytes", "tasks", "wait_seconds", "decision_seconds"}) {
+        "compulsory_bytes", "tasks", "wait_seconds", "blocked_seconds", "decision_seconds"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_FALSE(json.contains("residual"));

@@ -71,6 +71,7 @@ TEST_F(LuCli, WritesTheStableKeysOfTheSummary) {
                           "compulsory_bytes",
                           "tasks",
                           "wait_seconds",
+                          "blocked_seconds",
                           "decision_seconds",
                           "growth",
                           "residual"}) {

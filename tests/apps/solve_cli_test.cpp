@@ -126,6 +126,7 @@ TEST_F(SolveCli, WritesTheStableKeysOfTheSummary) {
                           "compulsory_bytes",
                           "tasks",
                           "wait_seconds",
+                          "blocked_seconds",
                           "decision_seconds"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
