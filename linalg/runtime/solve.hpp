@@ -13,10 +13,10 @@ namespace granary {
 
 /// What posv, gesv, posv_mixed and gesv_mixed take.
 struct SolveOptions {
-  /// Whether Views that hold NaN or infinity are refused with InvalidArgument, which says where, before anything is
-  /// changed. One pass over A and B: some 4 % of the processor time of a solve of order 1000, half of that for twice
-  /// the order. Without it such elements go through the arithmetic as in LAPACK. Matrices in files are checked in any
-  /// case, as their elements are read.
+  /// Refuses Views that hold NaN or infinity with InvalidArgument, which names the first such element, before anything
+  /// is changed. Reads A and B once at the speed of memory: 5 % of the processor time of a solve of order 500, 1 to 4 %
+  /// of orders from 1000 to 4000, a share that falls with 1/n. Without the check such elements go through the
+  /// arithmetic as in LAPACK. Elements of files are always checked, when they are read.
   bool check_finite = true;
 };
 
