@@ -8,7 +8,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace granary::test {
@@ -111,5 +113,18 @@ inline std::uint64_t& value(KernelCall const& call, std::size_t i = 0) {
   return *reinterpret_cast<std::uint64_t*>(call.data[i]);
 }
 inline void increment(KernelCall const& call) { ++value(call); }
+
+/// One thread for each counter submits `times` tasks that increment it; returns when all are submitted.
+inline void increment_from_threads(EngineFixture& fixture, std::span<std::uint64_t> counters, int times) {
+  auto const codelet = fixture.codelet("increment", increment);
+  std::vector<std::thread> threads;
+  for (auto& counter : counters) {
+    threads.emplace_back([&fixture, &counter, codelet, times] {
+      auto const data = fixture.in_place(counter);
+      for (int i = 0; i < times; ++i) fixture.submit(codelet, {{data, ReadWrite}});
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
 
 }  // namespace granary::test

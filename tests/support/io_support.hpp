@@ -100,15 +100,4 @@ inline void write(Storage& storage, std::uint64_t slot, AlignedMemory const& mem
   done.get();
 }
 
-/// The message that a call throws as an Exception; empty when it throws nothing.
-template <class Exception, class Call>
-std::string message_of(Call&& call) {
-  try {
-    std::forward<Call>(call)();
-  } catch (Exception const& error) {
-    return error.what();
-  }
-  return {};
-}
-
 }  // namespace granary::test

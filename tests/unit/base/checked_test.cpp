@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/checked.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -9,15 +11,6 @@ namespace granary {
 namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-
-std::string refusal(auto const& act) {
-  try {
-    static_cast<void>(act());
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 TEST(CheckedProduct, IsExactUpToTheLargestSize) {
   EXPECT_EQ(checked_product({}), 1U);
@@ -50,13 +43,14 @@ TEST(CheckedSum, IsNothingBeyondTheLargestSize) {
 TEST(CheckedExtent, RefusesWhatIsNegative) {
   EXPECT_EQ(checked_extent(7), 7U);
   EXPECT_EQ(checked_extent(most), most);
-  EXPECT_EQ(refusal([] { return checked_extent(-1); }), "an array cannot have an extent of -1: extents are from 0 on");
+  EXPECT_EQ(test::message_of([] { return checked_extent(-1); }),
+            "an array cannot have an extent of -1: extents are from 0 on");
 }
 
 TEST(ArrayBytes, NamesTheExtentsOfWhatIsTooLarge) {
   EXPECT_EQ(array_bytes({3, 4}, 8), 96U);
   EXPECT_EQ(array_bytes({}, 8), 8U);
-  EXPECT_EQ(refusal([] {
+  EXPECT_EQ(test::message_of([] {
               return array_bytes({1ULL << 33U, 1ULL << 33U}, 8);
             }),
             "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the most is 2^63 - 1 bytes");

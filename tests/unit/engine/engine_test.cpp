@@ -81,15 +81,7 @@ TEST(Engine, AKernelMayHaveManyAccesses) {
 TEST(Engine, TasksMayBeSubmittedFromSeveralThreads) {
   EngineFixture fixture;
   std::array<std::uint64_t, 4> counters{};
-  auto const increment_counter = fixture.codelet("increment", increment);
-  std::vector<std::thread> threads;
-  for (auto& counter : counters) {
-    threads.emplace_back([&] {
-      auto const data = fixture.in_place(counter);
-      for (int i = 0; i < 2000; ++i) fixture.submit(increment_counter, {{data, ReadWrite}});
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  increment_from_threads(fixture, counters, 2000);
   fixture.engine->wait();
   EXPECT_THAT(counters, testing::Each(2000U));
 }

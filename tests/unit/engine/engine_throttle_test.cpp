@@ -77,15 +77,7 @@ TEST(EngineThrottle, SeveralThreadsMaySleep) {
   constexpr std::uint64_t threads = 4;
   EngineFixture fixture(2, 1_MiB, at_most(limit));
   std::array<std::uint64_t, threads> counters{};
-  auto const count = fixture.codelet("increment", increment);
-  std::vector<std::thread> submitters;
-  for (auto& counter : counters) {
-    submitters.emplace_back([&] {
-      auto const data = fixture.in_place(counter);
-      for (int i = 0; i < 300; ++i) fixture.submit(count, {{data, ReadWrite}});
-    });
-  }
-  for (auto& submitter : submitters) submitter.join();
+  increment_from_threads(fixture, counters, 300);
   fixture.engine->wait();
   EXPECT_THAT(counters, testing::Each(300U));
   EXPECT_LE(most_live_tasks(fixture), limit + threads - 1) << "each may add one while the others sleep";

@@ -15,26 +15,15 @@ namespace granary::testing {
 template <class T>
 [[nodiscard]] T random_eighth(Random& random) {
   using R = RealOf<T>;
-  auto const part = [&] { return static_cast<R>(2 * static_cast<int>(random.below(8)) - 7) / R(8); };
-  auto const real = part();
-  if constexpr (is_complex<T>) {
-    return T(real, part());
-  } else {
-    return real;
-  }
+  return scalar_of_parts<T>([&] { return static_cast<R>(2 * static_cast<int>(random.below(8)) - 7) / R(8); });
 }
 
-/// A matrix of such elements; what lies between the rows and ld is the mark of random_rectangle.
+/// A drawn_rectangle of such elements.
 template <class T>
 [[nodiscard]] Rectangle<T> random_eighths(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
                                           std::uint64_t padding = 0) {
   Random random(seed);
-  Rectangle<T> a(rows, cols, padding);
-  std::fill(a.elements.begin(), a.elements.end(), T(-7));
-  for (std::uint64_t j = 0; j < cols; ++j) {
-    for (std::uint64_t i = 0; i < rows; ++i) a(i, j) = random_eighth<T>(random);
-  }
-  return a;
+  return drawn_rectangle<T>(rows, cols, padding, [&] { return random_eighth<T>(random); });
 }
 
 /// 1 or -1, or i or -i where T is complex.

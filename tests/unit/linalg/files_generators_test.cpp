@@ -9,6 +9,7 @@
 #include <granary/core/base/error.hpp>
 
 #include "tests/support/io_support.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace granary {
 namespace {

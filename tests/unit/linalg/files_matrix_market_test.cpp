@@ -10,6 +10,7 @@
 #include <granary/linalg/files/npy_sink.hpp>
 
 #include "tests/support/io_support.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace granary {
 namespace {

@@ -35,31 +35,42 @@ struct Rectangle {
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
-template <class T>
-[[nodiscard]] T random_scalar(Random& random) {
-  using R = RealOf<T>;
-  auto const real = static_cast<R>(2 * random.uniform() - 1);
+/// A scalar whose real part, and then imaginary part if T has one, are what `part()` returns.
+template <class T, class Part>
+[[nodiscard]] T scalar_of_parts(Part&& part) {
+  RealOf<T> const real = part();
   if constexpr (is_complex<T>) {
-    return T(real, static_cast<R>(2 * random.uniform() - 1));
+    return T(real, part());
   } else {
     return real;
   }
 }
 
-/// Real and imaginary parts uniform in [-1, 1); what lies between the rows and ld is a mark that nobody may change.
 template <class T>
-[[nodiscard]] Rectangle<T> random_rectangle(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
-                                            std::uint64_t padding = 0) {
-  Random random(seed);
+[[nodiscard]] T random_scalar(Random& random) {
+  return scalar_of_parts<T>([&] { return static_cast<RealOf<T>>(2 * random.uniform() - 1); });
+}
+
+/// Elements `draw()`, column by column; what lies between the rows and ld is a mark that nobody may change.
+template <class T, class Draw>
+[[nodiscard]] Rectangle<T> drawn_rectangle(std::uint64_t rows, std::uint64_t cols, std::uint64_t padding, Draw&& draw) {
   Rectangle<T> a(rows, cols, padding);
   std::fill(a.elements.begin(), a.elements.end(), T(-7));
   for (std::uint64_t j = 0; j < cols; ++j) {
-    for (std::uint64_t i = 0; i < rows; ++i) a(i, j) = random_scalar<T>(random);
+    for (std::uint64_t i = 0; i < rows; ++i) a(i, j) = draw();
   }
   return a;
 }
 
-/// Whether what lies between the rows and ld still is the mark of random_rectangle.
+/// Real and imaginary parts uniform in [-1, 1), in a drawn_rectangle.
+template <class T>
+[[nodiscard]] Rectangle<T> random_rectangle(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
+                                            std::uint64_t padding = 0) {
+  Random random(seed);
+  return drawn_rectangle<T>(rows, cols, padding, [&] { return random_scalar<T>(random); });
+}
+
+/// Whether what lies between the rows and ld still is the mark of drawn_rectangle.
 template <class T>
 [[nodiscard]] bool padding_is_untouched(Rectangle<T> const& a) {
   for (std::uint64_t j = 0; j < a.cols; ++j) {

@@ -7,6 +7,7 @@
 
 #include "lapack/bound_lu.hpp"
 #include "lapack/matrix_types.hpp"
+#include "support/message_of.hpp"
 #include "unit/linalg/exact.hpp"
 
 namespace granary {
@@ -254,15 +255,6 @@ class ResidualGraph : public ::testing::Test {
   TiledMatrix<T> matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile, MatrixPart part = MatrixPart::All) {
     return make_temporary_matrix<T>(submitter, {rows, cols, tile}, part, "A");
   }
-  template <class Call>
-  std::string refusal(Call&& call) {
-    try {
-      call();
-    } catch (InvalidArgument const& error) {
-      return error.what();
-    }
-    return "accepted";
-  }
   ImmediateSubmitter submitter{false};
   TaskEmitter tasks{submitter};
   ResidualData const results{submitter.add_data({.name = "r", .bytes = 8, .origin = {}, .home = {}}),
@@ -275,7 +267,7 @@ TEST_F(ResidualGraph, RefusesMatricesThatDoNotMatch) {
   auto const upper = matrix(24, 24, 8, MatrixPart::Upper);
   auto const all = matrix(24, 24, 8);
   auto const potrf = [&](auto const& a, auto const& l) {
-    return refusal([&] { submit_potrf_residual(tasks, a, l, 0, results); });
+    return test::message_of([&] { submit_potrf_residual(tasks, a, l, 0, results); });
   };
   EXPECT_THAT(potrf(lower, matrix(24, 24, 12, MatrixPart::Lower)), HasSubstr("24 x 24 in tiles of 12"));
   EXPECT_THAT(potrf(lower, matrix(25, 25, 8, MatrixPart::Lower)), HasSubstr("25 x 25"));
@@ -284,14 +276,14 @@ TEST_F(ResidualGraph, RefusesMatricesThatDoNotMatch) {
   EXPECT_NE(potrf(all, all), "accepted");
 
   auto const getrf = [&](auto const& a, auto const& lu) {
-    return refusal([&] { submit_getrf_residual(tasks, a, lu, nullptr, 0, results); });
+    return test::message_of([&] { submit_getrf_residual(tasks, a, lu, nullptr, 0, results); });
   };
   EXPECT_THAT(getrf(all, matrix(24, 16, 8)), HasSubstr("24 x 16"));
   EXPECT_NE(getrf(all, lower), "accepted");
   EXPECT_NE(getrf(upper, all), "accepted");
 
   auto const solve = [&](Op op, auto const& a, auto const& x, auto const& b) {
-    return refusal([&] { submit_solve_residual(tasks, op, a, x, b, 0, results); });
+    return test::message_of([&] { submit_solve_residual(tasks, op, a, x, b, 0, results); });
   };
   EXPECT_THAT(solve(Op::NoTrans, all, matrix(16, 2, 8), matrix(24, 2, 8)), HasSubstr("16 x 2"));
   EXPECT_NE(solve(Op::NoTrans, all, matrix(24, 2, 8), matrix(24, 3, 8)), "accepted");

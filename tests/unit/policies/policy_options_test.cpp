@@ -2,6 +2,8 @@
 #include <granary/core/base/error.hpp>
 #include <granary/policies/policy_options.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,16 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-template <class Function>
-std::string refusal(Function&& function) {
-  try {
-    function();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 TEST(PolicyOptions, GivesWhatIsAskedFor) {
   PolicyOptions options("mine:alpha=0.25:count=-3:order=up:names=a+b", 7);
@@ -44,28 +36,30 @@ TEST(PolicyOptions, RefuseWhatNoPolicyKnows) {
   PolicyOptions options("mine:alhpa=1");
   options.number("alpha", 0.5, 0, 1);
   options.integer("count", 1, 0, 9);
-  EXPECT_EQ(refusal([&] { options.refuse_unknown(); }),
+  EXPECT_EQ(test::message_of([&] { options.refuse_unknown(); }),
             "policy 'mine' has no option 'alhpa': the known ones are alpha, count");
   PolicyOptions none("mine:a=1");
-  EXPECT_EQ(refusal([&] { none.refuse_unknown(); }), "policy 'mine' has no option 'a': it has none");
+  EXPECT_EQ(test::message_of([&] { none.refuse_unknown(); }), "policy 'mine' has no option 'a': it has none");
 }
 
 TEST(PolicyOptions, RefuseValuesOutOfRange) {
   PolicyOptions options("mine:alpha=1.5:count=2x:order=left");
-  EXPECT_EQ(refusal([&] { options.number("alpha", 0.5, 0, 1); }),
+  EXPECT_EQ(test::message_of([&] { options.number("alpha", 0.5, 0, 1); }),
             "option 'alpha' of policy 'mine' is a number between 0 and 1, not '1.5'");
-  EXPECT_EQ(refusal([&] { options.integer("count", 1, 0, 9); }),
+  EXPECT_EQ(test::message_of([&] { options.integer("count", 1, 0, 9); }),
             "option 'count' of policy 'mine' is an integer between 0 and 9, not '2x'");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(test::message_of([&] {
               options.choice("order", "up", {"up", "down"});
             }),
             "option 'order' of policy 'mine' is one of up, down, not 'left'");
 }
 
 TEST(PolicyOptions, RefuseWhatIsNoOption) {
-  EXPECT_THAT(refusal([] { PolicyOptions("mine:alpha"); }), HasSubstr("'alpha' of policy 'mine' is not of the form"));
-  EXPECT_THAT(refusal([] { PolicyOptions("mine:=1"); }), HasSubstr("not of the form key=value"));
-  EXPECT_THAT(refusal([] { PolicyOptions("mine:a=1:a=2"); }), HasSubstr("'a' of policy 'mine' is given twice"));
+  EXPECT_THAT(test::message_of([] { PolicyOptions("mine:alpha"); }),
+              HasSubstr("'alpha' of policy 'mine' is not of the form"));
+  EXPECT_THAT(test::message_of([] { PolicyOptions("mine:=1"); }), HasSubstr("not of the form key=value"));
+  EXPECT_THAT(test::message_of([] { PolicyOptions("mine:a=1:a=2"); }),
+              HasSubstr("'a' of policy 'mine' is given twice"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,16 +13,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-
-template <class Function>
-std::string refusal(Function&& function) {
-  try {
-    function();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "no refusal";
-}
 
 class NoEviction final : public EvictionPolicy {
  public:
@@ -52,17 +44,18 @@ TEST(Registry, knows_which_eviction_goes_with_a_scheduler) {
   EXPECT_EQ(default_eviction("darts"), "luf");
   EXPECT_EQ(default_eviction("superblock:fill=0.5"), "belady");
   EXPECT_EQ(default_eviction("eager"), "lru");
-  EXPECT_THAT(refusal([] { (void)default_eviction("fast"); }), HasSubstr("unknown scheduler 'fast'"));
+  EXPECT_THAT(test::message_of([] { (void)default_eviction("fast"); }), HasSubstr("unknown scheduler 'fast'"));
 }
 
 TEST(Registry, an_unknown_name_is_refused_with_the_known_ones) {
-  auto const scheduler = refusal([] { (void)make_scheduler("fast"); });
+  auto const scheduler = test::message_of([] { (void)make_scheduler("fast"); });
   EXPECT_THAT(scheduler, HasSubstr("unknown scheduler 'fast'"));
   EXPECT_THAT(scheduler, AllOf(HasSubstr("darts"), HasSubstr("eager, "), HasSubstr("prio")));
-  auto const eviction = refusal([] { (void)make_eviction(""); });
+  auto const eviction = test::message_of([] { (void)make_eviction(""); });
   EXPECT_THAT(eviction, HasSubstr("unknown eviction policy ''"));
   EXPECT_THAT(eviction, AllOf(HasSubstr("lru, "), HasSubstr("luf")));
-  EXPECT_THAT(refusal([] { (void)make_policies("eager", "none"); }), HasSubstr("unknown eviction policy 'none'"));
+  EXPECT_THAT(test::message_of([] { (void)make_policies("eager", "none"); }),
+              HasSubstr("unknown eviction policy 'none'"));
 }
 
 TEST(Registry, an_application_adds_its_own) {
@@ -73,15 +66,16 @@ TEST(Registry, an_application_adds_its_own) {
   EXPECT_EQ(dynamic_cast<NoScheduler&>(*scheduler).seed, 42U);
   EXPECT_THAT(scheduler_names(), testing::Contains("zzz-mine"));
   EXPECT_NE(make_policies("zzz-mine", "zzz-mine").eviction, nullptr);
-  EXPECT_THAT(
-      refusal([] { register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
-      HasSubstr("'zzz-mine' is registered already"));
+  EXPECT_THAT(test::message_of(
+                  [] { register_eviction("zzz-mine", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
+              HasSubstr("'zzz-mine' is registered already"));
 }
 
 TEST(Registry, a_policy_needs_a_name_and_a_factory) {
-  EXPECT_THAT(refusal([] { register_eviction("", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
-              HasSubstr("is empty"));
-  EXPECT_THAT(refusal([] { register_scheduler("empty", {}); }), HasSubstr("'empty' has no factory"));
+  EXPECT_THAT(
+      test::message_of([] { register_eviction("", [](PolicyOptions&) { return std::make_unique<NoEviction>(); }); }),
+      HasSubstr("is empty"));
+  EXPECT_THAT(test::message_of([] { register_scheduler("empty", {}); }), HasSubstr("'empty' has no factory"));
 }
 
 }  // namespace

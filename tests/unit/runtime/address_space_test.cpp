@@ -5,6 +5,8 @@
 #include <granary/core/model/machine.hpp>
 #include <granary/core/runtime/runtime.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 
 namespace granary::address_space_test {
@@ -12,15 +14,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string refusal(auto const& action) {
-  try {
-    action();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
 
 RuntimeOptions options_with(unsigned workers, Bytes memory, std::string const& devices = "none") {
   RuntimeOptions options{.workers = workers, .devices = devices, .host_memory = memory};
@@ -40,8 +33,9 @@ TEST(AddressSpace, WhatIsNeededIsEnough) {
   for (bool const openblas : {false, true}) {
     Bytes const needed = 100_MiB + addresses_beside_data(options, openblas);
     check_address_space(options, {.limit = needed + 1_GiB, .used = 1_GiB}, openblas);
-    EXPECT_THAT(refusal([&] { check_address_space(options, {.limit = needed + 1_GiB - 1, .used = 1_GiB}, openblas); }),
-                AllOf(HasSubstr("(ulimit -v)"), HasSubstr("2 workers"), HasSubstr("100.0 MiB for data")));
+    EXPECT_THAT(
+        test::message_of([&] { check_address_space(options, {.limit = needed + 1_GiB - 1, .used = 1_GiB}, openblas); }),
+        AllOf(HasSubstr("(ulimit -v)"), HasSubstr("2 workers"), HasSubstr("100.0 MiB for data")));
   }
 }
 
@@ -49,7 +43,7 @@ TEST(AddressSpace, EmulatedDevicesLieInTheProcess) {
   auto const options = options_with(0, 100_MiB, "host:2");
   Bytes const needed = 228_MiB + addresses_beside_data(options, false);
   check_address_space(options, {.limit = needed, .used = 0}, false);
-  EXPECT_THAT(refusal([&] { check_address_space(options, {.limit = needed - 1, .used = 0}, false); }),
+  EXPECT_THAT(test::message_of([&] { check_address_space(options, {.limit = needed - 1, .used = 0}, false); }),
               HasSubstr("228.0 MiB for data"));
 }
 
@@ -61,9 +55,10 @@ TEST(AddressSpace, OfThisProcessIsKnown) {
 
 TEST(AddressSpace, LimitsThatCannotBeAreRefusedInASentence) {
   auto const refused = [](Bytes memory) {
-    return refusal([&] { static_cast<void>(configure({.workers = 1, .devices = "none", .host_memory = memory})); });
+    return test::message_of(
+        [&] { static_cast<void>(configure({.workers = 1, .devices = "none", .host_memory = memory})); });
   };
-  EXPECT_THAT(refusal([] { Runtime({.workers = 1, .devices = "none", .host_memory = 1000}); }),
+  EXPECT_THAT(test::message_of([] { Runtime({.workers = 1, .devices = "none", .host_memory = 1000}); }),
               AllOf(HasSubstr("a memory limit of 1000 bytes holds no data"), HasSubstr("4096 bytes"),
                     HasSubstr("RuntimeOptions::host_memory")));
   EXPECT_THAT(refused(Bytes{1} << 62), AllOf(HasSubstr("a memory limit of 4194304.0 TiB is more than the 128.0 TiB"),

@@ -2,6 +2,8 @@
 // Runtimes with emulated devices.
 #include <granary/granary.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,12 +45,7 @@ RuntimeOptions on_devices(unsigned workers) {
 }
 
 std::string refusal(RuntimeOptions const& options) {
-  try {
-    static_cast<void>(configure(options));
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "it was accepted";
+  return test::message_of([&] { return configure(options); });
 }
 
 TEST(DeviceRuntime, RunsTasksOnTheApplicationsViews) {

@@ -5,6 +5,8 @@
 #include <granary/core/runtime/machine.hpp>
 #include <granary/core/runtime/machine_cache.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,16 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class Function>
-std::string refusal(Function const& function) {
-  try {
-    function();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "it was accepted";
-}
 
 std::shared_ptr<DeviceApi> emulated(int devices, bool peers = true) {
   return make_emulated_api({.devices = devices, .memory = 1_MiB, .peers = peers});
@@ -63,12 +55,13 @@ TEST(DeviceNames, AreRefusedWhereMalformed) {
                           "0,1/2",    "0/2,1",
                           "all/2",    "99999999999999999999",
                           "All"}) {
-    EXPECT_THAT(refusal([&] { static_cast<void>(parse_devices(bad)); }),
+    EXPECT_THAT(test::message_of([&] { static_cast<void>(parse_devices(bad)); }),
                 HasSubstr("malformed devices '" + std::string(bad) + "'"));
   }
-  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("0,1,0")); }), HasSubstr("device 0 is named twice"));
-  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("host:63")); }), HasSubstr("63 emulated devices"));
-  EXPECT_THAT(refusal([] { static_cast<void>(parse_devices("0/63")); }), HasSubstr("63 parts of a device"));
+  EXPECT_THAT(test::message_of([] { static_cast<void>(parse_devices("0,1,0")); }),
+              HasSubstr("device 0 is named twice"));
+  EXPECT_THAT(test::message_of([] { static_cast<void>(parse_devices("host:63")); }), HasSubstr("63 emulated devices"));
+  EXPECT_THAT(test::message_of([] { static_cast<void>(parse_devices("0/63")); }), HasSubstr("63 parts of a device"));
 }
 
 TEST(ChooseDevices, TakesThoseThatAreNamed) {
@@ -85,15 +78,15 @@ TEST(ChooseDevices, DividesOne) {
   EXPECT_EQ(halves.memory, 1_MiB / 2 / 5 * 4);
   EXPECT_EQ(halves.api->properties(1).name, "emulated device, part 2 of 2");
   EXPECT_TRUE(halves.api->connect(0, 1));
-  EXPECT_EQ(refusal([] { static_cast<void>(choose_devices(options("2/2"), emulated(2))); }),
+  EXPECT_EQ(test::message_of([] { static_cast<void>(choose_devices(options("2/2"), emulated(2))); }),
             "device 2 does not exist: there are 2");
-  EXPECT_THAT(refusal([] { static_cast<void>(choose_devices(options("1/2", 512_KiB + 1), emulated(2))); }),
+  EXPECT_THAT(test::message_of([] { static_cast<void>(choose_devices(options("1/2", 512_KiB + 1), emulated(2))); }),
               AllOf(HasSubstr("524289 bytes"), HasSubstr("524288 bytes"), HasSubstr("free on device 0")));
 }
 
 TEST(ChooseDevices, RefusesWithTheNumbers) {
   auto const choose = [](RuntimeOptions const& chosen, int devices) {
-    return refusal([&] { static_cast<void>(choose_devices(chosen, emulated(devices))); });
+    return test::message_of([&] { static_cast<void>(choose_devices(chosen, emulated(devices))); });
   };
   EXPECT_EQ(choose(options("0,3"), 2), "device 3 does not exist: there are 2");
   EXPECT_EQ(choose(options("1"), 1), "device 1 does not exist: there is 1");
@@ -137,8 +130,8 @@ TEST(ChooseDevices, OfSeveralArchitecturesAreRefused) {
   auto const sentence =
       "device 0 is A100 40GB (sm_80) and device 3 is Quadro (sm_75): a run uses devices of one architecture, so name "
       "those (--devices, GRANARY_DEVICES)";
-  EXPECT_EQ(refusal([&] { static_cast<void>(choose_devices(options("all"), api)); }), sentence);
-  EXPECT_THAT(refusal([&] { static_cast<void>(choose_devices(options("3,1"), api)); }),
+  EXPECT_EQ(test::message_of([&] { static_cast<void>(choose_devices(options("all"), api)); }), sentence);
+  EXPECT_THAT(test::message_of([&] { static_cast<void>(choose_devices(options("3,1"), api)); }),
               HasSubstr("device 3 is Quadro (sm_75) and device 1 is A100 40GB (sm_80)"));
   EXPECT_THAT(choose_devices(options("0,1,2"), api).numbers, ElementsAre(0, 1, 2));
   EXPECT_THAT(choose_devices(options("3"), api).numbers, ElementsAre(3));
@@ -148,12 +141,12 @@ TEST(ChooseDevices, OfSeveralArchitecturesAreRefused) {
 TEST(FindDevices, NeedsTheBackendThatTheyNeed) {
   if (std::string(vendor_backend()).empty()) {
     for (auto const* devices : {"all", "0"}) {
-      EXPECT_THAT(refusal([&] { static_cast<void>(find_devices(options(devices))); }),
+      EXPECT_THAT(test::message_of([&] { static_cast<void>(find_devices(options(devices))); }),
                   HasSubstr("built without CUDA and HIP"));
     }
   }
   EXPECT_TRUE(find_devices(options("none")).empty());
-  EXPECT_THAT(refusal([] { static_cast<void>(find_devices(options("host:4", 1ULL << 50))); }),
+  EXPECT_THAT(test::message_of([] { static_cast<void>(find_devices(options("host:4", 1ULL << 50))); }),
               HasSubstr("4 emulated devices of 1125899906842624 bytes"));
 }
 

@@ -3,6 +3,8 @@
 #include <granary/core/base/random.hpp>
 #include <granary/granary.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,15 +68,6 @@ struct Look {
   void operator()(Exec const&, X...) const {}
 };
 
-std::string refusal(auto&& call) {
-  try {
-    call();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "not refused";
-}
-
 TEST(SharedViews, AViewThatIsRegisteredTwiceIsOneDatum) {
   Vector x("x", 64);
   Runtime runtime({.workers = 2, .host_memory = 1_MiB});
@@ -127,9 +120,9 @@ TEST(SharedViews, PartsAreRefusedWhileTheWholeHasAHandle) {
   runtime.submit("look", Look{}, read(whole));
   runtime.submit("look", Look{}, read(part));
   auto const says = AllOf(HasSubstr("task 'add'"), HasSubstr("'whole'"), HasSubstr("'half'"), HasSubstr("handles"));
-  EXPECT_THAT(refusal([&] { runtime.submit("add", Add{1.0}, read_write(part)); }), says);
-  EXPECT_THAT(refusal([&] { runtime.submit("add", Add{1.0}, read_write(whole)); }), says);
-  EXPECT_THAT(refusal([&] { runtime.submit("both", Look{}, write(whole), read(part)); }), HasSubstr("'half'"));
+  EXPECT_THAT(test::message_of([&] { runtime.submit("add", Add{1.0}, read_write(part)); }), says);
+  EXPECT_THAT(test::message_of([&] { runtime.submit("add", Add{1.0}, read_write(whole)); }), says);
+  EXPECT_THAT(test::message_of([&] { runtime.submit("both", Look{}, write(whole), read(part)); }), HasSubstr("'half'"));
   runtime.wait();
   EXPECT_EQ(x(40), 0.0);
 }
@@ -140,7 +133,7 @@ TEST(SharedViews, WhatWasWrittenIsNotReadAsAPart) {
   auto const whole = runtime.data(x, "whole");
   auto const part = runtime.data(Kokkos::subview(x, std::pair(1, 3)), "part");
   runtime.submit("add", Add{1.0}, read_write(whole));
-  EXPECT_THAT(refusal([&] { runtime.submit("look", Look{}, read(part)); }),
+  EXPECT_THAT(test::message_of([&] { runtime.submit("look", Look{}, read(part)); }),
               AllOf(HasSubstr("reads data 'part'"), HasSubstr("'whole'")));
   runtime.wait();
 }
@@ -183,7 +176,7 @@ struct SubmitOverlapping {
   std::string* answer;
   template <class Exec, class X>
   void operator()(Exec const&, X) const {
-    *answer = refusal([&] {
+    *answer = test::message_of([&] {
       runtime->submit("add", Add{1.0}, read_write(runtime->data(Kokkos::subview(*whole, std::pair(0, 2)), "part")));
     });
   }

@@ -8,6 +8,8 @@
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/longest_path.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -317,12 +319,7 @@ TEST(Bounds, OfNothingIsNothing) {
 
 std::string refusal(GraphRecorder const& graph, Machine const& machine, KernelTime const& time,
                     BoundOptions options = {}) {
-  try {
-    (void)time_bounds(graph, machine, time, options);
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::message_of([&] { return time_bounds(graph, machine, time, options); });
 }
 
 TEST(Bounds, RefuseBadInputByName) {

@@ -4,10 +4,11 @@
 #include <granary/workloads/task_graph_file.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 
 namespace granary {
 namespace {
@@ -21,16 +22,8 @@ std::string graph_of(std::string const& tasks, std::string const& data = R"({"na
          R"(],"tasks":[)" + tasks + "]}";
 }
 
-std::string message_of(std::function<void()> const& function) {
-  try {
-    function();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 std::string refusal(std::string const& text) {
-  return message_of([&] { static_cast<void>(TaskGraphFile::parse(text, "g.json")); });
+  return test::message_of([&] { return TaskGraphFile::parse(text, "g.json"); });
 }
 
 TEST(TaskGraphFile, ReadsWhatTheDocumentationShows) {
@@ -165,7 +158,7 @@ TEST(TaskGraphFile, NamesTheTaskThatFitsNowhere) {
   auto const graph =
       TaskGraphFile::parse(graph_of(R"({"name":"big","codelet":"f","flops":1,"accesses":[]})"), "g.json");
   NoRoom submitter;
-  EXPECT_THAT(message_of([&] { graph.submit(submitter, {NodeId(0)}); }),
+  EXPECT_THAT(test::message_of([&] { graph.submit(submitter, {NodeId(0)}); }),
               AllOf(HasSubstr("g.json"), HasSubstr("task 'big'"), HasSubstr("no room")));
 }
 
