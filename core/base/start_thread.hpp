@@ -10,8 +10,8 @@
 
 namespace granary {
 
-/// Starts a thread. Throws Error, naming what it was for and the limits that may be in the way, when the system refuses
-/// it.
+/// Starts a thread. If the system refuses, throws Error with the purpose of the thread and the limits that may be the
+/// cause.
 template <class Body>
 [[nodiscard]] std::thread start_thread(std::string const& name, Body&& body) {
   try {

@@ -61,7 +61,7 @@ TaskId InnerGraph::submit(TaskSubmission const& submission, Parameters parameter
   task.priority = submission.priority;
   task.flops = submission.flops;
   m_parameters.push_back(std::move(parameters));
-  // So that what follows cannot fail for want of memory.
+  // Reserve now, so that later steps cannot run out of memory.
   if (m_ready.capacity() < m_parameters.size()) m_ready.reserve(2 * m_parameters.size());
   if (task.predecessors == 0) make_ready(task);
   return task.id;
