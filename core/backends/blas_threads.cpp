@@ -17,7 +17,7 @@ Function* loaded(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// The number of threads before; 0 when there is no such BLAS.
+// The previous number of threads; 0 when this BLAS is not loaded.
 template <class Integer>
 Integer exchange_threads(char const* getter, char const* setter, Integer threads) {
   auto* get = loaded<Integer()>(getter);

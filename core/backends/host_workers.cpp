@@ -15,7 +15,7 @@ namespace {
 
 std::once_flag warned_of_lock;
 
-// A failure to bind costs speed, nothing else.
+// A failure to bind only costs speed.
 void bind_this_thread(unsigned core) {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return;

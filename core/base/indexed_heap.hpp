@@ -13,6 +13,9 @@
 namespace granary {
 
 /// A binary heap of keys that belong to small indices; the key of an index can be read, changed and erased.
+///
+/// `before(a, b)` is true if `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest
+/// index).
 template <class Key, class Before = std::less<Key>>
 class IndexedHeap {
  public:

@@ -93,7 +93,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       thread = m_threads.emplace_back(std::make_unique<LaneThread>()).get();
       if (workers[w].kind == WorkerKind::Device) driver = thread;
     }
-    // A worker never holds more; one cell more, because it takes a task out after it ran.
+    // The limit of a worker's tasks, plus one cell: the worker takes a task out only after it ran.
     m_lanes.push_back(std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), thread->bell,
                                                    options.planner.issue_depth + 1));
     thread->lanes.push_back(m_lanes.back().get());
@@ -330,8 +330,8 @@ void Engine::perform(Section& section) {
       hand_over(*run);
     } else if (auto const* retired = std::get_if<RetireCommand>(&command)) {
       auto& parameters = m_parameters[retired->task];
-      // The worker has destroyed the parameters of a task that ran; those of a cancelled one may call the engine when
-      // they go.
+      // The worker has destroyed the parameters of a task that ran. Those of a cancelled task may call the engine when
+      // they are destroyed.
       if (parameters.get() != nullptr) section.dropped_parameters.push_back(std::move(parameters));
       m_parameters.erase(retired->task);
     } else if (auto const* copy = std::get_if<CopyCommand>(&command)) {

@@ -25,8 +25,8 @@ Pool::Pool(std::string const& node_name, Bytes bytes) : m_bytes(bytes) {
   }
   auto const address = reinterpret_cast<std::uintptr_t>(m_mapping);
   m_base = static_cast<std::byte*>(m_mapping) + (round_up(address, huge_page) - address);
-  // Fewer page faults and TLB misses on tiles. Only whole huge pages: the last, partial one would be resident beyond
-  // the capacity.
+  // Huge pages reduce page faults and TLB misses on tiles. Only whole ones: the last, partial one would be resident
+  // beyond the capacity.
   Bytes const whole = bytes / huge_page * huge_page;
   if (whole > 0) ::madvise(m_base, whole, MADV_HUGEPAGE);
   ::madvise(m_base, m_bytes, MADV_DONTDUMP);

@@ -19,6 +19,9 @@ struct MatrixPosition {
 };
 
 /// The description of a datum at registration: identity and size, never an address.
+///
+/// Workers on the home's node use the home itself, outside the node's capacity. An origin other than the home lies on a
+/// node without workers.
 struct DataDescription {
   std::string name = {};  ///< for messages
   Bytes bytes = 0;        ///< at least 1
