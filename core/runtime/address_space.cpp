@@ -26,7 +26,7 @@ Bytes stack_of_a_thread() {
   return std::min<Bytes>(stack.rlim_cur, most_stack);
 }
 
-// Of emulated devices: they lie in the process, and each has a thread for every lane and two for its links.
+// Emulated devices lie in the process; each has one thread per lane and two for its links.
 struct Emulated {
   Bytes memory = 0;
   unsigned threads = 0;

@@ -21,13 +21,13 @@ namespace granary {
 
 namespace {
 
-// What a lane holds so that it runs on while a decision is on its way.
+// A lane holds this many tasks, so that it does not wait for the next decision.
 constexpr std::uint32_t device_issue = 2;
-// Less is not worth a call to the system.
+// Pinning less is not worth a system call.
 constexpr Bytes least_pinned = 64_KiB;
 constexpr std::size_t disk_links = 2;  // the machine's first
 
-// Not in `configure`: the programs, which plan with what that returns, name the least that suffices.
+// Not in `configure`: the programs plan with its result, and report the smallest sufficient limit.
 RuntimeOptions complete(RuntimeOptions const& options) {
   auto completed = configure(options);
   if (completed.host_memory >= io_alignment) return completed;
@@ -41,7 +41,7 @@ RuntimeOptions complete(RuntimeOptions const& options) {
 detail::DataHold::~DataHold() {
   try {
     auto const engine = m_engine.lock();
-    EngineScope const scope(engine.get());  // the Runtime must not end in here: it waits until the engine is given back
+    EngineScope const scope(engine.get());  // the Runtime must not end here: it waits until the engine is given back
     if (engine) engine->release_data(m_id);
   } catch (std::exception const& error) {
     spdlog::error("granary: giving up a datum failed: {}", error.what());
@@ -75,7 +75,7 @@ EngineBackends Runtime::make_backends(Machine const& machine) {
   DeviceCopies copies(m_devices.api, m_pinned);
   for (auto const& link : m_device_links) backends.copies.push_back(copies.link(link.from, link.to));
   auto const& host = machine[host_node()];
-  auto const when = PinnedPool::When::OnUse;  // Views are used where they lie: many runs do without the pool
+  auto const when = PinnedPool::When::OnUse;  // Views are used in place: many runs do not use the pool
   backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity, when), nullptr};
   LauncherOptions launcher;
   launcher.workspace = m_devices.workspace;
@@ -112,8 +112,8 @@ std::unique_ptr<Engine> Runtime::make_engine() {
                                   std::move(estimator), std::move(backends), engine_options);
 }
 
-// A handle on a datum that goes has a share of the engine for a moment, perhaps on one of the engine's own threads: the
-// engine must not end there.
+// A handle that is destroyed shares the engine for a moment, possibly on one of the engine's own threads: the engine
+// must not be destroyed there.
 std::shared_ptr<Engine> Runtime::lend_engine() {
   return {m_owned.get(), [given_back = m_given_back](Engine*) { given_back->release(); }};
 }
@@ -184,8 +184,8 @@ void Runtime::wait() {
   for (auto const& doubt : find_doubts(m_options, statistics(), blas_threads())) warn_once(doubt);
 }
 
-// Of several threads that need it first each makes one, and one is kept: what is made takes threads and calls to the
-// system, which no lock waits for.
+// Several threads may create one at the same time; one is kept. Creation starts threads and calls the system, so no
+// lock is held.
 std::shared_ptr<AsyncFileIo> Runtime::io() {
   {
     std::lock_guard const lock(m_mutex);
@@ -306,7 +306,7 @@ CodeletId Runtime::codelet(std::array<Kernel, worker_kinds> const& kernels, std:
     if (found != known.by_name.end()) return found->second;
     if (known.others.empty()) known.others = "others like '" + std::string(name) + "'";
   }
-  // Several threads may add the same: to the engine it is one.
+  // Several threads may add the same codelet: the engine stores it once.
   auto const id = m_engine->add_codelet({.name = std::string(name),
                                          .kernels = kernels,
                                          .launches_kokkos_kernels = launches_kokkos_kernels,
