@@ -48,7 +48,8 @@ Threads before;
 
 void set_blas_threads(int threads) {
   if (threads < 1) {
-    throw InvalidArgument("BLAS cannot be held to " + std::to_string(threads) + " threads; at least 1 is needed");
+    throw InvalidArgument("BLAS cannot be limited to " + std::to_string(threads) +
+                          " threads per call; at least 1 is needed");
   }
   exchange_all({threads, threads, threads});
 }

@@ -108,11 +108,11 @@ struct DeviceLauncher::Lane {
 
 DeviceLauncher::DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions options)
     : m_api(std::move(api)), m_options(std::move(options)), m_lanes(m_options.device_of.size()) {
-  if (m_options.most_launches == 0) throw InvalidArgument("a device lane needs at least one launch under way");
+  if (m_options.most_launches == 0) throw InvalidArgument("a device lane needs room for at least one launch");
   for (std::size_t i = 0; i < m_options.device_of.size(); ++i) {
     int const device = m_options.device_of[i];
     if (device < -1 || device >= m_api->devices()) {
-      throw InvalidArgument("worker " + std::to_string(i) + " cannot be one of device " + std::to_string(device) +
+      throw InvalidArgument("worker " + std::to_string(i) + " cannot belong to device " + std::to_string(device) +
                             ": there are " + std::to_string(m_api->devices()));
     }
   }

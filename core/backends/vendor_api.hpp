@@ -46,7 +46,7 @@ class VendorApi final : public DeviceApi {
   [[nodiscard]] DeviceProperties properties(int device) const override {
     Current const current(*this, device);
     DeviceProperties properties;
-    check(Runtime::describe(device, properties), "asking for the properties of", device);
+    check(Runtime::describe(device, properties), "querying the properties of", device);
     properties.free = free_memory(device).first;
     return properties;
   }
@@ -104,7 +104,7 @@ class VendorApi final : public DeviceApi {
     if (from == to) return true;
     Current const current(*this, to);
     int can = 0;
-    check(Runtime::can_access_peer(&can, to, from), "asking for the peers of", to);
+    check(Runtime::can_access_peer(&can, to, from), "querying the peers of", to);
     if (can == 0) return false;
     auto const status = Runtime::enable_peer_access(from);
     if (status == Runtime::peer_access_already_enabled) {
@@ -117,13 +117,13 @@ class VendorApi final : public DeviceApi {
   [[nodiscard]] std::unique_ptr<Stream> make_stream(int device) override {
     Current const current(*this, device);
     auto stream = std::make_unique<VendorStream>(device);
-    check(Runtime::make_stream(&stream->m_stream), "making a stream on", device);
+    check(Runtime::make_stream(&stream->m_stream), "creating a stream on", device);
     return stream;
   }
   [[nodiscard]] std::unique_ptr<Event> make_event(int device) override {
     Current const current(*this, device);
     auto event = std::make_unique<VendorEvent>(device);
-    check(Runtime::make_event(&event->m_event), "making an event on", device);
+    check(Runtime::make_event(&event->m_event), "creating an event on", device);
     return event;
   }
   void record(Event& event, Stream& stream) override {
@@ -229,7 +229,7 @@ class VendorApi final : public DeviceApi {
         throw InvalidArgument("device " + std::to_string(device) + " does not exist: " + api.name() + " has " +
                               std::to_string(api.m_devices));
       }
-      check(this->status(), "turning to", device);
+      check(this->status(), "selecting", device);
       api.m_latest.store(device, std::memory_order_relaxed);
     }
   };
@@ -310,7 +310,7 @@ class VendorApi final : public DeviceApi {
   [[nodiscard]] static std::pair<Bytes, Bytes> free_memory(int device) {
     std::size_t free = 0;
     std::size_t total = 0;
-    check(Runtime::memory(&free, &total), "asking for the free memory of", device);
+    check(Runtime::memory(&free, &total), "querying the free memory of", device);
     return {free, total};
   }
   [[nodiscard]] static std::string description(DeviceCopy const& copy) {

@@ -66,7 +66,7 @@ void check(std::string const& output, std::vector<std::string> const& inputs, bo
                           "; a matrix is written to a regular file");
   }
   if (kind && S_ISREG(*kind) && (is_descriptor(STDOUT_FILENO, output) || is_descriptor(STDERR_FILENO, output)))
-    throw InvalidArgument("the output " + output + " is where this program prints");
+    throw InvalidArgument("the output " + output + " is this program's standard output or standard error");
   if (kind && ::access(output.c_str(), W_OK) != 0) refuse(output, text_of(errno));
   if (!kind || S_ISREG(*kind)) check_place(output);
 }

@@ -42,7 +42,8 @@ template <std::integral Integer>
 [[nodiscard]] std::uint64_t checked_extent(Integer extent) {
   if constexpr (std::is_signed_v<Integer>) {
     if (extent < 0) {
-      throw InvalidArgument("an array cannot have an extent of " + std::to_string(extent) + ": extents are from 0 on");
+      throw InvalidArgument("an array cannot have an extent of " + std::to_string(extent) +
+                            ": extents must be at least 0");
     }
   }
   return static_cast<std::uint64_t>(extent);

@@ -59,7 +59,7 @@ OpenInput::OpenInput(std::string const& path) : m_file(file_at(path)) {
   if (!m_file) return;
   std::lock_guard const guard(registry().mutex);
   if (std::ranges::any_of(registry().files, [&](auto const* output) { return output->replaces(*m_file); }))
-    throw InvalidArgument("the input " + path + " is to be replaced by an output of this process: commit that first");
+    throw InvalidArgument("the input " + path + " will be replaced by an output of this process: commit that first");
   registry().inputs.push_back(*m_file);
 }
 
@@ -81,7 +81,7 @@ PartialFile::PartialFile(std::string const& path) {
   // Other processes may create and remove files of this name between two of our calls, but not forever.
   constexpr int most_tries = 1000;
   for (int tries = 0; !create(); ++tries) {
-    if (tries == most_tries) refuse("it is created and removed all the time");
+    if (tries == most_tries) refuse("other processes keep creating and removing it");
   }
   registry().files.push_back(this);
 }
@@ -123,11 +123,11 @@ void PartialFile::remove_dead() {
   auto const outcome = regular ? lock(m_descriptor) : Lock::Unsupported;
   if (outcome == Lock::Taken && has_its_name() && ::unlink(m_partial_path.c_str()) == 0) m_replaced_a_dead_one = true;
   close();
-  if (!regular) refuse("it is there and is not a regular file");
+  if (!regular) refuse("it exists and is not a regular file");
   if (outcome == Lock::HeldElsewhere) refuse("another run is writing it");
   if (outcome == Lock::Unsupported) {
     refuse(
-        "it is there, and its file system has no locks that would tell whether a run is writing it; remove it if none "
+        "it exists, and its file system has no locks, so another run may be writing it; remove it if none "
         "is");
   }
 }
@@ -143,7 +143,7 @@ void PartialFile::close() {
 }
 
 void PartialFile::refuse(std::string const& why) const {
-  throw InvalidArgument("cannot write the output " + m_path + " by way of " + m_partial_path + ": " + why);
+  throw InvalidArgument("cannot write the output " + m_path + " as " + m_partial_path + ": " + why);
 }
 
 void PartialFile::append(std::string_view text) const { write_all(m_descriptor, text, m_path); }
@@ -174,7 +174,7 @@ void PartialFile::commit() {
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
     if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
-      throw IoError("cannot give the output its name", m_path, 0, errno);
+      throw IoError("cannot rename the output to", m_path, 0, errno);
     std::erase(registry().files, this);
   }
   // The new name is durable once its directory is flushed; some file systems cannot flush one.
@@ -202,7 +202,7 @@ void require_space(std::string const& path, std::string const& what, Bytes bytes
   };
   struct rlimit most {};
   if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && length > most.rlim_cur)
-    refuse(length, "a file may have " + format_bytes(most.rlim_cur) + " here (ulimit -f)");
+    refuse(length, "files are limited to " + format_bytes(most.rlim_cur) + " here (ulimit -f)");
   struct statvfs system {};
   if (::statvfs(path.c_str(), &system) != 0 || system.f_blocks == 0) return;  // unknown
   Bytes const free = Bytes{system.f_bavail} * system.f_frsize;

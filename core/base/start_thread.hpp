@@ -18,7 +18,7 @@ template <class Body>
     return std::thread(std::forward<Body>(body));
   } catch (std::system_error const& error) {
     throw Error("cannot start a thread for " + name + ": " + error.code().message() +
-                "; raise the limit of threads (ulimit -u) or of addresses (ulimit -v), or use fewer workers");
+                "; raise the limit on threads (ulimit -u) or address space (ulimit -v), or use fewer workers");
   }
 }
 

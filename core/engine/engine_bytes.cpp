@@ -45,10 +45,10 @@ bool Engine::bytes_in_use(TaskSubmission const& submission) const {
                               m_planner.description(other).name + "' " + why);
       };
       if (m_planner.held(other)) {
-        refuse("without being the same: let all handles of '" + m_planner.description(other).name +
-               "' go first, or use one handle for both");
+        refuse("but is not the same datum: destroy all handles of '" + m_planner.description(other).name +
+               "' first, or use one handle for both");
       }
-      if (m_planner.idle()) refuse("that a failure left behind: call wait(), which tells why");
+      if (m_planner.idle()) refuse("that a failure left in use: call wait(), which reports it");
       if (works_here()) refuse("that tasks still use: a task cannot wait for them");
       in_use = true;
     }

@@ -51,7 +51,8 @@ TaskId InnerGraph::submit(TaskSubmission const& submission, Parameters parameter
   if (submission.codelet.index() >= m_codelets.size()) throw InvalidArgument("an inner task's codelet is unknown");
   auto const& name = m_codelets[submission.codelet.index()].name;
   for (auto const& access : submission.accesses) {
-    if (access.data.index() >= m_parts.size()) throw InvalidArgument("inner task " + name + " accesses no known part");
+    if (access.data.index() >= m_parts.size())
+      throw InvalidArgument("inner task " + name + " accesses an unknown part");
     if (writes(access.mode) && !writes(m_accesses[m_parts[access.data.index()].first].mode)) {
       throw InvalidArgument("inner task " + name + " writes a part of a datum that its parent only reads");
     }

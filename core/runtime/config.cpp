@@ -118,11 +118,11 @@ void configure_devices(RuntimeOptions& options) {
     options.devices = kind == Kind::All ? "all" : "none";
   }
   if (kind != Kind::Emulated && options.link_bytes_per_second > 0) {
-    throw InvalidArgument("a link bandwidth was stated, but only links of emulated devices can be held to one");
+    throw InvalidArgument("a link bandwidth was given, but it applies only to emulated devices");
   }
   if (kind == Kind::None) {
-    if (options.device_memory > 0) throw InvalidArgument("a device memory limit was stated, but there are no devices");
-    if (options.device_lanes > 0) throw InvalidArgument("lanes of devices were stated, but there are no devices");
+    if (options.device_memory > 0) throw InvalidArgument("a device memory limit was given, but there are no devices");
+    if (options.device_lanes > 0) throw InvalidArgument("a number of device lanes was given, but there are no devices");
     return;
   }
   fill_in(options.device_memory, "GRANARY_DEVICE_MEMORY");
@@ -142,7 +142,8 @@ void configure_devices(RuntimeOptions& options) {
 void check_host_memory(Bytes limit) {
   if (limit <= most_memory) return;
   throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " + format_bytes(most_memory) +
-                        " of addresses that a process has; this one may use " + format_bytes(discover_host().memory) +
+                        " of address space that a process has; this one may use " +
+                        format_bytes(discover_host().memory) +
                         " of memory: lower the limit (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
@@ -192,10 +193,10 @@ RuntimeOptions configure(RuntimeOptions options) {
   }
   configure_devices(options);
   if (*options.workers == 0 && options.devices == "none") {
-    throw InvalidArgument("0 workers and no devices leave nothing that runs tasks");
+    throw InvalidArgument("with 0 workers and no devices nothing can run tasks");
   }
   check_address_space(options, find_address_space(), blas_threads() != 0);
-  if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
+  if (options.depth == 0) throw InvalidArgument("the depth is 0; it must be at least 1");
   if (!options.scratch.empty()) check_directory(options.scratch);
   fill_in(options.scratch, "GRANARY_SCRATCH", check_directory);
   fill_in(options.scratch, "TMPDIR", check_directory);

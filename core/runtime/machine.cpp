@@ -45,9 +45,9 @@ std::string in_bytes(Bytes bytes) { return std::to_string(bytes) + " bytes (" + 
 
 void check_capacity(Devices const& devices) {
   if (devices.empty() || devices.capacity() > 0) return;
-  throw InvalidArgument("a device memory limit of " + in_bytes(devices.memory) + " leaves nothing for data: " +
+  throw InvalidArgument("a device memory limit of " + in_bytes(devices.memory) + " leaves no room for data: " +
                         std::to_string(devices.lanes) + " lanes take " + in_bytes(devices.lanes * devices.workspace) +
-                        " and data are kept in units of " + std::to_string(device_alignment) + " bytes");
+                        " and data take multiples of " + std::to_string(device_alignment) + " bytes");
 }
 
 // Emulated devices run host kernels, which allocate their workspace on the host.
@@ -170,8 +170,8 @@ Devices find_devices(RuntimeOptions const& options) {
   }
   std::string const backend = vendor_backend();
   if (backend.empty()) {
-    throw InvalidArgument("granary was built without CUDA and HIP; of the devices '" + options.devices +
-                          "' there are none, but host:4 stands for four emulated ones");
+    throw InvalidArgument("granary was built without CUDA and HIP, so devices '" + options.devices +
+                          "' do not exist; host:4 makes four emulated devices");
   }
   std::string problem;
   auto api = make_vendor_api(&problem);

@@ -162,7 +162,7 @@ void MachineCache::read() {
   try {
     if (auto known = read_models(m_file)) m_known = std::move(*known);
   } catch (std::exception const& error) {
-    spdlog::warn("granary: {}; what it holds is ignored", error.what());
+    spdlog::warn("granary: {}; its content is ignored", error.what());
   }
 }
 
@@ -172,7 +172,7 @@ void MachineCache::measure_links(std::string const& scratch, Devices const& devi
     // Measure only what can be saved; otherwise every run would measure again.
     update_models(m_file, identify);
   } catch (std::exception const& error) {
-    spdlog::warn("granary: performance models are not kept: {}", error.what());
+    spdlog::warn("granary: performance models cannot be saved: {}", error.what());
     m_file.clear();
     return;
   }
@@ -239,7 +239,7 @@ void MachineCache::keep(PerformanceModels const& models) const {
       models.merge_into(stored.kernels);
     });
   } catch (std::exception const& error) {
-    spdlog::warn("granary: what was learnt is not kept: {}", error.what());
+    spdlog::warn("granary: the performance models were not saved: {}", error.what());
   }
 }
 

@@ -32,7 +32,7 @@ RuntimeOptions complete(RuntimeOptions const& options) {
   auto completed = configure(options);
   if (completed.host_memory >= io_alignment) return completed;
   throw InvalidArgument("a memory limit of " + std::to_string(completed.host_memory) +
-                        " bytes holds no data, which take multiples of " + std::to_string(io_alignment) +
+                        " bytes is too small, since data take multiples of " + std::to_string(io_alignment) +
                         " bytes: raise it (GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
@@ -44,7 +44,7 @@ detail::DataHold::~DataHold() {
     EngineScope const scope(engine.get());  // the Runtime must not end here: it waits until the engine is given back
     if (engine) engine->release_data(m_id);
   } catch (std::exception const& error) {
-    spdlog::error("granary: giving up a datum failed: {}", error.what());
+    spdlog::error("granary: releasing a datum failed: {}", error.what());
   }
 }
 
@@ -121,14 +121,14 @@ std::shared_ptr<Engine> Runtime::lend_engine() {
 Runtime::~Runtime() {
   if (m_engine->works_here()) {
     spdlog::error(
-        "granary: a Runtime ends inside one of its own tasks, for whose end it would have to wait; keep it alive until "
+        "granary: a Runtime was destroyed inside one of its own tasks and would wait for itself; keep it alive until "
         "wait() has returned");
     spdlog::default_logger()->flush();
     std::abort();
   }
   try {
     if (std::uncaught_exceptions() > m_exceptions) {
-      m_engine->cancel(std::make_exception_ptr(Error("the runtime was left by an exception")));
+      m_engine->cancel(std::make_exception_ptr(Error("an exception ended the Runtime")));
       try {
         m_engine->wait();
       } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
@@ -286,7 +286,7 @@ void Runtime::refuse_on_devices(std::string const& name, std::string const& shap
   auto const& workers = m_engine->topology().machine().workers;
   if (std::ranges::none_of(workers, [](Worker const& worker) { return worker.kind == WorkerKind::Device; })) return;
   throw InvalidArgument("the View '" + name + "' (" + shape +
-                        ") cannot be brought to a device: its elements must be trivially copyable and have addresses "
+                        ") cannot be copied to a device: its elements must be trivially copyable and have addresses "
                         "of their own, with gaps in at most one dimension");
 }
 

@@ -50,7 +50,8 @@ TEST(CheckedSum, IsNothingBeyondTheLargestSize) {
 TEST(CheckedExtent, RefusesWhatIsNegative) {
   EXPECT_EQ(checked_extent(7), 7U);
   EXPECT_EQ(checked_extent(most), most);
-  EXPECT_EQ(refusal([] { return checked_extent(-1); }), "an array cannot have an extent of -1: extents are from 0 on");
+  EXPECT_EQ(refusal([] { return checked_extent(-1); }),
+            "an array cannot have an extent of -1: extents must be at least 0");
 }
 
 TEST(ArrayBytes, NamesTheExtentsOfWhatIsTooLarge) {
@@ -59,7 +60,7 @@ TEST(ArrayBytes, NamesTheExtentsOfWhatIsTooLarge) {
   EXPECT_EQ(refusal([] {
               return array_bytes({1ULL << 33U, 1ULL << 33U}, 8);
             }),
-            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the most is 2^63 - 1 bytes");
+            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
 }
 
 }  // namespace

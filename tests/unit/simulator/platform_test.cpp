@@ -187,7 +187,7 @@ TEST(Platform, RefusesNodesThatCannotReachEachOther) {
   auto const begin = text.find(" \"links\"");
   auto const end = text.find(" \"workers\"");
   text.erase(begin, end - begin);
-  EXPECT_THAT(refusal(text), HasSubstr("platform file 'x.json': no links lead from memory node 'host' to 'gpu0'"));
+  EXPECT_THAT(refusal(text), HasSubstr("platform file 'x.json': there is no route from memory node 'host' to 'gpu0'"));
 }
 
 TEST(Platform, RefusesAFileThatIsNotThere) {
