@@ -31,7 +31,7 @@ inline constexpr bool has_device_space = true;
 using DeviceExecutionSpace = Kokkos::Experimental::HIP;
 inline constexpr bool has_device_space = true;
 #else
-using DeviceExecutionSpace = HostExecutionSpace;  ///< stands in where Kokkos drives no device
+using DeviceExecutionSpace = HostExecutionSpace;  ///< placeholder if Kokkos has no device backend
 inline constexpr bool has_device_space = false;
 #endif
 

@@ -19,9 +19,9 @@ struct RuntimeOptions {
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
   /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices run all tasks.
   std::optional<unsigned> workers = {};
-  /// Devices to use besides the cores: GRANARY_DEVICES; "all". "none"; "all", those of the backend that granary was
-  /// built for; "0,2", some of them; "0/4", one divided into four; "host:4", four emulated devices with their own
-  /// memories and links on the host.
+  /// Devices to use besides the cores: GRANARY_DEVICES; "all". Values: "none"; "all" devices of the backend that
+  /// granary was built for; "0,2", some of them; "0/4", device 0 divided into four; "host:4", four emulated devices
+  /// with their own memories and links on the host.
   std::string devices = {};
   /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of the free memory of the device with the
   /// least, 256 MiB for emulated devices.

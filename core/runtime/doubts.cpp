@@ -25,7 +25,7 @@ std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings
   auto const workers = *options.workers;
   if (workers > around.cores) {
     doubts.push_back(fmt::format(
-        "{} workers share the {} cores that this process may use, and are not bound to them: use fewer workers "
+        "{} workers share the {} cores that this process may use and are not bound to cores: use fewer workers "
         "(--workers, GRANARY_WORKERS), or ask the batch system for more cores",
         workers, around.cores));
   }
