@@ -60,7 +60,8 @@ std::string const* PolicyOptions::find(std::string const& key) {
 }
 
 void PolicyOptions::refuse(std::string const& key, std::string const& value, std::string const& wanted) const {
-  throw InvalidArgument("option '" + key + "' of policy '" + m_policy + "' is " + wanted + ", not '" + value + "'");
+  throw InvalidArgument("option '" + key + "' of policy '" + m_policy + "' must be " + wanted + ", not '" + value +
+                        "'");
 }
 
 double PolicyOptions::number(std::string const& key, double otherwise, double low, double high) {

@@ -11,27 +11,27 @@
 
 namespace granary {
 
-/// What a user writes to choose a policy: a name and options, `name:key=value:key=value`. A policy's factory asks for
-/// each option that it knows; what nobody asked for is refused.
+/// A policy's name and options as the user writes them: `name:key=value:key=value`. A policy's factory reads each
+/// option that it knows; options that were not read are refused.
 class PolicyOptions {
  public:
-  /// Throws InvalidArgument when an option is no `key=value` or a key comes twice.
+  /// Throws InvalidArgument when an option is not `key=value` or a key occurs twice.
   explicit PolicyOptions(std::string_view specification, std::uint64_t seed = 0);
 
   [[nodiscard]] std::string const& policy() const { return m_policy; }
-  /// From which the policy's random draws, if it makes any, follow.
+  /// The seed of the policy's random numbers, if it uses any.
   [[nodiscard]] std::uint64_t seed() const { return m_seed; }
 
-  /// The option's value, or `otherwise` when it is not given. Throws InvalidArgument when it is no number or not in
+  /// The option's value, or `otherwise` if it is not given. Throws InvalidArgument when it is not a number or not in
   /// [low, high].
   double number(std::string const& key, double otherwise, double low, double high);
   std::int64_t integer(std::string const& key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
-  /// Throws InvalidArgument when the value is none of the `known` ones.
+  /// Throws InvalidArgument when the value is not one of `known`.
   std::string choice(std::string const& key, std::string const& otherwise, std::vector<std::string> const& known);
-  /// A list, its elements separated by '+'; empty when it is not given.
+  /// A list with elements separated by '+'; empty if it is not given.
   std::vector<std::string> list(std::string const& key);
 
-  /// Throws InvalidArgument, listing the known ones, when an option was given that nobody asked for.
+  /// Throws InvalidArgument, with the known options, when an option was given that nobody read.
   void refuse_unknown() const;
 
  private:

@@ -14,7 +14,7 @@ class Registry {
  public:
   struct Entry {
     Factory factory;
-    std::string companion;  // of a scheduler: the eviction policy that goes with it
+    std::string companion;  // of a scheduler: its default eviction policy
   };
 
   explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
@@ -60,7 +60,7 @@ class Registry {
   std::map<std::string, Entry, std::less<>> m_factories;
 };
 
-// Inside functions: the policies of other source files register while static objects are still being made.
+// Local statics: policies in other source files register during static initialisation.
 Registry<SchedulerFactory>& schedulers() {
   static Registry<SchedulerFactory> registry("scheduler");
   return registry;

@@ -15,31 +15,30 @@
 
 namespace granary {
 
-/// Makes a policy; asks the options for what it understands.
+/// Creates a policy from the options.
 using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(PolicyOptions& options)>;
 using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOptions& options)>;
 
-/// Makes a policy known by its name, granary's own and an application's alike. Throws InvalidArgument when the name is
-/// empty, taken or contains one of ":=+,".
-/// `eviction`: the eviction policy that goes with the scheduler unless the user names one.
+/// Registers a policy under a name, granary's own or an application's. Throws InvalidArgument when the name is empty,
+/// used already or contains one of ":=+,". `eviction` is the scheduler's default eviction policy.
 void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
 void register_eviction(std::string name, EvictionFactory factory);
 
-/// A new policy as specified, `name` or `name:key=value:key=value`; throws InvalidArgument, listing the known ones,
+/// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
 /// when there is no such name or option.
 [[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed = 0);
 [[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
 [[nodiscard]] PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed = 0);
 
-/// The eviction policy that goes with a scheduler; throws as `make_scheduler`.
+/// The default eviction policy of a scheduler; throws as `make_scheduler`.
 [[nodiscard]] std::string default_eviction(std::string_view scheduler);
 
 /// The known names, sorted.
 [[nodiscard]] std::vector<std::string> scheduler_names();
 [[nodiscard]] std::vector<std::string> eviction_names();
 
-/// Registers during static initialisation: a policy's source file holds one of these, and nothing else lists the
-/// policy.
+/// Registers during static initialisation: a policy's source file contains one of these; no other list of policies
+/// exists.
 struct SchedulerRegistration {
   SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru") {
     register_scheduler(std::move(name), std::move(factory), std::move(eviction));

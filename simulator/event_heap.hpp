@@ -12,8 +12,8 @@
 
 namespace granary {
 
-/// What will happen and when: the earliest first, and what was pushed first among those of one instant, so that runs
-/// repeat exactly. O(log size) per operation.
+/// Future events by time: the earliest first, in order of insertion among events of one instant, so that runs are
+/// reproducible. O(log size) per operation.
 template <class Payload>
 class EventHeap {
  public:

@@ -11,14 +11,14 @@
 
 namespace granary {
 
-/// What goes wrong in a simulation.
+/// The faults injected into a simulation.
 struct FaultPlan {
   std::set<std::uint64_t>
-      copies;              ///< these copies fail when they would end: numbers in the order of the commands, from 0
-  std::set<TaskId> tasks;  ///< these tasks fail when they would end
-  /// Each copy's answer comes late by a time in [0, copy_delay), so that answers overtake each other.
+      copies;  ///< numbers of the copies that fail at their end, counted from 0 in the order of the commands
+  std::set<TaskId> tasks;  ///< tasks that fail at their end
+  /// Each copy is reported late by a time in [0, copy_delay), so that reports overtake each other.
   Duration copy_delay{0};
-  /// Each task's answer comes late by a time in [0, task_delay).
+  /// Each task is reported late by a time in [0, task_delay).
   Duration task_delay{0};
   std::uint64_t seed = 0;
 };

@@ -18,7 +18,7 @@ ConstantSpeeds::ConstantSpeeds(Options options) : m_options(std::move(options)) 
   bool valid = m_options.jitter >= 0 && m_options.jitter < 1 && m_options.without_flops >= Duration{0};
   for (double const speed : m_options.seconds_per_flop) valid = valid && possible(speed);
   for (auto const& [name, speeds] : m_options.codelets) valid = valid && std::ranges::all_of(speeds, possible);
-  if (!valid) throw InvalidArgument("simulated kernels need durations that are not negative and a jitter in [0, 1)");
+  if (!valid) throw InvalidArgument("simulated kernels need durations of at least 0 and a jitter in [0, 1)");
 }
 
 Duration ConstantSpeeds::kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const {

@@ -16,30 +16,31 @@
 
 namespace granary {
 
-/// How long kernels really take in a simulation. Policies never see it: they believe an Estimator.
+/// The actual run times of kernels in a simulation. Policies never see them: they use an Estimator.
 class GroundTruth {
  public:
   virtual ~GroundTruth() = default;
-  /// The duration of the task on the worker; not negative. Must depend on its arguments only, so that runs repeat
-  /// exactly.
+  /// The duration of the task on the worker; not negative. Must depend only on its arguments, so that runs are
+  /// reproducible.
   [[nodiscard]] virtual Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const = 0;
-  /// Whether workers of this kind run the codelet; else than its kernels say, since simulated ones are never called.
+  /// Whether workers of this kind run the codelet. It may differ from the codelet's kernels, which a simulation never
+  /// calls.
   [[nodiscard]] virtual bool runs_on(Codelet const& codelet, WorkerKind kind) const { return codelet.runs_on(kind); }
 
  protected:
-  /// The factor in [1 - jitter, 1 + jitter) that is the task's, whatever the order in which tasks run.
+  /// The task's factor in [1 - jitter, 1 + jitter), independent of the order in which tasks run.
   [[nodiscard]] static double jitter_factor(TaskId task, double jitter, std::uint64_t seed);
 };
 
-/// Kernels that run at constant speeds, with a relative jitter drawn from the task's number and a seed.
+/// Kernels with constant speeds, and a relative jitter that depends on the task's number and a seed.
 class ConstantSpeeds final : public GroundTruth {
  public:
   struct Options {
     /// Seconds per floating-point operation, by kind of worker, for codelets that `codelets` does not name.
     std::array<double, worker_kinds> seconds_per_flop{1e-10, 1e-12};
-    /// The same for single codelets, by name.
+    /// Overrides for single codelets, by name.
     std::map<std::string, std::array<double, worker_kinds>, std::less<>> codelets;
-    /// The duration of tasks that state no operations.
+    /// The duration of tasks with 0 flops.
     Duration without_flops = std::chrono::microseconds(10);
     double jitter = 0;  ///< in [0, 1): each duration is multiplied by a factor in [1 - jitter, 1 + jitter)
     std::uint64_t seed = 0;

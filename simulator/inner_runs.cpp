@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that run as inner graphs, as Engine runs them: see core/engine/engine_inner.cpp.
+// Tasks that run as inner graphs, as in Engine: see core/engine/engine_inner.cpp.
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
 
 namespace granary {
 
-// Whether the worker's first task now runs as a graph.
+// Whether the worker's first task is now expanded into a graph.
 bool Simulator::start_as_graph(WorkerId worker) {
   auto const& topology = m_planner.topology();
   auto const id = topology.group_of(worker);
@@ -22,14 +22,14 @@ bool Simulator::start_as_graph(WorkerId worker) {
   return true;
 }
 
-// Tasks are too few when some worker has none, or would have none after the one that it runs.
+// There are too few tasks if some worker has none, or would have none after its present one.
 bool Simulator::scarce(WorkerGroup const& group, GroupId id) const {
   std::size_t const enough = m_planner.ahead(id) > 0 ? 1 : 2;
   return std::ranges::any_of(group.workers,
                              [&](WorkerId worker) { return m_lanes[worker.index()].queue.size() < enough; });
 }
 
-// Gives ready inner tasks to those who may run them: first to the workers of their parents, then to idle ones.
+// Assigns ready inner tasks: first to the workers of their parents, then to idle ones.
 void Simulator::share_inner_tasks() {
   auto const& groups = m_planner.topology().groups();
   for (std::size_t g = 0; g < m_runs.size(); ++g) {
@@ -41,7 +41,7 @@ void Simulator::share_inner_tasks() {
   }
 }
 
-// Lets a worker that runs nothing run one inner task, of the preferred graph or of the first with a ready one.
+// Starts one inner task on an idle worker: of the preferred graph, or of the first with a ready one.
 bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   auto& lane = m_lanes[worker.index()];
   if (lane.helps) return false;
@@ -54,7 +54,7 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
     inner = run->graph.take();
   }
   if (inner == nullptr) return false;
-  // The number that decides about the jitter is its own, and not that of the task with the same number outside.
+  // The jitter depends on the inner task's own number, not on that of the outer task with the same number.
   auto const parent = m_lanes[run->parent.index()].queue.front().task;
   Task timed;
   timed.id = TaskId((parent.value() + 1) * 0x9e3779b97f4a7c15U + inner->id.value());

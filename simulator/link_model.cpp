@@ -8,7 +8,7 @@
 namespace granary {
 namespace {
 
-// Levels that differ by less are one: sums of rates are not exact.
+// Levels that differ by less are equal: sums of rates are not exact.
 constexpr double same_level = 1 + 1e-12;
 
 }  // namespace
@@ -109,7 +109,7 @@ void LinkModel::fill() {
   while (!m_filling.empty()) stop_at(next_level());
 }
 
-// The rate at which the first of the links that are not full, or a bus of theirs, is.
+// The lowest rate at which a link that is not full, or one of its buses, becomes full.
 double LinkModel::next_level() const {
   double level = std::numeric_limits<double>::infinity();
   for (auto const l : m_filling) {
@@ -144,7 +144,7 @@ void LinkModel::set_rate(Flow& flow, double rate, Instant now) {
   flow.remaining = std::max(0.0, flow.remaining - flow.rate * seconds(now - flow.since));
   flow.since = now;
   flow.rate = rate;
-  // Up to the next nanosecond; the margin keeps exact quotients where rounding lifted them a little.
+  // Round up to the next nanosecond; the margin absorbs rounding errors of exact quotients.
   double const left = std::ceil(flow.remaining / rate * 1e9 - 1e-3);
   flow.change = now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration);
 }

@@ -12,7 +12,7 @@ constexpr double seconds_without_flops = 10e-6;
 
 std::vector<bool> all_of(std::size_t n, bool value) { return std::vector<bool>(n, value); }
 
-// Also keeps what the routes between kept nodes pass through.
+// Also keeps the nodes on the routes between kept nodes.
 void keep_routes(Machine const& machine, std::vector<bool>& keep) {
   Topology const topology(machine);
   auto const id = [](std::size_t n) { return NodeId(static_cast<std::uint32_t>(n)); };
@@ -25,7 +25,7 @@ void keep_routes(Machine const& machine, std::vector<bool>& keep) {
   }
 }
 
-// The new number of each kept one.
+// The new numbers of the kept entries.
 std::vector<std::uint32_t> renumber(std::vector<bool> const& keep) {
   std::vector<std::uint32_t> numbers;
   std::uint32_t next = 0;
@@ -107,7 +107,7 @@ Duration Platform::kernel_time(std::string_view codelet, double flops, Precision
                                std::string_view model) const {
   auto const known = times(codelet, precision, model);
   if (!known) {
-    throw InvalidArgument("platform '" + name + "' states no time of codelet '" + std::string(codelet) + "' in " +
+    throw InvalidArgument("platform '" + name + "' has no time for codelet '" + std::string(codelet) + "' in " +
                           (precision == Precision::Single ? "single" : "double") + " precision on workers of model '" +
                           std::string(model) + "'");
   }
@@ -124,7 +124,7 @@ void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint
     if (!wanted) return;
     if (*wanted > workers(kind)) {
       throw InvalidArgument("platform '" + name + "' has " + std::to_string(workers(kind)) + " " + what + "; " +
-                            std::to_string(*wanted) + " were asked for");
+                            std::to_string(*wanted) + " were requested");
     }
     std::uint32_t seen = 0;
     for (std::size_t w = 0; w < keep_workers.size(); ++w) {
@@ -134,7 +134,7 @@ void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint
   choose(WorkerKind::Device, gpus, "device workers");
   choose(WorkerKind::Cpu, cpus, "CPU workers");
   if (std::ranges::count(keep_workers, true) == 0) {
-    throw InvalidArgument("this selection leaves platform '" + name + "' without workers");
+    throw InvalidArgument("this selection removes all workers of platform '" + name + "'");
   }
   auto keep_nodes = all_of(machine.nodes.size(), false);
   keep_nodes[home_node().index()] = true;
@@ -158,9 +158,9 @@ std::vector<NodeId> Platform::limited_nodes() const {
 void Platform::limit(Bytes capacity) {
   auto const limited = limited_nodes();
   if (limited.empty()) {
-    throw InvalidArgument("platform '" + name + "' has no memory to limit: its workers use the data where they live");
+    throw InvalidArgument("platform '" + name + "' has no memory to limit: its workers use the data in place");
   }
-  if (capacity == 0) throw InvalidArgument("a memory of 0 bytes holds nothing");
+  if (capacity == 0) throw InvalidArgument("the memory limit is 0 bytes; it must be at least 1");
   for (NodeId const node : limited) machine.nodes[node.index()].capacity = capacity;
 }
 
@@ -169,7 +169,7 @@ NodeId Platform::home_node() const {
     auto const found = std::ranges::find(machine.nodes, kind, &MemoryNode::kind);
     if (found != machine.nodes.end()) return NodeId(static_cast<std::uint32_t>(found - machine.nodes.begin()));
   }
-  throw InvalidArgument("platform '" + name + "' has neither a disk nor a host node where data could live");
+  throw InvalidArgument("platform '" + name + "' has neither a disk nor a host node for the data");
 }
 
 bool Platform::home_in_place() const {

@@ -20,7 +20,7 @@ namespace granary {
 enum class Precision : std::uint8_t { Single, Double };
 inline constexpr std::size_t precisions = 2;
 
-/// The times of one codelet's kernels on one model of worker.
+/// The kernel times of one codelet on one model of worker.
 struct KernelTimes {
   struct Point {
     double flops = 0;
@@ -29,23 +29,23 @@ struct KernelTimes {
   std::vector<Point> points;    ///< measured, by increasing flops; empty: constant speed
   double flops_per_second = 0;  ///< used without points
 
-  /// Seconds per operation for a kernel of `flops` operations: between points linear in log(flops), outside as at the
-  /// nearest point. O(log points).
+  /// Seconds per operation for a kernel of `flops` operations: linear in log(flops) between points, constant beyond the
+  /// first and last point. O(log points).
   [[nodiscard]] double seconds_per_flop(double flops) const;
   /// Seconds for a kernel of `flops` operations; 10 µs when it has none.
   [[nodiscard]] double seconds(double flops) const;
 };
 
-/// A machine with the times of its kernels, as a file describes it: docs/platforms.md.
+/// A machine and the times of its kernels, read from a file: docs/platforms.md.
 class Platform {
  public:
-  /// Throws IoError when the file cannot be read, InvalidArgument naming file, field and value when something in it is
+  /// Throws IoError when the file cannot be read. Throws InvalidArgument, with file, field and value, when a field is
   /// missing, unknown or out of range.
   [[nodiscard]] static Platform read(std::filesystem::path const& path);
-  /// The same for text; `origin` names it in messages.
+  /// The same from text; `origin` is its name in messages.
   [[nodiscard]] static Platform parse(std::string_view text, std::string const& origin);
-  /// A path (it has a slash or ends in .json) or the name of a shipped platform. Throws InvalidArgument listing the
-  /// known names for another one.
+  /// Reads a path (with a slash or the ending .json) or the shipped platform of that name. Throws InvalidArgument, with
+  /// the known names, for other names.
   [[nodiscard]] static Platform find(std::string const& name_or_path);
   /// The names of the shipped platforms, in alphabetical order.
   [[nodiscard]] static std::vector<std::string> known_names();
@@ -53,44 +53,44 @@ class Platform {
   void write(std::filesystem::path const& path, bool overwrite = false) const;
   [[nodiscard]] std::string to_json() const;
 
-  /// Keeps the first workers of each kind, as many as stated, and the nodes that they, the data's home and the routes
-  /// between these need. Throws InvalidArgument when the platform has fewer, or no worker would be left.
+  /// Keeps the first workers of each kind, as many as given, and the nodes needed by them, by the data's home and by
+  /// the routes between these. Throws InvalidArgument when the platform has fewer workers, or none would be left.
   void select(std::optional<std::uint32_t> gpus, std::optional<std::uint32_t> cpus);
-  /// Gives each node under pressure this capacity: those of device workers or, without any, those of CPU workers whose
-  /// data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
+  /// Sets the capacity of the nodes that tasks fill: those of device workers or, without any, those of CPU workers
+  /// whose data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
   void limit(Bytes capacity);
   /// The nodes that `limit` sets.
   [[nodiscard]] std::vector<NodeId> limited_nodes() const;
-  /// Where data start and end: the first disk or else the first host node.
+  /// The origin and home of data: the first disk, or the first host node if there is no disk.
   [[nodiscard]] NodeId home_node() const;
-  /// Whether workers sit there, so that data are used in place: DataDescription::in_place.
+  /// Whether the home node has workers, which use the data in place: DataDescription::in_place.
   [[nodiscard]] bool home_in_place() const;
   [[nodiscard]] std::uint32_t workers(WorkerKind kind) const;
 
-  /// Whether the platform states times of this codelet, for some model.
+  /// Whether the platform has times of this codelet, for any model.
   [[nodiscard]] bool names(std::string_view codelet, Precision precision) const;
-  /// The codelet's times on workers of the model: as stated, or at the model's default speed for codelets that the
-  /// platform does not name; empty when there are none.
+  /// The codelet's times on workers of the model: as given in the file, or at the model's default speed if the file
+  /// does not name the codelet; empty if there is neither.
   [[nodiscard]] std::optional<KernelTimes> times(std::string_view codelet, Precision precision,
                                                  std::string_view model) const;
   /// The time of a kernel of `flops` operations, without jitter; 10 µs when it has none. Throws InvalidArgument when
   /// there are no times.
   [[nodiscard]] Duration kernel_time(std::string_view codelet, double flops, Precision precision,
                                      std::string_view model) const;
-  /// The model of a worker: its own, or its kind's: "cpu", "device".
+  /// The model of a worker: its own, or "cpu" or "device" by its kind.
   [[nodiscard]] static std::string_view model_of(Worker const& worker);
 
   using ByModel = std::map<std::string, KernelTimes, std::less<>>;
   using ByCodelet = std::map<std::string, ByModel, std::less<>>;
 
   std::string name;
-  std::string source;  ///< where the figures come from
+  std::string source;  ///< source of the figures
   Machine machine;
   std::array<ByCodelet, precisions> kernels;
   std::map<std::string, std::array<double, precisions>, std::less<>> speeds;  ///< flops per second by model; 0: none
-  double jitter = 0;               ///< in [0, 1): kernels take a factor in [1 - jitter, 1 + jitter) of their times
-  std::uint32_t depth = 0;         ///< tasks ahead for which data are fetched (PlannerOptions::depth); 0: not stated
-  std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: not stated
+  double jitter = 0;               ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
+  std::uint32_t depth = 0;         ///< tasks for which data are fetched ahead (PlannerOptions::depth); 0: default
+  std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
 };
 
 }  // namespace granary

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where platform files are.
+// The location of platform files.
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/text_file.hpp>
 #include <granary/simulator/platform.hpp>
@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside this library (or program, with static libraries) as it is installed, wherever that is, in the source tree, and
-// where platforms were to be installed.
+// The install location relative to this library (or to the program, if linked statically), the source tree, and the
+// configured install folder.
 std::vector<fs::path> folders() {
   std::vector<fs::path> found;
   Dl_info library{};
@@ -54,7 +54,7 @@ Platform Platform::find(std::string const& name_or_path) {
   }
   std::string known;
   for (auto const& shipped : known_names()) known += (known.empty() ? "" : ", ") + shipped;
-  throw InvalidArgument("there is no platform '" + name_or_path + "'; known are: " + known +
+  throw InvalidArgument("there is no platform '" + name_or_path + "'; the known ones are: " + known +
                         " (or the path of a file that ends in .json)");
 }
 

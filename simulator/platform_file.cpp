@@ -15,17 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-// Ranges that machines stay within by far, so that times can be counted: docs/platforms.md.
+// Ranges far beyond any machine, so that times are representable: docs/platforms.md.
 constexpr double most_speed = 1e24;          // flops per second
 constexpr double most_flops = 1e30;          // of a kernel
 constexpr double least_kernel_time = 1e-12;  // seconds
 constexpr double most_kernel_time = 1e9;
-// Names are searched one by one.
+// The search for names is linear.
 constexpr std::size_t most_workers = 16384;
 constexpr std::size_t most_links = 4096;
 constexpr std::size_t most_crossings = 64;  // buses of one link
 
-/// A value in the file, with its way from the top for messages.
+/// A value in the file, with its path for messages.
 class Field {
  public:
   Field(json const& value, std::string const& file, std::string path)
@@ -42,14 +42,14 @@ class Field {
     }
     return {m_value[key], m_file, below(key)};
   }
-  /// An object with no other keys than these.
+  /// Checks that the value is an object with only these keys.
   Field const& object(std::initializer_list<std::string_view> known) const {
     if (!m_value.is_object()) refuse("an object is expected");
     for (auto const& [key, value] : m_value.items()) {
       if (std::ranges::find(known, key) != known.end()) continue;
       std::string names;
       for (auto const name : known) names += (names.empty() ? "" : ", ") + std::string(name);
-      Field(value, m_file, below(key)).refuse("no such field is known here; known are: " + names);
+      Field(value, m_file, below(key)).refuse("the field is unknown; the known ones are: " + names);
     }
     return *this;
   }
@@ -67,9 +67,9 @@ class Field {
     for (auto const& [key, value] : m_value.items()) act(key, Field(value, m_file, below(key)));
   }
   [[nodiscard]] std::string text() const {
-    if (!m_value.is_string() || m_value.get_ref<std::string const&>().empty()) refuse("a text is expected");
+    if (!m_value.is_string() || m_value.get_ref<std::string const&>().empty()) refuse("a non-empty string is expected");
     auto text = m_value.get<std::string>();
-    if (text != printable(text)) refuse("a text without control characters is expected");
+    if (text != printable(text)) refuse("a string without control characters is expected");
     return text;
   }
   [[nodiscard]] double number() const {
@@ -95,17 +95,17 @@ class Field {
   }
   [[nodiscard]] bool is_list() const { return m_value.is_array(); }
   [[nodiscard]] std::size_t size() const { return m_value.size(); }
-  /// The number of the one with this name.
+  /// The index of the entry with this name.
   template <class Named>
   [[nodiscard]] std::uint32_t index_in(std::vector<Named> const& all, char const* what) const {
     auto const found = std::ranges::find(all, text(), &Named::name);
     if (found == all.end()) refuse(std::string("there is no such ") + what);
     return static_cast<std::uint32_t>(found - all.begin());
   }
-  /// A name that none of these has.
+  /// A name that no entry has yet.
   template <class Named>
   [[nodiscard]] std::string new_name(std::vector<Named> const& all) const {
-    if (std::ranges::find(all, text(), &Named::name) != all.end()) refuse("the name is taken");
+    if (std::ranges::find(all, text(), &Named::name) != all.end()) refuse("the name is used already");
     return text();
   }
 
@@ -128,7 +128,7 @@ std::size_t one_of(Field const& field, std::array<char const*, N> const& names) 
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string known;
   for (auto const* name : names) known += (known.empty() ? "" : ", ") + std::string(name);
-  field.refuse("known are: " + known);
+  field.refuse("the known ones are: " + known);
 }
 
 void read_nodes(Field const& list, Machine& machine) {
@@ -153,7 +153,7 @@ void read_links(Field const& list, Machine& machine) {
     Link link{.from = NodeId(field["from"].index_in(machine.nodes, "node")),
               .to = NodeId(field["to"].index_in(machine.nodes, "node")),
               .bandwidth = field["bandwidth"].bandwidth()};
-    if (link.from == link.to) field["to"].refuse("a link leads to another node than it comes from");
+    if (link.from == link.to) field["to"].refuse("a link must connect two different nodes");
     if (field.has("latency")) link.latency = from_seconds(field["latency"].from_to(0, seconds(most_latency)));
     if (field.has("width")) link.width = static_cast<std::uint32_t>(field["width"].whole(1U << 16U));
     if (field.has("buses")) {
@@ -189,7 +189,7 @@ void read_workers(Field const& list, Machine& machine) {
       Worker one = worker;
       one.name += " " + std::to_string(i);
       if (std::ranges::find(machine.workers, one.name, &Worker::name) != machine.workers.end()) {
-        field["name"].refuse("a worker '" + one.name + "' is there already");
+        field["name"].refuse("a worker '" + one.name + "' exists already");
       }
       machine.add_worker(std::move(one));
     }
@@ -233,7 +233,7 @@ void read_speeds(Field const& field, Platform& platform) {
   });
 }
 
-// Every worker's model has some time.
+// Checks that every worker's model has a kernel time or a speed.
 void check_models(Field const& workers, Platform const& platform) {
   for (auto const& worker : platform.machine.workers) {
     auto const model = Platform::model_of(worker);

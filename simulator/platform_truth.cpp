@@ -18,7 +18,7 @@ void check_share(char const* what, double value) {
   }
 }
 
-// FNV-1a: the same everywhere, so that seeds mean the same everywhere.
+// FNV-1a: the same on every platform, so that seeds are portable.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
@@ -47,7 +47,7 @@ Duration PlatformTruth::kernel_time(Task const& task, Codelet const& codelet, Wo
 bool PlatformTruth::runs_on(Codelet const& codelet, WorkerKind kind) const {
   auto const precision = precision_of(codelet, m_options.precision);
   if (!m_platform.names(codelet.name, precision) && !codelet.runs_on(kind)) return false;
-  // All of the kind's workers, since a group's tasks may go to any of its workers.
+  // All workers of the kind, since any of them may run a group's tasks.
   auto const& workers = m_platform.machine.workers;
   bool const any = std::ranges::any_of(workers, [&](Worker const& w) { return w.kind == kind; });
   return any && std::ranges::all_of(workers, [&](Worker const& w) {

@@ -14,13 +14,13 @@
 
 namespace granary {
 
-/// What a platform's kernels really take. A codelet's variant "s" or "d" states its precision; without one it has the
-/// default. Codelets that the platform names run where it states their times, whatever kernels they have; others run
-/// where they have kernels, at the default speed of the worker's model.
+/// The kernel times of a platform. A codelet's variant "s" or "d" is its precision; codelets without one have the
+/// default. Codelets that the platform names run on the workers for which it has times, independently of their kernels.
+/// Others run on workers for which they have kernels, at the default speed of the worker's model.
 class PlatformTruth final : public GroundTruth {
  public:
   struct Options {
-    Precision precision = Precision::Single;  ///< of codelets that state none
+    Precision precision = Precision::Single;  ///< for codelets without a variant
     std::optional<double> jitter{};           ///< in [0, 1), instead of the platform's
     std::uint64_t seed = 0;                   ///< of the jitter: one draw per task
   };
@@ -37,12 +37,12 @@ class PlatformTruth final : public GroundTruth {
   Options m_options;
 };
 
-/// What policies believe of a platform: the times of a kind's models, averaged over its workers, times a factor for
-/// each codelet and kind, drawn from [1 - error, 1 + error]. Measurements change nothing.
+/// A policy's estimates for a platform: the times of a kind's models, averaged over its workers, times a random factor
+/// per codelet and kind from [1 - error, 1 + error]. Measurements do not change them.
 class PlatformEstimator final : public Estimator {
  public:
   struct Options {
-    Precision precision = Precision::Single;  ///< of codelets that state none
+    Precision precision = Precision::Single;  ///< for codelets without a variant
     double error = 0;                         ///< in [0, 1)
     std::uint64_t seed = 0;                   ///< of the factors
   };
@@ -57,7 +57,7 @@ class PlatformEstimator final : public Estimator {
  private:
   struct Share {
     KernelTimes times;
-    double weight;  // the part of the kind's workers that have these times, times the factor
+    double weight;  // the share of the kind's workers with these times, times the factor
   };
   using Shares = std::vector<Share>;
 
@@ -66,7 +66,7 @@ class PlatformEstimator final : public Estimator {
   std::vector<std::array<Shares, worker_kinds>> m_shares;  // by codelet
 };
 
-/// The precision that a codelet's variant states, or else the given one.
+/// The precision of a codelet's variant, or `otherwise` if it has none.
 [[nodiscard]] Precision precision_of(Codelet const& codelet, Precision otherwise);
 
 }  // namespace granary

@@ -14,30 +14,30 @@
 
 namespace granary {
 
-/// Transfers by what they join. A write-back is the way of a value to its home: to the host or to a disk.
+/// Transfers by the kinds of nodes that they connect. A write-back moves a value to its home: to the host or to a disk.
 enum class TransferKind : std::uint8_t { HostToDevice, DeviceToDevice, DeviceToHost, HostToHost, DiskRead, DiskWrite };
 inline constexpr std::size_t transfer_kinds = 6;
 
 [[nodiscard]] TransferKind transfer_kind(Machine const& machine, Link const& link);
 
-/// What a simulated run amounted to, since the simulator was made.
+/// The results of a simulated run, since the simulator was created.
 struct SimulationReport {
   struct WorkerReport {
     Duration busy{0};
     Duration idle{0};  ///< the rest, up to `end`
     std::uint64_t tasks = 0;
-    std::uint64_t inner_tasks = 0;  ///< of inner graphs, its own tasks' and others'
+    std::uint64_t inner_tasks = 0;  ///< of inner graphs, of its own tasks and of others'
   };
-  Instant end{};  ///< virtual time when the run came to rest
+  Instant end{};  ///< virtual time at the end of the run
   std::vector<WorkerReport> workers;
   std::array<LinkStatistics, transfer_kinds> traffic{};  ///< by TransferKind
   std::uint64_t evictions = 0;                           ///< of all nodes
-  /// Copies of a value to a node that had held this value before: what more memory would have spared.
+  /// Copies of a value to a node that held this value before: a larger memory would avoid them.
   std::uint64_t reloads = 0;
   Bytes reload_bytes = 0;
   Duration decision_time{0};      ///< charged: see SimulatorOptions::charge_decisions
   Statistics statistics;          ///< tasks, bytes by link, memory by node
-  std::vector<Failure> failures;  ///< of this run, in the order of submission; the next run starts clean
+  std::vector<Failure> failures;  ///< of this run, in the order of submission; cleared for the next run
 
   [[nodiscard]] LinkStatistics const& of(TransferKind kind) const { return traffic[static_cast<std::size_t>(kind)]; }
   /// Bytes of all transfers.
@@ -48,9 +48,9 @@ struct SimulationReport {
 class ReloadCounter {
  public:
   explicit ReloadCounter(std::size_t nodes) : m_nodes(nodes) {}
-  /// A copy of the datum's present value to the node's memory starts.
+  /// A copy of the datum's current value to the node's memory starts.
   void copied(DataId data, NodeId node, Bytes bytes);
-  /// A task on the node gives the datum another value.
+  /// A task on the node overwrites the datum.
   void written(DataId data, NodeId node);
   void forgotten(DataId data);
   [[nodiscard]] std::uint64_t reloads() const { return m_reloads; }
@@ -60,7 +60,7 @@ class ReloadCounter {
   void grow(DataId data);
 
   std::size_t m_nodes;
-  std::vector<bool> m_held;  // by datum and node: the node has held the present value
+  std::vector<bool> m_held;  // by datum and node: whether the node has held the current value
   std::uint64_t m_reloads = 0;
   Bytes m_bytes = 0;
 };

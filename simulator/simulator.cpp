@@ -11,7 +11,7 @@
 namespace granary {
 namespace {
 
-void never_called(KernelCall const&) { throw InternalError("a simulation computes nothing, but a kernel was called"); }
+void never_called(KernelCall const&) { throw InternalError("a simulation called a kernel"); }
 
 }  // namespace
 
@@ -26,8 +26,8 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
       m_reloads(m_planner.topology().machine().nodes.size()),
       m_random(m_options.faults.seed) {
   if (m_options.charge_decisions.per_task < Duration{0}) {
-    throw InvalidArgument("a decision cannot cost " + std::to_string(m_options.charge_decisions.per_task.count()) +
-                          " ns; the least is 0");
+    throw InvalidArgument("the cost of a decision is " + std::to_string(m_options.charge_decisions.per_task.count()) +
+                          " ns; it must be at least 0");
   }
   auto const& trace = m_options.trace;
   if (trace.record) m_recorder = std::make_unique<TraceRecorder>(m_planner, trace.most_events);
@@ -96,7 +96,7 @@ bool Simulator::step() {
 
 void Simulator::advance_to(Instant at) {
   if (at >= Instant(longest_duration)) {
-    throw InvalidArgument("the simulated run takes more than 146 years, which is the most that can be counted");
+    throw InvalidArgument("the simulated run takes more than 146 years, the limit of virtual time");
   }
   m_now = at;
 }
@@ -129,7 +129,7 @@ SimulationReport Simulator::run() {
 void Simulator::run_until_idle() {
   while (!m_planner.idle() || m_deciding) {
     if (step()) continue;
-    throw InternalError("nothing is under way at " + std::to_string(m_now.time_since_epoch().count()) +
+    throw InternalError("no event is pending at " + std::to_string(m_now.time_since_epoch().count()) +
                         " ns, but the planner is not done: " + m_planner.describe_waiting());
   }
 }
@@ -141,7 +141,7 @@ void Simulator::happens(TaskEnds const& end) {
   share_inner_tasks();
 }
 
-// The worker's first task ended: `work` is the time of its kernels, on all workers if it ran as a graph.
+// The worker's first task ended; `work` is the time of its kernels, on all workers if it ran as a graph.
 void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant end) {
   auto& lane = m_lanes[worker.index()];
   TaskId const task = lane.queue.front().task;
@@ -188,7 +188,7 @@ void Simulator::happens(DecisionEnds const&) {
   }
 }
 
-// What workers and links report; decided about at once when decisions are free.
+// Reports of workers and links; handled at once when decisions are free.
 void Simulator::answer(Event event) {
   if (m_options.charge_decisions.kind == DecisionCost::Kind::None) {
     accept(event);
@@ -273,7 +273,7 @@ void Simulator::perform(RunCommand const& command) {
   }
 }
 
-// Starts the worker's next task, if it has one and runs nothing.
+// Starts the worker's next task if it has one and is idle.
 void Simulator::start_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   if (lane.started || lane.helps || lane.queue.empty()) return;

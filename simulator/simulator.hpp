@@ -27,74 +27,75 @@
 
 namespace granary {
 
-/// What decisions cost in virtual time. The planner is one resource: it decides about one event at a time, later ones
-/// wait, and the commands that an event gives are performed when its decision ends. Submission costs nothing.
+/// The cost of decisions in virtual time. The planner is one resource: it handles one event at a time while later ones
+/// wait, and the resulting commands are performed when its decision ends. Submission costs nothing.
 struct DecisionCost {
   enum class Kind : std::uint8_t { None, Measured, PerTask };
   Kind kind = Kind::None;
   Duration per_task{0};  ///< PerTask: for each task that the event commits
 
-  /// The wall time that the planner takes; runs do not repeat exactly.
+  /// The planner's measured wall time; runs are not reproducible.
   [[nodiscard]] static DecisionCost measured() { return {Kind::Measured, Duration{0}}; }
   [[nodiscard]] static DecisionCost per_committed_task(Duration cost) { return {Kind::PerTask, cost}; }
 };
 
 struct SimulatorOptions {
   PlannerOptions planner{};
-  /// As EngineOptions::max_live_tasks: a submission beyond lets virtual time pass until a sixteenth of them is left.
-  /// 0: all that is submitted before `run` is there at time 0, so that what policies could know is known.
+  /// As EngineOptions::max_live_tasks: a submission beyond the limit advances virtual time until a sixteenth of the
+  /// tasks is left. 0: all tasks submitted before `run` exist at time 0, so that policies know the whole graph.
   std::uint64_t max_live_tasks = 0;
   DecisionCost charge_decisions{};
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
   TraceOptions trace{};
-  /// Told of each event that the planner accepted, before its commands are performed.
+  /// Called for each event that the planner accepted, before its commands are performed.
   std::function<void(Instant, Event const&)> on_event{};
-  /// Told of each command, in order, as it is performed.
+  /// Called for each command, in order, as it is performed.
   std::function<void(Instant, Command const&)> on_command{};
-  /// Told of each task that ends, with its worker and the instants between which it ran there; it still lives.
+  /// Called for each task that ends, with its worker, start and end; the task exists until the call returns.
   std::function<void(TaskId, WorkerId, Instant start, Instant end)> on_task_end{};
 };
 
-/// Drives the planner in virtual time: copies take their links' time (see LinkModel), kernels the ground truth's,
-/// submission none, decisions none unless they are charged. Tasks run as inner graphs when the engine would run them
-/// so, and their emission costs nothing. Same machine, policies, submissions and options: same commands.
+/// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's;
+/// submission takes none, and decisions only if they are charged. Tasks run as inner graphs when the engine would run
+/// them so, and their emission costs nothing. The same machine, policies, submissions and options yield the same
+/// commands.
 class Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
   Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
             SimulatorOptions options = {});
 
-  /// The codelet runs where the ground truth says, whatever kernels it has.
+  /// The ground truth determines the workers that run the codelet, independently of its kernels.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
   void release_data(DataId data) override;
-  /// Parameters are dropped, but for those that an expansion reads: nothing is computed.
+  /// Parameters are dropped, except those that an expansion reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
-  /// Cancels what no worker has; see Planner::cancel_all.
+  /// Cancels tasks that were not handed to a worker; see Planner::cancel_all.
   void cancel_all(std::exception_ptr error);
 
-  /// Lets the next thing happen; false when nothing is under way. Throws InvalidArgument when that is 146 years or more
-  /// after the start (`longest_duration`).
+  /// Performs the next event; false when none is pending. Throws InvalidArgument when it is 146 years or more after the
+  /// start (`longest_duration`).
   bool step();
-  /// Runs everything that was submitted and brings the homes up to date. Throws InternalError, naming what waits, when
-  /// the planner is not done and nothing is under way.
+  /// Runs all submitted tasks and writes final values to the homes. Throws InternalError, with what waits, when the
+  /// planner is not done and no event is pending.
   SimulationReport run();
 
   [[nodiscard]] Instant now() const { return m_now; }
   [[nodiscard]] Planner const& planner() const { return m_planner; }
-  /// What happened so far; empty unless SimulatorOptions::trace records. O(events).
+  /// The record of what has ended so far; empty unless SimulatorOptions::trace asks for it. O(events).
   [[nodiscard]] Trace trace() const { return m_recorder ? m_recorder->trace() : Trace{}; }
 
  private:
   struct Given {
     TaskId task;
-    bool follows = false;  // as RunCommand has it
+    bool follows = false;  // as in RunCommand
   };
   struct Lane {
     std::deque<Given> queue;
-    bool started = false;  // the front one runs
+    bool started = false;  // the first task is running
     bool helps = false;    // runs an inner task
     bool last_failed = false;
     Duration busy{0};
@@ -168,8 +169,8 @@ class Simulator final : public Submitter {
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail
   std::vector<Command> m_commands;                             // taken from the planner, not performed yet
   std::vector<Command> m_performed;                            // being performed
-  std::vector<WorkerId> m_given;                               // workers that these gave a task
-  std::deque<Event> m_inbox;                                   // wait for the decision under way
+  std::vector<WorkerId> m_given;                               // workers that got a task from these
+  std::deque<Event> m_inbox;                                   // events that wait for the current decision
   std::map<TaskId, Parameters> m_parameters;                   // of tasks with an expansion
   std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group
   ReloadCounter m_reloads;

@@ -76,7 +76,7 @@ class ChromeWriter {
                  std::exchange(m_separator, ",\n"), static_cast<int>(process), track, what, quoted(text));
   }
 
-  // What all events have in common, up to their arguments.
+  // The fields that all events share, up to their arguments.
   void begin(char phase, Process process, std::size_t track, std::string_view name, Instant when) {
     m_file.print(",\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"name\":{},\"ts\":{}", phase, static_cast<int>(process),
                  track, name, microseconds(when.time_since_epoch()));

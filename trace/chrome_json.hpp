@@ -8,9 +8,9 @@
 
 namespace granary {
 
-/// Trace events in JSON, as Perfetto and Chrome's tracing read them ("Trace Event Format"): a track for each worker,
-/// for each link (several where its transfers overlap) and for each node's evictions; counters for each node's bytes in
-/// use and for the rate of operations. Times are in microseconds with three decimals.
+/// Writes trace events in JSON for Perfetto and Chrome's tracing ("Trace Event Format"): one track per worker, per link
+/// (several if its transfers overlap) and per node's evictions; counters for each node's bytes in use and for the flop
+/// rate. Times are in microseconds with three decimals.
 void write_chrome_json(Trace const& trace, TextFile& file);
 
 }  // namespace granary

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Bytes as base64, to a stream.
+// Writes bytes as base64 to a stream.
 class Base64 {
  public:
   explicit Base64(TextFile& out) : m_out(out) {}
@@ -57,7 +57,7 @@ class Base64 {
   std::uint32_t m_count = 0;  // bytes in m_bits
 };
 
-// A table's rows by lane and then by instant.
+// A table's rows, sorted by lane and then by instant.
 struct Order {
   std::vector<std::uint32_t> rows;
   std::vector<std::uint64_t> first;  // by lane, and the end
@@ -160,7 +160,7 @@ class PageData {
     for (auto const& task : trace.tasks) m_flops.emplace(task.flops, 0);
     std::uint32_t index = 0;
     for (auto& [flops, number] : m_flops) number = index++;
-    // Codelets of one name, as for several element types, are one for people.
+    // Codelets of one name, such as those for several element types, are shown as one.
     for (auto const& name : trace.codelets) {
       auto const known = std::ranges::find(m_codelets, name);
       m_codelet_of.push_back(static_cast<std::uint32_t>(known - m_codelets.begin()));
@@ -253,7 +253,7 @@ class PageData {
   requires std::is_arithmetic_v<Number>
   static std::int64_t number(Number value) { return static_cast<std::int64_t>(value); }
 
-  // Differences of neighbours, as zigzag varints: few bytes where rows are alike.
+  // Differences of consecutive values, as zigzag varints: small differences take few bytes.
   template <class Row, class Value>
   void column(char const* table, char const* name, Order const& order, std::vector<Row> const& rows, Value value) {
     m_out.print("<script type=\"text/plain\" id=\"{}-{}\">", table, name);
@@ -279,15 +279,15 @@ class PageData {
   Order m_transfers;
   Order m_evictions;
   Order m_memory;
-  std::map<double, std::uint32_t> m_flops;  // to its number in the header
+  std::map<double, std::uint32_t> m_flops;  // to its index in the header
   std::vector<std::string> m_codelets;      // each name once
-  std::vector<std::uint32_t> m_codelet_of;  // by the trace's codelet: its place there
+  std::vector<std::uint32_t> m_codelet_of;  // by the trace's codelet: its index there
 };
 
 }  // namespace
 
 void write_html_report(Trace const& trace, TextFile& out) {
-  // The page's template has one place for each of style, data and script.
+  // The page's template has one placeholder each for style, data and script.
   std::string_view page = report_page::page;
   auto const up_to = [&](std::string_view mark) {
     auto const at = page.find(mark);
@@ -305,7 +305,7 @@ void write_html_report(Trace const& trace, TextFile& out) {
 
 void check_report_path(std::string const& path) {
   if (path.ends_with(".html")) return;
-  throw InvalidArgument("the report '" + path + "' is a page of HTML: its name must end with .html");
+  throw InvalidArgument("the report '" + path + "' is an HTML page: its name must end with .html");
 }
 
 void write_html_report(Trace const& trace, std::string const& path) {

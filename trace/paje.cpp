@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_speeds = 2000;
 
-// The definitions of events that the file uses: numbers and fields.
+// The definitions of the events in the file: numbers and fields.
 constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerType 1
 % Alias string
 % ContainerType string
@@ -148,13 +148,13 @@ constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerTyp
 6 LW LS "WriteBack" ".8 .4 .0"
 )paje";
 
-// Colours that stay apart for colour-blind people (Okabe and Ito).
+// Colours that colour-blind people can distinguish (Okabe and Ito).
 constexpr std::array<std::string_view, 7> colours = {".9 .6 .0",  ".35 .7 .9", ".0 .6 .5", ".95 .9 .25",
                                                      ".0 .45 .7", ".8 .4 .0",  ".8 .6 .7"};
 
 std::string paje_string(std::string text) {
-  // A name stands between double quotes on one line; the format has no way to write these in it. A comma would part
-  // the columns that pj_dump makes of it.
+  // A name is a double-quoted string on one line, and the format has no escapes. A comma would split the columns in
+  // pj_dump's output.
   std::ranges::replace(text, '"', '\'');
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, ',', ';');
@@ -190,7 +190,7 @@ class PajeWriter {
     auto const ns = when.time_since_epoch().count();
     return fmt::format("{}.{:06}", ns / 1000000, ns % 1000000);
   }
-  // ViTE knows no comments: what is to be known of the run stands at its start.
+  // ViTE does not support comments: the run's properties are events at its start.
   void note(std::string const& text) { m_file.print("22 0.000000 No p {}\n", paje_string(text)); }
   void container(std::string const& alias, char const* type, std::string const& parent, std::string const& name) {
     m_file.print("7 0.000000 {} {} {} {}\n", alias, type, parent, paje_string(name));
@@ -223,7 +223,8 @@ class PajeWriter {
     }
   }
 
-  // Pajé wants them in the order of time. What ends comes before what begins then; what ends as it begins is one event.
+  // Pajé requires events sorted by time. Ends come before begins of the same instant; a task without duration is one
+  // event.
   void events() {
     std::vector<Event> events;
     auto const add = [&](What what, auto const& list, auto when, auto suits) {

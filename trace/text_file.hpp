@@ -15,15 +15,15 @@
 
 namespace granary {
 
-/// A text that is written as it grows, in large pieces: beside its path, from which it gets its name when it is
-/// complete (detail::PartialFile), or straight to a device, a FIFO or a socket.
+/// A text file that is written in large pieces: next to its path and renamed when it is complete (detail::PartialFile),
+/// or directly to a device, a FIFO or a socket.
 class TextFile {
  public:
-  /// Throws InvalidArgument and IoError, as the functions below do, when it cannot be written.
+  /// Throws InvalidArgument and IoError, as the functions below, when it cannot be written.
   explicit TextFile(std::string path);
   TextFile(TextFile const&) = delete;
   TextFile& operator=(TextFile const&) = delete;
-  /// What was not closed is removed.
+  /// Removes the file unless it was closed.
   ~TextFile();
 
   template <class... Args>
@@ -35,7 +35,7 @@ class TextFile {
     m_text.append(text.data(), text.data() + text.size());
     if (m_text.size() >= piece) flush();
   }
-  /// The file is complete and gets its name.
+  /// Completes and renames the file.
   void close();
 
  private:

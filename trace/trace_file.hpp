@@ -10,18 +10,17 @@
 
 namespace granary {
 
-/// What a trace is written as; docs/trace.md says what opens which.
+/// The file format of a trace; docs/trace.md lists the tools for each.
 enum class TraceFormat : std::uint8_t {
   Chrome,  ///< `.json`: trace events, for Perfetto and chrome://tracing
   Paje,    ///< `.paje` and `.trace`: for ViTE, StarVZ and pj_dump
   Html,    ///< `.html`: a report, see html_report.hpp
 };
 
-/// By the file's ending. Throws InvalidArgument, naming the file and the endings, for any other.
+/// The format for the file's ending. Throws InvalidArgument, with the file and the known endings, for other endings.
 [[nodiscard]] TraceFormat trace_format(std::string const& path);
 
-/// Throws InvalidArgument, naming the file, where `write_trace` could not write it: an unknown ending, or what
-/// check_text_output refuses.
+/// Throws InvalidArgument, with the file, if `write_trace` cannot write it: an unknown ending, or as check_text_output.
 void check_trace_file(std::string const& path);
 
 /// Writes the trace in the format of the file's ending. ~1 µs per event. Throws as check_trace_file, and IoError when

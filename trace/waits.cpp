@@ -13,7 +13,7 @@ struct Interval {
   Instant end;
 };
 
-// Sorted, and those that touch are one.
+// Sorted, with touching intervals merged.
 std::vector<Interval> united(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::begin);
   std::vector<Interval> result;
@@ -27,7 +27,7 @@ std::vector<Interval> united(std::vector<Interval> intervals) {
   return result;
 }
 
-// By node: when values were fetched toward it.
+// By node: the intervals in which values were fetched to it.
 std::vector<std::vector<Interval>> fetches(Trace const& trace) {
   auto const& machine = trace.machine;
   std::vector<bool> has_workers(machine.nodes.size(), false);
@@ -43,7 +43,7 @@ std::vector<std::vector<Interval>> fetches(Trace const& trace) {
   return result;
 }
 
-// Adds, by node, the time from the choice of a replica for eviction to the end of its write-back.
+// Adds, by node, the intervals from the choice of a replica for eviction to the end of its write-back.
 void add_evictions(Trace const& trace, std::vector<std::vector<Interval>>& waiting) {
   std::map<std::pair<std::uint32_t, NodeId>, std::vector<Instant>> ends;
   for (auto const& transfer : trace.transfers) {
@@ -59,7 +59,7 @@ void add_evictions(Trace const& trace, std::vector<std::vector<Interval>>& waiti
   }
 }
 
-// Adds what [begin, end) has in common with the intervals.
+// Adds the intersections of [begin, end) with the intervals.
 void intersect(WorkerId worker, Interval gap, std::vector<Interval> const& intervals, std::vector<TraceWait>& into) {
   auto interval = std::ranges::upper_bound(intervals, gap.begin, {}, &Interval::end);
   for (; interval != intervals.end() && interval->begin < gap.end; ++interval) {

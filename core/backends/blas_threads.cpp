@@ -17,7 +17,7 @@ Function* loaded(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// The number of threads before; 0 when there is no such BLAS.
+// The previous number of threads; 0 when this BLAS is not loaded.
 template <class Integer>
 Integer exchange_threads(char const* getter, char const* setter, Integer threads) {
   auto* get = loaded<Integer()>(getter);
@@ -48,7 +48,8 @@ Threads before;
 
 void set_blas_threads(int threads) {
   if (threads < 1) {
-    throw InvalidArgument("BLAS cannot be held to " + std::to_string(threads) + " threads; at least 1 is needed");
+    throw InvalidArgument("BLAS cannot be limited to " + std::to_string(threads) +
+                          " threads per call; at least 1 is needed");
   }
   exchange_all({threads, threads, threads});
 }

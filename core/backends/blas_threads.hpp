@@ -5,15 +5,16 @@
 
 namespace granary {
 
-/// Holds the process's BLAS to that many threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
-/// left alone. Throws InvalidArgument for fewer than 1.
+/// Limits the process's BLAS to `threads` threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
+/// not changed. Throws InvalidArgument for fewer than 1.
 void set_blas_threads(int threads);
 
-/// Threads per call of the process's BLAS as it stands; 0 where it is none of the three (or, of BLIS, not set).
+/// The current number of threads per call of the process's BLAS; 0 if it is none of the three (or a BLIS where it is
+/// not set).
 [[nodiscard]] int blas_threads();
 
-/// Holds the process's BLAS to one thread per call while it lives, so that the workers' kernels do not fight for cores;
-/// then gives it its threads back.
+/// Limits the process's BLAS to one thread per call while the object lives, so that the workers' kernels do not compete
+/// for cores; the destructor restores the previous number.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What copies of devices share; included by their sources alone.
+// Shared code of the device copies; only their sources include it.
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
@@ -22,7 +22,7 @@ class CopyStream {
   [[nodiscard]] int from() const { return m_from; }
   [[nodiscard]] int to() const { return m_to; }
 
-  /// Enqueues the copy; the event is the caller's until it gives it back, done.
+  /// Enqueues the copy. The caller owns the event until it returns it after completion.
   [[nodiscard]] std::unique_ptr<DeviceApi::Event> enqueue(DeviceCopy const& copy) {
     std::lock_guard const lock(m_mutex);
     return enqueue_locked(copy);
@@ -43,7 +43,7 @@ class CopyStream {
       throw;
     }
   }
-  /// Calls the completions of the copies that ended, without a lock; how many. From one thread.
+  /// Calls the completions of the copies that ended, without holding a lock, and returns their number. For one thread.
   std::size_t complete_some() {
     for (std::size_t completed = 0;; ++completed) {
       DeviceApi::Event* event = nullptr;

@@ -13,7 +13,7 @@ namespace granary {
 
 namespace {
 
-// What VendorApi asks of a vendor's runtime; hip_interop.cpp has the same functions in the same order.
+// The functions of a vendor's runtime that VendorApi needs; hip_interop.cpp has the same ones in the same order.
 struct Runtime {
   using Status = cudaError_t;
   using Stream = cudaStream_t;
@@ -59,7 +59,7 @@ struct Runtime {
   static Status device_count(int* count) { return cudaGetDeviceCount(count); }
   static Status current_device(int* device) { return cudaGetDevice(device); }
   static Status set_device(int device) { return cudaSetDevice(device); }
-  // Whether the process has a context there. cudaSetDevice would make one.
+  // Whether the process has a context on the device. cudaSetDevice would create one.
   static bool in_use(int device) {
     unsigned flags = 0;
     int active = 1;

@@ -16,13 +16,13 @@
 
 namespace granary {
 
-/// What a vendor's runtime says of a device.
+/// The properties of a device, as the vendor's runtime reports them.
 struct DeviceProperties {
   std::string name;          ///< "NVIDIA H200"
   std::string architecture;  ///< "sm_90", "gfx90a", "host"
   std::string bus;           ///< PCI address, or empty
   Bytes memory = 0;          ///< physical
-  Bytes free = 0;            ///< at the time of asking
+  Bytes free = 0;            ///< when queried
 };
 
 /// Bytes to be moved: `lines` runs of `line` bytes; a single run where `lines` is 1.
@@ -38,18 +38,18 @@ struct DeviceCopy {
   int destination_device = -1;  ///< of Peer and ToDevice
 };
 
-/// Streams, events and memory of the devices that one vendor's runtime drives, or an emulation. No call waits for a
-/// device unless it says so; each names its device, and none relies on the calling thread's current one. All may be
-/// called from any thread, on one stream or event from one thread at a time. What fails throws DeviceError with the
-/// runtime's own words and the numbers involved, DeviceLost when the device is gone.
+/// Streams, events and memory of the devices of one vendor's runtime, or of an emulation. No call waits for a device
+/// unless its comment says so. Each call names its device; none depends on the calling thread's current device. Any
+/// thread may call any function, but only one thread at a time may use a stream or an event. Failures throw DeviceError
+/// with the runtime's message and the numbers involved, or DeviceLost when the device is lost.
 class DeviceApi {
  public:
   /// A queue of operations on one device, which performs them in order.
   class Stream {
    public:
-    virtual ~Stream() = default;  ///< waits for what was enqueued
+    virtual ~Stream() = default;  ///< waits for the enqueued operations
     [[nodiscard]] virtual int device() const = 0;
-    /// The execution-space instance of the stream: a DeviceExecutionSpace, or of an emulation a HostExecutionSpace.
+    /// The execution-space instance of the stream: a DeviceExecutionSpace, or a HostExecutionSpace if emulated.
     [[nodiscard]] virtual void const* instance() const = 0;
   };
   /// A mark in a stream.
@@ -63,45 +63,44 @@ class DeviceApi {
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual int devices() const = 0;
   [[nodiscard]] virtual DeviceProperties properties(int device) const = 0;
-  /// Whether kernels are those of the codelets' host workers.
+  /// Whether the devices run the codelets' host kernels.
   [[nodiscard]] virtual bool emulated() const = 0;
 
-  /// Device memory; waits. Aligned to 256 bytes at least.
+  /// Allocates device memory, aligned to at least 256 bytes; waits.
   [[nodiscard]] virtual std::byte* allocate(int device, Bytes bytes) = 0;
   virtual void free(int device, std::byte* memory) noexcept = 0;
-  /// Host memory that all devices copy from and to at full speed, and whose addresses kernels can use; waits.
+  /// Allocates host memory that all devices copy from and to at full speed and that kernels can access; waits.
   [[nodiscard]] virtual std::byte* allocate_pinned(Bytes bytes) = 0;
   virtual void free_pinned(std::byte* memory) noexcept = 0;
-  /// Makes existing host memory so; false where the system refuses. Waits.
+  /// Pins existing host memory; false if the system refuses. Waits.
   [[nodiscard]] virtual bool pin(std::byte* memory, Bytes bytes) = 0;
   virtual void unpin(std::byte* memory) noexcept = 0;
-  /// Whether host memory is so already, whoever made it so.
+  /// Whether host memory is pinned already, by any caller.
   [[nodiscard]] virtual bool is_pinned(std::byte const* memory, Bytes bytes) = 0;
-  /// Lets `to` copy from and to the memory of `from` directly; false where the hardware cannot.
+  /// Lets `to` access the memory of `from` directly; false if the hardware cannot.
   [[nodiscard]] virtual bool connect(int from, int to) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(int device) = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event(int device) = 0;
   virtual void record(Event& event, Stream& stream) = 0;
-  /// Whether everything before the event's last record has been performed. Throws what became of it, once or more
-  /// often, if it failed.
+  /// Whether all operations before the event's last record have completed. Throws if one of them failed, at least once.
   [[nodiscard]] virtual bool done(Event& event) = 0;
-  /// Between two events that are done.
+  /// The time between two completed events.
   [[nodiscard]] virtual Duration elapsed(Event& first, Event& last) = 0;
   virtual void copy(Stream& stream, DeviceCopy const& copy) = 0;
   /// Sets `bytes` bytes of device or pinned memory to zero.
   virtual void clear(Stream& stream, std::byte* memory, Bytes bytes) = 0;
-  /// Has the kernel enqueued on the stream: a vendor's runtime calls it at once, on this thread and with the stream's
-  /// device current; an emulation performs it in the stream. What it throws is thrown here, or by `done` of the events
-  /// that follow up to the next launch.
+  /// Enqueues the kernel on the stream. A vendor's runtime calls it at once, on this thread and with the stream's
+  /// device current; an emulation calls it in the stream. Its exceptions are thrown here, or by `done` of the events
+  /// recorded before the next launch.
   virtual void launch(Stream& stream, Kernel kernel, KernelCall const& call) = 0;
-  /// Calls the function on this thread with the device current, also when that is gone: what kernels keep of a vendor's
-  /// libraries has to be given up so. An emulation just calls it.
+  /// Calls the function on this thread with the device current, even if the device is lost: kernels' handles of vendor
+  /// libraries must be destroyed this way. An emulation just calls it.
   virtual void on_device(int device, std::function<void()> const& function) noexcept = 0;
 };
 
-/// The devices of the vendor that granary was built for; null where it was built for none. Throws nothing: a runtime
-/// that cannot start has no devices, and `problem` says why.
+/// The devices of the vendor that granary was built for; null if it was built for none. Does not throw: a runtime that
+/// cannot start has no devices, and `problem` holds the reason.
 [[nodiscard]] std::shared_ptr<DeviceApi> make_vendor_api(std::string* problem = nullptr);
 /// "CUDA", "HIP", or empty: what granary was built for.
 [[nodiscard]] char const* vendor_backend();

@@ -70,7 +70,7 @@ class DeviceCopies::Copies {
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::vector<std::shared_ptr<CopyStream>> m_streams;
-  std::size_t m_under_way = 0;  // on streams; the staged copies have their own account
+  std::size_t m_under_way = 0;  // on streams; the staged copies are counted separately
   bool m_stop = false;
   StagedCopies m_staged;
   std::thread m_thread;
@@ -124,7 +124,7 @@ bool DeviceCopies::Copies::pinned(DeviceCopy const& copy) const {
   return m_pinned->contains(from_host ? copy.source : copy.destination, (copy.lines - 1) * pitch + copy.line);
 }
 
-// Polls the copies under way on all streams.
+// Polls the active copies on all streams.
 void DeviceCopies::Copies::run() {
   PollPause pause(std::chrono::microseconds(250));
   std::vector<std::shared_ptr<CopyStream>> streams;

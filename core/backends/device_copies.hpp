@@ -11,19 +11,18 @@
 
 namespace granary {
 
-/// The host as an end of a link, where a device's number stands otherwise.
+/// Stands for the host where a device number is expected.
 inline constexpr int host_end = -1;
 
-/// The copies between the host and devices, and between devices: one stream per link. What one end has pinned goes
-/// straight to the link's stream; host memory that is not pinned goes through pinned staging slots, piece by piece, on
-/// a thread of its own. One thread polls all copies under way and calls their completions; it sleeps while there is
-/// none.
+/// The copies between the host and devices, and between devices: one stream per link. Copies from and to pinned memory
+/// go directly to the link's stream. Host memory that is not pinned is copied in pieces through pinned staging slots,
+/// on a separate thread. One thread polls all active copies and calls their completions; it sleeps when there is none.
 class DeviceCopies {
  public:
   DeviceCopies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned);
-  /// What performs the copies from one end to the other; host_end or a device. It may outlive this. The destructor of
-  /// the last of them performs what was asked for first. Throws InvalidArgument when an end does not exist or both are
-  /// the same, DeviceError when the device refuses a stream.
+  /// The backend for copies from one end, host_end or a device, to the other. It may outlive this object. The
+  /// destructor of the last of them first completes all requested copies. Throws InvalidArgument when an end does not
+  /// exist or both are the same, DeviceError when the device refuses a stream.
   [[nodiscard]] std::shared_ptr<CopyBackend> link(int from, int to);
 
  private:

@@ -17,15 +17,15 @@ namespace granary {
 
 namespace {
 
-/// A host kernel, and what it is handed, as an emulated device runs it.
+/// A host kernel and its arguments, for an emulated device.
 struct EmulatedKernel {
   Kernel kernel = nullptr;
   KernelCall call;
   bool launches_kokkos_kernels = false;
   std::uint64_t number = 0;           ///< on its lane, from 1
-  std::uint64_t* last_ran = nullptr;  ///< the last on its lane that ran without failure
+  std::uint64_t* last_ran = nullptr;  ///< number of the lane's last kernel that ran without failure
   bool follows = false;
-  Engine const* engine = nullptr;  ///< that launched it
+  Engine const* engine = nullptr;  ///< the engine that launched it
   mutable bool skipped = false;
   mutable Duration blocked{0};
 
@@ -39,7 +39,7 @@ struct EmulatedKernel {
   }
 };
 
-// The kernel that an emulated device is given instead of it.
+// An emulated device runs this function, which calls the host kernel.
 void run_emulated(KernelCall const& outer) {
   auto const& emulated = *static_cast<EmulatedKernel const*>(outer.parameters);
   emulated.skipped = emulated.follows && *emulated.last_ran + 1 != emulated.number;
@@ -66,15 +66,15 @@ class Reports {
 
 }  // namespace
 
-/// A launch that is under way, or was.
+/// A launch that is active or has ended.
 struct DeviceLauncher::Slot {
   std::unique_ptr<DeviceApi::Event> begin, end;
   KernelReport* report = nullptr;
   EmulatedKernel emulated;
-  std::exception_ptr error;  ///< the launch failed, after it may have enqueued something
+  std::exception_ptr error;  ///< the launch failed, but it may have enqueued work before
 };
 
-/// What kernels keep is destroyed before the stream that they keep it for.
+/// The kernels' state is destroyed before the stream that it belongs to.
 struct DeviceLauncher::Lane {
   Lane(std::shared_ptr<DeviceApi> const& of, int device, LauncherOptions const& options)
       : api(of),
@@ -82,7 +82,7 @@ struct DeviceLauncher::Lane {
         reports(api, options.most_launches),
         slots(options.most_launches),
         stream(api->make_stream(device)) {
-    static_cast<void>(stream->instance());  // takes device memory, which waits: not while kernels run
+    static_cast<void>(stream->instance());  // allocates device memory, which waits: not while kernels run
     for (std::size_t i = 0; i < slots.size(); ++i) {
       slots[i].begin = api->make_event(device);
       slots[i].end = api->make_event(device);
@@ -103,16 +103,16 @@ struct DeviceLauncher::Lane {
   std::unique_ptr<DeviceApi::Stream> stream;
   LaneStorage storage;
   std::uint64_t launched = 0, polled = 0;
-  std::uint64_t last_ran = 0;  // of an emulated device: its stream's own
+  std::uint64_t last_ran = 0;  // of an emulated device: used only by its stream
 };
 
 DeviceLauncher::DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions options)
     : m_api(std::move(api)), m_options(std::move(options)), m_lanes(m_options.device_of.size()) {
-  if (m_options.most_launches == 0) throw InvalidArgument("a device lane needs at least one launch under way");
+  if (m_options.most_launches == 0) throw InvalidArgument("a device lane needs room for at least one launch");
   for (std::size_t i = 0; i < m_options.device_of.size(); ++i) {
     int const device = m_options.device_of[i];
     if (device < -1 || device >= m_api->devices()) {
-      throw InvalidArgument("worker " + std::to_string(i) + " cannot be one of device " + std::to_string(device) +
+      throw InvalidArgument("worker " + std::to_string(i) + " cannot belong to device " + std::to_string(device) +
                             ": there are " + std::to_string(m_api->devices()));
     }
   }
@@ -120,7 +120,7 @@ DeviceLauncher::DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions o
 
 DeviceLauncher::~DeviceLauncher() = default;
 
-// Two codelets may share a host kernel, and differ in what they say of it: then it is locked.
+// Two codelets may share a host kernel but differ in launches_kokkos_kernels: then the kernel is locked.
 Kernel DeviceLauncher::kernel_of(Codelet const& codelet) const {
   auto const kind = m_api->emulated() ? WorkerKind::Cpu : WorkerKind::Device;
   auto const kernel = codelet.kernels[static_cast<std::size_t>(kind)];
@@ -152,8 +152,8 @@ DeviceLauncher::Lane& DeviceLauncher::lane(WorkerId worker) const {
   return *m_lanes[worker.index()];
 }
 
-// A kernel that throws may have enqueued something before, which uses the task's data: its end is waited for, and the
-// error reported by `poll`.
+// A kernel that throws may have enqueued work on the task's data before: wait for its end, then report the error in
+// `poll`.
 void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) {
   auto& to = lane(worker);
   if (to.launched - to.polled >= to.slots.size()) {

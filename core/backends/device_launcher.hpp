@@ -17,13 +17,13 @@ namespace granary {
 
 struct LauncherOptions {
   std::vector<int> device_of;     ///< by worker; -1: not a device worker
-  Bytes workspace = 0;            ///< of device memory, per lane
-  std::size_t most_launches = 4;  ///< under way at once, per lane
+  Bytes workspace = 0;            ///< device memory per lane
+  std::size_t most_launches = 4;  ///< active at once, per lane
 };
 
-/// Runs kernels on devices, each worker's on a lane of its own: a stream, a workspace, what kernels keep from call to
-/// call, and two events per launch, between which it is timed. Emulated devices run the codelets' host kernels, one at
-/// a time where Kokkos demands it (see HostWorkers); others their device kernels.
+/// Runs kernels on devices. Each worker has its own lane: a stream, a workspace, state that kernels keep between calls,
+/// and two events per launch to time it. Emulated devices run the codelets' host kernels, one at a time where Kokkos
+/// requires it (see HostWorkers); other devices run the device kernels.
 class DeviceLauncher final : public LaunchBackend {
  public:
   /// Throws InvalidArgument when a worker's device does not exist or most_launches is 0.
@@ -33,10 +33,11 @@ class DeviceLauncher final : public LaunchBackend {
   DeviceLauncher& operator=(DeviceLauncher const&) = delete;
 
   [[nodiscard]] Kernel kernel_of(Codelet const& codelet) const override;
-  /// Makes the worker's lane; throws DeviceError when its device refuses something.
+  /// Creates the worker's lane; throws DeviceError when its device refuses.
   void enter(WorkerId worker) override;
   void leave(WorkerId worker) noexcept override;
-  /// Kernels of emulated devices are skipped as LaunchBackend says; what a vendor's device was given runs.
+  /// On emulated devices kernels are skipped as LaunchBackend describes; on a vendor's device every launched kernel
+  /// runs.
   void launch(WorkerId worker, Kernel kernel, KernelCall const& call, bool follows) override;
   [[nodiscard]] std::size_t most_launches() const override { return m_options.most_launches; }
   [[nodiscard]] std::optional<LaunchEnd> poll(WorkerId worker) override;
@@ -52,7 +53,7 @@ class DeviceLauncher final : public LaunchBackend {
   LauncherOptions m_options;
   std::vector<std::unique_ptr<Lane>> m_lanes;  // by worker; null before `enter`
   mutable std::mutex m_mutex;
-  mutable std::unordered_map<Kernel, bool> m_launches_kokkos_kernels;  // what the codelets said of their host kernels
+  mutable std::unordered_map<Kernel, bool> m_launches_kokkos_kernels;  // as the codelets declare for their host kernels
 };
 
 }  // namespace granary

@@ -36,7 +36,7 @@ void PinnedMemory::add(std::byte* memory, Bytes bytes) {
 
 void PinnedMemory::add_for_use(std::byte* memory, Bytes bytes) { static_cast<void>(enter(memory, bytes, true)); }
 
-// The region, if it is new.
+// Returns the region if it is new, null otherwise.
 PinnedMemory::Region* PinnedMemory::enter(std::byte* memory, Bytes bytes, bool awaits_use) {
   if (memory == nullptr || bytes == 0) return nullptr;
   std::lock_guard const lock(m_mutex);
@@ -53,7 +53,8 @@ PinnedMemory::Region* PinnedMemory::enter(std::byte* memory, Bytes bytes, bool a
   return region;
 }
 
-// The system is asked without the lock, which copies take: it may need long. Until it answered the range is not pinned.
+// Call the system without the lock, which copies take: pinning may take long. Until it returns, the range counts as not
+// pinned.
 void PinnedMemory::pin(Region& region) {
   bool foreign = false;
   bool pinned = false;

@@ -16,10 +16,10 @@
 
 namespace granary {
 
-/// A device's memory as a node has it: one slab, taken once and given back once.
+/// A device's memory as a node's memory: one allocation for the lifetime of the node.
 class DeviceMemory final : public NodeMemory {
  public:
-  /// Throws DeviceError, which says what was asked for and what is free, when the device refuses.
+  /// Throws DeviceError, with the requested and the free bytes, when the device refuses.
   DeviceMemory(std::shared_ptr<DeviceApi> api, int device, Bytes bytes);
   ~DeviceMemory() override;
   DeviceMemory(DeviceMemory const&) = delete;
@@ -35,24 +35,24 @@ class DeviceMemory final : public NodeMemory {
   std::byte* m_base = nullptr;
 };
 
-/// Which host memory is pinned: what devices copy from and to at full speed. Thread-safe.
+/// Tracks which host memory is pinned: devices copy from and to pinned memory at full speed. Thread-safe.
 class PinnedMemory {
  public:
   explicit PinnedMemory(std::shared_ptr<DeviceApi> api);
-  /// Unpins what is left.
+  /// Unpins the remaining ranges.
   ~PinnedMemory();
   PinnedMemory(PinnedMemory const&) = delete;
   PinnedMemory& operator=(PinnedMemory const&) = delete;
 
-  /// Pins the range; waits, for long where it is large. What lies in a pinned range shares it and keeps it pinned; what
-  /// somebody else has pinned is used as it is. What the system refuses, or overlaps a pinned range in part, stays as
-  /// it is; a refusal is said once in the log.
+  /// Pins the range; waits, long for large ranges. Ranges inside a pinned range share it and keep it pinned; memory
+  /// that others have pinned is used as it is. A range that the system refuses to pin, or that overlaps a pinned range
+  /// in part, stays unpinned; the first refusal is logged.
   void add(std::byte* memory, Bytes bytes);
-  /// The same when the range is first asked for, and then on a thread of its own: pinning takes all pages of the range.
+  /// Pins the range when it is first used, on a separate thread: pinning allocates all pages of the range.
   void add_for_use(std::byte* memory, Bytes bytes);
-  /// Undoes the latest `add` of that address; nothing where there was none.
+  /// Undoes the latest `add` of that address; does nothing if there was none.
   void remove(std::byte* memory) noexcept;
-  /// Whether all of the range is pinned.
+  /// Whether the whole range is pinned.
   [[nodiscard]] bool contains(std::byte const* memory, Bytes bytes);
 
  private:
@@ -62,8 +62,8 @@ class PinnedMemory {
     std::size_t adds = 1;
     bool awaits_use = false;
     bool pinned = false;
-    bool foreign = false;      ///< somebody else pinned it
-    std::thread pinning = {};  ///< of one that awaited its use
+    bool foreign = false;      ///< pinned by somebody else
+    std::thread pinning = {};  ///< the thread that pins a range after its first use
   };
   [[nodiscard]] Region* enter(std::byte* memory, Bytes bytes, bool awaits_use);
   void pin(Region& region);
@@ -77,10 +77,10 @@ class PinnedMemory {
   std::multimap<std::byte const*, Region*> m_adds;                // by address; null: stayed unpinned
 };
 
-/// A node's memory on the host that devices copy from and to at full speed, as far as the system lets it be pinned.
+/// A node's memory on the host, pinned as far as the system allows it.
 class PinnedPool final : public NodeMemory {
  public:
-  /// OnUse: a moment after the first copy between it and a device; before, pages are taken as they are touched.
+  /// OnUse: just after the first copy between it and a device; before, pages are allocated when they are first touched.
   enum class When : std::uint8_t { AtOnce, OnUse };
   /// Throws as Pool does.
   PinnedPool(std::shared_ptr<PinnedMemory> pinned, std::string const& node_name, Bytes bytes, When when = When::AtOnce);

@@ -29,7 +29,7 @@ Function* openmp_function(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// OpenMP's places were made from the process's mask before its runtime narrowed that of the calling thread.
+// OpenMP's places come from the process's mask, before the runtime narrowed the mask of the calling thread.
 void add_openmp_places(hwloc_bitmap_t allowed) {
   auto* count = openmp_function<int()>("omp_get_num_places");
   auto* size = openmp_function<int(int)>("omp_get_place_num_procs");
@@ -42,8 +42,8 @@ void add_openmp_places(hwloc_bitmap_t allowed) {
   }
 }
 
-// The machine without what the process may not use, and the hardware threads that this thread may run on. Without a
-// machine hwloc knows nothing of this system.
+// The topology without the parts that the process may not use, and the hardware threads that this thread may run on.
+// `machine` is null if hwloc does not support this system.
 struct Processors {
   hwloc_topology_t machine = machine_topology();
   Bitmap allowed{hwloc_bitmap_alloc(), &hwloc_bitmap_free};

@@ -13,20 +13,20 @@
 
 namespace granary {
 
-/// What of the host this process may use.
+/// The resources of the host that this process may use.
 struct HostResources {
   /// One hardware thread (the system's number) of each core that the process may run on, in the machine's order; at
   /// least one.
   std::vector<unsigned> cores;
-  /// The least of physical memory, the control groups' limits and RLIMIT_AS.
+  /// The minimum of physical memory, the control groups' limits and RLIMIT_AS.
   Bytes memory = 0;
 };
 
-/// Asks hwloc and the system. Where an OpenMP runtime has bound the calling thread to one of its places
+/// Queries hwloc and the system. If an OpenMP runtime has bound the calling thread to one of its places
 /// (OMP_PROC_BIND), the cores are those of all its places.
 [[nodiscard]] HostResources discover_host();
 
-/// How much memory the process may use; `unbounded` where nothing limits it.
+/// Limits on the memory that the process may use; `unbounded` if there is none.
 struct MemoryLimits {
   Bytes physical = 0;
   Bytes control_groups = unbounded;
@@ -37,23 +37,23 @@ struct MemoryLimits {
 
 [[nodiscard]] MemoryLimits discover_memory();
 
-/// Memory that some cores are nearest to.
+/// Memory and its nearest cores.
 struct NumaDomain {
-  unsigned number = 0;          ///< the system's
+  unsigned number = 0;          ///< the system's number
   Bytes memory = 0;             ///< physical
   std::vector<unsigned> cores;  ///< as in HostResources::cores
 };
 
-/// Caches that are alike.
+/// Caches of equal level, type and size.
 struct CacheLevel {
   std::string name;  ///< "L1d", "L2", ...
   Bytes bytes = 0;   ///< each
   unsigned line = 0;
   unsigned count = 0;
-  unsigned threads = 0;  ///< hardware threads that share one
+  unsigned threads = 0;  ///< hardware threads that share one cache
 };
 
-/// What hwloc sees of the host; counts are 0 and lists empty where it knows nothing of the system.
+/// The host as hwloc sees it; counts are 0 and lists empty if hwloc does not support the system.
 struct HostTopology {
   unsigned packages = 0;
   unsigned cores = 0;
@@ -66,21 +66,21 @@ struct HostTopology {
 
 [[nodiscard]] HostTopology discover_topology();
 
-/// What tells one machine from another; it does not depend on what this process may use.
+/// Identifies a machine, independently of what this process may use.
 struct MachineIdentity {
-  std::string host;  ///< its name
-  std::string cpu;   ///< the processor's model, or its architecture where the system does not say
+  std::string host;  ///< host name
+  std::string cpu;   ///< the processor's model, or its architecture if the system does not report the model
   unsigned cores = 0;
 
-  /// All three in one word of letters, digits, dots and dashes, for the name of a folder.
+  /// All three as one word of letters, digits, dots and dashes, for the name of a folder.
   [[nodiscard]] std::string id() const;
 };
 
 /// `cpuinfo` is in the format of /proc/cpuinfo.
 [[nodiscard]] MachineIdentity identify_machine(std::filesystem::path const& cpuinfo = "/proc/cpuinfo");
 
-/// The least memory limit of the control groups in `membership` (the format of /proc/self/cgroup), versions 1 and 2,
-/// whose files stand below `root` (/sys/fs/cgroup); `unbounded` when there is none.
+/// The lowest memory limit of the control groups in `membership` (the format of /proc/self/cgroup), versions 1 and 2,
+/// whose files are below `root` (/sys/fs/cgroup); `unbounded` if there is none.
 [[nodiscard]] Bytes control_group_memory_limit(std::filesystem::path const& membership,
                                                std::filesystem::path const& root);
 

@@ -9,8 +9,9 @@
 
 namespace granary {
 
-/// One device as several, each with its share of the memory: what runs on several devices can be tried on one. All its
-/// parts can copy from each other. Throws InvalidArgument for a device that the API does not have, and for no part.
+/// Divides one device into several, each with its share of the memory, to try multi-device runs on one device. Its
+/// parts can copy from each other. Throws InvalidArgument for a device that the API does not have, and for fewer than 1
+/// parts.
 [[nodiscard]] std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int device, int parts);
 
 }  // namespace granary

@@ -120,8 +120,8 @@ class EmulatedApi final : public DeviceApi {
   void check(DeviceCopy const& copy) const {
     using enum DeviceCopy::Direction;
     if (copy.lines > 1 && (copy.line > copy.source_pitch || copy.line > copy.destination_pitch)) {
-      throw DeviceError("a copy of lines of " + std::to_string(copy.line) + " bytes cannot have them " +
-                        std::to_string(std::min(copy.source_pitch, copy.destination_pitch)) + " bytes apart");
+      throw DeviceError("a copy of lines of " + std::to_string(copy.line) + " bytes cannot have a pitch of " +
+                        std::to_string(std::min(copy.source_pitch, copy.destination_pitch)) + " bytes");
     }
     if (copy.direction != ToDevice) check_end(copy.source_device, copy.source, copy, copy.source_pitch);
     if (copy.direction != ToHost) check_end(copy.destination_device, copy.destination, copy, copy.destination_pitch);

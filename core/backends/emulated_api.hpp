@@ -17,7 +17,8 @@ enum class EmulatedStep : std::uint8_t { Allocate, Copy, Launch };
 struct EmulatedOperation {
   EmulatedStep step = EmulatedStep::Allocate;
   int device = 0;
-  std::uint64_t number = 0;  ///< of its kind and device, from 0; a copy counts on the device whose stream performs it
+  std::uint64_t number =
+      0;  ///< counted per kind and device, from 0; a copy counts on the device whose stream performs it
 };
 
 struct EmulatedOptions {
@@ -26,20 +27,20 @@ struct EmulatedOptions {
   Bytes link_bytes_per_second = 0;  ///< 0: as fast as memcpy
   Duration link_latency{0};         ///< of each copy
   bool peers = true;                ///< whether devices copy from each other directly
-  /// Called just before the operation is performed: from the stream's thread, for an allocation from the caller's. What
-  /// it throws is what the operation fails with; after a DeviceLost the device is gone, and all that it is asked for
-  /// later fails with DeviceLost.
+  /// Called just before the operation is performed: on the stream's thread, for an allocation on the caller's. If it
+  /// throws, the operation fails with this exception. After a DeviceLost the device is lost, and all later operations
+  /// on it fail with DeviceLost.
   std::function<void(EmulatedOperation const&)> before = {};
 };
 
-/// Devices on the host. Each stream is a thread that performs its operations in order; each device's memory is private
-/// host memory, whose pages are taken as they are touched. The copies of one stream take bytes / rate + latency each,
-/// one after the other; what copies on other streams do does not slow them down. Kernels run on the stream's thread,
-/// and what they return with is complete. All host memory can be pinned that is not so already.
+/// Devices on the host. Each stream is a thread that performs its operations in order. Each device's memory is private
+/// host memory, whose pages are allocated when they are first touched. The copies of one stream take bytes / rate +
+/// latency each, one after the other, independently of other streams. Kernels run on the stream's thread and are
+/// complete when they return. All host memory that is not pinned yet can be pinned.
 ///
-/// A launch or a copy that fails is reported by `done` of the events recorded after it and before the next operation of
-/// its kind. A copy whose device end does not lie in one of the device's allocations throws DeviceError. Throws
-/// InvalidArgument when there is no device.
+/// A failed launch or copy is reported by `done` of the events recorded between it and the next operation of its kind.
+/// A copy whose device end is outside the device's allocations throws DeviceError. Throws InvalidArgument for fewer
+/// than 1 devices.
 [[nodiscard]] std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options);
 
 }  // namespace granary

@@ -135,7 +135,7 @@ void EmulatedStream::launch(Kernel kernel, KernelCall const& call) {
   });
 }
 
-// Of a device that is gone, too: the mark then says so, behind whatever was still under way.
+// Also on a lost device: the mark then reports the loss, after the operations that were still active.
 void EmulatedStream::record(std::shared_ptr<EmulatedMark> mark) {
   enqueue([this, mark = std::move(mark)](SteadyClock::time_point) { perform_record(*mark); });
 }
@@ -163,8 +163,8 @@ void EmulatedStream::run() {
   }
 }
 
-// Throttled copies keep to a timetable of their own, so that neither sleeps that are too long nor a processor that is
-// busy elsewhere add up: a link does not wait for them.
+// Throttled copies follow a timetable, so that long sleeps and a busy processor do not accumulate: a real link would
+// not wait for them.
 void EmulatedStream::perform_copy(DeviceCopy const& copy, SteadyClock::time_point enqueued) {
   self().begin(EmulatedStep::Copy);
   for (int const end : {copy.source_device, copy.destination_device}) {

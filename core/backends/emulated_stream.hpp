@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the emulation of devices is made of; included by its sources alone.
+// The parts of the emulation of devices; only its sources include it.
 #pragma once
 
 #include <granary/core/backends/emulated_api.hpp>
@@ -28,7 +28,7 @@ using SteadyClock = std::chrono::steady_clock;
 using Allocations = std::map<std::byte const*, std::unique_ptr<Pool>>;
 [[nodiscard]] bool lies_in_one(Allocations const& allocations, std::byte const* memory, Bytes bytes);
 
-/// A device as such: its memory, and whether it is still there. Thread-safe.
+/// A device: its memory, and whether it was lost. Thread-safe.
 class EmulatedDevice {
  public:
   EmulatedDevice(int number, EmulatedOptions const& options) : m_number(number), m_options(options) {}
@@ -39,9 +39,9 @@ class EmulatedDevice {
   /// Whether the range lies in one allocation.
   [[nodiscard]] bool holds(std::byte const* memory, Bytes bytes) const;
 
-  /// Counts an operation and asks the options about it; throws what they throw, DeviceLost once the device is gone.
+  /// Counts an operation and calls EmulatedOptions::before; throws its exception, or DeviceLost if the device is lost.
   void begin(EmulatedStep step);
-  /// Throws DeviceLost when the device is gone.
+  /// Throws DeviceLost when the device is lost.
   void check_present() const;
   void lose(DeviceLost const& reason);
 
@@ -56,7 +56,7 @@ class EmulatedDevice {
   Bytes m_used = 0;
 };
 
-/// What the devices of one emulation share; streams keep it alive.
+/// Shared by the devices of one emulation; streams keep it alive.
 struct EmulatedDevices {
   explicit EmulatedDevices(EmulatedOptions given);
 
@@ -67,7 +67,7 @@ struct EmulatedDevices {
 /// One record of an event.
 struct EmulatedMark {
   std::atomic<bool> performed = false;
-  SteadyClock::time_point instant;  // these two: once performed
+  SteadyClock::time_point instant;  // these two are set when the mark is performed
   std::exception_ptr error;
 };
 
@@ -76,7 +76,7 @@ class EmulatedEvent final : public DeviceApi::Event {
   std::shared_ptr<EmulatedMark> mark;  // of the last record
 };
 
-/// A thread that performs operations in order; it starts with the first.
+/// A thread that performs operations in order; it starts with the first operation.
 class EmulatedStream final : public DeviceApi::Stream {
  public:
   EmulatedStream(std::shared_ptr<EmulatedDevices> devices, int device);
@@ -108,7 +108,7 @@ class EmulatedStream final : public DeviceApi::Stream {
   int m_device;
   mutable std::optional<HostExecutionSpace> m_instance;  // made when it is first asked for
 
-  // Of the stream's thread: what the last launch and the last copy failed with, and when the link is free again.
+  // Used by the stream's thread: the errors of the last launch and the last copy, and when the link is free again.
   std::exception_ptr m_launch_error, m_copy_error;
   SteadyClock::time_point m_free_at{};
 

@@ -10,7 +10,7 @@ namespace granary {
 
 namespace {
 
-// What VendorApi asks of a vendor's runtime; cuda_interop.cpp has the same functions in the same order.
+// The functions of a vendor's runtime that VendorApi needs; cuda_interop.cpp has the same ones in the same order.
 struct Runtime {
   using Status = hipError_t;
   using Stream = hipStream_t;
@@ -49,7 +49,7 @@ struct Runtime {
   static Status device_count(int* count) { return hipGetDeviceCount(count); }
   static Status current_device(int* device) { return hipGetDevice(device); }
   static Status set_device(int device) { return hipSetDevice(device); }
-  static bool in_use(int) { return true; }  // hipSetDevice takes nothing of a device
+  static bool in_use(int) { return true; }  // hipSetDevice allocates nothing on a device
   static Status describe(int device, DeviceProperties& properties) {
     hipDeviceProp_t found{};
     std::array<char, 32> bus{};

@@ -12,11 +12,11 @@
 
 namespace granary {
 
-/// Copies between two addressable memories, on one thread of its own, in the order in which they were asked for.
+/// Copies between two addressable memories, on its own thread, in the order of the requests.
 class HostCopies final : public CopyBackend {
  public:
   HostCopies();
-  /// Performs what was asked for first.
+  /// Completes all requested copies first.
   ~HostCopies() override;
 
   void copy_async(CopyRequest const& request, CopyCompletion done) override;

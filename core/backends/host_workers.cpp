@@ -16,7 +16,7 @@ namespace {
 
 std::once_flag warned_of_lock;
 
-// A failure to bind costs speed, nothing else.
+// A failure to bind only costs speed.
 void bind_this_thread(unsigned core) {
   auto* const topology = machine_topology();
   if (topology == nullptr) return;
@@ -58,9 +58,9 @@ Duration HostWorkers::run(Kernel kernel, bool launches_kokkos_kernels, KernelCal
     if (m_instances.size() > 1) {
       std::call_once(warned_of_lock, [] {
         spdlog::warn(
-            "granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch some run one at a "
-            "time; bodies that launch none run at once if they say so by 'static constexpr bool "
-            "launches_kokkos_kernels = false;', and with Kokkos 4.0 or newer all do",
+            "granary: Kokkos {}.{} cannot run host kernels concurrently, so task bodies that launch kernels run one at "
+            "a time: use Kokkos 4.0 or newer, or declare 'static constexpr bool launches_kokkos_kernels = false;' in "
+            "bodies that launch none",
             KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100);
       });
     }

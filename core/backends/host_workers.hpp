@@ -10,15 +10,15 @@
 
 namespace granary {
 
-/// Host workers: each thread has a Kokkos execution-space instance of its own, KernelCall::instance (a
-/// HostExecutionSpace), and is bound to one core.
+/// Host workers: each thread has its own Kokkos execution-space instance, KernelCall::instance (a HostExecutionSpace),
+/// and is bound to one core.
 ///
-/// Where Kokkos' host kernels must not run concurrently (before 4.0), kernels of codelets that launch some take one
-/// lock of the whole process; this is said once, in a warning. Kokkos must be initialised.
+/// Before Kokkos 4.0 host kernels must not run concurrently: kernels of codelets that launch some then share one lock
+/// per process, and one warning says so. Kokkos must be initialised.
 class HostWorkers final : public WorkerBackend {
  public:
-  /// `cores` are hardware threads by the system's numbers, see HostResources. With fewer cores than workers nothing is
-  /// bound, which is said once, in a warning; with none nothing is bound, and nothing said.
+  /// `cores` are hardware threads by the system's numbers, see HostResources. With fewer cores than workers, no thread
+  /// is bound, and one warning says so; with no cores, no thread is bound and there is no warning.
   HostWorkers(std::size_t workers, std::vector<unsigned> cores);
   ~HostWorkers() override;
 

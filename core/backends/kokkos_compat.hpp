@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(default)
 
-/// What differs between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
+/// The differences between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
 namespace granary {
 
 #if defined(KOKKOS_ENABLE_SERIAL)
@@ -31,24 +31,24 @@ inline constexpr bool has_device_space = true;
 using DeviceExecutionSpace = Kokkos::Experimental::HIP;
 inline constexpr bool has_device_space = true;
 #else
-using DeviceExecutionSpace = HostExecutionSpace;  ///< stands in where Kokkos drives no device
+using DeviceExecutionSpace = HostExecutionSpace;  ///< placeholder if Kokkos has no device backend
 inline constexpr bool has_device_space = false;
 #endif
 
-/// The instance of a stream (cudaStream_t, hipStream_t) of the caller's, which outlives it and whose device is current
-/// now. Kernels on the instance go to that device whatever the current one is then (CUDA since Kokkos 4.3, HIP since
-/// 4.6).
+/// An instance of the caller's stream (cudaStream_t, hipStream_t). The stream must outlive it, and its device must be
+/// current now. Later, kernels on the instance run on that device, whatever the current device is (CUDA since Kokkos
+/// 4.3, HIP since 4.6).
 template <class Stream>
 [[nodiscard]] DeviceExecutionSpace make_device_instance(Stream stream) requires has_device_space {
   return DeviceExecutionSpace(stream);
 }
 
-/// Whether several threads may launch Kokkos kernels at once, each on an instance of its own. Before 4.0 all instances
+/// Whether several threads may launch Kokkos kernels concurrently, each on its own instance. Before 4.0 all instances
 /// of Serial share one scratch memory: reductions, scans and team scratch of two threads overwrite each other.
 inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
 
-/// A host execution-space instance for one worker: kernels on it run on the calling thread and do not wait for those
-/// of other instances.
+/// A host execution-space instance for one worker: its kernels run on the calling thread and do not wait for those of
+/// other instances.
 [[nodiscard]] inline HostExecutionSpace make_host_instance() {
 #if !defined(KOKKOS_ENABLE_SERIAL)
   return Kokkos::OpenMP(1);
@@ -59,8 +59,8 @@ inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
 #endif
 }
 
-/// Held while a body that launches Kokkos kernels runs on a host worker: one lock for the process where host kernels
-/// must not run concurrently, nothing elsewhere.
+/// Held while a body that launches Kokkos kernels runs on a host worker: one lock per process if host kernels must not
+/// run concurrently, otherwise no lock.
 class HostKernelLock {
  public:
   HostKernelLock() {
@@ -73,7 +73,7 @@ class HostKernelLock {
       m_blocked = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - start);
     }
   }
-  /// How long it waited for the lock; costs nothing where it was free.
+  /// The time spent waiting for the lock; costs nothing if it was free.
   [[nodiscard]] Duration blocked() const { return m_blocked; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace granary {
 
-/// Why Kokkos cannot be initialised here, if it cannot: one with CUDA or HIP ends the process where there is no device.
+/// The reason why Kokkos cannot be initialised here, if any: a Kokkos with CUDA or HIP ends a process without a device.
 [[nodiscard]] std::optional<std::string> kokkos_obstacle();
 
 }  // namespace granary

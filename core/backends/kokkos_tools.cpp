@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-// Few tools expect calls from several threads at once.
+// Few tools support concurrent calls.
 std::mutex tool_mutex;
 
 class Region {
@@ -58,7 +58,7 @@ class ShownLaunches final : public LaunchBackend {
   std::shared_ptr<LaunchBackend> m_devices;
 };
 
-// From its making to its end, on whatever threads these are.
+// From its construction to its end, which may be on different threads.
 class Section {
  public:
   explicit Section(std::string const& name) {

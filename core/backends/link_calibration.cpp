@@ -62,14 +62,14 @@ LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request, 
   constexpr int most_short_copies = 16;
   auto const start = Timer::now();
   auto const left = [&] { return options.time - std::chrono::duration_cast<Duration>(Timer::now() - start); };
-  time_round(backend, request, 1, options.least);  // threads wake, pages are touched, files are made
+  time_round(backend, request, 1, options.least);  // warm up: threads wake, pages are touched, files are created
   LinkSpeed speed{0, Duration::max()};
   int short_copies = 0;
   do {
     speed.latency = std::min(speed.latency, time_round(backend, request, 1, options.least));
   } while (++short_copies < most_short_copies && left() > (short_copies < 3 ? Duration{0} : options.time * 3 / 4));
 
-  constexpr int least_rounds = 4;  // one that the system held up says nothing of the others
+  constexpr int least_rounds = 4;  // so that one disturbed round does not matter
   Bytes bytes = options.least;
   for (int rounds = 1;; ++rounds) {
     auto const time = time_round(backend, request, options.width, bytes);
@@ -84,7 +84,7 @@ LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request, 
 }
 
 LinkSpeed measure_host_memory(Duration time) {
-  // Longer than what caches hold of it, as far as a short measurement allows.
+  // Larger than the caches, as far as a short measurement allows.
   constexpr Bytes largest = 16_MiB;
   std::vector<std::byte> from(largest, std::byte{1});
   std::vector<std::byte> to(largest);

@@ -11,28 +11,28 @@
 
 namespace granary {
 
-/// What a link's copies take: `latency` + bytes / `bytes_per_second`.
+/// The time model of a link's copies: `latency` + bytes / `bytes_per_second`.
 struct LinkSpeed {
   double bytes_per_second = 0;
   Duration latency{0};
 };
 
 struct CalibrationOptions {
-  unsigned width = 1;                             ///< copies under way at once for the bandwidth, at least 1
+  unsigned width = 1;                             ///< concurrent copies for the bandwidth, at least 1
   Bytes least = 4096;                             ///< bytes of the copies that measure the latency
   Bytes largest = Bytes{1} << 22;                 ///< of the longest copies; a multiple of `least`
-  Duration time = std::chrono::milliseconds(50);  ///< no copies are started that would likely end after this
+  Duration time = std::chrono::milliseconds(50);  ///< no round starts that would likely end after this
 };
 
-/// The request of one of `width` copies that may be under way together.
+/// The request of one of `width` copies that may be active together.
 using CalibrationRequest = std::function<CopyRequest(unsigned lane, Bytes bytes)>;
 
-/// Times copies as the backend performs them: the latency is the least of single short ones, the bandwidth the best of
-/// rounds of `width` copies, each round with copies twice as long. Rethrows what a copy failed with.
+/// Times copies as the backend performs them. The latency is the minimum over single short copies; the bandwidth is the
+/// best of rounds of `width` copies, where each round doubles the size. Rethrows the exception of a failed copy.
 [[nodiscard]] LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request,
                                      CalibrationOptions const& options = {});
 
-/// The copies of HostCopies between two places of host memory.
+/// The speed of HostCopies between two places of host memory.
 [[nodiscard]] LinkSpeed measure_host_memory(Duration time = std::chrono::milliseconds(50));
 
 }  // namespace granary

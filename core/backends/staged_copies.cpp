@@ -20,7 +20,7 @@ void copy_on_host(DeviceCopy const& copy) {
   }
 }
 
-// The two halves of a piece: its lines lie packed in the slot.
+// The two halves of a piece's copy: in the slot its lines are packed.
 DeviceCopy into_slot(DeviceCopy piece, std::byte* slot) {
   piece.destination = slot;
   piece.destination_pitch = piece.line;
@@ -34,7 +34,7 @@ DeviceCopy out_of_slot(DeviceCopy piece, std::byte const* slot) {
 
 }  // namespace
 
-// Whole lines where one fits a slot, else parts of one.
+// Whole lines if one fits in a slot, else parts of one.
 DeviceCopy StagedCopies::Copy::next_piece() {
   auto piece = whole;
   piece.source += line * whole.source_pitch + offset;
@@ -101,7 +101,7 @@ void StagedCopies::run() {
   }
 }
 
-// Frees the slots whose pieces arrived; whether there was one.
+// Frees the slots of completed pieces; returns whether there was one.
 bool StagedCopies::retire() {
   bool retired = false;
   for (auto& slot : m_slots) {
@@ -123,7 +123,7 @@ bool StagedCopies::retire() {
   return retired;
 }
 
-// Issues the next piece of the first copy whose link may have another slot; whether there was one.
+// Issues the next piece of the first copy whose link may use another slot; returns whether there was one.
 bool StagedCopies::issue() {
   auto const found = std::ranges::find_if(m_waiting, [&](auto const& copy) { return may_issue(*copy); });
   if (found == m_waiting.end()) return false;
@@ -163,7 +163,7 @@ bool StagedCopies::may_issue(Copy const& copy) const {
   return static_cast<std::size_t>(held) < most_slots_of_a_link;
 }
 
-// Null when all are busy. Fewer slots than there may be do, as long as there is one.
+// Returns null when all are busy. If some slots cannot be allocated, the others suffice.
 StagedCopies::Slot* StagedCopies::free_slot() {
   auto const found = std::ranges::find_if(m_slots, [](auto const& slot) { return !slot.copy; });
   if (found != m_slots.end()) return &*found;

@@ -18,9 +18,9 @@
 
 namespace granary {
 
-/// Copies between devices and host memory that is not pinned: through a bounded ring of pinned slots, piece by piece,
-/// so that what the processor moves and what the link moves overlap. A thread of its own does it, which starts with the
-/// first copy; the slots are taken as they are needed.
+/// Copies between devices and host memory that is not pinned, piece by piece through a bounded ring of pinned slots:
+/// the processor's and the link's transfers overlap. Its thread starts with the first copy; slots are allocated on
+/// demand.
 class StagedCopies {
  public:
   static constexpr Bytes slot_bytes = 4_MiB;
@@ -28,12 +28,12 @@ class StagedCopies {
   static constexpr std::size_t most_slots_of_a_link = 4;
 
   explicit StagedCopies(std::shared_ptr<DeviceApi> api);
-  /// Performs what was asked for first.
+  /// Completes all requested copies first.
   ~StagedCopies();
   StagedCopies(StagedCopies const&) = delete;
   StagedCopies& operator=(StagedCopies const&) = delete;
 
-  /// Copies of one stream are performed in order. `done` is called on the thread of the copies, without a lock.
+  /// Copies of one stream are performed in order. `done` is called on the thread of the copies, without holding a lock.
   void start(std::shared_ptr<detail::CopyStream> stream, DeviceCopy const& copy, CopyCompletion done);
 
  private:
@@ -47,7 +47,7 @@ class StagedCopies {
     std::exception_ptr error;
 
     [[nodiscard]] bool all_issued() const { return error != nullptr || line == whole.lines; }
-    /// Between the two ends as they are.
+    /// Between the two ends, without the slot.
     [[nodiscard]] DeviceCopy next_piece();
   };
   struct Slot {
@@ -67,8 +67,8 @@ class StagedCopies {
 
   std::shared_ptr<DeviceApi> m_api;
 
-  // Of the thread.
-  std::deque<std::shared_ptr<Copy>> m_waiting;  // with pieces left to issue
+  // Used by the thread.
+  std::deque<std::shared_ptr<Copy>> m_waiting;  // with pieces still to issue
   std::vector<Slot> m_slots;
   std::size_t m_busy = 0;  // slots
 

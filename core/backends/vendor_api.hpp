@@ -17,16 +17,16 @@
 
 namespace granary {
 
-/// A DeviceApi over one vendor's runtime, whose functions are those of `Runtime`: the vendors' runtimes mirror each
-/// other. Runtime has the types Status, Stream, Event, Instance (of Kokkos), the vendor's functions with a Status, and
-/// what else Runtime of cuda_interop.cpp has.
+/// A DeviceApi for one vendor's runtime. `Runtime` wraps the runtime's functions, which are alike for all vendors. It
+/// has the types Status, Stream, Event and Instance (of Kokkos), the vendor's functions with a Status as result, and
+/// the other members of Runtime in cuda_interop.cpp.
 ///
-/// Every call makes its device the thread's current one and gives the thread its own back: Kokkos sets the current
-/// device and leaves it so, and whoever calls granary has one, too. Streams do not wait for the default stream.
+/// Every call makes its device the thread's current one and restores the previous one: Kokkos sets the current device
+/// and leaves it set, and the callers of granary have one, too. Streams do not wait for the default stream.
 template <class Runtime>
 class VendorApi final : public DeviceApi {
  public:
-  /// Where the runtime does not start there are no devices, and `problem` says why.
+  /// If the runtime does not start, there are no devices, and `problem` holds the reason.
   explicit VendorApi(std::string* problem = nullptr) {
     auto const status = Runtime::device_count(&m_devices);
     if (status == Runtime::success) return;
@@ -46,7 +46,7 @@ class VendorApi final : public DeviceApi {
   [[nodiscard]] DeviceProperties properties(int device) const override {
     Current const current(*this, device);
     DeviceProperties properties;
-    check(Runtime::describe(device, properties), "asking for the properties of", device);
+    check(Runtime::describe(device, properties), "querying the properties of", device);
     properties.free = free_memory(device).first;
     return properties;
   }
@@ -88,7 +88,8 @@ class VendorApi final : public DeviceApi {
     static_cast<void>(Runtime::unpin(memory));
     static_cast<void>(Runtime::last_error());
   }
-  // The ends do not tell: they may share pages with what is pinned beside them. Samples do: who pins, pins long runs.
+  // The ends are not enough: they may share pages with memory pinned next to them. Samples are, since pinned ranges are
+  // long.
   [[nodiscard]] bool is_pinned(std::byte const* memory, Bytes bytes) override {
     constexpr Bytes page = 4096;
     constexpr Bytes samples = 4096;
@@ -103,7 +104,7 @@ class VendorApi final : public DeviceApi {
     if (from == to) return true;
     Current const current(*this, to);
     int can = 0;
-    check(Runtime::can_access_peer(&can, to, from), "asking for the peers of", to);
+    check(Runtime::can_access_peer(&can, to, from), "querying the peers of", to);
     if (can == 0) return false;
     auto const status = Runtime::enable_peer_access(from);
     if (status == Runtime::peer_access_already_enabled) {
@@ -116,13 +117,13 @@ class VendorApi final : public DeviceApi {
   [[nodiscard]] std::unique_ptr<Stream> make_stream(int device) override {
     Current const current(*this, device);
     auto stream = std::make_unique<VendorStream>(device);
-    check(Runtime::make_stream(&stream->m_stream), "making a stream on", device);
+    check(Runtime::make_stream(&stream->m_stream), "creating a stream on", device);
     return stream;
   }
   [[nodiscard]] std::unique_ptr<Event> make_event(int device) override {
     Current const current(*this, device);
     auto event = std::make_unique<VendorEvent>(device);
-    check(Runtime::make_event(&event->m_event), "making an event on", device);
+    check(Runtime::make_event(&event->m_event), "creating an event on", device);
     return event;
   }
   void record(Event& event, Stream& stream) override {
@@ -173,7 +174,7 @@ class VendorApi final : public DeviceApi {
   void launch(Stream& stream, Kernel kernel, KernelCall const& call) override {
     auto const device = static_cast<VendorStream&>(stream).m_device;
     Current const current(*this, device);
-    // What somebody else left is not this kernel's; but Kokkos would end the process for a lost device.
+    // An old error does not belong to this kernel; but Kokkos would end the process for a lost device.
     if (auto const left = Runtime::last_error(); Runtime::is_lost(left)) {
       fail(left, "launching a kernel on " + device_name(device));
     }
@@ -182,7 +183,7 @@ class VendorApi final : public DeviceApi {
     } catch (DeviceLost const&) {
       throw;
     } catch (std::exception const& error) {
-      // Libraries have exceptions of their own; whether the device is gone, the runtime knows.
+      // Libraries throw their own exceptions; the runtime knows whether the device is lost.
       auto const status = Runtime::last_error();
       if (Runtime::is_lost(status)) {
         fail(status, "launching a kernel on " + device_name(device) + " (" + error.what() + ")");
@@ -200,15 +201,15 @@ class VendorApi final : public DeviceApi {
   using Status = typename Runtime::Status;
   using Instance = typename Runtime::Instance;
 
-  // Makes a device the thread's current one, as far as that goes; -1 changes nothing.
+  // Makes a device the thread's current one and ignores failures; -1 changes nothing.
   class Quietly {
    public:
     explicit Quietly(int device) {
       if (Runtime::current_device(&m_previous) != Runtime::success) m_previous = device;
       m_status = device < 0 ? Runtime::success : Runtime::set_device(device);
     }
-    // What is called meanwhile may change the current device. A thread that chose none has device 0: where nobody uses
-    // that, to turn back would take memory of it, or fail where it is another process's alone.
+    // Other calls may change the current device meanwhile. A thread that chose none has device 0: if nobody uses device
+    // 0, restoring it would take memory on it, or fail if another process owns it exclusively.
     ~Quietly() {
       if (Runtime::in_use(m_previous)) static_cast<void>(Runtime::set_device(m_previous));
     }
@@ -228,11 +229,12 @@ class VendorApi final : public DeviceApi {
         throw InvalidArgument("device " + std::to_string(device) + " does not exist: " + api.name() + " has " +
                               std::to_string(api.m_devices));
       }
-      check(this->status(), "turning to", device);
+      check(this->status(), "selecting", device);
       api.m_latest.store(device, std::memory_order_relaxed);
     }
   };
-  // For what concerns no device but would start the thread's, which nobody may use: turns to one in use, if any is.
+  // For calls that concern no device, but would initialise the thread's current one: switches to a device in use, if
+  // any.
   class Somewhere : public Quietly {
    public:
     explicit Somewhere(VendorApi const& api) : Quietly(api.m_latest.load(std::memory_order_relaxed)) {}
@@ -254,7 +256,7 @@ class VendorApi final : public DeviceApi {
     VendorStream(VendorStream const&) = delete;
     VendorStream& operator=(VendorStream const&) = delete;
     [[nodiscard]] int device() const override { return m_device; }
-    // Made when first asked for: streams of copies need none, and each takes device memory.
+    // Created on first use: streams of copies need none, and each takes device memory.
     [[nodiscard]] void const* instance() const override {
       if (!m_instance) {
         Quietly const current(m_device);
@@ -296,7 +298,7 @@ class VendorApi final : public DeviceApi {
   static void check(Status status, char const* what, int device) {
     if (status != Runtime::success) fail(status, what + (" " + device_name(device)));
   }
-  // A refusal is an answer, unless the device is gone.
+  // A refusal is a valid answer, unless the device is lost.
   [[nodiscard]] static bool accepted(Status status, std::string const& what) {
     if (Runtime::is_lost(status)) fail(status, what);
     if (status != Runtime::success) static_cast<void>(Runtime::last_error());
@@ -304,11 +306,11 @@ class VendorApi final : public DeviceApi {
   }
 
   [[nodiscard]] static std::string device_name(int device) { return "device " + std::to_string(device); }
-  // Of the current device: free and in total.
+  // The free and the total memory of the current device.
   [[nodiscard]] static std::pair<Bytes, Bytes> free_memory(int device) {
     std::size_t free = 0;
     std::size_t total = 0;
-    check(Runtime::memory(&free, &total), "asking for the free memory of", device);
+    check(Runtime::memory(&free, &total), "querying the free memory of", device);
     return {free, total};
   }
   [[nodiscard]] static std::string description(DeviceCopy const& copy) {
@@ -320,7 +322,7 @@ class VendorApi final : public DeviceApi {
   }
 
   int m_devices = 0;
-  mutable std::atomic<int> m_latest = -1;  // that something was asked of
+  mutable std::atomic<int> m_latest = -1;  // the device of the latest request
 };
 
 }  // namespace granary

@@ -22,10 +22,10 @@ struct Term {
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
 
-// Whether one number for each term and one from `last_least` to `last_most` add up to a sum.
+// Whether numbers of the terms and one number from `last_least` to `last_most` can add up to a given sum.
 class Search {
  public:
-  /// Adds a term; terms of one stride are one.
+  /// Adds a term; terms of equal stride are merged.
   void add(std::uint64_t stride, std::int64_t least, std::int64_t most) {
     auto const signed_stride = static_cast<std::int64_t>(stride);
     auto const end = m_terms.begin() + static_cast<std::ptrdiff_t>(m_count);
@@ -63,7 +63,7 @@ class Search {
   }
 
   std::array<Term, most_terms> m_terms;              // by descending stride
-  std::array<std::int64_t, most_terms + 1> m_least;  // that the terms from there on and the last number reach
+  std::array<std::int64_t, most_terms + 1> m_least;  // least sum of the terms from there on and the last number
   std::array<std::int64_t, most_terms + 1> m_most;
   std::size_t m_count = 0;
   int m_steps = 0;

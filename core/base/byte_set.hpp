@@ -13,9 +13,9 @@ namespace granary {
 /// The bytes of a strided array in memory: runs of `run` bytes that start at first + i1 s1 + i2 s2 + …, with
 /// 0 <= ik < nk, where nk and sk are the extent and the stride of dimension k.
 ///
-/// It is kept in a normal form: dimensions by ascending stride, none of extent 1, contiguous ones merged. So two arrays
-/// that enumerate the same bytes, whatever their rank and the type of their elements, compare equal. (Arrays with
-/// elements that share addresses may not; `overlap` is right for them, too.)
+/// Kept in a normal form: dimensions by ascending stride, none of extent 1, contiguous ones merged. So two arrays that
+/// enumerate the same bytes compare equal, whatever their rank and element type. (Arrays whose elements share addresses
+/// may compare unequal; `overlap` is exact for them, too.)
 class ByteSet {
  public:
   struct Dimension {
@@ -24,7 +24,7 @@ class ByteSet {
     bool operator==(Dimension const&) const = default;
   };
 
-  /// Of a Kokkos::View.
+  /// The limit of a Kokkos::View.
   static constexpr std::size_t most_dimensions = 8;
 
   ByteSet() = default;
@@ -38,8 +38,8 @@ class ByteSet {
   [[nodiscard]] bool empty() const { return m_run == 0; }
   bool operator==(ByteSet const&) const = default;
 
-  /// Whether the two have a byte in common. Exact in up to 2^20 steps, which sets of the same strides never need (at
-  /// most two steps a dimension); beyond that the answer is yes.
+  /// Whether the two sets share a byte. Exact within 2^20 steps; beyond that the answer is true. Sets with the same
+  /// strides need at most two steps per dimension.
   friend bool overlap(ByteSet const& a, ByteSet const& b);
 
  private:

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 std::string text_of(int error_number) { return std::generic_category().message(error_number); }
 
-// What is at the path, at the end of its links; nothing where a new file can be. The system's own call follows the
-// links: it refuses those of strangers in directories that all may write.
+// The file type at the path, after following links; empty where a new file can be created. stat() follows the links: it
+// refuses links of other users in world-writable directories.
 std::optional<mode_t> kind_of(std::string const& output) {
   struct stat status {};
   if (::stat(output.c_str(), &status) == 0) return status.st_mode;
@@ -66,7 +66,7 @@ void check(std::string const& output, std::vector<std::string> const& inputs, bo
                           "; a matrix is written to a regular file");
   }
   if (kind && S_ISREG(*kind) && (is_descriptor(STDOUT_FILENO, output) || is_descriptor(STDERR_FILENO, output)))
-    throw InvalidArgument("the output " + output + " is where this program prints");
+    throw InvalidArgument("the output " + output + " is this program's standard output or standard error");
   if (kind && ::access(output.c_str(), W_OK) != 0) refuse(output, text_of(errno));
   if (!kind || S_ISREG(*kind)) check_place(output);
 }
@@ -80,7 +80,7 @@ void check_text_output(std::string const& output, std::vector<std::string> const
 }
 
 std::string detail::follow_links(std::string const& path) {
-  constexpr int most_links = 40;  // as many as the system follows
+  constexpr int most_links = 40;  // the system's limit
   fs::path target = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {

@@ -10,7 +10,7 @@ Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element) {
   std::string text;
   for (auto const extent : extents) text += (text.empty() ? "" : " x ") + std::to_string(extent);
   throw InvalidArgument("an array of " + text + " elements of " + std::to_string(element) +
-                        " bytes is too large: the most is 2^63 - 1 bytes");
+                        " bytes is too large: the limit is 2^63 - 1 bytes");
 }
 
 }  // namespace granary

@@ -19,7 +19,7 @@ namespace granary {
 /// The largest size that arrays and files can have: 2^63 - 1 bytes, since offsets are signed.
 inline constexpr Bytes largest_size = std::numeric_limits<std::int64_t>::max();
 
-/// The product of extents and sizes in bytes; nothing where it exceeds `largest_size`. Without factors 1.
+/// The product of extents and sizes in bytes; empty if it exceeds `largest_size`. Without factors 1.
 [[nodiscard]] constexpr std::optional<std::uint64_t> checked_product(std::initializer_list<std::uint64_t> factors) {
   std::uint64_t product = 1;
   bool fits = true;
@@ -30,25 +30,26 @@ inline constexpr Bytes largest_size = std::numeric_limits<std::int64_t>::max();
   return fits ? std::optional(product) : std::nullopt;
 }
 
-/// The sum of two sizes; nothing where it exceeds `largest_size`.
+/// The sum of two sizes; empty if it exceeds `largest_size`.
 [[nodiscard]] constexpr std::optional<std::uint64_t> checked_sum(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum) || sum > largest_size) return std::nullopt;
   return sum;
 }
 
-/// A number of elements that a caller states in any integer type. Throws InvalidArgument where it is negative.
+/// Converts a number of elements of any integer type. Throws InvalidArgument if it is negative.
 template <std::integral Integer>
 [[nodiscard]] std::uint64_t checked_extent(Integer extent) {
   if constexpr (std::is_signed_v<Integer>) {
     if (extent < 0) {
-      throw InvalidArgument("an array cannot have an extent of " + std::to_string(extent) + ": extents are from 0 on");
+      throw InvalidArgument("an array cannot have an extent of " + std::to_string(extent) +
+                            ": extents must be at least 0");
     }
   }
   return static_cast<std::uint64_t>(extent);
 }
 
-/// The bytes of an array of these extents. Throws InvalidArgument, with the extents, where they exceed `largest_size`.
+/// The bytes of an array of these extents. Throws InvalidArgument, with the extents, if they exceed `largest_size`.
 [[nodiscard]] Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element);
 
 }  // namespace granary

@@ -9,20 +9,20 @@
 
 namespace granary {
 
-/// Every error that granary reports; what() is one sentence with the names and numbers involved. Control characters of
-/// names that come from files and command lines are written as `\x1b`: a terminal may show it.
+/// Every error that granary reports; what() is one sentence with the names and numbers involved. Names may come from
+/// files and command lines, so their control characters are escaped as `\x1b`.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string const& what);
 };
 
-/// The caller asked for something that cannot be: a malformed size, an unknown name, a matrix that is not square.
+/// The request is invalid: a malformed size, an unknown name, a matrix that is not square.
 class InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
-/// A memory limit that some task can never fit in.
+/// A memory limit that is too small for some task.
 class MemoryLimitError : public InvalidArgument {
  public:
   using InvalidArgument::InvalidArgument;
@@ -44,19 +44,19 @@ class IoError : public Error {
   int m_error_number;
 };
 
-/// The content of a file or of a View is not what the operation needs: a NaN, an infinity, a truncated dataset.
+/// The content of a file or a View is unsuitable for the operation: a NaN, an infinity, a truncated dataset.
 class DataError : public Error {
  public:
   using Error::Error;
 };
 
-/// A device refused or failed an operation.
+/// A device operation failed.
 class DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// A device is gone: nothing will run on it again, and what its memory held is lost.
+/// A device was lost: nothing can run on it any more, and its memory's content is lost.
 class DeviceLost : public DeviceError {
  public:
   using DeviceError::DeviceError;

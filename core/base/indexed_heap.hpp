@@ -12,9 +12,9 @@
 
 namespace granary {
 
-/// A binary heap of keys that belong to small indices, in which the key of an index can be found, changed and erased.
+/// A binary heap of keys that belong to small indices; the key of an index can be read, changed and erased.
 ///
-/// `before(a, b)` says whether `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest
+/// `before(a, b)` is true if `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest
 /// index).
 template <class Key, class Before = std::less<Key>>
 class IndexedHeap {
@@ -66,7 +66,7 @@ class IndexedHeap {
     m_entries[place] = std::move(entry);
   }
 
-  // Moves the entry up or down to where it belongs.
+  // Moves the entry up or down to its place.
   void settle(std::size_t place) {
     Entry entry = std::move(m_entries[place]);
     while (place > 0) {

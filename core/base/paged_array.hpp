@@ -10,8 +10,8 @@
 
 namespace granary {
 
-/// Elements addressed by ids that only grow, in pages that are freed once every element in them was erased:
-/// constant-time access, stable addresses, memory in proportion to the live elements.
+/// Elements addressed by increasing ids. A page is freed once all of its elements were erased: constant-time access,
+/// stable addresses, memory proportional to the live elements.
 ///
 /// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or
 /// never created.
@@ -97,7 +97,7 @@ class PagedArray {
     std::size_t ended_above = 0;  // one past the last cell ever created
   };
 
-  // Long runs retire pages in order: forget the leading ones, in batches so that the cost stays constant on average.
+  // Long runs empty pages in order: drop the leading ones in batches, so that the amortised cost is constant.
   void release_leading_pages() {
     std::size_t empty = 0;
     while (empty < m_pages.size() && !m_pages[empty]) ++empty;

@@ -19,7 +19,7 @@
 namespace granary::detail {
 namespace {
 
-// Those of this process. Never destroyed: the process may be ended while static objects are.
+// The files of this process. Never destroyed: the process may end while static objects exist.
 struct Registry {
   std::mutex mutex;  // held while files are created, renamed and removed, so that abandon_partial_files misses none
   std::vector<PartialFile const*> files;
@@ -59,7 +59,7 @@ OpenInput::OpenInput(std::string const& path) : m_file(file_at(path)) {
   if (!m_file) return;
   std::lock_guard const guard(registry().mutex);
   if (std::ranges::any_of(registry().files, [&](auto const* output) { return output->replaces(*m_file); }))
-    throw InvalidArgument("the input " + path + " is to be replaced by an output of this process: commit that first");
+    throw InvalidArgument("the input " + path + " will be replaced by an output of this process: commit that first");
   registry().inputs.push_back(*m_file);
 }
 
@@ -78,10 +78,10 @@ PartialFile::PartialFile(std::string const& path) {
   std::lock_guard const guard(registry().mutex);
   if (m_replaced && std::ranges::find(registry().inputs, m_replaced->file) != registry().inputs.end())
     throw InvalidArgument("the output " + path + " is open as an input of this process: close that matrix first");
-  // Others may create and remove files of this name between two calls of ours, but not for ever.
+  // Other processes may create and remove files of this name between two of our calls, but not forever.
   constexpr int most_tries = 1000;
   for (int tries = 0; !create(); ++tries) {
-    if (tries == most_tries) refuse("it is created and removed all the time");
+    if (tries == most_tries) refuse("other processes keep creating and removing it");
   }
   registry().files.push_back(this);
 }
@@ -92,13 +92,13 @@ PartialFile::~PartialFile() {
     std::lock_guard const guard(registry().mutex);
     if (std::erase(registry().files, this) > 0 && has_its_name()) ::unlink(m_partial_path.c_str());
   }
-  close();  // gives the blocks of a large file back, which takes its time
+  close();  // frees the blocks of a large file, which takes time
 }
 
-// False: something else came between; try again. Whoever holds the lock of the file of this name, and nobody else,
-// renames or removes it.
+// Returns false if another process interfered: try again. Only the holder of the lock on the file of this name renames
+// or removes it.
 bool PartialFile::create() {
-  // What is replaced may be a secret.
+  // The replaced file may be confidential.
   mode_t const mode = m_replaced ? S_IRUSR | S_IWUSR : S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   m_descriptor = ::open(m_partial_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (m_descriptor < 0) {
@@ -106,7 +106,7 @@ bool PartialFile::create() {
     remove_dead();
     return false;
   }
-  // Another may have found it before it was locked, and taken it for a dead run's.
+  // Another process may have found the file before it was locked, and taken it for one of a dead run.
   if (lock(m_descriptor) != Lock::HeldElsewhere && has_its_name()) return true;
   close();
   return false;
@@ -123,11 +123,11 @@ void PartialFile::remove_dead() {
   auto const outcome = regular ? lock(m_descriptor) : Lock::Unsupported;
   if (outcome == Lock::Taken && has_its_name() && ::unlink(m_partial_path.c_str()) == 0) m_replaced_a_dead_one = true;
   close();
-  if (!regular) refuse("it is there and is not a regular file");
+  if (!regular) refuse("it exists and is not a regular file");
   if (outcome == Lock::HeldElsewhere) refuse("another run is writing it");
   if (outcome == Lock::Unsupported) {
     refuse(
-        "it is there, and its file system has no locks that would tell whether a run is writing it; remove it if none "
+        "it exists, and its file system has no locks, so another run may be writing it; remove it if none "
         "is");
   }
 }
@@ -143,7 +143,7 @@ void PartialFile::close() {
 }
 
 void PartialFile::refuse(std::string const& why) const {
-  throw InvalidArgument("cannot write the output " + m_path + " by way of " + m_partial_path + ": " + why);
+  throw InvalidArgument("cannot write the output " + m_path + " as " + m_partial_path + ": " + why);
 }
 
 void PartialFile::append(std::string_view text) const { write_all(m_descriptor, text, m_path); }
@@ -162,7 +162,7 @@ void PartialFile::keep_access() const {
   auto mode = m_replaced->mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   if (::fchown(m_descriptor, m_replaced->owner, m_replaced->group) != 0 &&
       ::fchown(m_descriptor, static_cast<uid_t>(-1), m_replaced->group) != 0) {
-    // Another group must not get what was given to the old one.
+    // Another group must not get the permissions of the old group.
     mode = (mode & ~static_cast<mode_t>(S_IRWXG)) | (mode & (mode << 3U) & S_IRWXG);
   }
   ::fchmod(m_descriptor, mode);
@@ -174,10 +174,10 @@ void PartialFile::commit() {
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
     if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
-      throw IoError("cannot give the output its name", m_path, 0, errno);
+      throw IoError("cannot rename the output to", m_path, 0, errno);
     std::erase(registry().files, this);
   }
-  // The name is durable with its directory; a file system that cannot flush one has nothing to flush.
+  // The new name is durable once its directory is flushed; some file systems cannot flush one.
   auto const parent = m_path.substr(0, m_path.rfind('/') + 1);
   int const directory = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;
@@ -202,9 +202,9 @@ void require_space(std::string const& path, std::string const& what, Bytes bytes
   };
   struct rlimit most {};
   if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && length > most.rlim_cur)
-    refuse(length, "a file may have " + format_bytes(most.rlim_cur) + " here (ulimit -f)");
+    refuse(length, "files are limited to " + format_bytes(most.rlim_cur) + " here (ulimit -f)");
   struct statvfs system {};
-  if (::statvfs(path.c_str(), &system) != 0 || system.f_blocks == 0) return;  // it does not know
+  if (::statvfs(path.c_str(), &system) != 0 || system.f_blocks == 0) return;  // unknown
   Bytes const free = Bytes{system.f_bavail} * system.f_frsize;
   if (bytes > free) refuse(bytes, "its file system has " + format_bytes(free) + " free");
 }

@@ -14,40 +14,40 @@
 
 namespace granary {
 
-/// Throws InvalidArgument when `output` cannot be created in its directory, is there and cannot be written, is a
-/// directory, a device, a FIFO or a socket, or is the same file as one of `inputs`, by whatever name. Files among
+/// Throws InvalidArgument when `output` cannot be created in its directory, exists and cannot be written, is a
+/// directory, a device, a FIFO or a socket, or is the same file as one of `inputs`, under any name. Files among
 /// `inputs` that do not exist are ignored.
 void check_output(std::string const& output, std::vector<std::string> const& inputs);
 
-/// The same for a text, which may also go to a device, a FIFO or a socket.
+/// The same for text, which may also go to a device, a FIFO or a socket.
 void check_text_output(std::string const& output, std::vector<std::string> const& inputs);
 
 namespace detail {
 
-/// The path at the end of all symbolic links, whether there is a file or not. Throws InvalidArgument for links in a
-/// circle.
+/// The path after following all symbolic links, whether the file exists or not. Throws InvalidArgument for a cycle of
+/// links.
 [[nodiscard]] std::string follow_links(std::string const& path);
 
-/// Whether there is something at `path` that is neither a regular file nor a directory.
+/// Whether `path` exists and is neither a regular file nor a directory.
 [[nodiscard]] bool is_special_file(std::string const& path);
 
-/// Throws Error when the file system of `path` has not `bytes` free, or files may not be `length` bytes long
-/// (`ulimit -f`). `what` needs them, a noun for the message.
+/// Throws Error when the file system of `path` has less than `bytes` free, or files are limited to less than `length`
+/// bytes (`ulimit -f`). `what`, a noun for the message, needs them.
 void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length);
 
-/// A file, by whatever name.
+/// The identity of a file, under any name.
 struct FileId {
   dev_t device;
   ino_t number;
   bool operator==(FileId const&) const = default;
 };
 
-/// The file at the end of the path's links, or the one behind a descriptor; nothing where there is none.
+/// The file that the path leads to, or the one behind a descriptor; empty if there is none.
 [[nodiscard]] std::optional<FileId> file_at(std::string const& path);
 [[nodiscard]] std::optional<FileId> file_behind(int descriptor);
 
-/// Says, while it lives, that this process reads a file: no PartialFile replaces it meanwhile, so that nobody reads an
-/// old value of what the same program computes anew.
+/// Marks a file as read by this process while the object lives. No PartialFile replaces it meanwhile, so that nobody
+/// reads an old value of something that the same program recomputes.
 class OpenInput {
  public:
   /// Throws InvalidArgument when a PartialFile of this process will replace the file at `path`.
@@ -57,24 +57,24 @@ class OpenInput {
   OpenInput& operator=(OpenInput const&) = delete;
 
  private:
-  std::optional<FileId> m_file;  // nothing: there is none
+  std::optional<FileId> m_file;  // empty if there is none
 };
 
-/// A file that is written beside its path, as `<path>.partial`, and gets its name when it is complete. A link is
-/// followed, so that the file it names is replaced and not the link.
+/// A file that is written next to its path, as `<path>.partial`, and renamed when it is complete. If the path is a
+/// link, the file it points to is replaced, not the link.
 ///
-/// The file is locked as long as this lives (fcntl, F_OFD_SETLK), so that a run, in whatever container or on whatever
-/// node, can tell a file that is being written from one whose writer died. The lock belongs to the open file: two
-/// outputs of one process exclude each other, too.
+/// The file is locked while this object lives (fcntl, F_OFD_SETLK). So a run in any container or on any node can tell a
+/// file that is being written from one whose writer died. The lock belongs to the open file: two outputs of one process
+/// exclude each other, too.
 class PartialFile {
  public:
-  /// Creates the file, with access for its owner alone where it replaces one. A file that a dead run left is removed
-  /// first. Throws InvalidArgument when the file cannot be created there, while another PartialFile of the same path is
-  /// alive, in any process, and while an OpenInput of this process reads the file that it would replace.
+  /// Creates the file; only its owner gets access if it replaces another file. A file left by a dead run is removed
+  /// first. Throws InvalidArgument when the file cannot be created, while another PartialFile of the same path exists
+  /// in any process, and while an OpenInput of this process reads the file that would be replaced.
   explicit PartialFile(std::string const& path);
   PartialFile(PartialFile const&) = delete;
   PartialFile& operator=(PartialFile const&) = delete;
-  /// Removes what was not committed.
+  /// Removes the file unless it was committed.
   ~PartialFile();
 
   [[nodiscard]] std::string const& path() const { return m_path; }
@@ -83,17 +83,17 @@ class PartialFile {
   [[nodiscard]] int descriptor() const { return m_descriptor; }
   /// Whether a dead run's file was removed.
   [[nodiscard]] bool replaced_a_dead_one() const { return m_replaced_a_dead_one; }
-  /// Whether `commit` will take this file's name.
+  /// Whether `commit` will replace this file.
   [[nodiscard]] bool replaces(FileId const& file) const { return m_replaced && m_replaced->file == file; }
 
-  /// Writes `text` where the descriptor's last write ended. Throws IoError.
+  /// Writes `text` at the descriptor's position. Throws IoError.
   void append(std::string_view text) const;
   /// For `bytes` in a file of this length. Throws as detail::require_space.
   void require_space(Bytes bytes, Bytes length) const;
-  /// Throws Error unless `descriptor` is open on this very file: after it was opened by its name.
+  /// Throws Error unless `descriptor` refers to this file; checks a descriptor that was opened by name.
   void require_same(int descriptor) const;
-  /// Renames the file to its path, over what was there, whose permissions it takes, and owner and group where the
-  /// system allows that. Throws IoError; Error when somebody removed or replaced the file.
+  /// Renames the file to its path and replaces what was there. It takes the permissions of the old file, and its owner
+  /// and group where the system allows that. Throws IoError; Error when the file was removed or replaced meanwhile.
   void commit();
 
  private:
@@ -121,8 +121,8 @@ class PartialFile {
 /// Writes the whole text to a descriptor, which errors call `name`. Throws IoError.
 void write_all(int descriptor, std::string_view text, std::string const& name);
 
-/// Removes every file that a PartialFile of this process writes. From then on none is created or committed: threads
-/// that try wait for ever. For the thread that ends the process, at once after this.
+/// Removes every file that a PartialFile of this process writes. Afterwards none is created or committed: threads that
+/// try wait forever. To be called just before the process ends.
 void abandon_partial_files();
 
 }  // namespace detail

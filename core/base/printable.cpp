@@ -6,7 +6,7 @@ namespace {
 
 unsigned byte_of(char c) { return static_cast<unsigned char>(c); }
 
-// The bytes of the UTF-8 character that the text starts with; 0 where it is none, or a control character.
+// The length of the UTF-8 character at the start of the text; 0 if it is invalid or a control character.
 std::size_t character_length(std::string_view text) {
   auto const first = byte_of(text.front());
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
@@ -48,7 +48,7 @@ std::string printable_lines(std::string_view text) { return escape(text, true); 
 
 std::string excerpt(std::string_view text, std::size_t most) {
   if (text.size() <= most) return printable(text);
-  // Not within a character.
+  // Do not cut a character in two.
   while (most > 0 && (byte_of(text[most]) & 0xc0U) == 0x80) --most;
   return printable(text.substr(0, most)) + "...";
 }

@@ -9,20 +9,20 @@
 
 namespace granary {
 
-/// Text of a file or a command line so that a terminal shows it and does not obey it: control characters, and bytes
-/// that are no UTF-8, as `\x1b`. O(size).
+/// Text of a file or a command line, made safe for a terminal: control characters and bytes that are not UTF-8 are
+/// written as `\x1b`. O(size).
 [[nodiscard]] std::string printable(std::string_view text);
-/// The same, but ends of lines stay.
+/// The same, but newlines are kept.
 [[nodiscard]] std::string printable_lines(std::string_view text);
 
-/// At most `most` bytes of it, printable, and "..." where that is not all.
+/// At most `most` bytes of the text, printable, with "..." if it was cut.
 [[nodiscard]] std::string excerpt(std::string_view text, std::size_t most);
 
-/// Whether brackets in this JSON text nest deeper than `depth`. To be asked before it is parsed: what walks over a
-/// value calls itself once for each level, and the stack ends somewhere. O(size).
+/// Whether brackets in this JSON text nest deeper than `depth`. Check this before parsing: functions that visit a value
+/// recurse once per level, and the stack is bounded. O(size).
 [[nodiscard]] bool json_nests_deeper(std::string_view json, std::size_t depth);
 
-/// What files of granary need at most is 8.
+/// granary's own files need at most 8.
 inline constexpr std::size_t most_json_depth = 64;
 
 }  // namespace granary

@@ -10,15 +10,15 @@
 
 namespace granary {
 
-/// Starts a thread. Throws Error, naming what it was for and the limits that may be in the way, when the system refuses
-/// it.
+/// Starts a thread. If the system refuses, throws Error with the purpose of the thread and the limits that may be the
+/// cause.
 template <class Body>
 [[nodiscard]] std::thread start_thread(std::string const& name, Body&& body) {
   try {
     return std::thread(std::forward<Body>(body));
   } catch (std::system_error const& error) {
     throw Error("cannot start a thread for " + name + ": " + error.code().message() +
-                "; raise the limit of threads (ulimit -u) or of addresses (ulimit -v), or use fewer workers");
+                "; raise the limit on threads (ulimit -u) or address space (ulimit -v), or use fewer workers");
   }
 }
 

@@ -13,7 +13,7 @@ namespace granary {
 /// A number of bytes.
 using Bytes = std::uint64_t;
 
-/// A length of time, in integer nanoseconds so that sums are exact in any order.
+/// A length of time, in integer nanoseconds: sums are exact in any order.
 using Duration = std::chrono::nanoseconds;
 
 /// The clock of a run: real time under the engine, virtual time under the simulator.
@@ -25,14 +25,14 @@ struct Clock {
   static constexpr bool is_steady = true;
 };
 
-/// A moment of a run, counted from the run's start.
+/// A point in time, counted from the start of the run.
 using Instant = Clock::time_point;
 
 [[nodiscard]] constexpr double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-/// 146 years. A run's clock stops before, so that one more such length can be added.
+/// 146 years. A run's clock stops earlier, so that one more such duration can be added.
 inline constexpr Duration longest_duration{Duration::rep{1} << 62};
 
-/// To the nearest nanosecond; `longest_duration` for what is longer, 0 for NaN.
+/// Rounds to the nearest nanosecond; `longest_duration` for longer times, 0 for NaN.
 [[nodiscard]] constexpr Duration from_seconds(double s) {
   double const nanoseconds = s * 1e9 + (s < 0 ? -0.5 : 0.5);
   if (nanoseconds >= 0x1p62) return longest_duration;
@@ -50,10 +50,10 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 /// powers of 1000. Throws InvalidArgument naming the text when it is malformed, negative or too large.
 [[nodiscard]] Bytes parse_bytes(std::string_view text);
 
-/// Writes a size for people: `150.0 MiB`, `4096 B`.
+/// Formats a size for people: `150.0 MiB`, `4096 B`.
 [[nodiscard]] std::string format_bytes(Bytes bytes);
 
-/// The smallest multiple of `alignment` that is not below `bytes`; `alignment` is at least 1.
+/// The smallest multiple of `alignment` that is at least `bytes`; `alignment` is at least 1.
 [[nodiscard]] constexpr Bytes round_up(Bytes bytes, Bytes alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }

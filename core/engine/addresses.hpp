@@ -16,35 +16,36 @@
 
 namespace granary {
 
-/// Where a datum's origin and home lie when they have addresses.
+/// The addresses of a datum's origin and home, if any.
 struct HostBinding {
   std::byte* origin = nullptr;
   std::byte* home = nullptr;
   std::shared_ptr<void const> keep;  ///< kept until the datum is forgotten
-  Lines lines = {};                  ///< where the bytes at origin and home are not contiguous
-  /// Whether what a `keep` with the same function points at can stand for another's; null: if it is the same.
+  Lines lines = {};                  ///< set if the bytes at origin and home are not contiguous
+  /// Whether the object that `kept` points to can replace the one of `wanted`, both with the same function; null: only
+  /// if they are the same object.
   bool (*serves)(void const* kept, void const* wanted) = nullptr;
 
-  /// Whether the two, of the same bytes, lie in the same form everywhere.
+  /// Whether the origins and homes of the two, for the same bytes, have the same form.
   [[nodiscard]] bool same_form(HostBinding const& other) const {
     return origin == other.origin && home == other.home && without_gaps(lines) == without_gaps(other.lines);
   }
 
  private:
-  // Lines that touch at both ends are none.
+  // Lines without gaps between them count as contiguous.
   static Lines without_gaps(Lines const& lines) {
     bool const touch = (lines.count <= 1 || lines.line == lines.pitch) && lines.line == lines.packed;
     return touch ? Lines{} : lines;
   }
 };
 
-/// (datum, place) to address. Ids of forgotten data are used again.
+/// Maps (datum, place) to an address. Ids of forgotten data are reused.
 class Addresses {
  public:
   explicit Addresses(std::vector<std::byte*> pool_bases) : m_bases(std::move(pool_bases)) {}
 
   void bind(DataId data, HostBinding binding) {
-    // Data without addresses, such as tiles of matrices in files, are very many and take no room here.
+    // Data without addresses, such as tiles of matrices in files, are numerous and take no space here.
     bool const nothing = binding.origin == nullptr && binding.home == nullptr && !binding.keep;
     if (nothing && data.index() >= m_bindings.size()) return;
     if (data.index() >= m_bindings.size()) m_bindings.resize(data.index() + 1);
@@ -52,8 +53,8 @@ class Addresses {
     m_bindings[data.index()] = std::move(binding);
   }
   [[nodiscard]] HostBinding const& binding(DataId data) const { return m_bindings[data.index()]; }
-  /// Another binding of the datum, of the same form: returns what is kept for it, which may be what another one
-  /// brought.
+  /// Adds another binding of the same form; returns the object that is kept for it, which may come from an earlier
+  /// binding.
   std::shared_ptr<void const> share(DataId data, HostBinding again) {
     if (!again.keep) return nullptr;
     auto& first = m_bindings[data.index()];
@@ -69,7 +70,7 @@ class Addresses {
     }
     return others.emplace_back(std::move(again)).keep;
   }
-  /// Appends what was kept for the datum to `dropped`, for the caller to drop.
+  /// Appends the objects kept for the datum to `dropped`; the caller destroys them.
   void forget(DataId data, std::vector<std::shared_ptr<void const>>& dropped) {
     if (data.index() >= m_bindings.size()) return;
     if (auto keep = std::move(std::exchange(m_bindings[data.index()], {}).keep)) dropped.push_back(std::move(keep));
@@ -78,12 +79,12 @@ class Addresses {
       for (auto& other : others.mapped()) dropped.push_back(std::move(other.keep));
     }
   }
-  /// Whether some datum ever had lines.
+  /// Whether any datum ever had lines.
   [[nodiscard]] bool has_lines() const { return m_has_lines; }
   [[nodiscard]] Lines lines(DataId data) const {
     return data.index() < m_bindings.size() ? m_bindings[data.index()].lines : Lines{};
   }
-  /// Null where the place has no address.
+  /// Null if the place has no address.
   [[nodiscard]] std::byte* find(DataId data, Place const& place) const {
     if (place.slot == Slot::Pool) {
       auto* base = m_bases[place.node.index()];

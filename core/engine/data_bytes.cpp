@@ -21,7 +21,7 @@ DataId DataBytes::find(ByteSet const& bytes) const {
 
 void DataBytes::add(DataId data, ByteSet bytes) {
   for (std::size_t c = 0; c < m_classes.size(); ++c) {
-    // No set of this class that begins earlier reaches the first byte.
+    // A set of this class that begins earlier ends before the first byte.
     auto const most_span = c == 63 ? ~std::uint64_t{0} : (std::uint64_t{2} << c) - 1;
     auto const from = bytes.first() > most_span ? bytes.first() - most_span : 0;
     for (auto entry = m_classes[c].lower_bound(from); entry != m_classes[c].end() && entry->first < bytes.end();

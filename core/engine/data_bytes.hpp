@@ -16,14 +16,14 @@
 
 namespace granary {
 
-/// Which data are which bytes of the application's memory, and which of them overlap.
+/// Maps bytes of the application's memory to data, and finds data that overlap.
 ///
-/// Sets are kept by the power of two below their span, each class sorted by first byte: so those whose ranges meet a
-/// given one are found in O(log n + their number). Ranges of tiles of one column-major matrix interleave: adding its
-/// t x t tiles costs O(t^3) tests of 20 to 50 ns.
+/// Sets are grouped by floor(log2(span)) and sorted by first byte in each group: finding those whose ranges meet a
+/// given one costs O(log n + their number). Ranges of tiles of one column-major matrix interleave: adding its t x t
+/// tiles costs O(t^3) tests of 20 to 50 ns.
 class DataBytes {
  public:
-  /// The datum that is exactly these bytes, or none.
+  /// The datum with exactly these bytes; invalid if there is none.
   [[nodiscard]] DataId find(ByteSet const& bytes) const;
   void add(DataId data, ByteSet bytes);
   /// Does nothing for a datum that was not added.

@@ -25,7 +25,7 @@ std::vector<std::shared_ptr<NodeMemory>> take_memories(Machine const& machine,
     if (node.kind == NodeKind::Disk) continue;
     if (node.capacity >= unbounded) throw InvalidArgument("memory node '" + node.name + "' needs a stated capacity");
     if (memories[n]) continue;
-    if (node.kind == NodeKind::Device) throw InvalidArgument("memory node '" + node.name + "' was given no memory");
+    if (node.kind == NodeKind::Device) throw InvalidArgument("memory node '" + node.name + "' has no memory backend");
     memories[n] = std::make_shared<Pool>(node.name, node.capacity);
   }
   return memories;
@@ -44,13 +44,13 @@ std::string name_of_link(Machine const& machine, Link const& link) {
 EngineBackends check_backends(EngineBackends backends, Machine const& machine) {
   for (auto const& worker : machine.workers) {
     if (worker.kind == WorkerKind::Cpu ? backends.workers != nullptr : backends.devices != nullptr) continue;
-    throw InvalidArgument("worker '" + worker.name + "' has nothing that runs its kernels");
+    throw InvalidArgument("worker '" + worker.name + "' has no backend for its kernels");
   }
   backends.copies.resize(machine.links.size());
   for (std::size_t i = 0; i < machine.links.size(); ++i) {
     if (!backends.copies[i]) {
       throw InvalidArgument("the link from " + name_of_link(machine, machine.links[i]) +
-                            " has nothing that performs its copies");
+                            " has no backend for its copies");
     }
   }
   return backends;
@@ -93,7 +93,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       thread = m_threads.emplace_back(std::make_unique<LaneThread>()).get();
       if (workers[w].kind == WorkerKind::Device) driver = thread;
     }
-    // A worker never holds more; one cell more, because it takes a task out after it ran.
+    // The limit of a worker's tasks, plus one cell: the worker takes a task out only after it ran.
     m_lanes.push_back(std::make_unique<WorkerLane>(WorkerId(static_cast<std::uint32_t>(w)), thread->bell,
                                                    options.planner.issue_depth + 1));
     thread->lanes.push_back(m_lanes.back().get());
@@ -108,7 +108,7 @@ Engine::~Engine() {
   {
     Section section(*this);
     if (m_planner.live_tasks() > 0 && !m_broken) {
-      auto const error = std::make_exception_ptr(Error("the runtime was destroyed before the task ran"));
+      auto const error = std::make_exception_ptr(Error("the Runtime was destroyed before the task ran"));
       m_events.push(CancelAll{error});
       m_pending.fetch_add(1);
     }
@@ -166,7 +166,7 @@ Engine::Section::~Section() {
 void Engine::refuse_in_task(std::string_view what) const {
   if (!works_here()) return;
   throw InvalidArgument(std::string(what) +
-                        " cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+                        " cannot be called inside a task of the same Runtime: it would wait for itself");
 }
 
 bool Engine::full() const {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an engine says of itself.
+// Queries of the engine's state.
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace granary {
 
-// Of a task that was accepted, while none that has a kernel for devices has fitted one.
+// The task was accepted; no task with a device kernel has fitted a device so far.
 void Engine::note_device_need(TaskSubmission const& submission) {
   if (!m_planner.codelet(submission.codelet).runs_on(WorkerKind::Device)) return;
   auto const& device = topology().machine()[m_unfit_device];
@@ -22,7 +22,7 @@ void Engine::note_device_need(TaskSubmission const& submission) {
   m_device_need = 0;
 }
 
-// Not const, because whoever has had the lock drains what was posted meanwhile.
+// Not const, because every holder of the lock drains the events posted meanwhile.
 EngineStatistics Engine::statistics() {
   EngineStatistics statistics;
   auto const elapsed = std::chrono::duration_cast<Duration>(Clock::now() - m_start);

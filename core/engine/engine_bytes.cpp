@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Data that are bytes of the application's memory: one datum for the same bytes, and an order for those that overlap.
+// Data in the application's memory: one datum for the same bytes, and an order for data that overlap.
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
@@ -26,7 +26,7 @@ SharedData Engine::add_host_data(DataDescription description, HostBinding bindin
   return shared;
 }
 
-// Throws where the wait would be for ever.
+// Throws if the wait would never end.
 bool Engine::bytes_in_use(TaskSubmission const& submission) const {
   AccessList const accesses(submission.accesses);
   bool in_use = false;
@@ -45,10 +45,10 @@ bool Engine::bytes_in_use(TaskSubmission const& submission) const {
                               m_planner.description(other).name + "' " + why);
       };
       if (m_planner.held(other)) {
-        refuse("without being the same: let all handles of '" + m_planner.description(other).name +
-               "' go first, or use one handle for both");
+        refuse("but is not the same datum: destroy all handles of '" + m_planner.description(other).name +
+               "' first, or use one handle for both");
       }
-      if (m_planner.idle()) refuse("that a failure left behind: call wait(), which tells why");
+      if (m_planner.idle()) refuse("that a failure left in use: call wait(), which reports it");
       if (works_here()) refuse("that tasks still use: a task cannot wait for them");
       in_use = true;
     }

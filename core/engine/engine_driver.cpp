@@ -10,8 +10,8 @@
 
 namespace granary {
 
-// While kernels run it looks at them without pause for a moment, then with naps between: a lane that holds a second
-// task does not wait for it.
+// While kernels run it polls without pause for a moment, then with naps: a lane that holds a second task does not wait
+// for it.
 void Engine::drive(LaneThread& driver) {
   EngineScope const scope(this);
   auto& devices = *m_backends.devices;
@@ -46,14 +46,14 @@ void Engine::drive(LaneThread& driver) {
   }
 }
 
-// Whether the task before the next to be launched is known to have failed, or was skipped.
+// Whether the task before the next launch is known to have failed or to be skipped.
 bool Engine::failed_before(WorkerLane& lane) {
   if (lane.launched == 0) return lane.last_failed;
   auto const* const before = lane.incoming.peek(lane.launched - 1);
   return before->refused != nullptr || before->skipped;
 }
 
-// Launches what the lane was handed as far as the backend takes it; whether there was something.
+// Launches the lane's tasks as far as the backend accepts them; returns whether there was one.
 bool Engine::launch_all(WorkerLane& lane) {
   bool launched = false;
   while (lane.launched < m_backends.devices->most_launches()) {
@@ -80,7 +80,7 @@ bool Engine::launch_all(WorkerLane& lane) {
   return launched;
 }
 
-// Answers for the launches that ended, in their order; whether there were some.
+// Reports the launches that ended, in order; returns whether there was one.
 bool Engine::poll_all(WorkerLane& lane) {
   bool ended = false;
   while (lane.launched > 0) {
@@ -129,9 +129,9 @@ void Engine::finish(WorkerLane& lane, LaunchEnd ended) {
   announce(1);
 }
 
-// Nothing that a lost device was to do can be done any more, and what its memory held is gone: the run ends.
+// No work for a lost device can be done, and its memory's content is lost: the run ends.
 void Engine::cancel_if_lost(std::exception_ptr const& error) {
-  if (!is_device_lost(error)) return;  // any other failure concerns its task alone
+  if (!is_device_lost(error)) return;  // any other failure concerns only its task
   m_events.push(CancelAll{error});
   announce(1);
 }

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that run as inner graphs. The planner's lock plays no part in it.
+// Tasks that run as inner graphs, without the planner's lock.
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
@@ -20,7 +20,7 @@ void Engine::make_inner_pools() {
   }
 }
 
-// Tasks are too few when some worker has none, or would have none after the one that it runs.
+// There are too few tasks if some worker has none, or would have none after its present one.
 void Engine::count_tasks_of(InnerPool& pool) {
   auto const group = m_planner.topology().group_of(pool.lanes().front()->id);
   std::size_t const enough = m_planner.ahead(group) > 0 ? 1 : 2;

@@ -7,21 +7,21 @@ namespace granary {
 
 class Engine;
 
-/// Says, while it lives, that the calling thread works for an engine: runs its tasks, launches its kernels, or tells it
-/// that a copy ended. Such a thread must not wait for that engine, which would wait for it. Scopes nest: a task of one
-/// engine may wait for another engine. A few nanoseconds, no lock.
+/// Marks the calling thread, while the object lives, as working for an engine: it runs tasks, launches kernels, or
+/// reports the end of a copy. Such a thread must not wait for that engine, which would wait for it. Scopes nest: a task
+/// of one engine may wait for another engine. Costs a few nanoseconds, no lock.
 class EngineScope {
  public:
-  /// `engine` may be null: then the scope says nothing.
+  /// `engine` may be null: then the scope has no effect.
   explicit EngineScope(Engine const* engine);
   ~EngineScope();
   EngineScope(EngineScope const&) = delete;
   EngineScope& operator=(EngineScope const&) = delete;
 
-  /// The engine that the calling thread works for, of the innermost scope; null: none. Backends that run kernels on
-  /// threads of their own carry it to these.
+  /// The engine of the innermost scope of the calling thread; null: none. Backends that run kernels on their own
+  /// threads pass it on to them.
   [[nodiscard]] static Engine const* current();
-  /// Whether the calling thread works for `engine`, in whichever scope.
+  /// Whether the calling thread works for `engine`, in any of its scopes.
   [[nodiscard]] static bool within(Engine const* engine);
 
  private:

@@ -10,9 +10,9 @@
 
 namespace granary {
 
-/// One hold of the planner's lock. Its end drains what was posted meanwhile and turns the planner's commands into
-/// actions. Those that take time are done after the lock was released, as is what may run users' code, which may call
-/// the engine: exceptions are destroyed then, and, on threads of the application, what stands in `m_dropped`.
+/// One hold of the planner's lock. Its destructor drains the events posted meanwhile and turns the planner's commands
+/// into actions. Slow actions, and those that may run users' code, which may call the engine, follow after the lock was
+/// released: exceptions are destroyed then, and, on threads of the application, the objects in `m_dropped`.
 class Engine::Section {
  public:
   explicit Section(Engine& engine);
@@ -28,7 +28,7 @@ class Engine::Section {
 
  private:
   Engine& m_engine;
-  Clock::time_point m_entered{};  // when it is measured
+  Clock::time_point m_entered{};  // set when it is measured
   bool m_measured;
 };
 
@@ -40,7 +40,7 @@ auto Engine::apply(Function&& function) {
   return function(section);
 }
 
-/// Spins, then sleeps, until `met`; whoever makes it so rings the bell. A spinning thread drains what others post.
+/// Spins, then sleeps, until `met`; whoever makes it true rings the bell. A spinning thread drains others' events.
 template <class Condition>
 void Engine::wait_for(Bell& bell, Condition&& met) {
   auto const give_up = Clock::now() + m_options.spin;

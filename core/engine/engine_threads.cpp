@@ -11,7 +11,7 @@ namespace granary {
 
 namespace {
 
-// A worker with a full lane announces its answers in batches: each announcement costs the planner's thread a cache
+// A worker with a full lane announces its results in batches: each announcement costs the planner's thread a cache
 // miss.
 constexpr std::uint32_t batch = 16;
 constexpr std::chrono::microseconds long_kernel(5);
@@ -20,7 +20,7 @@ constexpr std::chrono::microseconds long_kernel(5);
 
 void Engine::announce(std::uint32_t events) { m_pending.fetch_add(events); }
 
-// Whoever fails to take the lock may leave: its holder looks for events again after it has released it.
+// A thread that fails to take the lock may leave: the holder checks for events again after it has released the lock.
 void Engine::try_drain() {
   while (m_pending.load() != 0) {
     if (!m_lock.try_lock()) return;
@@ -50,7 +50,7 @@ void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
   }
   announce(1);
   try_drain();
-  m_under_way.fetch_sub(1);  // last: the engine may be gone after this
+  m_under_way.fetch_sub(1);  // last: the engine may be destroyed after this
 }
 
 void Engine::cancel(std::exception_ptr error) {
@@ -84,7 +84,7 @@ void Engine::work(WorkerLane& lane) {
   if (!lane.unusable) m_backends.workers->leave(lane.id);
 }
 
-// `now` is when the task before it ended, or when the lane found work.
+// `now` is the end of the task before, or the time at which the lane found work.
 void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now) {
   auto& end = lane.finished.next();
   end.task = entry.task;
@@ -102,8 +102,8 @@ void Engine::run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now
   }
 }
 
-// The duration of an inner graph is that of its kernels on all workers: what its work costs, as an estimator
-// understands it.
+// The duration of an inner graph is the sum of its kernels on all workers: the cost of its work, as an estimator needs
+// it.
 void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now) {
   end.begin = now;
   end.blocked = Duration{0};
@@ -131,7 +131,7 @@ void Engine::run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock:
   lane.count_busy(end.duration, end.blocked);
 }
 
-// Waits until the lane has a task, or others' inner tasks to help with; false when the engine stops.
+// Waits until the lane has a task, or inner tasks of other workers to help with; false when the engine stops.
 bool Engine::find_work(WorkerLane& lane) {
   bool const helps = lane.inner != nullptr && !lane.unusable;
   wait_for(lane.bell,
@@ -162,7 +162,7 @@ void Engine::wait_until_idle() {
   sleep_until(m_waiters, m_idle_epoch, [this] { return m_pending.load() == 0 && (m_broken || m_planner.idle()); });
 }
 
-// The planner never waits for what its user may still do, so that the live tasks end by themselves.
+// The planner never depends on later actions of its user, so the live tasks end by themselves.
 void Engine::wait_for_fewer_tasks(std::uint64_t cancels) {
   sleep_until(m_submitters, m_fewer_epoch, [this, cancels] { return goes_on(cancels); });
 }

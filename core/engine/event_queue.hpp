@@ -11,15 +11,15 @@
 
 namespace granary {
 
-/// Events from any thread, for whoever drains the planner next. Workers' answers do not pass here: each has a ring of
-/// its own.
+/// Events from any thread, for the next thread that drains the planner. Workers' results do not pass here: each worker
+/// has its own ring.
 class EventQueue {
  public:
   void push(Event event) {
     std::lock_guard const lock(m_mutex);
     m_events.push_back(std::move(event));
   }
-  /// All events, oldest first. `taken` is overwritten; its memory is used again.
+  /// All events, oldest first. `taken` is overwritten; its memory is reused.
   void take(std::vector<Event>& taken) {
     taken.clear();
     std::lock_guard const lock(m_mutex);

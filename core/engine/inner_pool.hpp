@@ -15,7 +15,7 @@
 
 namespace granary {
 
-/// A task that runs as an inner graph: on its worker, and on those that help.
+/// A task that runs as an inner graph: on its worker, and on workers that help.
 struct InnerRun {
   InnerRun(AccessList const& accesses, std::span<std::byte* const> addresses, std::span<Bytes const> pitches,
            WorkerLane& worker)
@@ -23,15 +23,15 @@ struct InnerRun {
 
   InnerGraph graph;    // once published, under the pool's mutex
   WorkerLane& parent;  // waits for `finished`
-  Duration busy{0};    // in its kernels, summed over workers; likewise
+  Duration busy{0};    // in its kernels, summed over workers; under the pool's mutex, too
   std::atomic<bool> finished = false;
 };
 
-/// The inner graphs under way in one group of workers, for those of them that have nothing else to do. The planner
-/// knows nothing of it. All member functions may be called from any of the group's threads.
+/// The active inner graphs of one group of workers, for those workers that have nothing else to do. The planner does
+/// not know about it. All member functions may be called from any of the group's threads.
 class InnerPool {
  public:
-  /// A task of an inner graph; `run` is null where there is none.
+  /// A task of an inner graph; `run` is null if there is none.
   struct Taken {
     InnerRun* run = nullptr;
     Task const* task = nullptr;
@@ -39,23 +39,23 @@ class InnerPool {
 
   explicit InnerPool(std::vector<WorkerLane*> lanes) : m_lanes(std::move(lanes)) {}
 
-  /// Whether the group has too few tasks for its workers, so that one that starts had better be shared.
+  /// Whether the group has fewer tasks than its workers need, so that a task that starts should be shared.
   [[nodiscard]] bool scarce() const { return m_scarce.load(std::memory_order_relaxed); }
   void set_scarce(bool scarce) { m_scarce.store(scarce, std::memory_order_relaxed); }
-  /// The workers whose group this is.
+  /// The workers of the group.
   [[nodiscard]] std::vector<WorkerLane*> const& lanes() const { return m_lanes; }
 
-  /// Whether some inner task is ready. Sequentially consistent: a worker's announcement that it sleeps is ordered
-  /// against it.
+  /// Whether an inner task is ready. Sequentially consistent: a worker's announcement that it sleeps is ordered against
+  /// it.
   [[nodiscard]] bool has_ready() const { return m_ready.load() != 0; }
-  /// Lets others take from the graph, to which everything was submitted; wakes those who sleep.
+  /// Lets other workers take from the graph, which is completely submitted; wakes those that sleep.
   void publish(InnerRun& run);
   /// A ready task: of `preferred` if it has one, or else of the graph published first.
   Taken take(InnerRun* preferred);
-  /// The task, run by `by`, ended; `error` is null when it ran. Nobody must touch `run` after its last task, but its
-  /// parent's worker.
+  /// The task, run by `by`, ended; `error` is null on success. After the last task only the parent's worker may access
+  /// `run`.
   void ended(Taken const& taken, Duration duration, std::exception_ptr error, WorkerLane const& by);
-  /// Forgets the graph, which is finished; afterwards no other thread touches it.
+  /// Removes the finished graph; afterwards no other thread accesses it.
   void withdraw(InnerRun& run);
 
  private:

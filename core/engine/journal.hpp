@@ -14,17 +14,17 @@
 
 namespace granary {
 
-/// What the planner was told in a run, and what it answered: a fresh planner that handles the same events gives the
-/// same commands. Measured durations are part of the events, so that an estimator that starts alike learns the same.
+/// The planner's events and commands in a run: a new planner that handles the same events returns the same commands.
+/// Measured durations are part of the events, so an estimator with the same initial state learns the same.
 struct Journal {
   struct Entry {
     Instant when;  ///< since the engine started; the planner is told it before the event
     Event event;
-    std::size_t commands_end = 0;  ///< how many commands there were after it
+    std::size_t commands_end = 0;  ///< the number of commands after it
   };
   std::vector<Entry> entries;
   std::vector<Command> commands;
-  /// What the estimator believed at the start; replay with a copy of it. Null: a fresh estimator of the same class.
+  /// The estimator's initial state; replay with a copy of it. Null: a new estimator of the same class.
   std::shared_ptr<Estimator const> estimator;
 };
 

@@ -29,7 +29,7 @@ using nlohmann::json;
 constexpr int format_version = 1;
 constexpr std::array<std::string_view, worker_kinds> kind_names = {"cpu", "device"};
 
-// A file that a later granary wrote, which knows more than this one would leave in it.
+// A file that a newer granary wrote: rewriting it would lose what this version does not know.
 class NewerFormat final : public DataError {
  public:
   using DataError::DataError;
@@ -50,7 +50,7 @@ double positive(json const& entry, char const* field) {
   return value.get<double>();
 }
 
-// What Topology accepts of links.
+// The range that Topology accepts.
 double from_to(json const& entry, char const* field, double least, double most) {
   auto const& value = entry.at(field);
   if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most))
@@ -133,8 +133,9 @@ std::string format(MachineModels const& models) {
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-// Held while a process reads, changes and writes the file. Where a file system has no locks, or another process holds
-// this one for longer than an update takes, the update goes ahead: it may lose the other's part, and damages nothing.
+// Held while a process reads, changes and writes the file. If the file system has no locks, or another process holds
+// this one for longer than an update takes, the update proceeds: it may lose the other's part, but never damages the
+// file.
 class UpdateLock {
  public:
   explicit UpdateLock(std::filesystem::path const& file)

@@ -13,8 +13,8 @@ constexpr std::uint64_t most_weight = 16;
 constexpr double most_change = 4;
 constexpr std::uint32_t unnamed = ~std::uint32_t{0};
 
-// A double's exponent followed by the first three bits of its fraction are its class; with the other bits they grow
-// nearly as its logarithm.
+// The class is a double's exponent followed by the first three bits of its fraction; all bits together grow nearly as
+// its logarithm.
 constexpr int bits_below_class = 49;
 
 double position(double flops) {
@@ -56,7 +56,7 @@ void PerformanceModels::codelet_added(CodeletId id, Codelet const& codelet) {
   m_of[id.index()] = models_of({codelet.name, codelet.variant});
 }
 
-// The class's entry, made where there is none.
+// The class's entry; created if there is none.
 std::vector<PerformanceModels::Known>::iterator PerformanceModels::find(std::vector<Known>& classes, SizeClass size) {
   auto const place = std::lower_bound(classes.begin(), classes.end(), size,
                                       [](Known const& known, SizeClass wanted) { return known.size < wanted; });
@@ -73,7 +73,7 @@ double PerformanceModels::per_flop(std::vector<Known> const& classes, double flo
   if (above == classes.end()) return none_below ? 0 : std::prev(above)->mean;
   if (none_below) return above->mean;
   auto const below = std::prev(above);
-  // From the middle of one class to that of the other.
+  // From the middle of one class to the middle of the other.
   double const from = position(below->size.least_flops()) + 0.5;
   double const to = position(above->size.least_flops()) + 0.5;
   double const share = (position(flops) - from) / (to - from);
@@ -106,7 +106,7 @@ void PerformanceModels::learn(Known& known, double measured) {
   ++known.samples;
   known.changed = true;
   if (known.samples <= 3 && known.first_samples == 0) {
-    known.mean = counted;  // the median of what there is
+    known.mean = counted;  // the median of the measurements so far
     return;
   }
   double const limited = std::clamp(counted, known.mean / most_change, known.mean * most_change);

@@ -16,12 +16,12 @@
 
 namespace granary {
 
-/// Classes of tasks by their flops, eight to a doubling and none wider than 12.5 %: tiles of a cubic operation whose
-/// orders differ by 4 % are told apart. Class 0 is that of tasks without stated flops.
+/// Classes of tasks by their flops, eight per factor of two and none wider than 12.5 %: tiles of a cubic operation
+/// whose sizes differ by 4 % are in different classes. Class 0 holds tasks without stated flops.
 class SizeClass {
  public:
   static SizeClass of(double flops);
-  /// The fewest flops of the class; 0 for class 0.
+  /// The lower bound of the class; 0 for class 0.
   [[nodiscard]] double least_flops() const;
   auto operator<=>(SizeClass const&) const = default;
 
@@ -30,14 +30,14 @@ class SizeClass {
   std::uint32_t m_index;
 };
 
-/// Believes what was measured, in this process and in others before it: per codelet (name and variant), kind of worker
-/// and size class one robust mean.
+/// Predicts from measurements of this process and earlier ones: one robust mean per codelet (name and variant), kind of
+/// worker and size class.
 ///
-/// Each measurement counts as the median of the last three of its class, and as at most four times and at least a
-/// quarter of what was believed; its weight is 1/n, and 1/16 from the 16th on, so that beliefs follow a machine that
-/// changes. The first run of a codelet on a kind of worker in a process is its warm-up: it is believed only while
-/// nothing else is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of
-/// the flops), outside them it is that of the nearest; before any measurement it is that of a stated speed.
+/// Each measurement is replaced by the median of the last three of its class, and clamped to between a quarter and four
+/// times the present mean. Its weight is 1/n, and 1/16 from the 16th on, so that the mean follows a machine that
+/// changes. The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else
+/// is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops);
+/// outside them the nearest class counts. Before any measurement a given speed is assumed.
 class PerformanceModels final : public Estimator {
  public:
   struct Prior {
@@ -49,17 +49,17 @@ class PerformanceModels final : public Estimator {
   PerformanceModels(std::vector<KernelModel> const& known, Prior const& prior);
 
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
-  /// ~20 ns. Measurements below 1 ns count as 1 ns; those of a codelet that was never added are not kept.
+  /// ~20 ns. Measurements below 1 ns count as 1 ns; those of unknown codelets are ignored.
   void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;
   void codelet_added(CodeletId id, Codelet const& codelet) override;
   [[nodiscard]] std::unique_ptr<Estimator> copy() const override { return std::make_unique<PerformanceModels>(*this); }
 
-  /// Whether anything was measured since this began.
+  /// Whether anything was measured since construction.
   [[nodiscard]] bool changed() const { return m_changed; }
-  /// What is believed of codelets with a name, in the order of name, variant, kind and class.
+  /// The models of codelets with a name, in the order of name, variant, kind and class.
   [[nodiscard]] std::vector<KernelModel> learnt() const;
-  /// Enters what was measured since this began into models that others may have changed in the meantime: where they
-  /// did, both means count by their number of samples, of which at most 16 each.
+  /// Merges the measurements since construction into models that other processes may have changed meanwhile. If they
+  /// did, both means are weighted by their number of samples, at most 16 each.
   void merge_into(std::vector<KernelModel>& stored) const;
 
  private:
@@ -67,7 +67,7 @@ class PerformanceModels final : public Estimator {
     SizeClass size;
     double mean = 0;            // seconds per flop, or seconds in class 0
     std::uint64_t samples = 0;  // 0: only a warm-up is known
-    double first_mean = 0;      // when this began; 0: not known then
+    double first_mean = 0;      // at construction; 0: not known then
     std::uint64_t first_samples = 0;
     std::array<double, 2> recent{};  // the last measurements, newest first
     std::uint32_t recents = 0;

@@ -23,7 +23,7 @@
 
 namespace granary {
 
-/// Tells the processor that this thread spins.
+/// Tells the processor that this thread is spinning.
 inline void spin_pause() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -32,7 +32,7 @@ inline void spin_pause() {
 #endif
 }
 
-// What ThreadSanitizer is told of a lock, which it would otherwise see as an atomic number; elsewhere nothing.
+// Annotations for ThreadSanitizer, to which the lock is only an atomic number; empty in other builds.
 namespace detail {
 #if defined(GRANARY_THREAD_SANITIZER)
 inline void lock_made(void* lock) { __tsan_mutex_create(lock, __tsan_mutex_not_static); }
@@ -57,10 +57,10 @@ inline void after_unlock(void*) {}
 #endif
 }  // namespace detail
 
-/// The lock around the planner: held for a microsecond or so at a time, so that waiting threads spin before they sleep
+/// The lock around the planner. It is held for about a microsecond at a time, so waiting threads spin before they sleep
 /// (a futex: Drepper, "Futexes are tricky", mutex 2). All operations are sequentially consistent: the engine relies on
-/// the order of "post an event, fail to lock" against "unlock, look for events". ThreadSanitizer sees it as a mutex,
-/// and so the order in which it and others are taken.
+/// the order of "post an event, fail to lock" against "unlock, look for events". ThreadSanitizer sees it as a mutex and
+/// so checks the lock order.
 class PlannerLock {
  public:
   PlannerLock() { detail::lock_made(this); }
@@ -98,7 +98,7 @@ class PlannerLock {
     while (m_state.exchange(2) != 0) m_state.wait(2);
   }
 
-  std::atomic<std::uint32_t> m_state = 0;  // 0 free, 1 held, 2 held and perhaps waited for
+  std::atomic<std::uint32_t> m_state = 0;  // 0 free, 1 held, 2 held and possibly waited for
 };
 
 }  // namespace granary

@@ -12,15 +12,15 @@
 
 namespace granary {
 
-/// How a thread waits for what it must poll: it spins for a moment, then sleeps between two looks, for a quarter of
-/// the time that it has waited. So what is short is seen at once, and what is long costs next to no processor time.
+/// How a polling thread waits: it spins for a moment, then sleeps between two polls for a quarter of the time that it
+/// has waited. So short waits end at once, and long ones cost little processor time.
 class PollPause {
  public:
-  /// No nap is longer than that, so that what begins meanwhile does not wait for longer.
+  /// `longest_nap` bounds the delay for work that begins meanwhile.
   explicit PollPause(Duration longest_nap, Duration spin = std::chrono::microseconds(20))
       : m_longest_nap(longest_nap), m_spin(spin) {}
 
-  /// Something ended, or something new is waited for.
+  /// A result arrived, or there is something new to wait for.
   void progress() { m_since = Clock::now(); }
   void pause() {
     auto const waited = Clock::now() - m_since;

@@ -20,13 +20,13 @@ Pool::Pool(std::string const& node_name, Bytes bytes) : m_bytes(bytes) {
   m_mapped = round_up(bytes, huge_page) + huge_page;
   m_mapping = ::mmap(nullptr, m_mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (m_mapping == MAP_FAILED) {
-    throw Error("cannot take " + format_bytes(bytes) + " for memory node '" + node_name + "': " + std::strerror(errno) +
-                "; lower its limit, or raise that of the process's addresses (ulimit -v)");
+    throw Error("cannot allocate " + format_bytes(bytes) + " for memory node '" + node_name +
+                "': " + std::strerror(errno) + "; lower its limit or raise the limit on address space (ulimit -v)");
   }
   auto const address = reinterpret_cast<std::uintptr_t>(m_mapping);
   m_base = static_cast<std::byte*>(m_mapping) + (round_up(address, huge_page) - address);
-  // Fewer page faults and TLB misses on tiles. Only whole huge pages: the last, partial one would be resident beyond
-  // the capacity.
+  // Huge pages reduce page faults and TLB misses on tiles. Only whole ones: the last, partial one would be resident
+  // beyond the capacity.
   Bytes const whole = bytes / huge_page * huge_page;
   if (whole > 0) ::madvise(m_base, whole, MADV_HUGEPAGE);
   ::madvise(m_base, m_bytes, MADV_DONTDUMP);

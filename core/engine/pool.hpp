@@ -11,8 +11,8 @@
 
 namespace granary {
 
-/// A node's memory on the host: one anonymous mapping, taken once and given back once. Pages are taken from the system
-/// as they are first touched, so that what is resident never exceeds the capacity.
+/// A node's memory on the host: one anonymous mapping for the lifetime of the node. The system allocates pages when
+/// they are first touched, so the resident memory never exceeds the capacity.
 class Pool : public NodeMemory {
  public:
   /// Throws Error, naming the node and the size, when the system refuses the mapping. Aligned to 2 MiB.

@@ -10,12 +10,12 @@
 
 namespace granary {
 
-/// A bounded queue from one thread to one other. The producer writes elements and publishes them together; elements
-/// stay constructed, so that what they own is used again.
+/// A bounded queue between two threads. The producer writes elements and publishes them together; elements stay
+/// constructed, so that their memory is reused.
 template <class T>
 class SpscRing {
  public:
-  /// Holds at least `capacity` elements; whoever uses it sees to it that there are never more.
+  /// Holds at least `capacity` elements; the caller must ensure that there are never more.
   explicit SpscRing(std::size_t capacity)
       : m_mask(std::bit_ceil(capacity) - 1), m_cells(std::make_unique<T[]>(m_mask + 1)) {}
 
@@ -28,7 +28,7 @@ class SpscRing {
 
   /// Consumer: the oldest element, or null.
   [[nodiscard]] T* front() { return peek(0); }
-  /// Consumer: the element so many behind the oldest, or null.
+  /// Consumer: the element `behind` places after the oldest, or null.
   [[nodiscard]] T* peek(std::size_t behind) {
     if (m_seen_tail - m_read <= behind) {
       m_seen_tail = m_tail.load();

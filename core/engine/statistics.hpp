@@ -15,22 +15,22 @@ struct WorkerStatistics {
   std::uint64_t tasks = 0;
   Duration busy{0};               ///< in kernels, those of inner tasks included
   Duration blocked{0};            ///< by kernels of other workers: Kokkos before 4.0 runs one host kernel at a time
-  Duration idle{0};               ///< since the engine started, the rest
+  Duration idle{0};               ///< the rest of the time since the engine started
   std::uint64_t expanded = 0;     ///< of `tasks`: those that ran as inner graphs
-  std::uint64_t inner_tasks = 0;  ///< of inner graphs, its own tasks' and others'
+  std::uint64_t inner_tasks = 0;  ///< of inner graphs, of its own tasks and of others'
 };
 
 struct EngineStatistics {
   Statistics planner;
-  bool idle = true;                 ///< every submitted task has ended, and nothing is on its way
-  bool priorities_ignored = false;  ///< tasks had priorities, and the scheduler does not heed them
-  /// In a device's memory, of the largest task, where tasks have kernels for devices and none of these has fitted one;
-  /// otherwise 0.
+  bool idle = true;                 ///< every submitted task and every transfer has ended
+  bool priorities_ignored = false;  ///< tasks had priorities, which the scheduler ignores
+  /// Bytes in a device's memory that the largest task needs, if tasks have device kernels and none of them has fitted a
+  /// device; otherwise 0.
   Bytes device_need = 0;
   std::vector<WorkerStatistics> workers;
-  /// Workers' time, summed, without a task while some task was committed on their node and copies were under way.
+  /// The workers' time, summed, without a task while a task was committed on their node and copies were active.
   Duration waiting_for_data{0};
-  /// Time inside the planner. Submissions are sampled, one in 16; everything else is measured.
+  /// Time inside the planner. Submissions are sampled, one in 16; all other calls are measured.
   Duration deciding{0};
 };
 

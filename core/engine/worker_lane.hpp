@@ -24,7 +24,7 @@ namespace granary {
 
 class InnerPool;
 
-/// A task as it is handed to a worker: everything that its kernel needs.
+/// A task as it is handed to a worker, with everything that its kernel needs.
 class LaneEntry {
  public:
   TaskId task;
@@ -33,11 +33,11 @@ class LaneEntry {
   bool launches_kokkos_kernels = false;
   Expansion expand = nullptr;
   Check check = nullptr;
-  AccessList const* accesses = nullptr;  ///< where it may expand; lives as long as the task
+  AccessList const* accesses = nullptr;  ///< set if the task may expand; valid as long as the task
   Parameters* parameters = nullptr;
-  bool follows = false;        ///< as RunCommand has it
-  bool skipped = false;        ///< not launched, as what it follows failed
-  std::exception_ptr refused;  ///< why it was not launched, of a lane that launches
+  bool follows = false;        ///< as in RunCommand
+  bool skipped = false;        ///< not launched, because the kernel that it follows failed
+  std::exception_ptr refused;  ///< why a launching lane did not launch it
 
   /// Room for the addresses of `count` accesses; none has a pitch.
   [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
@@ -48,12 +48,12 @@ class LaneEntry {
   }
   [[nodiscard]] std::span<std::byte* const> addresses() { return {data(), m_count}; }
 
-  /// The datum of that access has lines so far apart.
+  /// Sets the distance between the lines of that access's datum.
   void set_pitch(std::size_t access, Bytes pitch) {
     if (!std::exchange(m_has_pitches, true)) m_pitches.assign(m_count, 0);
     m_pitches[access] = pitch;
   }
-  /// As KernelCall has it.
+  /// As in KernelCall.
   [[nodiscard]] std::span<Bytes const> pitches() const {
     return m_has_pitches ? std::span<Bytes const>(m_pitches) : std::span<Bytes const>();
   }
@@ -68,11 +68,11 @@ class LaneEntry {
   std::vector<Bytes> m_pitches;
 };
 
-/// Where a thread sleeps until others have something for it.
+/// Where a thread sleeps until others have work for it.
 struct Bell {
   alignas(64) std::atomic<std::uint32_t> sleeping = 0;
 
-  /// Wakes the thread if it sleeps, and says whether it did.
+  /// Wakes the thread if it sleeps; returns whether it did.
   bool ring() {
     if (sleeping.load() == 0 || sleeping.exchange(0) == 0) return false;
     sleeping.notify_one();
@@ -80,19 +80,19 @@ struct Bell {
   }
 };
 
-/// A worker's answer.
+/// A worker's result.
 struct TaskEnd {
   TaskId task;
   Duration duration{0};      ///< of its kernels, on all workers
-  std::exception_ptr error;  ///< null: it ran, or was skipped
-  Duration blocked{0};       ///< before `begin`, as TraceTask has it
+  std::exception_ptr error;  ///< null: it ran or was skipped
+  Duration blocked{0};       ///< before `begin`, as in TraceTask
   std::chrono::steady_clock::time_point begin = {};
   std::chrono::steady_clock::time_point end = {};
-  bool skipped = false;  ///< as what it follows failed
+  bool skipped = false;  ///< because the kernel that it follows failed
 };
 
-/// One worker's lane: what it was handed, what it answered, and how its thread is woken: its own, or the driver of
-/// several lanes.
+/// One worker's lane: its tasks, its results, and the bell of the thread that serves it, which is its own thread or the
+/// driver of several lanes.
 struct WorkerLane {
   WorkerLane(WorkerId worker, Bell& thread_bell, std::size_t capacity)
       : id(worker), bell(thread_bell), incoming(capacity), finished(capacity) {}
@@ -102,11 +102,11 @@ struct WorkerLane {
   SpscRing<LaneEntry> incoming;  // from whoever holds the planner's lock to the worker
   SpscRing<TaskEnd> finished;    // back
 
-  // Its thread's own; statistics may be read by others.
+  // Used by its thread; other threads may read the statistics.
   alignas(64) std::size_t unannounced = 0;
-  std::size_t launched = 0;                          // of those in `incoming`, where a driver launches them
+  std::size_t launched = 0;                          // of those in `incoming`, if a driver launches them
   std::chrono::steady_clock::time_point ended = {};  // the last of them
-  bool last_failed = false;                          // the one that ended last failed or was skipped
+  bool last_failed = false;                          // whether the last ended task failed or was skipped
   void const* instance = nullptr;
   std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
   std::atomic<std::int64_t> busy_nanoseconds = 0;
@@ -115,13 +115,13 @@ struct WorkerLane {
   std::atomic<std::uint64_t> inner_tasks = 0;
   std::atomic<std::uint64_t> expanded = 0;
   std::vector<std::byte*> inner_addresses;  // of the inner task that it runs
-  InnerPool* inner = nullptr;               // of its group; null where tasks run as they are
+  InnerPool* inner = nullptr;               // of its group; null if tasks are not expanded
 
   // Under the planner's lock.
   alignas(64) bool touched = false;
-  std::size_t outstanding = 0;  // handed over and not answered
+  std::size_t outstanding = 0;  // handed over, result pending
 
-  /// Worker: it was in a kernel for that long, and blocked before it.
+  /// Worker: adds the time of a kernel, and the time that it was blocked before it.
   void count_busy(Duration duration, Duration blocked = Duration{0}) {
     busy_nanoseconds.store(busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
                            std::memory_order_relaxed);
@@ -131,7 +131,7 @@ struct WorkerLane {
   }
 };
 
-/// A thread that runs what some lanes are handed: a host worker's own, or the driver of lanes that launch.
+/// A thread that serves lanes: a host worker's own, or the driver of lanes that launch.
 struct LaneThread {
   Bell bell;
   std::vector<WorkerLane*> lanes;

@@ -24,14 +24,14 @@ enum class AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
 struct Access {
   DataId data;
   AccessMode mode = AccessMode::Read;
-  bool repeated = false;  ///< the same datum stands earlier in the list, with the union of the modes: skip this one
+  bool repeated = false;  ///< the datum occurs earlier in the list, with the union of the modes: skip this one
 };
 
-/// A task's accesses in the order of its kernel's arguments; short lists are stored in place.
+/// A task's accesses in the order of its kernel's arguments; short lists are stored inline.
 class AccessList {
  public:
   AccessList() = default;
-  /// Copies the list and merges the accesses of a datum that stands in it several times.
+  /// Copies the list and merges the accesses of a datum that occurs several times.
   explicit AccessList(std::span<Access const> accesses) : m_size(static_cast<std::uint32_t>(accesses.size())) {
     if (m_size > inline_size) m_heap = std::make_unique<Access[]>(m_size);
     std::copy(accesses.begin(), accesses.end(), begin());

@@ -10,10 +10,10 @@
 
 namespace granary {
 
-/// Records the tasks submitted to it, and on `close` submits them in the same order with their bottom level as
-/// priority: the time, in nanoseconds, from the task's start to the end of the recorded graph on an unbounded machine
-/// (DARTS, section 6.1). The recorded graph is released on `close`; a scope that is destroyed without being closed
-/// submits nothing. `submit` returns invalid ids, since submission numbers are only given by `close`.
+/// Records the submitted tasks. `close` submits them in the same order, with their bottom level as priority: the time,
+/// in nanoseconds, from the task's start to the end of the recorded graph on an unbounded machine (DARTS, section 6.1).
+/// `close` also releases the recorded graph; a scope that is destroyed without being closed submits nothing. `submit`
+/// returns invalid ids, since only `close` assigns submission numbers.
 class BottomLevelScope final : public Submitter {
  public:
   BottomLevelScope(Submitter& target, Estimator const& estimator, WorkerKind kind = WorkerKind::Cpu)

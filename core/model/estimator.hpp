@@ -15,22 +15,22 @@
 
 namespace granary {
 
-/// What policies believe about durations. It is told what was measured, and is never the simulator's ground truth.
+/// Predicts durations for policies. It learns from measurements and is never the simulator's ground truth.
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// `id` is this codelet from now on.
+  /// Registers a codelet under `id`.
   virtual void codelet_added(CodeletId /*id*/, Codelet const& /*codelet*/) {}
-  /// A copy with what was learnt so far, for a journal to start from; null where an estimator always starts alike.
+  /// A copy of the present state, from which a journal can start; null if every estimator of the class starts alike.
   [[nodiscard]] virtual std::unique_ptr<Estimator> copy() const { return nullptr; }
   /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
-  /// A kernel ran for `measured`.
+  /// Records that a kernel took `measured`.
   virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;
 };
 
-/// Believes the last measurements of each codelet and kind of worker: an average that forgets (weight 1/8) of the time
-/// per flop, or of the time where tasks state no flops; before any measurement, a stated speed.
+/// Predicts from the latest measurements of each codelet and kind of worker: an exponential moving average (weight 1/8)
+/// of the time per flop, or of the time if tasks state no flops. Before any measurement it assumes a given speed.
 class AveragingEstimator final : public Estimator {
  public:
   explicit AveragingEstimator(double prior_flops_per_second = 1e10,

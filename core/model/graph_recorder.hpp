@@ -12,9 +12,9 @@
 
 namespace granary {
 
-/// A submitter that only writes down what is submitted: for what must be known about a whole graph, such as bounds, the
-/// critical path or bottom levels. Ids are given in the order of registration and submission, from 0. Parameters are
-/// dropped, released data stay in the record.
+/// A submitter that only records what is submitted. Use it for properties of a whole graph, such as bounds, the
+/// critical path or bottom levels. Ids count registrations and submissions from 0. Parameters are dropped; released
+/// data stay in the record.
 class GraphRecorder final : public Submitter {
  public:
   struct RecordedTask {

@@ -51,7 +51,8 @@ TaskId InnerGraph::submit(TaskSubmission const& submission, Parameters parameter
   if (submission.codelet.index() >= m_codelets.size()) throw InvalidArgument("an inner task's codelet is unknown");
   auto const& name = m_codelets[submission.codelet.index()].name;
   for (auto const& access : submission.accesses) {
-    if (access.data.index() >= m_parts.size()) throw InvalidArgument("inner task " + name + " accesses no known part");
+    if (access.data.index() >= m_parts.size())
+      throw InvalidArgument("inner task " + name + " accesses an unknown part");
     if (writes(access.mode) && !writes(m_accesses[m_parts[access.data.index()].first].mode)) {
       throw InvalidArgument("inner task " + name + " writes a part of a datum that its parent only reads");
     }
@@ -61,7 +62,7 @@ TaskId InnerGraph::submit(TaskSubmission const& submission, Parameters parameter
   task.priority = submission.priority;
   task.flops = submission.flops;
   m_parameters.push_back(std::move(parameters));
-  // So that what follows cannot fail for want of memory.
+  // Reserve now, so that later steps cannot run out of memory.
   if (m_ready.capacity() < m_parameters.size()) m_ready.reserve(2 * m_parameters.size());
   if (task.predecessors == 0) make_ready(task);
   return task.id;

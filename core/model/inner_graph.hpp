@@ -19,12 +19,12 @@
 
 namespace granary {
 
-/// The finer graph that a task runs as (Hierarchical paper, Algorithm 1): its data are parts of the data of the parent
-/// task, so that nothing is allocated or copied for it. A codelet's Expansion emits its tasks; a driver takes those
-/// that are ready and tells what came of them. Passive and not thread-safe: no thread or clock inside.
+/// The finer graph that replaces a task (Hierarchical paper, Algorithm 1). Its data are parts of the parent task's
+/// data, so nothing is allocated or copied. A codelet's Expansion emits its tasks; a driver takes the ready ones and
+/// reports their outcome. Passive and not thread-safe: no thread or clock inside.
 class InnerGraph final : public Submitter {
  public:
-  /// `accesses` are the parent's and must outlive the graph; `addresses` says where their data lie, and is empty where
+  /// `accesses` are the parent's and must outlive the graph. `addresses` are the addresses of their data, empty if
   /// nothing is computed; `pitches` is as in KernelCall.
   explicit InnerGraph(AccessList const& accesses, std::span<std::byte* const> addresses = {},
                       std::span<Bytes const> pitches = {});
@@ -33,9 +33,9 @@ class InnerGraph final : public Submitter {
 
   /// See KernelCall::pitch.
   [[nodiscard]] Bytes pitch(std::size_t access) const { return m_pitches.empty() ? 0 : m_pitches[access]; }
-  /// The part of the parent's datum of that access that begins `offset` bytes from its start. The same offset in the
-  /// same datum names the same part. Parts do not overlap: that is the expansion's affair. Throws InvalidArgument when
-  /// the parent has no such access.
+  /// The part of that access's datum that begins at byte `offset`. The same offset in the same datum names the same
+  /// part. The expansion must ensure that parts do not overlap. Throws InvalidArgument when the parent has no such
+  /// access.
   DataId part(std::size_t access, std::size_t offset);
   CodeletId add_codelet(Codelet codelet) override;
   /// Throws InvalidArgument: an inner graph has no data of its own.
@@ -45,24 +45,24 @@ class InnerGraph final : public Submitter {
   /// Throws InvalidArgument when a codelet or part is unknown, or a part is written whose datum the parent only reads.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
 
-  // For the driver, once everything was submitted.
+  // For the driver, after all tasks were submitted.
 
-  /// Tasks that were submitted.
+  /// The number of submitted tasks.
   [[nodiscard]] std::uint64_t submitted() const { return m_graph.submitted(); }
-  /// How many tasks `take` can return now.
+  /// The number of tasks that `take` can return now.
   [[nodiscard]] std::size_t ready() const { return m_ready.size(); }
-  /// The ready task of the highest priority, the first submitted among equals; null when there is none. It stays where
-  /// it is until `done` or `failed` is told of it.
+  /// The ready task of the highest priority, the first submitted among equals; null when there is none. The pointer is
+  /// valid until `done` or `failed` was called for the task.
   [[nodiscard]] Task const* take();
   void done(TaskId task);
-  /// The tasks that were not taken are cancelled.
+  /// Cancels the tasks that were not taken.
   void failed(TaskId task, std::exception_ptr error);
-  /// No task runs, and none will.
+  /// No task is running, and no task is left to run.
   [[nodiscard]] bool finished() const { return m_running == 0 && m_ready.empty(); }
-  /// Of the first task, in the order of submission, that failed; null when none did.
+  /// The error of the first failed task in the order of submission; null when none failed.
   [[nodiscard]] std::exception_ptr const& error() const { return m_error; }
 
-  // What does not change once everything was submitted.
+  // Constant after all tasks were submitted.
 
   [[nodiscard]] Codelet const& codelet(Task const& task) const { return m_codelets[task.codelet.index()]; }
   [[nodiscard]] Parameters const& parameters(TaskId task) const { return m_parameters[task.index()]; }

@@ -10,11 +10,11 @@
 
 namespace granary {
 
-/// What kernels keep on one worker's lane from call to call: a vendor's library handles, say. Used by one thread at a
-/// time, and destroyed before the lane's stream.
+/// State that kernels keep on one worker's lane between calls, such as handles of vendor libraries. Used by one thread
+/// at a time, and destroyed before the lane's stream.
 class LaneStorage {
  public:
-  /// The lane's T; `make` returns it (by value) when it is first asked for.
+  /// The lane's T; the first call creates it with `make`, which returns it by value.
   template <class T, class Make>
   T& get(Make&& make) {
     for (auto const& [type, kept] : m_kept) {

@@ -63,21 +63,22 @@ void check_bandwidth(double bandwidth, std::string const& what) {
 
 void Topology::check() const {
   if (m_machine.nodes.size() > most_nodes) {
-    throw InvalidArgument("the machine has " + std::to_string(m_machine.nodes.size()) + " memory nodes; the most is " +
+    throw InvalidArgument("the machine has " + std::to_string(m_machine.nodes.size()) + " memory nodes; the limit is " +
                           std::to_string(most_nodes));
   }
   auto const known = [&](NodeId node) { return node.index() < m_machine.nodes.size(); };
   for (auto const& node : m_machine.nodes) {
-    if (node.alignment == 0) throw InvalidArgument("memory node '" + node.name + "' has alignment 0; the least is 1");
+    if (node.alignment == 0)
+      throw InvalidArgument("memory node '" + node.name + "' has alignment 0; it must be at least 1");
   }
   for (auto const& link : m_machine.links) {
-    if (!known(link.from) || !known(link.to)) throw InvalidArgument("a link names a memory node that is not there");
+    if (!known(link.from) || !known(link.to)) throw InvalidArgument("a link names a memory node that does not exist");
     auto const between = "from '" + m_machine[link.from].name + "' to '" + m_machine[link.to].name + "'";
     check_bandwidth(link.bandwidth, "the link " + between);
     if (link.width == 0) throw InvalidArgument("the link " + between + " needs a width of at least 1");
     if (link.latency < Duration{0} || link.latency > most_latency) {
       throw InvalidArgument("the link " + between + " has a latency of " + std::to_string(seconds(link.latency)) +
-                            " s, not from 0 to 1000");
+                            " s; it must be from 0 to 1000 s");
     }
     for (auto const bus : link.buses) {
       if (bus < m_machine.buses.size()) continue;
@@ -90,7 +91,7 @@ void Topology::check() const {
   }
   for (auto const& worker : m_machine.workers) {
     if (!known(worker.node))
-      throw InvalidArgument("worker '" + worker.name + "' sits on a memory node that is not there");
+      throw InvalidArgument("worker '" + worker.name + "' is on a memory node that does not exist");
   }
 }
 
@@ -109,7 +110,7 @@ void Topology::make_groups() {
     m_group_of.push_back(id);
   }
   if (m_groups.size() > 64) {
-    throw InvalidArgument("the machine has " + std::to_string(m_groups.size()) + " worker groups; the most is 64");
+    throw InvalidArgument("the machine has " + std::to_string(m_groups.size()) + " worker groups; the limit is 64");
   }
 }
 
@@ -141,7 +142,7 @@ void Topology::make_routes() {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       if (time[i * n + j] == far) {
-        throw InvalidArgument("no links lead from memory node '" + m_machine.nodes[i].name + "' to '" +
+        throw InvalidArgument("there is no route from memory node '" + m_machine.nodes[i].name + "' to '" +
                               m_machine.nodes[j].name + "'");
       }
       NodeId const to(static_cast<std::uint32_t>(j));

@@ -19,23 +19,23 @@ inline constexpr std::size_t worker_kinds = 2;
 
 inline constexpr Bytes unbounded = std::numeric_limits<Bytes>::max() / 4;
 
-/// What links and buses have: bytes per second from `least_bandwidth` to `most_bandwidth`, latencies from 0 to
-/// `most_latency`. The times of transfers can be counted then.
+/// Limits for links and buses: bandwidths in bytes per second, and latencies from 0 to `most_latency`. They keep the
+/// times of transfers representable.
 inline constexpr double least_bandwidth = 1;
 inline constexpr double most_bandwidth = 1e18;
 inline constexpr Duration most_latency = std::chrono::seconds(1000);
-/// A machine's memory nodes: routes are found in time n^3.
+/// Limit on memory nodes: finding the routes takes O(nodes^3).
 inline constexpr std::size_t most_nodes = 256;
 
 /// A bounded place for bytes.
 struct MemoryNode {
   std::string name;
   NodeKind kind = NodeKind::Host;
-  Bytes capacity = unbounded;  ///< bytes that replicas on this node may take together
+  Bytes capacity = unbounded;  ///< limit of the sum of the replicas on this node
   Bytes alignment = 1;         ///< every replica's offset and size are rounded up to a multiple of this
 };
 
-/// What several links cross: a switch, a socket's way to its memory, a disk's head.
+/// Shared by several links: a switch, a socket's connection to its memory, a disk's head.
 struct Bus {
   std::string name;
   double bandwidth = 1e9;  ///< bytes per second, shared fairly by all transfers that cross it
@@ -49,7 +49,7 @@ struct Link {
   Duration latency{0};                 ///< per transfer
   std::uint32_t width = 1;             ///< transfers in flight at once, at least 1
   std::vector<std::uint32_t> buses{};  ///< indices into Machine::buses; crossed twice when named twice
-  bool in_order = false;               ///< one after the other, as a stream's copies; else they share the bandwidth
+  bool in_order = false;  ///< one transfer after the other, as copies in a stream; otherwise they share the bandwidth
 };
 
 /// An in-order lane of execution with one local memory node.
@@ -57,7 +57,7 @@ struct Worker {
   std::string name;
   NodeId node;
   WorkerKind kind = WorkerKind::Cpu;
-  std::string model{};    ///< which column of kernel times is its own; empty: its kind's
+  std::string model{};    ///< selects the kernel times of its model; empty: those of its kind
   double peak_flops = 0;  ///< theoretical peak, operations per second; 0 when unknown
 };
 
@@ -76,7 +76,7 @@ struct Machine {
   LinkId add_link_pair(NodeId a, NodeId b, double bandwidth, Duration latency = Duration{0}, std::uint32_t width = 1,
                        std::vector<std::uint32_t> const& buses = {});
   WorkerId add_worker(Worker worker);
-  /// Bytes per second of a transfer that has the link and its buses to itself.
+  /// Bytes per second of a single transfer on the link when its buses are idle.
   [[nodiscard]] double bandwidth_alone(Link const& link) const;
   /// Whether transfers of the two links compete.
   [[nodiscard]] static bool share_a_bus(Link const& a, Link const& b);
@@ -93,22 +93,23 @@ struct WorkerGroup {
   std::vector<WorkerId> workers;
 };
 
-/// A machine with what follows from it: groups and the shortest routes between nodes.
+/// A machine with its worker groups and the shortest routes between nodes.
 class Topology {
  public:
-  /// Throws InvalidArgument when a link or a worker names an absent node or bus, a width is 0, a bandwidth or a latency
-  /// is out of its range, there are more than 64 groups or `most_nodes` nodes, or two nodes cannot reach each other.
+  /// Throws InvalidArgument when a link or a worker names a node or bus that does not exist, a width is 0, a bandwidth
+  /// or a latency is out of range, there are more than 64 groups or `most_nodes` nodes, or a node cannot be reached
+  /// from another.
   explicit Topology(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return m_machine; }
   [[nodiscard]] std::vector<WorkerGroup> const& groups() const { return m_groups; }
   [[nodiscard]] WorkerGroup const& group(GroupId id) const { return m_groups[id.index()]; }
   [[nodiscard]] GroupId group_of(WorkerId worker) const { return m_group_of[worker.index()]; }
-  /// The groups whose workers sit on `node`.
+  /// The groups whose workers use `node` as their local memory.
   [[nodiscard]] std::vector<GroupId> const& groups_on(NodeId node) const { return m_groups_on[node.index()]; }
   /// The first link of the fastest route (time for 1 MiB); invalid when `from` is `to`.
   [[nodiscard]] LinkId next_hop(NodeId from, NodeId to) const { return m_next_hop[pair(from, to)]; }
-  /// The time that `bytes` take along the route from one node to the other, alone.
+  /// The time to move `bytes` along the route without other transfers.
   [[nodiscard]] Duration route_time(NodeId from, NodeId to, Bytes bytes) const;
   /// Whether some route between two other nodes passes through this one.
   [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }

@@ -11,7 +11,7 @@
 
 namespace granary {
 
-/// A task's parameters, of any movable type; small ones are stored in place.
+/// A task's parameters, of any movable type; small ones are stored inline.
 class Parameters {
  public:
   Parameters() = default;

@@ -25,8 +25,8 @@ struct TaskSubmission {
   TaskIndex index = no_index;  ///< for traces
 };
 
-/// What algorithms emit to; an engine or a simulator stands behind it. Dependencies follow from the accesses in the
-/// order of submission: a task sees what the last task before it that writes a datum left there.
+/// The interface to which algorithms submit tasks; an engine or a simulator implements it. Dependencies follow from the
+/// accesses in the order of submission: a task reads the value of the last earlier task that writes the datum.
 class Submitter {
  public:
   virtual ~Submitter() = default;
@@ -34,11 +34,13 @@ class Submitter {
   virtual CodeletId add_codelet(Codelet codelet) = 0;
   /// Throws InvalidArgument for a datum without bytes.
   virtual DataId add_data(DataDescription description) = 0;
-  /// Gives the datum up once the tasks submitted so far have used it; its value goes to its home first if it has one.
+  /// Releases the datum after the tasks submitted so far have used it; if it has a home, its value is written there
+  /// first.
   virtual void release_data(DataId data) = 0;
-  /// Throws MemoryLimitError when the task's data fit on no node whose workers can run it, InvalidArgument when a datum
-  /// or codelet is unknown, no worker can run the codelet, or a datum is read that has no value: nobody has written it,
-  /// or an earlier failure, which was reported, poisoned it. A task that only writes the datum gives it a value again.
+  /// Throws MemoryLimitError when the task's data fit on no node whose workers can run it. Throws InvalidArgument when
+  /// a datum or codelet is unknown, no worker can run the codelet, or the task reads a datum that has no value: no task
+  /// has written it, or an earlier, already reported failure has poisoned it. A task that only writes the datum gives
+  /// it a value again.
   virtual TaskId submit(TaskSubmission const& submission, Parameters parameters) = 0;
 };
 

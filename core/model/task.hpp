@@ -11,16 +11,16 @@
 
 namespace granary {
 
-/// Where a task stands; it goes through these in order, and a planned task may be withdrawn to Ready.
+/// The phases of a task, in order; a planned task may be withdrawn to Ready.
 enum class TaskPhase : std::uint8_t {
   Waiting,    ///< some predecessor has not finished
   Ready,      ///< the scheduler has it
-  Committed,  ///< a group's next work: waits for room on the group's node
-  Fetching,   ///< its data have their places on the node; some inputs are still on their way
+  Committed,  ///< next to run in its group: waits for room on the group's node
+  Fetching,   ///< its data are allocated on the node; some inputs are still in transfer
   Issued,     ///< handed to a worker
 };
 
-/// A live task: what was submitted, and where it stands.
+/// A live task: its submission and its state.
 struct Task {
   TaskId id;
   CodeletId codelet;

@@ -23,7 +23,7 @@ Task& TaskGraph::add(AccessList accesses) {
       continue;
     }
     ++past.pending_writers;
-    // Every reader since the last write follows that write, so the write itself matters only when nobody read it.
+    // Every reader since the last write depends on that write, so the write itself matters only if there is no reader.
     if (past.readers == 0) add_edge(past.last_writer, task);
     for (auto reader = past.first_reader; reader != Task::none; reader = m_links[reader].next)
       add_edge(id_of(m_links[reader].task), task);
@@ -48,7 +48,7 @@ std::uint32_t TaskGraph::take_link(TaskId task, std::uint32_t next) {
 void TaskGraph::add_edge(TaskId before, Task& after) {
   if (!before.valid()) return;
   Task* const predecessor = m_tasks.find(before);
-  if (predecessor == nullptr || predecessor == &after) return;  // itself: one that ended 2^32 tasks ago
+  if (predecessor == nullptr || predecessor == &after) return;  // the task itself: one that ended 2^32 tasks ago
   predecessor->first_successor = take_link(after.id, predecessor->first_successor);
   ++after.predecessors;
 }

@@ -13,14 +13,14 @@
 
 namespace granary {
 
-/// The live tasks and the dependencies that follow from their accesses in the order of submission: a reader follows the
-/// last writer of the datum, a writer follows the last writer and every reader since.
+/// The live tasks and the dependencies that follow from their accesses in the order of submission. A reader depends on
+/// the last writer of the datum; a writer depends on the last writer and every reader since.
 ///
 /// Adding a task costs O(accesses + edges); a finished task costs O(its successors + accesses), amortised. Only
 /// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum.
 class TaskGraph {
  public:
-  /// Takes the next submission number, links the task behind its predecessors and returns it; `Task::predecessors` is 0
+  /// Assigns the next submission number, links the task to its predecessors and returns it. `Task::predecessors` is 0
   /// when it may run at once.
   Task& add(AccessList accesses);
 
@@ -54,12 +54,12 @@ class TaskGraph {
   [[nodiscard]] Task const& operator[](TaskId id) const { return m_tasks[id]; }
   [[nodiscard]] Task const* find(TaskId id) const { return m_tasks.find(id); }
   [[nodiscard]] std::size_t size() const { return m_tasks.size(); }
-  /// How many tasks were added ever.
+  /// The number of tasks ever added.
   [[nodiscard]] std::uint64_t submitted() const { return m_next; }
-  /// Unfinished tasks that access the datum, and those among them that write it.
+  /// The number of unfinished tasks that access the datum, and of those that write it.
   [[nodiscard]] std::uint32_t pending_tasks(DataId data) const { return history(data).pending; }
   [[nodiscard]] std::uint32_t pending_writers(DataId data) const { return history(data).pending_writers; }
-  /// Forgets a datum that no unfinished task accesses.
+  /// Removes a datum that no unfinished task accesses.
   void forget(DataId data);
 
   template <class Function>
@@ -72,13 +72,13 @@ class TaskGraph {
   }
 
  private:
-  // A task in a list: of successors, or of a datum's readers; the lower half of its id, since they are many.
+  // A task in a list of successors or of a datum's readers. It holds only the lower half of the id, since there are
+  // many.
   struct Link {
     std::uint32_t task;
     std::uint32_t next;
   };
-  // Of the tasks with this lower half the last one that was added: of all that are looked up, the only one that may
-  // live.
+  // The last added task with this lower half of an id: the only one among those looked up that may be alive.
   [[nodiscard]] TaskId id_of(std::uint32_t low) const {
     return TaskId(m_next - static_cast<std::uint32_t>(static_cast<std::uint32_t>(m_next) - low));
   }
@@ -89,7 +89,7 @@ class TaskGraph {
     std::uint32_t pending = 0;
     std::uint32_t pending_writers = 0;
   };
-  // Finished readers are dropped from a list of so many.
+  // Finished readers are dropped from lists of this length.
   static constexpr std::uint32_t many_readers = 16;
 
   [[nodiscard]] History const& history(DataId data) const;
@@ -105,7 +105,7 @@ class TaskGraph {
 
   PagedArray<TaskId, Task> m_tasks;
   std::vector<History> m_histories;  // by datum
-  std::deque<Link> m_links;          // of all lists; never more than live tasks needed at once
+  std::deque<Link> m_links;          // of all lists; as many as the live tasks needed at their peak
   std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
 };

@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// Which task of its algorithm a task is, for people who look at a trace: i and j, the row and column of what it
-/// writes, and k, the step; -1 where an algorithm has no such number.
+/// The position of a task in its algorithm, for traces: i and j, the row and column of what it writes, and k, the step;
+/// -1 where an algorithm has no such number.
 using TaskIndex = std::array<std::int32_t, 3>;
 inline constexpr TaskIndex no_index{-1, -1, -1};
 

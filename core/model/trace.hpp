@@ -17,7 +17,7 @@
 
 namespace granary {
 
-/// A datum that events name. Ids of data are given again when a datum has gone; these records stay.
+/// A datum that events name. Ids are reused after a datum was released; these records stay.
 struct TraceData {
   std::string name;
   Bytes bytes = 0;
@@ -33,12 +33,12 @@ struct TraceTask {
   WorkerId worker;
   std::uint32_t data = no_data;  ///< the first datum that it writes, in Trace::data
   TaskIndex index = no_index;    ///< i, j and k of the algorithm
-  Instant issued;                ///< when the worker was handed it
+  Instant issued;                ///< when it was handed to the worker
   Instant begin;
   Instant end;
   double flops = 0;  ///< 0: unknown
   bool failed = false;
-  Duration blocked{0};  ///< of the time before `begin`: by kernels of other workers that it must not run beside
+  Duration blocked{0};  ///< part of the time before `begin`: by kernels of other workers that must not run concurrently
 };
 
 /// A copy of a datum along a link.
@@ -57,13 +57,13 @@ struct TraceTransfer {
   bool failed = false;
 };
 
-/// Why a replica had to go.
+/// Why a replica was evicted.
 enum class EvictionReason : std::uint8_t {
   Policy,     ///< the eviction policy chose it
-  Fallback,   ///< the policy named none: the planner's own choice
-  Fragments,  ///< it lay in the way of room in one piece
-  Reserve,    ///< it lay in the room that is kept for write-backs
-  Clearing,   ///< the node was cleared, because nothing else could make a task fit
+  Fallback,   ///< the policy chose none: the planner's own choice
+  Fragments,  ///< it fragmented the free memory
+  Reserve,    ///< it occupied the room reserved for write-backs
+  Clearing,   ///< the node was cleared, because a task could not fit otherwise
 };
 [[nodiscard]] constexpr std::string_view name_of(EvictionReason reason) {
   constexpr std::string_view names[] = {"policy", "fallback", "fragments", "reserve", "clearing"};
@@ -77,17 +77,17 @@ struct TraceEviction {
   Bytes bytes = 0;
   Instant when;
   EvictionReason reason = EvictionReason::Policy;
-  bool written_back = false;  ///< its value was nowhere else: a write-back comes first
+  bool written_back = false;  ///< this was the only copy of its value: a write-back comes first
 };
 
-/// The bytes in use on a node, from this instant to its next one.
+/// The bytes in use on a node, from this instant until its next record.
 struct TraceMemory {
   Instant when;
   NodeId node;
   Bytes used = 0;
 };
 
-/// What happened in a run, as plain data; every list in the order in which its entries ended.
+/// The record of a run, as plain data; every list is in the order in which its entries ended.
 struct Trace {
   Machine machine;
   std::vector<std::string> codelets;
@@ -99,7 +99,7 @@ struct Trace {
   std::vector<std::pair<std::string, std::string>> configuration;  ///< program, scheduler, limits, …: for people
   std::vector<std::pair<std::string, double>> totals;              ///< and bounds where they are known, by name
   Instant end;                                                     ///< of the run
-  std::uint64_t dropped = 0;  ///< events beyond the most that the recorder keeps: they are missing above
+  std::uint64_t dropped = 0;  ///< events beyond the recorder's limit: they are missing above
 };
 
 }  // namespace granary

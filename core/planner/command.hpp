@@ -11,11 +11,11 @@
 
 namespace granary {
 
-/// Which of a datum's places on a node is meant.
+/// Which replica of a datum on a node.
 enum class Slot : std::uint8_t {
   Pool,    ///< in the node's memory, at an offset that the planner chose
-  Origin,  ///< where its first value comes from; read only
-  Home,    ///< where its last value goes
+  Origin,  ///< source of the initial value; read only
+  Home,    ///< destination of the final value
 };
 
 /// A place for a datum's bytes.
@@ -26,7 +26,7 @@ struct Place {
   auto operator<=>(Place const&) const = default;
 };
 
-/// The planner took a place in a node's memory for the datum; nothing needs to be done before it is used.
+/// The planner allocated the datum in a node's memory; the driver has nothing to do before it is used.
 struct AllocateCommand {
   DataId data;
   NodeId node;
@@ -35,7 +35,7 @@ struct AllocateCommand {
   bool operator==(AllocateCommand const&) const = default;
 };
 
-/// The place is free again; no command in flight uses it.
+/// The memory is free again; no active command uses it.
 struct FreeCommand {
   DataId data;
   NodeId node;
@@ -43,8 +43,8 @@ struct FreeCommand {
   bool operator==(FreeCommand const&) const = default;
 };
 
-/// Copy the datum's bytes along the link; answer with CopyDone or CopyFailed. Any number may be in flight, in any
-/// order.
+/// Copy the datum's bytes along the link; reply with CopyDone or CopyFailed. Any number of copies may be active;
+/// replies may come in any order.
 struct CopyCommand {
   TransferId transfer;
   DataId data;
@@ -52,29 +52,29 @@ struct CopyCommand {
   Place to;
   LinkId link;
   Bytes bytes;
-  bool write_back = false;  ///< toward the home or storage, for nobody's use
+  bool write_back = false;  ///< toward the home or storage; no task waits for it
   bool operator==(CopyCommand const&) const = default;
 };
 
-/// Run the task on the worker, behind what the worker was given before; answer with TaskDone, TaskFailed or
-/// TaskSkipped, in the order in which the worker was given its tasks. Its data are valid at `Planner::place(data, node
-/// of the worker)` from this command to the answer.
+/// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed or TaskSkipped, in the order in
+/// which the worker got its tasks. Its data are valid at `Planner::place(data, node of the worker)` from this command
+/// to the reply.
 struct RunCommand {
   TaskId task;
   WorkerId worker;
-  /// It reads what the task that the worker was given just before will have written: where that one fails or is skipped
-  /// and this one has not started, it is skipped.
+  /// It reads what the worker's previous task writes: if that task fails or is skipped before this one starts, this one
+  /// is skipped.
   bool follows = false;
   bool operator==(RunCommand const&) const = default;
 };
 
-/// The task has left the planner: it ran, failed or was cancelled. Its parameters may go.
+/// The task has left the planner: it ran, failed or was cancelled. Its parameters may be destroyed.
 struct RetireCommand {
   TaskId task;
   bool operator==(RetireCommand const&) const = default;
 };
 
-/// The datum has left the planner: its id names nothing any more and its home holds its last value.
+/// The datum has left the planner: its id is free and its home holds its final value.
 struct ForgetCommand {
   DataId data;
   bool operator==(ForgetCommand const&) const = default;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The planner's state in words, for people who wonder why nothing moves.
+// The planner's state as text, to find out why nothing proceeds.
 #include <granary/core/planner/planner.hpp>
 
 #include <algorithm>
@@ -12,9 +12,9 @@ namespace granary {
 
 namespace {
 
-// Lines of a kind; what is more is counted.
+// Limit of lines of a kind; the rest is counted.
 constexpr std::size_t most_lines = 20;
-// Names in a line.
+// Limit of names in a line.
 constexpr std::size_t most_names = 6;
 
 class Lines {

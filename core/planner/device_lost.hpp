@@ -7,7 +7,7 @@
 
 namespace granary {
 
-/// Whether it is a DeviceLost.
+/// Whether the exception is a DeviceLost.
 [[nodiscard]] bool is_device_lost(std::exception_ptr const& error);
 
 }  // namespace granary

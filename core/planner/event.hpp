@@ -22,7 +22,7 @@ struct AddCodelet {
 struct AddData {
   DataDescription description;
 };
-/// Is released once more than before.
+/// The datum needs one more release.
 struct RetainData {
   DataId data;
 };
@@ -54,16 +54,16 @@ struct TaskFailed {
 struct TaskSkipped {
   TaskId task;
 };
-/// Bring every home up to date.
+/// Write the final values to all homes.
 struct FlushHomes {};
-/// Run nothing more: every task that was not handed to a worker is cancelled, with this error as the failure.
+/// Cancel every task that was not handed to a worker, with this error as the failure.
 struct CancelAll {
   std::exception_ptr error;
 };
-/// The failures were reported: start clean.
+/// The failures were reported: clear them.
 struct ClearFailures {};
 
-/// Everything that a planner is ever told; a journal is a list of these.
+/// All inputs of a planner; a journal is a list of these.
 using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
                            TaskSkipped, FlushHomes, CancelAll, ClearFailures, RetainData>;
 

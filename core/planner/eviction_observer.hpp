@@ -8,11 +8,11 @@
 
 namespace granary {
 
-/// Is told of each eviction when it is decided, from inside the planner: must be quick, and must not call it.
+/// Called for each eviction when it is decided, from inside the planner: must be quick, and must not call it.
 class EvictionObserver {
  public:
   virtual ~EvictionObserver() = default;
-  /// `written_back`: the value is nowhere else, so that the replica goes only once it has been copied.
+  /// `written_back`: this is the only copy of the value, so it is written back before the replica is dropped.
   virtual void evicted(DataId data, NodeId node, EvictionReason reason, bool written_back) = 0;
 };
 

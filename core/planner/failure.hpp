@@ -11,17 +11,16 @@
 
 namespace granary {
 
-/// One thing that went wrong, in the order of submission of the tasks concerned; a failed write-back concerns no task
-/// and comes last.
+/// A failure, in the order of submission of the tasks; a failed write-back belongs to no task and comes last.
 struct Failure {
-  TaskId task = {};       ///< invalid when no task is concerned
+  TaskId task = {};       ///< invalid if no task failed
   std::string what = {};  ///< "task 'gemm' 17", "write-back of 'A(3,2)'"
   std::exception_ptr error = {};
-  std::vector<std::string> poisoned = {};  ///< names of the data that it left without a value
-  /// Their ids, in the same order, where names do not tell data apart: what Data::id() returns. Once a datum was given
-  /// up its id may name another one.
+  std::vector<std::string> poisoned = {};  ///< names of the data that lost their value
+  /// Their ids in the same order (Data::id()), since names may not be unique. After a datum was released its id may be
+  /// reused.
   std::vector<DataId> poisoned_data = {};
-  DataId write_back_of = {};  ///< the datum that could not be written to its home; else invalid
+  DataId write_back_of = {};  ///< the datum that could not be written to its home, or invalid
 };
 
 }  // namespace granary

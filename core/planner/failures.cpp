@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What fails, what that takes along, and what stays.
+// Failures: what is cancelled or poisoned with them, and what is kept.
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/device_lost.hpp>
 #include <granary/core/planner/planner.hpp>
@@ -40,7 +40,7 @@ void Planner::task_failed(TaskId id, std::exception_ptr error) {
   advance();
 }
 
-// It followed one that failed and did not start: its outputs keep their values.
+// It followed a failed task and did not start: its outputs keep their values.
 void Planner::task_skipped(TaskId id) {
   Task& task = m_graph[id];
   NodeId const node = m_topology.group(task.group).node;
@@ -57,7 +57,7 @@ void Planner::discard(Task& task) {
   for (DataId const data : outputs) poison(data);
 }
 
-// The first failure, of those not reported yet, that left an input without the value that the task was to read.
+// The first unreported failure that left an input of the task without its value.
 std::uint32_t Planner::cause_of(Task const& task) const {
   auto first = DataRecord::no_cause;
   for (auto const& access : task.accesses) {
@@ -66,7 +66,7 @@ std::uint32_t Planner::cause_of(Task const& task) const {
   return first;
 }
 
-// A task that was handed to a worker leaves what it writes without a value; the failure names it.
+// A task that was handed to a worker leaves its outputs without a value; the failure names them.
 std::vector<DataId> Planner::lose_outputs(Task const& task, std::uint32_t cause) {
   std::vector<DataId> outputs;
   NodeId const node = m_topology.group(task.group).node;
@@ -123,7 +123,7 @@ void Planner::withdraw_from_queues(Task& task) {
   std::erase(group.startable, task.id);
 }
 
-// The task will not run. Its outputs keep their values; who depends on what it would have written is cancelled as well.
+// The task will not run. Its outputs keep their values; tasks that depend on its results are cancelled, too.
 void Planner::cancel(Task& task) {
   ++m_statistics.tasks_cancelled;
   withdraw_from_queues(task);
@@ -147,7 +147,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   finish_eviction(data, from, transfer.from_slot);
   drop_if_useless(data, from);
   drop_if_useless(data, to);
-  if (record(data).going_home) send_home(data);  // the fetch would have brought it a part of the way
+  if (record(data).going_home) send_home(data);  // the fetch would have brought it part of the way
   start_transfers(transfer.link);
   scan_fetching(data);
   if (record(data).released()) try_forget(data);
@@ -175,8 +175,7 @@ void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   if (kept.released()) try_forget(data);
 }
 
-// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those beyond for which it passes
-// through.
+// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those on nodes behind it.
 void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error) {
   std::vector<NodeId> beyond;
   for (auto const& hop : record(data).hops) {
@@ -197,7 +196,7 @@ void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr cons
   }
 }
 
-// Each operation on a lost device fails and ends the run anew: that is said once.
+// Each operation on a lost device fails and cancels the run again: report it once.
 void Planner::cancel_all(std::exception_ptr error) {
   bool const said = is_device_lost(error) && std::ranges::any_of(m_failures, [](Failure const& failure) {
                       bool const of_the_run = !failure.task.valid() && !failure.write_back_of.valid();
@@ -218,15 +217,15 @@ void Planner::cancel_unissued() {
   });
 }
 
-// The device that held the value is gone, or one on its way home: no later run brings it there. Without another replica
-// the datum has no value any more.
+// The device that held the value, or one on its way home, is lost: no later run brings it there. Without another
+// replica the datum has no value any more.
 void Planner::give_up_lost(DataId data) {
   auto& given_up = record(data);
   auto const node = std::exchange(given_up.lost_on, {});
   if (!node.valid() || given_up.released()) return;
   auto* const gone = given_up.find(node, Slot::Pool);
   if (gone == nullptr || !gone->valid || gone->pins > 0 || given_up.transfers > 0) return;
-  if (m_graph.pending_tasks(data) > 0) return;  // their copies will say the same
+  if (m_graph.pending_tasks(data) > 0) return;  // their copies will report the same
   given_up.poisoned = given_up.poisoned || !given_up.valid_besides(*gone);
   invalidate(data, *gone);
 }
@@ -241,7 +240,7 @@ std::vector<Failure> Planner::take_failures() {
     if (lacks_value && m_graph.pending_writers(data) == 0) left.defined = false;
     left.stale = false;
     left.cause = DataRecord::no_cause;
-    // What was released, and had to be reported before it could be forgotten.
+    // Released data that had to be reported before they could be forgotten.
     bool const kept = std::exchange(left.write_failed, false) || left.poisoned;
     if (kept && left.released() && m_graph.pending_tasks(data) == 0) forget(data);
   }

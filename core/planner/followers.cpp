@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that a device lane is given behind the one that they wait for: it runs on while that one's end is on its way to
-// the planner, and the decision on its way back.
+// Tasks that a device lane gets behind the task that they wait for: the lane continues while the end of that task is
+// reported and the next decision is made.
 #include <granary/core/planner/planner.hpp>
 
 #include <algorithm>
 
 namespace granary {
 
-// Lanes that could hold more, for which there is no ready task, take followers.
+// Gives followers to lanes that could hold more, if there are no ready tasks.
 bool Planner::issue_followers(GroupId id) {
   auto const& group = m_topology.group(id);
   auto& state = m_groups[id.index()];
@@ -31,8 +31,8 @@ bool Planner::issue_followers(GroupId id) {
   return issued;
 }
 
-// Of the tasks that wait for nothing but the worker's last one, the most urgent that the scheduler gives; the first
-// submitted among equals. O(successors of that one).
+// The most urgent task that waits only for the worker's last one and that the scheduler accepts; among equals the first
+// submitted. O(successors of that one).
 TaskId Planner::find_follower(WorkerId worker, GroupId group) {
   TaskId const before = m_workers[worker.index()].last;
   Task const* const last = before.valid() ? m_graph.find(before) : nullptr;
@@ -62,7 +62,7 @@ TaskId Planner::find_follower(WorkerId worker, GroupId group) {
 }
 
 // Whether all its data are on the node or being written there, and it reads what the task before writes: then it may be
-// skipped where that one fails. What it overwrites stays there until then.
+// skipped if that one fails. The values that it overwrites stay there until then.
 bool Planner::may_follow(Task const& task, Task const& before, NodeId node) {
   bool reads_result = false;
   for (auto const& access : task.accesses) {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The way home: flushes, early write-backs, data that are given up.
+// Write-backs to homes: flushes, early write-backs, released data.
 #include <granary/core/planner/planner.hpp>
 
 namespace granary {
@@ -64,7 +64,7 @@ void Planner::write_back_early() {
   }
 }
 
-// Whether anybody waits for the link or for one of its buses, or the link carries all that it can.
+// Whether transfers wait for the link or for one of its buses, or the link carries its maximum.
 bool Planner::busy(LinkId link) const {
   auto const& machine = m_topology.machine();
   if (m_links[link.index()].active >= machine[link].width) return true;
@@ -77,7 +77,7 @@ bool Planner::busy(LinkId link) const {
 
 void Planner::try_forget(DataId data) {
   auto& released = record(data);
-  // Whoever registers the bytes of a View again before its failure was reported finds them without a value.
+  // If the bytes of a View are registered again before their failure was reported, they have no value.
   bool const unreported =
       released.poisoned && released.cause != DataRecord::no_cause && released.description.origin_is_home;
   if (m_graph.pending_tasks(data) > 0 || released.write_failed || unreported) return;

@@ -15,7 +15,7 @@
 
 namespace granary {
 
-/// The offsets of one memory node: which bytes belong to which datum. Best fit, neighbours merged when freed.
+/// The allocator of one memory node: assigns bytes to data. Best fit; free neighbours are merged.
 ///
 /// All sizes are rounded up to the node's alignment. Every operation costs O(log blocks) unless stated.
 class Ledger {
@@ -27,7 +27,7 @@ class Ledger {
   [[nodiscard]] Bytes used() const { return m_used; }
   [[nodiscard]] Bytes free_bytes() const { return m_capacity - m_used; }
 
-  /// A place of `bytes` inside [low, high), if some gap there is long enough: the smallest such gap.
+  /// Allocates `bytes` inside [low, high) in the smallest gap that is long enough, if there is one.
   [[nodiscard]] std::optional<Bytes> allocate(DataId data, Bytes bytes, Bytes low, Bytes high);
   void free(Bytes offset);
 
@@ -40,8 +40,8 @@ class Ledger {
   /// The blocks in use, by offset.
   [[nodiscard]] std::map<Bytes, Block> const& blocks() const { return m_blocks; }
 
-  /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, such that the fewest bytes are
-  /// evicted; none when no window is long enough without touching a datum for which `evictable` is false. O(blocks).
+  /// The data to evict so that `bytes` contiguous bytes inside [low, high) become free, with the fewest evicted bytes;
+  /// empty if no window is long enough without data for which `evictable` is false. O(blocks).
   [[nodiscard]] std::vector<DataId> window(Bytes bytes, Bytes low, Bytes high,
                                            std::function<bool(DataId)> const& evictable) const;
 

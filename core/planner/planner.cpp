@@ -9,9 +9,9 @@ namespace granary {
 
 namespace {
 
-// The device group with a lane whose last task writes what one with these accesses reads, and which no other waits for
-// yet: the new one may be issued behind it. Those that come later are left to the group's next event, so that it is
-// looked at once for each task that it was given. `where(data)` is the node on which a task writes the datum now.
+// The device group with a lane whose last task writes what a task with these accesses reads, and for which no other
+// task waits yet: the new one may be issued behind it. Later tasks wait for the group's next event, so that the lane is
+// checked once per task that it got. `where(data)` is the node on which a task writes the datum now.
 template <class Workers, class Where>
 GroupId group_to_follow(Topology const& topology, Workers const& workers, TaskGraph const& graph,
                         AccessList const& accesses, Where const& where) {
@@ -113,7 +113,7 @@ void Planner::check_submission(TaskSubmission const& submission, AccessList cons
                             "', which an earlier failure left without a value");
     }
     throw InvalidArgument("task '" + name + "' reads data '" + data.description.name +
-                          "', which has no origin and no task before it writes");
+                          "', which has no origin and was not written by an earlier task");
   }
 }
 
@@ -154,7 +154,7 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
   }
   if (!runnable) throw InvalidArgument("no worker of this machine can run codelet '" + codelet.name + "'");
   if (groups == 0) throw MemoryLimitError(refusal);
-  // Data on their way to a worker must fit on the nodes between.
+  // Data in transfer to a worker must fit on the intermediate nodes.
   for (auto const& access : accesses) {
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
       NodeId const node(static_cast<std::uint32_t>(n));
@@ -248,7 +248,7 @@ bool Planner::issue_tasks(GroupId group) {
   bool issued = false;
   while (!state.startable.empty()) {
     Task& task = m_graph[state.startable.front()];
-    if (!can_start(task)) {  // a transfer of what it writes has started since
+    if (!can_start(task)) {  // a transfer of one of its outputs has started meanwhile
       state.startable.pop_front();
       state.fetching.push_back(task.id);
       continue;

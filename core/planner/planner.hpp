@@ -26,12 +26,12 @@
 
 namespace granary {
 
-/// The state machine that decides everything: events in, commands out. Passive: no thread, lock, clock or device
-/// inside; not thread-safe. Every event ends with the commands that follow from it appended to `commands()`; the same
-/// events give the same commands.
+/// The state machine that makes all decisions: events in, commands out. Passive: no thread, lock, clock or device
+/// inside; not thread-safe. Every event appends the resulting commands to `commands()`; the same events yield the same
+/// commands.
 ///
-/// Room on a node is given to committed tasks in the order of commitment, all of a task's data at once. A task that
-/// needs no new room may pass those that wait. docs/design.md tells what it guarantees and why.
+/// Committed tasks get memory on a node in the order of commitment, all data of a task at once. A task that needs no
+/// additional memory may pass waiting ones. docs/design.md states the guarantees and the reasons.
 class Planner final : private SystemView, private PlanBoard::Observer {
  public:
   /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
@@ -40,15 +40,15 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   Planner(Planner const&) = delete;
   Planner& operator=(Planner const&) = delete;
 
-  /// Tells the instant of the events that follow; not before an earlier one.
+  /// Sets the time of the following events; must not decrease.
   void set_now(Instant now) { m_now = now; }
-  /// Told of evictions from now on; null: nobody is.
+  /// Sets the observer of evictions; null: none.
   void observe_evictions(EvictionObserver* observer) { m_eviction_observer = observer; }
 
-  // Events. The first five throw what Submitter documents, and then nothing has changed.
+  // Events. The first five throw as Submitter documents, without any effect.
   CodeletId add_codelet(Codelet codelet);
   DataId add_data(DataDescription description);
-  /// The datum is released once more than before; also after its last release, while it is not forgotten.
+  /// The datum needs one more release; also allowed after its last release, until it is forgotten.
   void retain_data(DataId data);
   void release_data(DataId data);
   TaskId submit(TaskSubmission const& submission);
@@ -57,28 +57,28 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void task_done(TaskId task, Duration measured);
   void task_failed(TaskId task, std::exception_ptr error);
   void task_skipped(TaskId task);
-  /// Asks that every home be brought up to date; `idle` is false until then.
+  /// Requests that final values are written to all homes; `idle` is false until then.
   void flush_homes();
   /// Cancels every task that was not handed to a worker, with `error` as the failure.
   void cancel_all(std::exception_ptr error);
-  /// The failures since the last call in order of submission; afterwards the planner is clean, and poisoned data stay
-  /// poisoned until a task that only writes them has run.
+  /// Returns and clears the failures since the last call, in order of submission. Poisoned data stay poisoned until a
+  /// task that only writes them has run.
   std::vector<Failure> take_failures();
   /// Applies a recorded event.
   void handle(Event const& event);
 
-  /// The commands that nobody has performed yet; the driver reads and clears them.
+  /// The commands that were not performed yet; the driver reads and clears them.
   [[nodiscard]] std::vector<Command>& commands() { return m_commands; }
-  /// Where workers on `node` find the datum; valid between a task's RunCommand and its answer.
+  /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
-  /// No live task, no transfer asked for or in flight, no home left to bring up to date.
+  /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const { return m_graph.size(); }
-  /// Ready tasks of the group that it was committed to, and that no worker was handed yet.
+  /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
   [[nodiscard]] bool failed() const { return !m_failures.empty(); }
   [[nodiscard]] bool poisoned(DataId data) const { return record(data).poisoned; }
-  /// Whether a registration of the datum was not released; whether a submitted task accesses or writes it.
+  /// Whether a registration of the datum is not released; whether a submitted task accesses or writes it.
   [[nodiscard]] bool held(DataId data) const { return !record(data).released(); }
   [[nodiscard]] bool accessed(DataId data) const { return record(data).accessed; }
   [[nodiscard]] bool written(DataId data) const { return record(data).written; }
@@ -91,10 +91,10 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] Topology const& topology() const override { return m_topology; }
   /// A live task.
   [[nodiscard]] Task const& task(TaskId task) const override { return m_graph[task]; }
-  /// Throws InternalError naming the first broken invariant; O(everything). Tests call it after every event.
+  /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
-  /// What runs, what waits for what, and what is in use of every memory, in lines for people; some 20 lines of each
-  /// kind at most. O(live tasks and their edges).
+  /// The running tasks, what each task waits for, and the bytes in use of every memory, as text; at most 20 lines of
+  /// each kind. O(live tasks and their edges).
   [[nodiscard]] std::string describe_waiting() const;
 
  private:
@@ -109,8 +109,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] std::string describe_uncommitted() const;
   [[nodiscard]] std::string describe_memories() const;
 
-  /// How many tasks without need of new room may pass the first one that waits for room: keeps workers busy, starves
-  /// nobody.
+  /// Limit of the tasks without need of memory that may pass the first task waiting for room: keeps workers busy
+  /// without starvation.
   static constexpr std::uint32_t most_passes = 256;
 
   struct WriteBack {
@@ -119,28 +119,28 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   };
   struct NodeState {
     Ledger ledger;
-    Bytes reserve = 0;                          // kept free for write-backs that pass through
+    Bytes reserve = 0;                          // reserved for write-backs that pass through
     std::deque<TaskId> waiting;                 // committed tasks without room, in order
-    std::deque<DataId> transits;                // data that wait for room to pass through toward a worker
-    std::deque<WriteBack> write_backs;          // data that wait for room to pass through toward their home
-    std::deque<DataId> final_values;            // data whose value is final and not home yet
+    std::deque<DataId> transits;                // data that wait for room on their way to a worker
+    std::deque<WriteBack> write_backs;          // data that wait for room on their way home
+    std::deque<DataId> final_values;            // data with final values that are not home yet
     std::vector<std::uint32_t> committed_uses;  // by datum
-    Bytes evicting = 0;                         // bytes of replicas that are being written back to be dropped
+    Bytes evicting = 0;                         // bytes of replicas that are written back before they are dropped
     std::uint32_t passed = 0;                   // tasks that passed the first waiting one
-    std::uint32_t holders = 0;                  // tasks that hold places
-    bool look = false;                          // something changed: try the waiting ones again
+    std::uint32_t holders = 0;                  // tasks with allocated data
+    bool look = false;                          // something changed: retry the waiting tasks
   };
   struct GroupState {
     std::deque<TaskId> committed;  // unfinished, in order
-    std::vector<TaskId> fetching;  // hold places, miss inputs
-    std::deque<TaskId> startable;  // miss nothing
-    std::uint32_t ahead = 0;       // committed and not handed to a worker
+    std::vector<TaskId> fetching;  // have memory, inputs missing
+    std::deque<TaskId> startable;  // inputs complete
+    std::uint32_t ahead = 0;       // committed, but not handed to a worker
     bool look = false;             // the scheduler may have work for it
   };
   struct WorkerState {
     std::uint32_t held = 0;
     Duration held_time{0};
-    TaskId last;  // that it was given; possibly ended
+    TaskId last;  // its last task; may have ended
   };
   struct LinkState {
     std::deque<TransferId> queue;
@@ -150,7 +150,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
     DataId data;
     LinkId link;
     Place to;
-    bool write_back = false;  // toward the home, for nobody's use
+    bool write_back = false;  // toward the home; no task waits for it
     bool active = false;
     bool cancelled = false;
     Slot from_slot = Slot::Pool;  // once active
@@ -187,7 +187,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void unplace(Task& task);
   void look_again(NodeId node);
 
-  // followers.cpp: tasks that are issued behind the one that they wait for
+  // followers.cpp: tasks that are issued behind the task that they wait for
   bool issue_followers(GroupId group);
   [[nodiscard]] TaskId find_follower(WorkerId worker, GroupId group);
   [[nodiscard]] bool may_follow(Task const& task, Task const& before, NodeId node);
@@ -226,8 +226,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
     auto const& state = m_nodes[node.index()];
     return state.ledger.capacity() - std::min(state.reserve, state.ledger.capacity());
   }
-  /// The same for something of `bytes` that was accepted already: all of it if a larger reserve since leaves too
-  /// little.
+  /// The same for `bytes` of something that was accepted already: the whole capacity if the reserve has grown too large
+  /// since.
   [[nodiscard]] Bytes room_for_accepted(Bytes bytes, NodeId node) const {
     Bytes const room = room_for_tasks(node);
     return bytes > room ? m_nodes[node.index()].ledger.capacity() : room;
@@ -290,7 +290,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::deque<DataRecord> m_data;
   std::vector<DataId> m_free_data;
   std::vector<NodeState> m_nodes;
-  std::vector<NodeId> m_storage;  // by node: where temporaries go from there
+  std::vector<NodeId> m_storage;  // by node: storage of temporaries from there
   std::vector<GroupState> m_groups;
   std::vector<WorkerState> m_workers;
   std::vector<LinkState> m_links;
@@ -310,7 +310,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   Instant m_now{};
   bool m_keeps_plans = false;
   bool m_look = false;             // some node or group has its look flag set
-  bool m_reserve_refused = false;  // a write-back waits until another one has left the reserves: see may_enter_reserve
+  bool m_reserve_refused = false;  // a write-back waits until another has left the reserves: see may_enter_reserve
 };
 
 }  // namespace granary

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What tasks will name: codelets and data.
+// Registration of codelets and data.
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/planner.hpp>
 
@@ -21,12 +21,12 @@ DataId Planner::add_data(DataDescription description) {
   auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
   if (description.bytes == 0) refuse("has no bytes");
   auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= machine.nodes.size(); };
-  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that is not there");
+  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that does not exist");
   auto const has_workers = [&](NodeId node) { return !m_topology.groups_on(node).empty(); };
   if (description.origin_is_home && description.home != description.origin)
     refuse("has an origin that is not its home");
   if (description.home.valid() && description.in_place != has_workers(description.home)) {
-    refuse("must be used in place exactly when its home's node has workers");
+    refuse("must be used in place if and only if its home's node has workers");
   }
   if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
     refuse("has an origin on a node with workers that is not its home");

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recorded events, applied again.
+// Replay of recorded events.
 #include <granary/core/planner/planner.hpp>
 
 #include <variant>

@@ -14,27 +14,27 @@
 
 namespace granary {
 
-/// One datum in one place. Places in a node's pool come and go; origin and home stay as long as the datum.
+/// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
 struct Replica {
   Replica(NodeId where, Slot which, Bytes at, bool holds_value)
       : node(where), slot(which), valid(holds_value), offset(at) {}
 
   NodeId node;
   Slot slot = Slot::Pool;
-  bool valid;                 ///< holds the datum's present value
-  bool evicting = false;      ///< is being written back in order to be dropped
+  bool valid;                 ///< holds the datum's current value
+  bool evicting = false;      ///< is being written back before it is dropped
   std::uint32_t writers = 0;  ///< tasks that write it and were handed to a worker
   std::uint32_t pins = 0;     ///< tasks that hold it, hops that will read it
   std::uint32_t readers = 0;  ///< transfers in flight that read it
-  TransferId incoming;        ///< asked for or in flight
+  TransferId incoming;        ///< requested or in flight
   Bytes offset;               ///< Pool only
 };
 
-/// A fetch that passes through another node: `target` is filled once `via` is.
+/// A fetch through another node: `target` is filled once `via` is.
 struct Hop {
   NodeId target;
   NodeId via;
-  bool pinned = false;  ///< the replica on `via` counts it among its pins; before, the datum waits for room there
+  bool pinned = false;  ///< the replica on `via` counts it as a pin; before, the datum waits for room there
 };
 
 /// A live datum.
@@ -44,18 +44,18 @@ struct DataRecord {
   DataDescription description;
   std::vector<Replica> replicas;
   std::vector<Hop> hops;
-  std::uint32_t transfers = 0;  ///< asked for or in flight
-  std::uint32_t active = 0;     ///< in flight
-  bool defined = false;   ///< has an origin, or a task that writes it was submitted and no failure of it was reported
-  bool poisoned = false;  ///< a failure left it without a value
-  bool stale = false;     ///< its last writer was cancelled: those who depend on that are cancelled too
-  std::uint32_t cause = no_cause;   ///< of either: which of the failures that were not reported yet
+  std::uint32_t transfers = 0;      ///< requested or in flight
+  std::uint32_t active = 0;         ///< in flight
+  bool defined = false;             ///< has an origin, or a submitted task without reported failure writes it
+  bool poisoned = false;            ///< a failure left it without a value
+  bool stale = false;               ///< its last writer was cancelled: tasks that depend on it are cancelled, too
+  std::uint32_t cause = no_cause;   ///< of either: index of the unreported failure
   bool accessed = false;            ///< by a task that was submitted
   bool written = false;             ///< by such a task
   std::uint32_t registrations = 1;  ///< that were not released
   bool write_failed = false;        ///< the way home failed; not tried again before failures are cleared
-  NodeId lost_on;                   ///< a device that was gone when its value was to be written home from there
-  bool going_home = false;          ///< is on its way home because of a flush or of its release
+  NodeId lost_on;                   ///< a lost device from which its value was to be written home
+  bool going_home = false;          ///< is on its way home because of a flush or its release
 
   [[nodiscard]] bool released() const { return registrations == 0; }
   /// The replica in that place, or null.
@@ -68,7 +68,7 @@ struct DataRecord {
   [[nodiscard]] Replica const* find(NodeId node, Slot slot) const {
     return const_cast<DataRecord*>(this)->find(node, slot);
   }
-  /// The slot that stands for the datum on `node`: its home, where that is the home's node, else the pool.
+  /// The datum's slot on `node`: its home on the home's node, else the pool.
   [[nodiscard]] Slot slot_on(NodeId node) const { return description.home == node ? Slot::Home : Slot::Pool; }
   [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }
   [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<DataRecord*>(this)->on(node); }
@@ -78,7 +78,7 @@ struct DataRecord {
     }
     return false;
   }
-  /// Whether the hops that fill `node` lead through `through`.
+  /// Whether the hops that fill `node` pass `through`.
   [[nodiscard]] bool waits_for(NodeId node, NodeId through) const {
     for (std::size_t steps = 0; steps < hops.size() && node != through; ++steps) {
       auto const hop = std::ranges::find(hops, node, &Hop::target);
@@ -93,7 +93,7 @@ struct DataRecord {
     }
     return false;
   }
-  /// Whether its home, if it has one, lacks the present value. A datum that nobody wrote stays at its origin.
+  /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {
     if (!description.home.valid()) return false;
     if (auto const* origin = find(description.origin, Slot::Origin); origin != nullptr && origin->valid) return false;

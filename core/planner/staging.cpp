@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Room on nodes: which committed task gets its places when, and what is evicted for it.
+// Memory on nodes: when each committed task gets it, and what is evicted for it.
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/planner.hpp>
 
@@ -51,8 +51,7 @@ void Planner::give_room_to_write_backs(NodeId id) {
         continue;
       }
       if (!offset) {
-        // Only the reserve may be cleared for a write-back: it is what keeps tasks on two nodes from waiting for each
-        // other.
+        // Only the reserve may be cleared for a write-back: it keeps tasks on two nodes from deadlock.
         for (DataId const victim : node.ledger.window(bytes, reserved_from, node.ledger.capacity(), [&](DataId other) {
                return evictable(other, id) || record(other).find(id, Slot::Pool)->evicting;
              })) {
@@ -127,14 +126,14 @@ bool Planner::place_task(Task& task, bool may_evict) {
   return true;
 }
 
-// Where its places must end.
+// The upper limit for its places.
 Bytes Planner::end_of_places(Task const& task, NodeId id) const {
   auto const& node = m_nodes[id.index()];
   return node.reserve == 0 ? node.ledger.capacity() : room_for_accepted(footprint(task.accesses, id), id);
 }
 
-// A task must not hold places in the reserve, where they would block write-backs that others wait for: those are moved
-// out first.
+// A task must not hold memory in the reserve, where it would block write-backs that others wait for: such replicas are
+// moved out first.
 bool Planner::stands_in_reserve(Task const& task, NodeId id, Bytes high, bool may_evict) {
   auto const& node = m_nodes[id.index()];
   bool stands = false;
@@ -177,7 +176,7 @@ std::optional<Bytes> Planner::take_room(NodeId id, DataId data, Bytes low, Bytes
   return m_nodes[id.index()].ledger.allocate(data, record(data).description.bytes, low, high);
 }
 
-// Room on the way home: anywhere, or in the reserve alone while others wait for room.
+// Room on the way home: anywhere, or only in the reserve while others wait for room.
 std::optional<Bytes> Planner::take_room_to_pass(NodeId id, DataId data) {
   auto const& node = m_nodes[id.index()];
   bool const contended = node.reserve > 0 && !(node.waiting.empty() && node.transits.empty());
@@ -186,8 +185,8 @@ std::optional<Bytes> Planner::take_room_to_pass(NodeId id, DataId data) {
   return take_room(id, data, room_for_tasks(id), node.ledger.capacity());
 }
 
-// Two data that go home in opposite directions must not each stand in the reserve that the other needs next: one datum
-// at a time is in the reserves from which the way leads on to another reserve. Others that stand there move on first.
+// Two data that go home in opposite directions must not each occupy the reserve that the other needs next: only one
+// datum at a time is in reserves from which the route continues to another reserve. Other data there move on first.
 bool Planner::may_enter_reserve(NodeId id, DataId data) {
   if (!leads_on(data, id)) return true;
   std::vector<std::pair<DataId, NodeId>> others;
@@ -208,14 +207,14 @@ bool Planner::may_enter_reserve(NodeId id, DataId data) {
   return free;
 }
 
-// Whether the way home, or to storage, leads from the node through yet another one.
+// Whether the route home, or to storage, continues from the node through another one.
 bool Planner::leads_on(DataId data, NodeId node) const {
   NodeId const target = storage_of(data, node);
   if (!target.valid() || target == node) return false;
   return m_topology.machine()[m_topology.next_hop(node, target)].to != target;
 }
 
-// Evicts until another attempt to allocate is worth it; false when the caller has to wait.
+// Evicts until another allocation may succeed; false if the caller has to wait.
 bool Planner::make_room(NodeId id, Bytes total, Bytes largest, Bytes low, Bytes high) {
   auto& node = m_nodes[id.index()];
   for (;;) {
@@ -231,7 +230,7 @@ bool Planner::make_room(NodeId id, Bytes total, Bytes largest, Bytes low, Bytes 
       continue;
     }
     if (node.evicting > 0) return false;
-    // Enough bytes are free, in pieces: clear the cheapest contiguous range for the largest datum.
+    // Enough bytes are free, but fragmented: clear the cheapest contiguous range for the largest datum.
     auto const victims = node.ledger.window(largest, low, high, [&](DataId data) { return evictable(data, id); });
     if (victims.empty()) return false;
     for (DataId const victim : victims) evict(victim, id, EvictionReason::Fragments);
@@ -247,7 +246,7 @@ DataId Planner::fallback_victim(NodeId id) const {
   return {};
 }
 
-// Nothing on the node is in use but the first waiting task's own data lie so that the rest does not fit between them.
+// Nothing on the node is in use, but the first waiting task's own data fragment it so that the rest does not fit.
 void Planner::clear_node(NodeId id) {
   Bytes const used = m_nodes[id.index()].ledger.used();
   std::vector<DataId> all;
@@ -337,7 +336,7 @@ void Planner::drop(DataId data, NodeId id, bool evicted) {
   look_again(id);
 }
 
-// An input of the planned task is gone: its place in the plan has lost its reason.
+// An input of the planned task was evicted: its position in the plan is no longer justified.
 void Planner::withdraw(TaskId id, GroupId group, DataId lost) {
   Task const& task = m_graph[id];
   bool const input = std::ranges::any_of(

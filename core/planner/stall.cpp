@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// When nothing moves although something waits: who gives way, and who fails.
+// Resolution of stalls: which task gives up its memory, and which fails.
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/planner.hpp>
 
@@ -30,8 +30,8 @@ TaskId Planner::oldest_committed() const {
   return oldest;
 }
 
-// Tasks on several nodes may hold the room through which each other's data must pass. All but one give their places
-// back until that one has started: alone it fits, as its submission made sure.
+// Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
+// until that one has started: alone it fits, as its submission checked.
 void Planner::give_way_to(Task const& task) {
   for (auto& group : m_groups) {
     auto const fetching = group.fetching;
@@ -68,8 +68,8 @@ void Planner::give_back_places(Task& task) {
   }
 }
 
-// There is no room to come: the first that waits fails. Beside values that found no way home, which keep their places
-// and are reported, that is nothing new: what was submitted since is cancelled as the rest was.
+// No room will become free: the first waiting task fails. If values failed to get home, they keep their memory and are
+// reported already: tasks submitted since are then cancelled as the others were.
 bool Planner::fail_one() {
   auto const out_of_room = [&](NodeId node, std::string const& who) {
     auto const& ledger = m_nodes[node.index()].ledger;

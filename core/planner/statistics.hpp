@@ -19,17 +19,17 @@ struct NodeStatistics {
   Bytes used = 0;  ///< now: replicas, incoming transfers, reserved outputs, rounded up to the node's alignment
   Bytes peak = 0;
   std::uint64_t evictions = 0;
-  std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early ones
+  std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early write-backs
 };
 
 struct Statistics {
-  std::uint64_t tasks_committed = 0;  ///< again when they were withdrawn
+  std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_failed = 0;
   std::uint64_t tasks_cancelled = 0;
   std::uint64_t tasks_following = 0;  ///< committed behind the task that they waited for
   std::uint64_t tasks_withdrawn = 0;  ///< times a planned task returned to the scheduler
-  std::uint64_t most_live_tasks = 0;  ///< submitted and not ended, at one time
+  std::uint64_t most_live_tasks = 0;  ///< submitted and not ended, at the peak
   std::vector<LinkStatistics> links;
   std::vector<NodeStatistics> nodes;
 };

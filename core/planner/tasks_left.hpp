@@ -5,9 +5,9 @@
 
 namespace granary {
 
-/// A driver that lets at most `limit` tasks live takes new ones when so few of them are left. So policies that plan
-/// over the live tasks have nearly all of them at once: with a few new ones at a time superblock moves three times as
-/// much (bench/simulator/live_tasks.csv). What is left keeps the workers busy meanwhile.
+/// A driver that limits the live tasks to `limit` accepts new ones when only so few are left. So policies that plan
+/// over the live tasks get nearly all of them at once: with a few new ones at a time superblock moves three times as
+/// many bytes (bench/simulator/live_tasks.csv). The remaining tasks keep the workers busy meanwhile.
 [[nodiscard]] constexpr std::uint64_t tasks_left(std::uint64_t limit) { return limit / 16; }
 
 }  // namespace granary

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Replicas on the move: fetches, write-backs, the links' queues.
+// Transfers: fetches, write-backs, the links' queues.
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/planner.hpp>
 
@@ -61,7 +61,7 @@ void Planner::pass_through(DataId data, NodeId node) {
   }
 }
 
-// The datum became valid on `node`: what passes through here goes on.
+// The datum became valid on `node`: continue the hops from here.
 void Planner::value_arrived(DataId data, NodeId node) {
   auto const hops = record(data).hops;
   for (Hop const& hop : hops) {
@@ -83,8 +83,7 @@ void Planner::value_arrived(DataId data, NodeId node) {
   }
 }
 
-// A place that the datum was to come from is gone: every way is found anew, so that no two of them lead through each
-// other.
+// A source of the datum's hops was dropped: find all routes again, so that no two of them lead through each other.
 void Planner::find_ways_anew(DataId data) {
   auto const hops = record(data).hops;
   for (Hop const& hop : hops) end_hops(data, hop.target);
@@ -100,7 +99,7 @@ NodeId Planner::storage_of(DataId data, NodeId from) const {
   return m_storage[from.index()];
 }
 
-// Where a temporary goes from each node: the nearest node made for storage, or from a device the nearest host.
+// The storage of temporaries for each node: the nearest storage node, or from a device the nearest host node.
 std::vector<NodeId> Planner::find_storage() const {
   auto const& machine = m_topology.machine();
   auto const nearest = [&](NodeId from, auto const& suits) {
@@ -207,7 +206,7 @@ void Planner::start_transfer(TransferId id) {
     } else {
       if (moving.going_home) send_home(data);
       drop_if_useless(data, to.node);
-      // A replica that is being evicted relied on this transfer as its way to storage.
+      // A replica that is being evicted relied on this transfer to reach storage.
       auto const leaving =
           std::ranges::find_if(moving.replicas, [](Replica const& r) { return r.evicting && r.valid; });
       if (leaving != moving.replicas.end()) finish_eviction(data, leaving->node, leaving->slot);
@@ -230,7 +229,7 @@ void Planner::start_transfer(TransferId id) {
                                       transfer.write_back});
 }
 
-// The value is about to be overwritten: nobody fetches it any more.
+// The value is about to be overwritten: no task fetches it any more.
 void Planner::cancel_queued_transfers(DataId data) {
   auto& moving = record(data);
   while (!moving.hops.empty()) end_hops(data, moving.hops.back().target);
@@ -289,8 +288,7 @@ void Planner::copy_done(TransferId id) {
   advance();
 }
 
-// The place there, if any, is filled no more; what it was to be filled through is let go, as far as nobody else needs
-// it.
+// The replica there, if any, is not filled any more; intermediate replicas that no other hop needs are released.
 void Planner::end_hops(DataId data, NodeId target) {
   auto& hops = record(data).hops;
   auto const found = std::ranges::find(hops, target, &Hop::target);
@@ -303,7 +301,7 @@ void Planner::end_hops(DataId data, NodeId target) {
   drop_if_useless(data, hop.via);
 }
 
-// A transfer that read the replica has ended: if it was being evicted, it goes now or is written back.
+// A transfer that read the replica has ended: if it is being evicted, drop it now or write it back.
 void Planner::finish_eviction(DataId data, NodeId node, Slot slot) {
   Replica* const replica = record(data).find(node, slot);
   if (replica == nullptr || !replica->evicting || replica->pins > 0 || replica->readers > 0) return;
@@ -314,7 +312,7 @@ void Planner::finish_eviction(DataId data, NodeId node, Slot slot) {
   }
 }
 
-// The datum arrived somewhere, or a transfer of it ended: tasks that waited for that alone may start.
+// The datum arrived, or a transfer of it ended: tasks that waited only for that may start.
 void Planner::scan_fetching(DataId data) {
   for (auto& state : m_groups) {
     std::erase_if(state.fetching, [&](TaskId id) {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What policies and drivers see of the planner.
+// The policies' and drivers' view of the planner.
 #include <granary/core/planner/planner.hpp>
 
 #include <algorithm>

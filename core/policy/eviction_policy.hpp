@@ -9,23 +9,22 @@
 
 namespace granary {
 
-/// Chooses among the replicas of a node that may be evicted. Told what happens, of replicas only on nodes with a limit;
-/// owns no thread, lock, clock or environment variable.
+/// Chooses among the replicas of a node that may be evicted. It is notified of events; of replicas only on nodes with a
+/// limit. It owns no thread, lock, clock or environment variable.
 class EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;
 
   /// Called once, before anything else; the view and the board outlive the policy.
   virtual void attach(SystemView const& view, PlanBoard const& board) = 0;
-  /// The replica to evict from `node`: one for which `view.evictable` holds; invalid when the policy would evict none
-  /// of them.
+  /// The replica to evict from `node`, one for which `view.evictable` holds; invalid when the policy chooses none.
   virtual DataId victim(NodeId node) = 0;
 
-  /// The datum got a place in the node's memory.
+  /// The datum was allocated in the node's memory.
   virtual void replica_added(DataId, NodeId) {}
-  /// A committed task took hold of the replica, or finished with it.
+  /// A committed task began or ended its use of the replica.
   virtual void replica_used(DataId, NodeId) {}
-  /// The datum lost its place in the node's memory.
+  /// The datum was removed from the node's memory.
   virtual void replica_dropped(DataId, NodeId) {}
   /// No unfinished task accesses the datum any more.
   virtual void last_use_ended(DataId) {}

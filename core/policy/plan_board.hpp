@@ -14,7 +14,7 @@
 
 namespace granary {
 
-/// Where a task stands in a plan: smaller ranks come first, of equal ones the one that was put there first.
+/// The position of a task in a plan: smaller ranks come first; among equal ranks the one that was inserted first.
 struct PlanPosition {
   std::int64_t rank = 0;
   std::uint64_t number = 0;
@@ -24,38 +24,38 @@ struct PlanPosition {
 /// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction
 /// policies read it.
 ///
-/// Putting a task into a plan and taking it out costs O(accesses) and, for `insert`, O(log tasks of the plan).
+/// Inserting and removing a task costs O(accesses) and, for `insert`, O(log tasks of the plan).
 class PlanBoard {
  public:
   using Plan = std::map<PlanPosition, TaskId>;
 
   explicit PlanBoard(std::size_t groups) : m_plans(groups) {}
 
-  /// Puts the task at the end of the group's plan; a task stands in one plan at a time.
+  /// Appends the task to the group's plan; a task is in at most one plan.
   void append(GroupId group, TaskId task, AccessList const& accesses);
-  /// Puts the task behind those of smaller or equal rank. A task that was appended has the rank of the one before it.
+  /// Inserts the task after those of smaller or equal rank. An appended task has the rank of the one before it.
   void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
-  /// Takes the task out of its plan, if it is in one.
+  /// Removes the task from its plan, if it is in one.
   void remove(TaskId task);
   /// The group's planned tasks in order.
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
   [[nodiscard]] bool planned(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
-  /// Where the planned task stands in its plan. No two of the positions that a board gives, ever, have the same number.
+  /// The position of the planned task. A board never uses the number of a position twice.
   [[nodiscard]] PlanPosition position(TaskId task) const { return m_entries[m_slots.find(task)].place->first; }
-  /// How many planned tasks of the group use the datum.
+  /// The number of planned tasks of the group that use the datum.
   [[nodiscard]] std::uint32_t uses(DataId data, GroupId group) const {
     auto const& uses = m_plans[group.index()].uses;
     return data.index() < uses.size() ? uses[data.index()].count : 0;
   }
   /// The planned tasks of the group that use the datum, in no particular order.
   [[nodiscard]] std::vector<TaskId> users(DataId data, GroupId group) const;
-  /// Of the planned tasks of the group that use the datum the one that was put there last; invalid when there is none.
+  /// The last inserted of the group's planned tasks that use the datum; invalid when there is none.
   [[nodiscard]] TaskId newest_user(DataId data, GroupId group) const {
     auto const& uses = m_plans[group.index()].uses;
     if (data.index() >= uses.size() || uses[data.index()].first == none) return {};
     return m_entries[m_uses[uses[data.index()].first].entry].place->second;
   }
-  /// Calls `function(TaskId, PlanPosition)` for each of them, the one that was put there last first.
+  /// Calls `function(TaskId, PlanPosition)` for each of them, the last inserted first.
   template <class Function>
   void for_each_user(DataId data, GroupId group, Function&& function) const {
     auto const& uses = m_plans[group.index()].uses;
@@ -76,7 +76,7 @@ class PlanBoard {
 
  private:
   static constexpr std::uint32_t none = 0xffffffffU;
-  // A task's use of a datum, linked with the others of the datum and group, and with the task's next one.
+  // A task's use of a datum, linked with the other uses of the datum in the group and with the task's next use.
   struct Use {
     DataId data;
     std::uint32_t entry;

@@ -13,9 +13,9 @@
 
 namespace granary {
 
-/// Decides which task runs on which group and in which order. It is told what happens, looks at the system through a
-/// const view, and owns no thread, lock, clock or environment variable. Commit of a task is final; what a group will
-/// run after its committed tasks may be published on the board, where eviction policies see it.
+/// Decides which task runs on which group and in which order. It is notified of events, reads the system through a
+/// const view, and owns no thread, lock, clock or environment variable. Committing a task is final. The scheduler may
+/// publish on the board what a group will run after its committed tasks; eviction policies read it there.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -23,44 +23,46 @@ class Scheduler {
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 
-  /// The task may run now: its predecessors have finished. Between `finished(t)` and the next `submitted` or `finished`
-  /// the tasks that become ready are those that t released.
+  /// The task may run now: its predecessors have finished. Tasks that become ready between `finished(t)` and the next
+  /// `submitted` or `finished` were released by t.
   virtual void ready(TaskId task) = 0;
-  /// The next task to commit for the group, one that was reported ready and is allowed on the group; invalid when there
-  /// is none for it. The scheduler forgets the task and takes it off the board.
+  /// The next task to commit for the group: one that was reported ready and is allowed on the group; invalid when there
+  /// is none. The scheduler forgets the task and takes it off the board.
   virtual TaskId next(GroupId group) = 0;
-  /// The task, which the scheduler still has, was cancelled: forget it and take it off the board.
+  /// A task that the scheduler still holds was cancelled: forget it and take it off the board.
   virtual void cancelled(TaskId task) = 0;
 
-  /// All that the task still waits for is the last task that a device lane of the group was given, and all of its data
-  /// are on the lane's node or being written there: whether it may be given to the lane at once. If so, the scheduler
-  /// forgets the task, which it is not told to be ready, and takes it off the board.
+  /// The task waits only for the last task given to a device lane of the group, and all of its data are on the lane's
+  /// node or being written there. Returns whether it may be given to the lane at once. If so, the scheduler forgets the
+  /// task, takes it off the board, and gets no `ready` for it.
   [[nodiscard]] virtual bool follows(TaskId, GroupId) { return false; }
 
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
 
-  /// Whether the priorities of tasks make a difference; where they do not, a run with some is warned of it.
+  /// Whether the scheduler uses priorities; if not, a run whose tasks have priorities prints a warning.
   [[nodiscard]] virtual bool heeds_priorities() const { return true; }
 
-  /// What the scheduler counted, by name, for reports.
+  /// Named counters of the scheduler, for reports.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}
-  /// The task was cancelled before it became ready. It is still live during the call.
+  /// The task was cancelled before it became ready. It exists until the call returns.
   virtual void abandoned(TaskId) {}
-  /// The planned task was taken off the group's plan because one of its inputs was evicted; the scheduler has it again.
+  /// The planned task was taken off the group's plan because one of its inputs was evicted; the scheduler holds it
+  /// again.
   virtual void withdrawn(TaskId, GroupId) {}
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
-  /// A task that `next` gave, or that follows one, has ended: it ran, failed or was cancelled. It still lives now.
+  /// A task returned by `next` or accepted by `follows` has ended: it ran, failed or was cancelled. It exists until the
+  /// call returns.
   virtual void finished(TaskId) {}
-  /// The datum got a place on the node: a transfer to it was asked for, or a task will write it there.
+  /// The datum was allocated on the node: a transfer to it was requested, or a task will write it there.
   virtual void replica_expected(DataId, NodeId) {}
-  /// The datum's present value can be read on the node.
+  /// The datum's current value can be read on the node.
   virtual void replica_valid(DataId, NodeId) {}
-  /// The datum has lost its place on the node: evicted, or overwritten elsewhere.
+  /// The datum was removed from the node: evicted, or overwritten elsewhere.
   virtual void replica_dropped(DataId, NodeId) {}
 };
 

@@ -13,7 +13,7 @@
 
 namespace granary {
 
-/// Which small index belongs to a task: constant time, four bytes per task while tasks of similar age are there.
+/// Maps tasks to small indices: constant time, four bytes per task if the live tasks are of similar age.
 class TaskSlots {
  public:
   static constexpr std::uint32_t none = 0xffffffffU;

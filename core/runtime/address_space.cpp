@@ -26,7 +26,7 @@ Bytes stack_of_a_thread() {
   return std::min<Bytes>(stack.rlim_cur, most_stack);
 }
 
-// Of emulated devices: they lie in the process, and each has a thread for every lane and two for its links.
+// Emulated devices lie in the process; each has one thread per lane and two for its links.
 struct Emulated {
   Bytes memory = 0;
   unsigned threads = 0;
@@ -63,14 +63,14 @@ void check_address_space(RuntimeOptions const& options, AddressSpace const& spac
       beside <= left - options.host_memory - devices) {
     return;
   }
-  throw InvalidArgument("the process may use " + format_bytes(space.limit) + " of addresses (ulimit -v), of which " +
-                        format_bytes(left) + " are left, but the runtime needs about " + format_bytes(beside) +
-                        " for " + std::to_string(*options.workers) + " workers and other threads" +
-                        (openblas ? " and their calls of OpenBLAS" : "") + ", and " +
-                        format_bytes(options.host_memory + devices) +
-                        " for data: raise that limit, use fewer workers (--workers, GRANARY_WORKERS) or lower the "
-                        "memory limit (--memory, "
-                        "GRANARY_MEMORY)");
+  throw InvalidArgument(
+      "the process may use " + format_bytes(space.limit) + " of address space (ulimit -v), of which " +
+      format_bytes(left) + " are free, but the runtime needs about " + format_bytes(beside) + " for " +
+      std::to_string(*options.workers) + " workers and other threads" + (openblas ? " that call OpenBLAS" : "") +
+      ", and " + format_bytes(options.host_memory + devices) +
+      " for data: raise the limit, use fewer workers (--workers, GRANARY_WORKERS) or lower the "
+      "memory limit (--memory, "
+      "GRANARY_MEMORY)");
 }
 
 }  // namespace granary

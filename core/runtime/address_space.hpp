@@ -8,22 +8,22 @@
 
 namespace granary {
 
-/// What a process with a limit of addresses (RLIMIT_AS, ulimit -v) may still take.
+/// The address space that a limited process (RLIMIT_AS, ulimit -v) has left.
 struct AddressSpace {
   Bytes limit = 0;
-  Bytes used = 0;  ///< by the process as it stands
+  Bytes used = 0;  ///< by the process now
 
   [[nodiscard]] Bytes left() const { return limit > used ? limit - used : 0; }
 };
 
-/// `limit` is `unbounded` where there is none.
+/// `limit` is `unbounded` if there is none.
 [[nodiscard]] AddressSpace find_address_space();
 
-/// Addresses that a runtime takes beside its data: stacks of its threads, and where BLAS is OpenBLAS the 128 MiB that
-/// it takes for each thread that calls it, without which it waits for ever. An estimate; workers and lanes are known.
+/// An estimate of the address space that a runtime needs besides its data: stacks of its threads and, if BLAS is
+/// OpenBLAS, the 128 MiB per calling thread without which OpenBLAS waits forever. Workers and lanes must be filled in.
 [[nodiscard]] Bytes addresses_beside_data(RuntimeOptions const& options, bool openblas);
 
-/// Throws InvalidArgument, naming the numbers and what to change, when complete options need more addresses than are
+/// Throws InvalidArgument, with the numbers and the remedies, when complete options need more address space than is
 /// left.
 void check_address_space(RuntimeOptions const& options, AddressSpace const& space, bool openblas);
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned most_workers = 1024;
 constexpr unsigned most_lanes = 64;
-constexpr Bytes most_memory = Bytes{1} << 47;  // addresses that a process has
+constexpr Bytes most_memory = Bytes{1} << 47;  // the address space of a process
 
 // The variable's value; empty when it is not set.
 std::string variable(char const* name) {
@@ -59,7 +59,7 @@ Bytes parse_size(char const* name, std::string const& text) {
   }
 }
 
-// Takes the variable where the option says nothing; its value may end with `unit`.
+// Sets the option from the variable if it is zero; the variable's value may end with `unit`.
 void fill_in(Bytes& option, char const* name, std::string_view unit = "") {
   auto text = variable(name);
   if (option != 0 || text.empty()) return;
@@ -76,7 +76,7 @@ void check_directory(std::string const& directory) {
   }
 }
 
-// Takes the variable where the option says nothing; what `check` says of its value begins with the variable's name.
+// Sets the option from the variable if it is empty; errors of `check` then begin with the variable's name.
 template <class Check>
 void fill_in(std::string& option, char const* name, Check const& check) {
   auto const text = variable(name);
@@ -89,7 +89,7 @@ void fill_in(std::string& option, char const* name, Check const& check) {
   option = text;
 }
 
-// Turns the option off where the variable is 0.
+// Turns the option off if the variable is 0.
 void switch_off(bool& option, char const* name) {
   auto const text = variable(name);
   if (!text.empty() && text != "0" && text != "1") {
@@ -109,7 +109,7 @@ void configure_live_tasks(RuntimeOptions& options) {
 void configure_devices(RuntimeOptions& options) {
   using Kind = DeviceNames::Kind;
   fill_in(options.devices, "GRANARY_DEVICES", parse_devices);
-  // Without a word about devices those that there are work.
+  // Without a choice of devices, all that exist.
   bool const open = options.devices.empty();
   auto kind = open ? Kind::All : parse_devices(options.devices).kind;
   if (open) {
@@ -118,11 +118,11 @@ void configure_devices(RuntimeOptions& options) {
     options.devices = kind == Kind::All ? "all" : "none";
   }
   if (kind != Kind::Emulated && options.link_bytes_per_second > 0) {
-    throw InvalidArgument("a link bandwidth was stated, but only links of emulated devices can be held to one");
+    throw InvalidArgument("a link bandwidth was given, but it applies only to emulated devices");
   }
   if (kind == Kind::None) {
-    if (options.device_memory > 0) throw InvalidArgument("a device memory limit was stated, but there are no devices");
-    if (options.device_lanes > 0) throw InvalidArgument("lanes of devices were stated, but there are no devices");
+    if (options.device_memory > 0) throw InvalidArgument("a device memory limit was given, but there are no devices");
+    if (options.device_lanes > 0) throw InvalidArgument("a number of device lanes was given, but there are no devices");
     return;
   }
   fill_in(options.device_memory, "GRANARY_DEVICE_MEMORY");
@@ -142,7 +142,8 @@ void configure_devices(RuntimeOptions& options) {
 void check_host_memory(Bytes limit) {
   if (limit <= most_memory) return;
   throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " + format_bytes(most_memory) +
-                        " of addresses that a process has; this one may use " + format_bytes(discover_host().memory) +
+                        " of address space that a process has; this one may use " +
+                        format_bytes(discover_host().memory) +
                         " of memory: lower the limit (--memory, GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
@@ -151,7 +152,7 @@ void check_host_memory(Bytes limit) {
 std::string models_directory() {
   if (auto named = variable("GRANARY_MODELS"); !named.empty()) return named;
   auto cache = variable("XDG_CACHE_HOME");
-  if (!cache.starts_with('/')) {  // the specification says to ignore relative ones
+  if (!cache.starts_with('/')) {  // the specification says to ignore relative paths
     auto const home = variable("HOME");
     if (home.empty()) return models_off;
     cache = home + "/.cache";
@@ -192,10 +193,10 @@ RuntimeOptions configure(RuntimeOptions options) {
   }
   configure_devices(options);
   if (*options.workers == 0 && options.devices == "none") {
-    throw InvalidArgument("0 workers and no devices leave nothing that runs tasks");
+    throw InvalidArgument("with 0 workers and no devices nothing can run tasks");
   }
   check_address_space(options, find_address_space(), blas_threads() != 0);
-  if (options.depth == 0) throw InvalidArgument("a depth of 0 leaves nothing to run; it must be at least 1");
+  if (options.depth == 0) throw InvalidArgument("the depth is 0; it must be at least 1");
   if (!options.scratch.empty()) check_directory(options.scratch);
   fill_in(options.scratch, "GRANARY_SCRATCH", check_directory);
   fill_in(options.scratch, "TMPDIR", check_directory);

@@ -12,66 +12,66 @@
 
 namespace granary {
 
-/// What a Runtime is made with. What is left empty or zero is taken from the environment, and from the stated default
-/// where that says nothing.
+/// The options of a Runtime. An option that is empty or zero is taken from its environment variable, or else has the
+/// stated default.
 struct RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
-  std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that goes with the scheduler
-  /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices do all the work.
+  std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
+  /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices run all tasks.
   std::optional<unsigned> workers = {};
-  /// Devices that work, too: GRANARY_DEVICES; "all". "none"; "all", those of the backend that granary was built for;
-  /// "0,2", some of them; "host:4", so many emulated ones, with memories and links of their own on the host.
+  /// Devices to use besides the cores: GRANARY_DEVICES; "all". Values: "none"; "all" devices of the backend that
+  /// granary was built for; "0,2", some of them; "0/4", device 0 divided into four; "host:4", four emulated devices
+  /// with their own memories and links on the host.
   std::string devices = {};
-  /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of what is free on the device where that is
-  /// least, 256 MiB of an emulated one.
+  /// Limit, in bytes, for each device's memory: GRANARY_DEVICE_MEMORY; 80 % of the free memory of the device with the
+  /// least, 256 MiB for emulated devices.
   Bytes device_memory = 0;
-  /// Lanes of execution on each device: GRANARY_DEVICE_LANES; 4, 1 of an emulated one.
+  /// Execution lanes per device: GRANARY_DEVICE_LANES; 4, 1 for emulated devices.
   unsigned device_lanes = 0;
-  /// Of each link of an emulated device: GRANARY_LINK_BANDWIDTH; 0: as fast as copies are.
+  /// Bandwidth of each link of an emulated device: GRANARY_LINK_BANDWIDTH; 0: as fast as copies are.
   Bytes link_bytes_per_second = 0;
-  /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of what the process may
-  /// use. Views that are used in place lie in the application's memory and do not count.
+  /// Limit, in bytes, for granary's own copies of data in host memory: GRANARY_MEMORY; half of the memory that the
+  /// process may use. Views that are used in place belong to the application and do not count.
   Bytes host_memory = 0;
   std::string scratch =
-      {};  ///< directory for data without a home that memory does not hold: GRANARY_SCRATCH, TMPDIR; /var/tmp
-  Bytes disk_bytes_per_second = 0;  ///< holds disk traffic to this; 0: as fast as the disk is
+      {};  ///< directory for data without a home that do not fit in memory: GRANARY_SCRATCH, TMPDIR; /var/tmp
+  Bytes disk_bytes_per_second = 0;  ///< limit for disk traffic; 0: as fast as the disk is
   std::uint32_t depth =
       PlannerOptions{}.depth;  ///< committed tasks per group of workers beyond those that run, at least 1
-  /// `submit` sleeps while so many submitted tasks have not ended (see Engine::submit), so that memory does not grow
-  /// with the graph: GRANARY_MAX_LIVE_TASKS; 100,000, some 40 MB. Policies see these tasks and no later ones.
+  /// `submit` sleeps while this many submitted tasks have not ended (see Engine::submit), so that memory does not grow
+  /// with the graph: GRANARY_MAX_LIVE_TASKS; 100,000, about 40 MB. Policies see only these tasks.
   std::uint64_t max_live_tasks = 0;
-  std::uint64_t seed = 0;  ///< of what a policy draws at random
-  bool bind_workers =
-      true;  ///< each worker's thread to a core, as far as there are enough; GRANARY_BIND=0 turns it off
-  /// Directory in which performance models are kept from run to run, a folder for each machine, or "off" for models
-  /// that end with the Runtime: GRANARY_MODELS; granary in the user's cache directory.
+  std::uint64_t seed = 0;    ///< of the policies' random numbers
+  bool bind_workers = true;  ///< binds each worker's thread to a core if there are enough; GRANARY_BIND=0 turns it off
+  /// Directory in which performance models are kept between runs, one folder per machine; "off" keeps them only until
+  /// the Runtime ends: GRANARY_MODELS; granary in the user's cache directory.
   std::string models = {};
   bool measure_links =
-      true;  ///< once per machine, ~0.2 s, where `models` keeps it; GRANARY_MEASURE_LINKS=0 turns it off
+      true;  ///< once per machine, ~0.2 s, if `models` keeps the result; GRANARY_MEASURE_LINKS=0 turns it off
   bool record_journal = false;  ///< see Runtime::engine().journal()
-  /// File that gets what happened, when the Runtime ends, in the format of its ending (docs/trace.md): GRANARY_TRACE.
+  /// File for the trace, written when the Runtime ends, in the format of its extension (docs/trace.md): GRANARY_TRACE.
   std::string trace = {};
-  bool record_trace = false;                                ///< without a file: see Runtime::trace
-  std::uint64_t trace_events = TraceOptions{}.most_events;  ///< the most events that are kept; the rest is counted
-  /// When no task and no transfer has ended for so long, the state of the run goes to the log: GRANARY_STALL_TIMEOUT,
-  /// in seconds; 0: never.
+  bool record_trace = false;                                ///< records the trace without a file: see Runtime::trace
+  std::uint64_t trace_events = TraceOptions{}.most_events;  ///< limit of recorded events; the rest is only counted
+  /// When no task and no transfer has ended for this long, the state of the run is logged: GRANARY_STALL_TIMEOUT, in
+  /// seconds; 0: never.
   Duration stall_timeout{0};
 };
 
-/// The value of RuntimeOptions::models that keeps nothing.
+/// The value of RuntimeOptions::models that saves nothing.
 inline constexpr char const* models_off = "off";
 
-/// What an empty RuntimeOptions::models means: GRANARY_MODELS; $XDG_CACHE_HOME/granary; where that variable is not an
-/// absolute path $HOME/.cache/granary; "off" where there is no home directory.
+/// The default of RuntimeOptions::models: GRANARY_MODELS; $XDG_CACHE_HOME/granary; $HOME/.cache/granary if that
+/// variable is not an absolute path; "off" if there is no home directory.
 [[nodiscard]] std::string models_directory();
 
-/// OMP_NUM_THREADS, of the outermost level; 0 where it says nothing.
+/// OMP_NUM_THREADS, of the outermost level; 0 if it is not set.
 [[nodiscard]] unsigned openmp_threads();
 
-/// Fills in what is empty or zero, from the environment, the host and its devices; variables that concern devices count
-/// where there are some. This is the only reader of the environment in granary. Throws InvalidArgument for a malformed
-/// value, naming the variable, for a scratch directory that is named and cannot be used, for no workers without
-/// devices, for what is stated of devices where there are none, and what `find_devices` refuses.
+/// Fills in options that are empty or zero from the environment, the host and its devices; variables for devices are
+/// ignored if there are none. This is the only reader of the environment in granary. Throws InvalidArgument for a
+/// malformed value, with the variable's name; for a named scratch directory that cannot be used; for 0 workers without
+/// devices; for options for devices if there are none; and as `find_devices`.
 [[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
 
 }  // namespace granary

@@ -17,21 +17,21 @@
 
 namespace granary {
 
-/// The View that a task body gets for an access to data of type `View`: unmanaged, of const elements when it is only
-/// read, and of the data's own layout. `Place`: a Kokkos::Device, whose execution space can reach the elements.
+/// The View that a task body gets for an access to data of type `View`: unmanaged, of const elements if it is only
+/// read, and with the data's layout. `Place`: a Kokkos::Device whose execution space can access the elements.
 template <class View, AccessMode Mode, class Place = typename View::device_type>
 using BodyView =
     Kokkos::View<std::conditional_t<Mode == AccessMode::Read, typename View::const_data_type, typename View::data_type>,
                  typename View::array_layout, Place, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// The same for a body on a device: the elements are in the device's memory.
+/// The same for a body on a device: the elements are in device memory.
 template <class View, AccessMode Mode>
 using DeviceBodyView =
     BodyView<View, Mode, Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutionSpace::memory_space>>;
 
 namespace detail {
 
-// Gives the datum up when the last handle goes. It may outlive the runtime, and never throws.
+// Releases the datum when the last handle is destroyed. It may outlive the runtime, and never throws.
 class DataHold {
  public:
   DataHold(std::weak_ptr<Engine> engine, DataId id) : m_engine(std::move(engine)), m_id(id) {}
@@ -57,7 +57,7 @@ ViewShape shape_of(View const& view) {
   return shape;
 }
 
-// Of the same View without gaps.
+// The packed form of the same View.
 template <class View>
 typename View::array_layout packed_layout(View const& view) {
   using Layout = typename View::array_layout;
@@ -79,7 +79,7 @@ typename View::array_layout packed_layout(View const& view) {
   }
 }
 
-// At another address than the user's the View has no gaps.
+// Copies of the user's View, at other addresses, are packed.
 template <class Body, class View>
 Body view_at(View const* view, std::byte* address) {
   auto* elements = reinterpret_cast<typename View::pointer_type>(address);
@@ -89,7 +89,7 @@ Body view_at(View const* view, std::byte* address) {
   return Body(elements, packed_layout(*view));
 }
 
-// Of a matrix in LayoutRight: `pitch` elements from one row to the next, wherever it lies.
+// The shape of a matrix in LayoutRight: `pitch` elements from one row to the next, at any address.
 struct RowsShape {
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -102,12 +102,12 @@ Body view_at(RowsShape const& shape, std::byte* address) {
   return Kokkos::subview(full, Kokkos::ALL, std::pair(std::size_t{0}, shape.cols));
 }
 
-// How the elements of a View are moved.
+// How the elements of a View can be copied.
 struct ElementsForm {
   Bytes bytes = 0;
   Lines lines = {};
-  bool movable = false;  // whether they can leave their place
-  ByteSet set = {};      // what they are
+  bool movable = false;  // whether they can be copied to other memory
+  ByteSet set = {};      // their bytes
 };
 
 template <class View>
@@ -129,7 +129,7 @@ ElementsForm form_of(View const& view) {
   return form;
 }
 
-// Whether a View that is kept can stand for another one of the same bytes.
+// Whether a kept View can replace another one of the same bytes.
 template <class View>
 bool serves(void const* kept, void const* wanted) {
   auto const& a = *static_cast<View const*>(kept);
@@ -142,8 +142,8 @@ bool serves(void const* kept, void const* wanted) {
 
 }  // namespace detail
 
-/// A handle on a datum that has the shape of `View`; copies of it name the same datum. When the last one goes, the
-/// datum is given up as soon as the tasks submitted so far have used it.
+/// A handle on a datum with the shape of `View`; its copies refer to the same datum. When the last one is destroyed,
+/// the datum is released as soon as the tasks submitted so far have used it.
 template <class View>
 class Data {
  public:
@@ -160,7 +160,7 @@ class Data {
   std::shared_ptr<View const> m_view;  // the engine keeps it until the datum is forgotten
 };
 
-/// What a task does to a datum, with the datum's type; made by `read`, `write` and `read_write`.
+/// A task's access to a datum, with the datum's type; made by `read`, `write` and `read_write`.
 template <class View, AccessMode Mode>
 struct TypedAccess {
   using ViewType = View;
@@ -171,7 +171,7 @@ struct TypedAccess {
   explicit TypedAccess(Data<View> const& handle) : data(handle.id()), shape(handle.m_view.get()) {}
 };
 
-/// What `read`, `write` and `read_write` make of a datum's handle, and Runtime::submit takes: TypedAccess and its like.
+/// The results of `read`, `write` and `read_write`, the arguments of Runtime::submit: TypedAccess and similar types.
 template <class A>
 concept TaskAccess = requires(A const& access) {
   typename A::ViewType;
@@ -180,17 +180,17 @@ concept TaskAccess = requires(A const& access) {
   access.shape;
 };
 
-/// The task reads what the last task before it left in `x`.
+/// The task reads the value that the last task before it left in `x`.
 template <class View>
 TypedAccess<View, AccessMode::Read> read(Data<View> const& x) {
   return TypedAccess<View, AccessMode::Read>(x);
 }
-/// The task gives every element of `x` a value; it must not read what is there.
+/// The task writes every element of `x`; it must not read the old values.
 template <class View>
 TypedAccess<View, AccessMode::Write> write(Data<View> const& x) {
   return TypedAccess<View, AccessMode::Write>(x);
 }
-/// The task changes `x`.
+/// The task reads and writes `x`.
 template <class View>
 TypedAccess<View, AccessMode::ReadWrite> read_write(Data<View> const& x) {
   return TypedAccess<View, AccessMode::ReadWrite>(x);

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-// Everything that an application needs; linear algebra is in <granary/linalg/...>.
+// Everything that an application needs except linear algebra, which is in <granary/linalg/...>.
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/runtime/config.hpp>

@@ -19,7 +19,7 @@
 
 namespace granary {
 
-/// A task's name and what schedulers may know of it; a name alone will do.
+/// A task's name and the information for schedulers; the name alone is enough.
 struct TaskInfo {
   std::string_view name;
   std::int64_t priority = 0;  ///< larger is more urgent
@@ -37,7 +37,7 @@ constexpr bool launches_kokkos_kernels() {
   return true;
 }
 
-// A body that launches no Kokkos kernels touches the elements from the host, unless it says otherwise.
+// A body that launches no Kokkos kernels accesses the elements from the host, unless it says otherwise.
 template <class Body>
 constexpr bool runs_on_host() {
   if constexpr (requires { Body::device_only; }) return !Body::device_only;
@@ -52,7 +52,7 @@ constexpr bool runs_on_devices() {
   return launches_kokkos_kernels<Body>();
 }
 
-// The sizes of the Views' elements, which tell the float version of a task from the double one: "8", or "4,8".
+// The sizes of the Views' elements, "8" or "4,8": they distinguish the float version of a task from the double one.
 template <class... Views>
 std::string const& element_sizes() {
   static std::string const sizes = [] {
@@ -68,7 +68,7 @@ std::string const& element_sizes() {
   return sizes;
 }
 
-// A task of the façade: the body, and the shapes of its Views; the engine keeps those of Data as long as the data.
+// A task of the façade: the body and the shapes of its Views; the engine keeps the Views of Data as long as the data.
 template <class Body, class... Accesses>
 struct HostTask {
   Body body;
@@ -76,7 +76,7 @@ struct HostTask {
 
   static_assert(runs_on_host<Body>() || runs_on_devices<Body>(), "a body cannot be both host_only and device_only");
 
-  // By kind of worker. The body is compiled for devices only where Kokkos drives some and the body may run there.
+  // By kind of worker. The body is compiled for devices only if Kokkos has a device backend and the body may run there.
   static constexpr std::array<Kernel, worker_kinds> kernels() {
     std::array<Kernel, worker_kinds> of{};
     if constexpr (runs_on_host<Body>()) of[static_cast<std::size_t>(WorkerKind::Cpu)] = &run_on_host;

@@ -17,7 +17,7 @@
 namespace granary {
 namespace {
 
-// What the vendors' factorizations take of a lane for tiles of 4096 rows, if that leaves most of a limit to data.
+// Workspace per lane of the vendors' factorizations for tiles of 4096 rows, if it leaves most of the limit to data.
 constexpr Bytes largest_workspace = 32_MiB;
 constexpr Bytes least_workspace = 1_MiB;
 constexpr Bytes workspaces_share = 8;
@@ -45,18 +45,18 @@ std::string in_bytes(Bytes bytes) { return std::to_string(bytes) + " bytes (" + 
 
 void check_capacity(Devices const& devices) {
   if (devices.empty() || devices.capacity() > 0) return;
-  throw InvalidArgument("a device memory limit of " + in_bytes(devices.memory) + " leaves nothing for data: " +
+  throw InvalidArgument("a device memory limit of " + in_bytes(devices.memory) + " leaves no room for data: " +
                         std::to_string(devices.lanes) + " lanes take " + in_bytes(devices.lanes * devices.workspace) +
-                        " and data are kept in units of " + std::to_string(device_alignment) + " bytes");
+                        " and data take multiples of " + std::to_string(device_alignment) + " bytes");
 }
 
-// Kernels of the host, which emulated devices run, take theirs from the host.
+// Emulated devices run host kernels, which allocate their workspace on the host.
 Bytes vendor_workspace(Bytes memory, unsigned lanes) {
   return std::clamp(memory / workspaces_share / lanes / device_alignment * device_alignment, least_workspace,
                     largest_workspace);
 }
 
-// Times of kernels are kept by kind of worker, and all devices are of one kind.
+// Kernel times are kept by kind of worker, so all devices must be of one type.
 void check_alike(DeviceApi const& api, std::vector<int> const& numbers) {
   if (numbers.size() < 2) return;
   auto const first = api.properties(numbers.front());
@@ -170,8 +170,8 @@ Devices find_devices(RuntimeOptions const& options) {
   }
   std::string const backend = vendor_backend();
   if (backend.empty()) {
-    throw InvalidArgument("granary was built without CUDA and HIP; of the devices '" + options.devices +
-                          "' there are none, but host:4 stands for four emulated ones");
+    throw InvalidArgument("granary was built without CUDA and HIP, so devices '" + options.devices +
+                          "' do not exist; host:4 makes four emulated devices");
   }
   std::string problem;
   auto api = make_vendor_api(&problem);

@@ -19,9 +19,9 @@
 namespace granary {
 namespace {
 
-// A disk that was not measured.
+// The default for a disk that was not measured.
 constexpr LinkSpeed usual_disk{1.5e9, std::chrono::microseconds(100)};
-// Links of devices that were not measured: PCIe of the fourth generation, and memory.
+// The default for links of devices that were not measured: PCIe 4.0.
 constexpr LinkSpeed usual_device_link{2e10, std::chrono::microseconds(10)};
 constexpr LinkSpeed usual_emulated_link{5e9, std::chrono::microseconds(10)};
 constexpr std::chrono::milliseconds memory_time(30);
@@ -44,7 +44,7 @@ struct AlignedDelete {
   }
 };
 
-// The copies of a disk node to and from scratch values, as a run performs them.
+// The copies between memory and scratch on a disk node, as a run performs them.
 DiskSpeed measure_disk(std::string const& directory) {
   auto const io = make_async_file_io();
   DiskNode node([&] { return std::make_unique<ScratchStorage>(io, directory); });
@@ -80,7 +80,7 @@ DiskSpeed measure_disk(std::string const& directory) {
   return speed;
 }
 
-// An end of a device's link as the file names it. Emulated devices are all alike.
+// The name of an end of a device's link in the file. All emulated devices share one name.
 std::string name_of_end(Devices const& devices, int end) {
   if (end == host_end) return memory_end;
   if (devices.api->emulated()) return "emulated device";
@@ -94,7 +94,7 @@ std::pair<std::string, std::string> names_of(Devices const& devices, DeviceLink 
   return names;
 }
 
-// The copies of a device's link between memories such as a run's.
+// The copies of a device's link between memories like those of a run.
 LinkSpeed measure_device_link(Devices const& devices, DeviceLink const& link) {
   auto const pinned = std::make_shared<PinnedMemory>(devices.api);
   auto const take = [&](int end) -> std::unique_ptr<NodeMemory> {
@@ -162,17 +162,17 @@ void MachineCache::read() {
   try {
     if (auto known = read_models(m_file)) m_known = std::move(*known);
   } catch (std::exception const& error) {
-    spdlog::warn("granary: {}; what it holds is ignored", error.what());
+    spdlog::warn("granary: {}; its content is ignored", error.what());
   }
 }
 
 void MachineCache::measure_links(std::string const& scratch, Devices const& devices,
                                  std::vector<DeviceLink> const& links) {
   try {
-    // Nothing is measured that could not be kept and would be measured again by the next run.
+    // Measure only what can be saved; otherwise every run would measure again.
     update_models(m_file, identify);
   } catch (std::exception const& error) {
-    spdlog::warn("granary: performance models are not kept: {}", error.what());
+    spdlog::warn("granary: performance models cannot be saved: {}", error.what());
     m_file.clear();
     return;
   }
@@ -239,7 +239,7 @@ void MachineCache::keep(PerformanceModels const& models) const {
       models.merge_into(stored.kernels);
     });
   } catch (std::exception const& error) {
-    spdlog::warn("granary: what was learnt is not kept: {}", error.what());
+    spdlog::warn("granary: the performance models were not saved: {}", error.what());
   }
 }
 

@@ -15,8 +15,8 @@
 
 namespace granary {
 
-/// Transfers under way at once in each direction of a disk's link: enough to keep the I/O queue full while a completion
-/// is handled.
+/// Concurrent transfers in each direction of a disk's link: enough to keep the I/O queue full while a completion is
+/// handled.
 inline constexpr unsigned disk_width = 4;
 
 /// The two links of a disk.
@@ -28,31 +28,31 @@ struct DiskSpeed {
 /// The file of a machine's models below `directory`: `<directory>/<machine id>/models.json`.
 [[nodiscard]] std::filesystem::path models_file(std::string const& directory, std::string const& machine_id);
 
-/// Where the file system that holds `directory` is mounted.
+/// The mount point of the file system that holds `directory`.
 [[nodiscard]] std::filesystem::path mount_point(std::filesystem::path const& directory);
 
-/// What is known of this machine from earlier runs. Nothing here throws for what is in the cache's directory: a file
-/// that cannot be used is ignored, and one that cannot be written is left, with a warning that names it.
+/// The data about this machine from earlier runs. No error in the cache's directory throws: a file that cannot be read
+/// is ignored, and one that cannot be written is left unchanged, with a warning that names it.
 class MachineCache {
  public:
-  /// Reads the machine's file, and measures links that it lacks where that is wanted and the file can be written. With
-  /// emulated devices the machine counts as another one, "<machine id>-emulated": theirs are not a real device's times.
+  /// Reads the machine's file, and measures missing links if the options ask for it and the file can be written. With
+  /// emulated devices the machine has another file, "<machine id>-emulated": their times are not those of real devices.
   explicit MachineCache(RuntimeOptions const& options, Devices const& devices = {},
                         std::vector<DeviceLink> const& links = {});
 
   [[nodiscard]] std::unique_ptr<PerformanceModels> make_models() const;
-  /// Of the disk that holds the scratch directory; a usual disk where it was not measured.
+  /// The speed of the disk that holds the scratch directory; a default if it was not measured.
   [[nodiscard]] DiskSpeed disk_speed() const;
-  /// Of a link of devices: what it is held to, or what was measured; a usual one where it was not.
+  /// The speed of a device's link: its limit, the measured speed, or a default.
   [[nodiscard]] LinkSpeed device_speed(Devices const& devices, DeviceLink const& link) const;
-  /// Copies in host memory; nothing where they were not measured.
+  /// The speed of copies in host memory; empty if it was not measured.
   [[nodiscard]] std::optional<LinkSpeed> memory_speed() const;
-  /// Whether the disk's links were measured, now or before, and one of devices.
+  /// Whether the disk's links were measured, now or earlier, and one of devices.
   [[nodiscard]] bool knows_disk() const;
   [[nodiscard]] bool knows(Devices const& devices, DeviceLink const& link) const;
-  /// Where all this is kept; empty: nowhere.
+  /// The file of these data; empty: none.
   [[nodiscard]] std::filesystem::path const& file() const { return m_file; }
-  /// Adds to the machine's file what the models learnt.
+  /// Adds what the models learnt to the machine's file.
   void keep(PerformanceModels const& models) const;
 
  private:
@@ -61,7 +61,7 @@ class MachineCache {
   [[nodiscard]] bool lacks(Devices const& devices, DeviceLink const& link) const;
   [[nodiscard]] LinkSpeed speed_of(std::string const& from, std::string const& to, LinkSpeed const& usual) const;
 
-  std::filesystem::path m_file;  // empty: nothing is kept
+  std::filesystem::path m_file;  // empty: nothing is saved
   std::string m_disk;            // its name in the file
   MachineModels m_known;
 };

@@ -21,18 +21,18 @@ namespace granary {
 
 namespace {
 
-// What a lane holds so that it runs on while a decision is on its way.
+// A lane holds this many tasks, so that it does not wait for the next decision.
 constexpr std::uint32_t device_issue = 2;
-// Less is not worth a call to the system.
+// Pinning less is not worth a system call.
 constexpr Bytes least_pinned = 64_KiB;
 constexpr std::size_t disk_links = 2;  // the machine's first
 
-// Not in `configure`: the programs, which plan with what that returns, name the least that suffices.
+// Not in `configure`: the programs plan with its result, and report the smallest sufficient limit.
 RuntimeOptions complete(RuntimeOptions const& options) {
   auto completed = configure(options);
   if (completed.host_memory >= io_alignment) return completed;
   throw InvalidArgument("a memory limit of " + std::to_string(completed.host_memory) +
-                        " bytes holds no data, which take multiples of " + std::to_string(io_alignment) +
+                        " bytes is too small, since data take multiples of " + std::to_string(io_alignment) +
                         " bytes: raise it (GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
@@ -41,10 +41,10 @@ RuntimeOptions complete(RuntimeOptions const& options) {
 detail::DataHold::~DataHold() {
   try {
     auto const engine = m_engine.lock();
-    EngineScope const scope(engine.get());  // the Runtime must not end in here: it waits until the engine is given back
+    EngineScope const scope(engine.get());  // the Runtime must not end here: it waits until the engine is given back
     if (engine) engine->release_data(m_id);
   } catch (std::exception const& error) {
-    spdlog::error("granary: giving up a datum failed: {}", error.what());
+    spdlog::error("granary: releasing a datum failed: {}", error.what());
   }
 }
 
@@ -75,7 +75,7 @@ EngineBackends Runtime::make_backends(Machine const& machine) {
   DeviceCopies copies(m_devices.api, m_pinned);
   for (auto const& link : m_device_links) backends.copies.push_back(copies.link(link.from, link.to));
   auto const& host = machine[host_node()];
-  auto const when = PinnedPool::When::OnUse;  // Views are used where they lie: many runs do without the pool
+  auto const when = PinnedPool::When::OnUse;  // Views are used in place: many runs do not use the pool
   backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity, when), nullptr};
   LauncherOptions launcher;
   launcher.workspace = m_devices.workspace;
@@ -112,8 +112,8 @@ std::unique_ptr<Engine> Runtime::make_engine() {
                                   std::move(estimator), std::move(backends), engine_options);
 }
 
-// A handle on a datum that goes has a share of the engine for a moment, perhaps on one of the engine's own threads: the
-// engine must not end there.
+// A handle that is destroyed shares the engine for a moment, possibly on one of the engine's own threads: the engine
+// must not be destroyed there.
 std::shared_ptr<Engine> Runtime::lend_engine() {
   return {m_owned.get(), [given_back = m_given_back](Engine*) { given_back->release(); }};
 }
@@ -121,14 +121,14 @@ std::shared_ptr<Engine> Runtime::lend_engine() {
 Runtime::~Runtime() {
   if (m_engine->works_here()) {
     spdlog::error(
-        "granary: a Runtime ends inside one of its own tasks, for whose end it would have to wait; keep it alive until "
+        "granary: a Runtime was destroyed inside one of its own tasks and would wait for itself; keep it alive until "
         "wait() has returned");
     spdlog::default_logger()->flush();
     std::abort();
   }
   try {
     if (std::uncaught_exceptions() > m_exceptions) {
-      m_engine->cancel(std::make_exception_ptr(Error("the runtime was left by an exception")));
+      m_engine->cancel(std::make_exception_ptr(Error("an exception ended the Runtime")));
       try {
         m_engine->wait();
       } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
@@ -184,8 +184,8 @@ void Runtime::wait() {
   for (auto const& doubt : find_doubts(m_options, statistics(), blas_threads())) warn_once(doubt);
 }
 
-// Of several threads that need it first each makes one, and one is kept: what is made takes threads and calls to the
-// system, which no lock waits for.
+// Several threads may create one at the same time; one is kept. Creation starts threads and calls the system, so no
+// lock is held.
 std::shared_ptr<AsyncFileIo> Runtime::io() {
   {
     std::lock_guard const lock(m_mutex);
@@ -286,7 +286,7 @@ void Runtime::refuse_on_devices(std::string const& name, std::string const& shap
   auto const& workers = m_engine->topology().machine().workers;
   if (std::ranges::none_of(workers, [](Worker const& worker) { return worker.kind == WorkerKind::Device; })) return;
   throw InvalidArgument("the View '" + name + "' (" + shape +
-                        ") cannot be brought to a device: its elements must be trivially copyable and have addresses "
+                        ") cannot be copied to a device: its elements must be trivially copyable and have addresses "
                         "of their own, with gaps in at most one dimension");
 }
 
@@ -306,7 +306,7 @@ CodeletId Runtime::codelet(std::array<Kernel, worker_kinds> const& kernels, std:
     if (found != known.by_name.end()) return found->second;
     if (known.others.empty()) known.others = "others like '" + std::string(name) + "'";
   }
-  // Several threads may add the same: to the engine it is one.
+  // Several threads may add the same codelet: the engine stores it once.
   auto const id = m_engine->add_codelet({.name = std::string(name),
                                          .kernels = kernels,
                                          .launches_kokkos_kernels = launches_kokkos_kernels,

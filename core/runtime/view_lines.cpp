@@ -44,10 +44,10 @@ std::optional<Lines> lines_of(ViewShape const& shape, Bytes size) {
   auto const extents = std::span(shape.extents).first(shape.rank);
   if (std::ranges::find(extents, 0U) != extents.end()) return Lines{};
   Order const order(shape);
-  std::size_t run = 1;    // elements that lie together
-  std::size_t lines = 0;  // 0: no gap was met yet
+  std::size_t run = 1;    // contiguous elements
+  std::size_t lines = 0;  // 0: no gap so far
   std::size_t pitch = 0;
-  std::size_t next = 1;  // the stride that the next dimension has without a gap
+  std::size_t next = 1;  // the stride of the next dimension without a gap
   for (std::size_t i = 0; i < order.count; ++i) {
     auto const extent = shape.extents[order.dimension[i]];
     auto const stride = shape.strides[order.dimension[i]];

@@ -14,25 +14,25 @@
 
 namespace granary::detail {
 
-/// The most dimensions of a Kokkos::View.
+/// Limit of the dimensions of a Kokkos::View.
 inline constexpr std::size_t most_dimensions = 8;
 
-/// How the elements of a View lie, in elements; dimensions in the View's order.
+/// The layout of a View's elements, in elements; dimensions in the View's order.
 struct ViewShape {
   std::size_t rank = 0;
   std::array<std::size_t, most_dimensions> extents{};
   std::array<std::size_t, most_dimensions> strides{};
 };
 
-/// The strides of the same View without gaps: dimensions keep their order in memory.
+/// The strides of the packed View: dimensions keep their order in memory.
 [[nodiscard]] std::array<std::size_t, most_dimensions> packed_strides(ViewShape const& shape);
 
-/// The elements, of `size` bytes, as lines: none (count 0) where they are contiguous, one line per run of contiguous
-/// elements where all gaps are in one dimension. Nothing for other Views, which cannot leave their place: gaps in
-/// several dimensions, elements that share addresses.
+/// The elements, of `size` bytes, as lines: none (count 0) if they are contiguous, one line per run of contiguous
+/// elements if all gaps are in one dimension. Empty for Views that cannot be copied elsewhere: gaps in several
+/// dimensions, or elements that share addresses.
 [[nodiscard]] std::optional<Lines> lines_of(ViewShape const& shape, Bytes size);
 
-/// The bytes of the elements, of `size` bytes, that begin at `first`; none where an extent is 0.
+/// The bytes of the elements, of `size` bytes, that begin at `first`; empty if an extent is 0.
 [[nodiscard]] ByteSet bytes_of(ViewShape const& shape, void const* first, Bytes size);
 
 /// "extents 4 x 5, strides 10 x 1".

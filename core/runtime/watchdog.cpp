@@ -38,7 +38,7 @@ void Watchdog::watch() {
   bool reported = false;
   std::unique_lock lock(m_mutex);
   while (!m_changed.wait_for(lock, interval, [this] { return m_stop; })) {
-    lock.unlock();  // the engine may start copies, and a report is written
+    lock.unlock();  // the engine may start copies, and writing a report takes time
     auto const statistics = m_engine.statistics();
     auto const now = steady_clock::now();
     if (auto const count = count_ended(statistics.planner); statistics.idle || count != ended) {

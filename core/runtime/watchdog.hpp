@@ -14,14 +14,13 @@
 
 namespace granary {
 
-/// Looks, on a thread of its own, whether anything ends: when there is work and no task and no transfer has ended for
-/// `timeout`, it calls `report` with the time that has passed and the engine's state in words, once until something
-/// ends again.
+/// A thread that monitors progress. When there is work and no task and no transfer has ended for `timeout`, it calls
+/// `report` with the elapsed time and the engine's state as text, once until something ends again.
 class Watchdog {
  public:
   using Report = std::function<void(Duration, std::string const&)>;
 
-  /// The engine outlives it.
+  /// The engine must outlive it.
   Watchdog(Engine& engine, Duration timeout, Report report);
   Watchdog(Watchdog const&) = delete;
   Watchdog& operator=(Watchdog const&) = delete;

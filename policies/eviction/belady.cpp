@@ -78,7 +78,7 @@ void BeladyEviction::planned_uses_changed(DataId data, GroupId group) {
 }
 
 void BeladyEviction::add_use(Replica& replica, DataId data, NodeId node, PlannedUse use) const {
-  if (use.position.number < replica.uses_seen) return;  // the change was that another one is not planned any more
+  if (use.position.number < replica.uses_seen) return;  // the change was the removal of another use
   replica.uses_seen = use.position.number + 1;
   std::size_t planned = 0;
   for (GroupId const group : m_view->topology().groups_on(node)) planned += m_board->uses(data, group);

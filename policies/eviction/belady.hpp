@@ -12,20 +12,19 @@
 
 namespace granary {
 
-/// Belady's rule on what is known of the future: evicts the replica whose next use is furthest away. First come those
-/// that no committed and no planned task of the node's groups uses, of these the ones that no submitted task uses
-/// either, then the least recently used; then those that only planned tasks use, whoever published the plans, furthest
-/// next use first; last those that committed tasks use, furthest next use first. That a replica is clean, and so
-/// cheaper to evict, counts for nothing.
+/// Belady's rule, restricted to the known future: evicts the replica whose next use is furthest away. Order of
+/// eviction: (1) replicas that no committed or planned task of the node's groups uses; among these first those that no
+/// submitted task uses, then the least recently used. (2) Replicas that only planned tasks use, of any scheduler's
+/// plans, furthest next use first. (3) Replicas that committed tasks use, furthest next use first. Clean replicas are
+/// not preferred, although they are cheaper to evict.
 ///
-/// Planned uses are compared by their positions (rank, then the order in which tasks were put into plans) and not by
-/// how many tasks stand before them. With several groups on a node that compares positions in different plans; the
-/// smallest position is a datum's next use.
+/// Planned uses are compared by position (rank, then order of insertion), not by the number of tasks before them. With
+/// several groups on a node, positions in different plans are compared; a datum's next use is the smallest position.
 ///
-/// `planned_uses_changed` costs O(log planned uses of the datum), amortised, and for a datum without replica on the
-/// node O(1); `replica_added` O(planned uses of the datum); the other notifications O(1). `victim` costs
-/// O(log replicas) for each replica that changed since the last call, one step for each that comes first and cannot be
-/// evicted, and O(accesses of the committed tasks) when those use all that can be evicted.
+/// `planned_uses_changed` costs O(log planned uses of the datum), amortised, and O(1) for a datum without replica on
+/// the node; `replica_added` O(planned uses of the datum); the other notifications O(1). `victim` costs O(log replicas)
+/// for each replica that changed since the last call, one step for each earlier replica that cannot be evicted, and
+/// O(accesses of the committed tasks) if these use all evictable replicas.
 class BeladyEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
@@ -37,9 +36,9 @@ class BeladyEviction final : public EvictionPolicy {
   void planned_uses_changed(DataId data, GroupId group) override;
 
  private:
-  // What is known of a datum's uses after the committed tasks.
+  // The known uses of a datum after the committed tasks.
   enum class Known : std::uint8_t { Nothing, Submitted, Planned };
-  // The smaller, the sooner it is evicted.
+  // Smaller ranks are evicted first.
   struct Rank {
     Known known = Known::Nothing;
     PlanPosition next_use{};
@@ -58,8 +57,8 @@ class BeladyEviction final : public EvictionPolicy {
   };
   struct Replica {
     std::uint64_t last_use = 0;
-    std::uint64_t uses_seen = 0;   // planned uses of smaller number are in `uses`, if they still are planned
-    std::vector<PlannedUse> uses;  // a heap, nearest first; those that are not planned any more are dropped on the way
+    std::uint64_t uses_seen = 0;   // planned uses of smaller number are in `uses` while they are planned
+    std::vector<PlannedUse> uses;  // a heap, nearest first; uses that are not planned any more are dropped lazily
   };
   using Replicas = RankedReplicas<Rank, Replica>;
 

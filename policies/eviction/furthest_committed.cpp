@@ -9,7 +9,7 @@ namespace granary {
 
 DataId furthest_committed_use(SystemView const& view, NodeId node) {
   std::unordered_map<DataId, std::size_t> next_use;
-  std::vector<DataId> data;  // in the order of first sight, for a choice that does not depend on hashing
+  std::vector<DataId> data;  // in the order of discovery, so that the choice does not depend on hashing
   for (GroupId const group : view.topology().groups_on(node)) {
     std::size_t position = 0;
     for (TaskId const task : view.committed(group)) {

@@ -7,9 +7,9 @@
 
 namespace granary {
 
-/// Belady's rule over the committed tasks of the node's groups: of the replicas that they use and that can be evicted,
-/// the one whose next use is furthest away; invalid when there is none. A datum's next use is its first in the
-/// committed order of a group; of several groups on the node, the nearest one. O(accesses of the committed tasks).
+/// Belady's rule over the committed tasks of the node's groups: of the evictable replicas that they use, the one whose
+/// next use is furthest away; invalid when there is none. A datum's next use is its first position in a group's
+/// committed order; with several groups on the node, the smallest. O(accesses of the committed tasks).
 [[nodiscard]] DataId furthest_committed_use(SystemView const& view, NodeId node);
 
 }  // namespace granary

@@ -11,11 +11,11 @@
 
 namespace granary {
 
-/// Least frequently used: evicts the replica that the fewest committed tasks have used since it got its place on the
-/// node, of these the one used least recently.
+/// Least frequently used: evicts the replica that the fewest committed tasks have used since it was allocated on the
+/// node; among equals the least recently used.
 ///
 /// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, and one
-/// step for each that comes first and cannot be evicted.
+/// step for each earlier replica that cannot be evicted.
 class LfuEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
@@ -26,7 +26,7 @@ class LfuEviction final : public EvictionPolicy {
 
  private:
   struct Use {
-    std::uint64_t count = 0;  // two for a task that has ended
+    std::uint64_t count = 0;  // counts a task that has ended twice
     std::uint64_t last = 0;
     friend auto operator<=>(Use const&, Use const&) = default;
   };

@@ -37,7 +37,7 @@ void LruEviction::replica_added(DataId data, NodeId node) {
 void LruEviction::replica_used(DataId data, NodeId node) {
   auto& cells = m_nodes[node.index()];
   auto const cell = data.value() + 1;
-  // What is used in place has no replica in the node's memory.
+  // Data used in place have no replica in the node's memory.
   if (cell >= cells.size() || cells[cell].next == cell) return;
   unlink(cells, cell);
   append(cells, cell);

@@ -10,10 +10,10 @@
 
 namespace granary {
 
-/// Least recently used: evicts the replica that no committed task took or left for the longest time.
+/// Least recently used: evicts the replica whose last use by a committed task, begin or end, is the oldest.
 ///
-/// Every notification is O(1). `victim` is O(1) and one step for each replica that is older and cannot be evicted now:
-/// those in use were used last, so that only the few that are moving stand before the answer.
+/// Every notification is O(1). `victim` is O(1) plus one step for each older replica that cannot be evicted now. These
+/// are few: replicas in use are recent, so only moving ones precede the result.
 class LruEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
@@ -23,7 +23,7 @@ class LruEviction final : public EvictionPolicy {
   void replica_dropped(DataId data, NodeId node) override;
 
  private:
-  // A circular list, oldest first; cell 0 is its head and cell i + 1 belongs to datum i. A cell outside the list links
+  // A circular list, oldest first; cell 0 is its head, and cell i + 1 belongs to datum i. A cell outside the list links
   // to itself.
   struct Cell {
     std::uint32_t previous;

@@ -11,12 +11,13 @@
 
 namespace granary {
 
-/// LUF, the eviction policy of DARTS (section 5.4): first a replica that no committed task uses, of these the one with
-/// the fewest planned uses, of these first one that no submitted task uses, then the one used least recently; when
-/// committed tasks use all that can be evicted, Belady's rule over them: the replica whose next use is furthest away.
+/// LUF (least used in the future), the eviction policy of DARTS (section 5.4). First a replica that no committed task
+/// uses: the one with the fewest planned uses, among equals first one that no submitted task uses, then the least
+/// recently used. If committed tasks use all evictable replicas, Belady's rule over them: the replica whose next use is
+/// furthest away.
 ///
-/// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, one step
-/// for each that comes first and cannot be evicted, and, for Belady's rule alone, O(accesses of the committed tasks).
+/// Notifications are O(1). `victim` costs O(log replicas) for each replica that changed since the last call, one step
+/// for each earlier replica that cannot be evicted, and O(accesses of the committed tasks) for Belady's rule.
 class LufEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;

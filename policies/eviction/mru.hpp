@@ -10,11 +10,11 @@
 
 namespace granary {
 
-/// Most recently used: evicts the replica that a committed task took or left last. For tasks that go through more data
-/// than fit again and again, of which LRU evicts each just before it is used.
+/// Most recently used: evicts the replica whose last use by a committed task, begin or end, is the latest. It suits
+/// tasks that repeatedly read more data than fit, where LRU evicts each datum just before its use.
 ///
 /// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, and one
-/// step for each that was used later and cannot be evicted.
+/// step for each more recent replica that cannot be evicted.
 class MruEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
@@ -25,7 +25,7 @@ class MruEviction final : public EvictionPolicy {
 
  private:
   SystemView const* m_view = nullptr;
-  RankedReplicas<std::uint64_t, std::uint64_t> m_replicas;  // both: the last use, the later the smaller
+  RankedReplicas<std::uint64_t, std::uint64_t> m_replicas;  // both: the last use, later ones are smaller
   std::uint64_t m_clock = 0;                                // counts uses, downwards
 };
 

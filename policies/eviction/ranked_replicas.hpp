@@ -12,9 +12,8 @@
 
 namespace granary {
 
-/// The replicas of each node in the order of a rank that follows from a policy's state of each: what eviction policies
-/// that rank replicas share. Changes are only marked, O(1); `order` costs O(log replicas) for each replica that changed
-/// since it was last asked for.
+/// The replicas of each node, ordered by a rank that a policy computes from its state of each replica. Changes are only
+/// marked, O(1); `order` costs O(log replicas) for each replica that changed since the last call.
 template <class Rank, class State>
 class RankedReplicas {
  public:
@@ -34,7 +33,7 @@ class RankedReplicas {
     replica.state = std::move(state);
     mark_changed(data, node);
   }
-  /// The replica is gone, if it was there.
+  /// Removes the replica, if it exists.
   void drop(DataId data, NodeId node) {
     if (find(data, node) == nullptr) return;
     auto& replica = *m_nodes[node.index()].find(data);
@@ -42,14 +41,14 @@ class RankedReplicas {
     replica.state = State{};
     mark_changed(data, node);
   }
-  /// The replica, which is there, may have another rank.
+  /// Marks that the rank of an existing replica may have changed.
   void mark_changed(DataId data, NodeId node) {
     auto& replica = *m_nodes[node.index()].find(data);
     if (std::exchange(replica.changed, true)) return;
     m_nodes[node.index()].changed.push_back(data);
   }
 
-  /// The node's replicas, smallest rank first, of equal ones the smallest datum; `rank_of(data, state)` is one's rank.
+  /// The node's replicas by rank, equal ranks by datum; `rank_of(data, state)` computes a rank.
   template <class RankOf>
   [[nodiscard]] Order const& order(NodeId id, RankOf&& rank_of) {
     auto& node = m_nodes[id.index()];
@@ -80,10 +79,10 @@ class RankedReplicas {
     Rank rank{};
     State state{};
     bool present = false;
-    bool ranked = false;   // stands in `order` under `rank`
-    bool changed = false;  // stands in `changed`: `order` may be out of date
+    bool ranked = false;   // is in `order` under `rank`
+    bool changed = false;  // is in `changed`: `order` may be out of date
   };
-  // A node holds few of all data: those have a slot each, the others four bytes.
+  // A node holds few of all data: these have a slot each, the others take four bytes.
   struct Node {
     std::vector<std::uint32_t> slots;  // by datum, into `replicas`
     std::vector<Replica> replicas;

@@ -6,12 +6,12 @@
 namespace granary {
 namespace {
 
-// How many equal candidates are compared further.
+// The number of equal candidates that are compared further.
 constexpr std::size_t equals = 8;
-// Readers of a datum that left their chains are kept while they are fewer than this or than those that did not.
+// Readers that left their chains are removed when there are at least this many, and at least as many as the others.
 constexpr std::size_t few_gone = 16;
 
-// The memory of lists that ended is given back: there may be very many data.
+// Frees the memory of empty lists: there may be very many data.
 void free_if_empty(std::vector<TaskId>& tasks) {
   if (tasks.empty()) std::vector<TaskId>().swap(tasks);
 }
@@ -40,7 +40,7 @@ void BlockBuilder::for_each_input(TaskId task, DataId written, Function&& functi
   }
 }
 
-// Forgets the readers that left their chains.
+// Removes the readers that left their chains.
 template <class Function>
 void BlockBuilder::for_each_reader(DataId data, Function&& function) {
   auto& readers = m_data[data.index()].readers;
@@ -117,7 +117,7 @@ void BlockBuilder::own(DataId data, GroupId group, std::uint64_t block) {
   m_candidates.erase(data.index());
 }
 
-// The datum that these readers wait for has an owner now, or no writer any more.
+// The datum that these readers wait for has an owner now, or no writers left.
 void BlockBuilder::open_readers(DataId data, TaskId after) {
   for_each_reader(data, [&](TaskId reader, std::uint32_t written) {
     auto& closed = m_data[written];
@@ -126,7 +126,7 @@ void BlockBuilder::open_readers(DataId data, TaskId after) {
   });
 }
 
-// The group's part of the machine's speed on such tasks.
+// The group's share of the machine's speed on such tasks.
 double BlockBuilder::part_of(GroupId group, TaskId seed) const {
   auto const& groups = m_view->topology().groups();
   double all = 0;
@@ -211,7 +211,7 @@ void BlockBuilder::rank_touched() {
   m_touched.clear();
 }
 
-// How many readers that write data next to the block the inputs have that the datum would bring in.
+// The number of readers, writing data next to the block, of the inputs that the datum would add.
 std::uint64_t BlockBuilder::neighbours(DataId data) {
   std::uint64_t count = 0;
   for_each_input(m_data[data.index()].chain.back(), data, [&](DataId input) {

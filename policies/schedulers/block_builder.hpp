@@ -14,14 +14,14 @@
 
 namespace granary {
 
-/// Forms the blocks of SuperblockScheduler. A *written datum* has a chain: the tasks, not given to a group yet, whose
-/// first written datum it is. It is *closed* while some input of its chain is still to be written and nobody owns that
-/// input: its chain could not run to its end.
+/// Forms the blocks of SuperblockScheduler. A *written datum* has a chain: the tasks whose first written datum it is
+/// and which were not given to a group yet. It is *closed* while some input of its chain is still to be written and has
+/// no owner: its chain could not run to its end.
 ///
-/// A block grows from a seed by the open datum of whose inputs the largest part is read or written by the block
-/// already; of equal ones by the one whose other inputs are read by the most data next to the block, which keeps blocks
-/// compact; of equal ones by priority. It is full when its data and, per step of its longest chain, its inputs fill the
-/// stated part of the memory.
+/// A block grows from a seed. Each step adds the open datum with the largest share of inputs that the block already
+/// reads or writes; among equals the one whose other inputs are read by the most data next to the block, which keeps
+/// blocks compact; then by priority. A block is full when its data and, per step of its longest chain, its inputs fill
+/// the given part of the memory.
 class BlockBuilder {
  public:
   BlockBuilder(double fill, double share) : m_fill(fill), m_share(share) {}
@@ -30,7 +30,7 @@ class BlockBuilder {
   /// The first datum that the task writes; invalid when it writes none.
   [[nodiscard]] static DataId written(Task const& task);
   void add(Task const& task);
-  /// The task leaves its chain: it is given to a group, or will not run.
+  /// The task leaves its chain: it was given to a group, or will not run.
   void leave(Task const& task);
   /// A task that left ended; a datum without tasks has no owner.
   void ended(Task const& task);
@@ -40,15 +40,15 @@ class BlockBuilder {
   [[nodiscard]] std::vector<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
   void own(DataId data, GroupId group, std::uint64_t block);
 
-  /// Where a block for the group best starts: the most urgent ready task, of an open datum if there is one, for which
+  /// The best seed of a block for the group: the most urgent ready task, of an open datum if there is one, for which
   /// `wanted(task)` holds; invalid when the pool has none for the group.
   template <class Wanted>
   [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group, Wanted&& wanted) const {
     TaskId const open = pool.first_of(group, seeds, [&](TaskId task) { return is_open(task) && wanted(task); });
     return open.valid() ? open : pool.first_of(group, seeds, wanted);
   }
-  /// The data of a block around the seed's datum, calling `claim(datum)`, which must make the group its owner, for
-  /// each as it joins.
+  /// The data of a block around the seed's datum. Calls `claim(datum)` for each datum that joins; it must make the
+  /// group its owner.
   template <class Claim>
   void grow(TaskId seed, GroupId group, Claim&& claim) {
     start(seed, group);
@@ -61,17 +61,17 @@ class BlockBuilder {
  private:
   struct Datum {
     std::vector<TaskId> chain;
-    std::vector<TaskId> readers;  // of its value; some are given or gone
-    std::uint32_t reading = 0;    // of these, the ones that are not
+    std::vector<TaskId> readers;  // of its value; some were given to a group or removed
+    std::uint32_t reading = 0;    // of these, the others
     GroupId owner;
     std::uint64_t block = 0;
-    std::uint32_t unfinished = 0;  // tasks that write it, given ones included
+    std::uint32_t unfinished = 0;  // tasks that write it, including those given to a group
     std::uint32_t inputs = 0;      // of its chain, once per task
-    std::uint32_t closing = 0;     // of these, the ones that nobody owns and that are still to be written
-    std::uint64_t in_block = 0;    // the growth in which it became part or input of the block
-    std::uint64_t beside = 0;      // the growth in which it came to share inputs with the block
+    std::uint32_t closing = 0;     // of these, those without owner that are still to be written
+    std::uint64_t in_block = 0;    // the block growth in which it became part or input of the block
+    std::uint64_t beside = 0;      // the block growth in which it first shared inputs with the block
     std::uint32_t shared = 0;      // of its inputs, those in the block
-    bool touched = false;          // stands in m_touched
+    bool touched = false;          // is in m_touched
   };
   struct Candidate {
     std::uint64_t shared;
@@ -85,14 +85,14 @@ class BlockBuilder {
   struct Growth {
     GroupId group;
     double room = 0;       // bytes
-    double most_data = 0;  // data that it may have
+    double most_data = 0;  // limit of its data
     double bytes = 0;
     double input_bytes = 0;
     double steps = 1;
     std::size_t data = 0;
   };
 
-  // How many ready tasks are looked at for the seed of a block.
+  // The number of ready tasks that are considered as the seed of a block.
   static constexpr std::size_t seeds = 64;
 
   [[nodiscard]] bool is_open(TaskId task) const { return m_data[written(m_view->task(task)).index()].closing == 0; }
@@ -116,11 +116,11 @@ class BlockBuilder {
   double m_fill;
   double m_share;
   std::vector<Datum> m_data;
-  TaskSlots m_chain_of;    // the written datum of each task that stands in a chain
+  TaskSlots m_chain_of;    // the written datum of each task in a chain
   std::size_t m_open = 0;  // written data with unfinished tasks
   IndexedHeap<Candidate, Better> m_candidates;
-  std::vector<std::uint32_t> m_ranked;   // entered m_candidates in this growth
-  std::vector<std::uint32_t> m_touched;  // their place among the candidates is out of date
+  std::vector<std::uint32_t> m_ranked;   // added to m_candidates in this growth
+  std::vector<std::uint32_t> m_touched;  // their position among the candidates is out of date
   std::uint64_t m_growth = 0;
   Growth m_block;
 };

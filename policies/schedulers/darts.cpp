@@ -14,7 +14,7 @@ namespace {
 SchedulerRegistration const darts_registration(
     "darts", [](PolicyOptions&) { return std::make_unique<DartsScheduler>(); }, "luf");
 
-// How far from the end of another group's plan a task that may be taken from it is looked for.
+// Tasks are stolen only from this many last places of another group's plan.
 constexpr int steal_depth = 16;
 
 }  // namespace
@@ -41,7 +41,7 @@ GroupId DartsScheduler::least_queued(Free&& free) const {
   return best;
 }
 
-// Section 5.3, at the end: a task that is free from the start goes straight to a plan.
+// End of section 5.3: a task that is free from the start goes directly to a plan.
 void DartsScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
   auto const fast = m_slower.ready(task);
@@ -62,7 +62,7 @@ TaskId DartsScheduler::next(GroupId group) {
     return given(stolen.valid() ? stolen : take_slowly(group));
   }
   TaskId const head = plan.begin()->second;
-  // Its inputs stay loaded for the group: the task is a committed one from now on.
+  // Its inputs stay loaded for the group, since the task will be committed.
   m_board->remove(head);
   return given(head);
 }
@@ -125,7 +125,7 @@ TaskId DartsScheduler::steal(GroupId group) {
       auto const& task = m_view->task(id);
       if (!m_slower.is_fast(task, group)) continue;
       m_board->remove(id);
-      // On one node its inputs stay loaded: the task is about to be committed there.
+      // On the same node its inputs stay loaded: the task will be committed there.
       if (m_view->topology().group(other).node != m_view->topology().group(group).node) refresh_inputs(task, other);
       return id;
     }
@@ -148,8 +148,7 @@ void DartsScheduler::forget(Task const& task) {
   for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) refresh_inputs(task, GroupId(g));
 }
 
-// Whether the task is free is asked at the next call of `next`: now the datum whose eviction withdrew it may still
-// count as loaded.
+// The next call of `next` checks whether the task is free: now the evicted datum may still count as loaded.
 void DartsScheduler::withdrawn(TaskId id, GroupId group) {
   auto const& task = m_view->task(id);
   refresh_inputs(task, group);

@@ -9,7 +9,7 @@
 namespace granary {
 namespace {
 
-// With this many readers or fewer, a datum's highest priority is found by looking at all of them.
+// With at most this many readers, a datum's highest priority is found by linear search.
 constexpr std::size_t few_users = 8;
 
 template <class Function>
@@ -19,7 +19,7 @@ void for_each_group(std::uint64_t groups, Function&& function) {
 
 __extension__ using Wide = __int128;
 
-// transfer / computation, compared exactly; nothing to compute is an infinite ratio.
+// Compares transfer / computation exactly; with nothing to compute the ratio is infinite.
 int compare_ratios(std::int64_t transfer_a, std::int64_t computation_a, std::int64_t transfer_b,
                    std::int64_t computation_b) {
   if (computation_a == 0 || computation_b == 0) return (computation_a == 0 ? 1 : 0) - (computation_b == 0 ? 1 : 0);
@@ -189,7 +189,7 @@ void DartsIndex::give_back_place(std::uint32_t data) {
   m_free_places.push_back(std::exchange(m_places[data], no_place));
 }
 
-// Enters the task into S0 or S1 of the data that it misses, or takes it out.
+// Adds the task to S0 or S1 of its missing data, or removes it.
 template <bool Add>
 void DartsIndex::count(std::uint32_t slot, std::size_t group) {
   auto const& ready = m_ready[slot];
@@ -230,7 +230,7 @@ void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
     if (allowed(user)) count<false>(user.slot, group);
   }
   entry.loaded = loaded;
-  entry.tops.reset();  // made again when somebody asks
+  entry.tops.reset();  // rebuilt on demand
   mark_changed(data, group);
   for (auto const& user : users_of(data)) {
     if (!allowed(user)) continue;
@@ -259,7 +259,7 @@ void DartsIndex::update_keys(std::size_t group) {
   for (auto const data : m_changed[group]) {
     auto& entry = datum(data, group);
     entry.changed = false;
-    // Without S0 and S1 a datum comes after all others, and lines 14 to 17 do not ask which it is.
+    // A datum without S0 and S1 comes after all others; lines 14 to 17 treat all of them alike.
     if (entry.loaded || entry.size[0] + entry.size[1] == 0) {
       m_candidates[group].erase(data);
       give_back_place(data);

@@ -17,43 +17,44 @@
 
 namespace granary {
 
-/// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that stand in no plan, and for every group k and
-/// every datum D that they read and that is not loaded on k the values that Algorithm 3 compares, kept up to date as
-/// tasks and replicas come and go.
+/// readyTasks and dataNotInMem of DARTS (section 5.3): the ready tasks that are in no plan, and the values that
+/// Algorithm 3 compares, for every group k and every datum D that they read and that is not loaded on k. The values are
+/// updated incrementally.
 ///
-/// A datum is *loaded* for a group when it has a place on the group's node or is an input of a planned or committed
-/// task of the group. What a task only writes is not an input. A task is considered only for the groups that it was
-/// added for. Sums are of integer nanoseconds, hence exact: a task's durations are asked for when it is added.
+/// A datum is *loaded* for a group when it is allocated on the group's node or is an input of a planned or committed
+/// task of the group. Data that a task only writes are not inputs. A task is considered only for the groups given when
+/// it was added. Sums are of integer nanoseconds and therefore exact; a task's durations are read when it is added.
 ///
-/// Adding and removing a task costs O(inputs · groups · log); a datum that is loaded or lost costs O(ready tasks that
-/// read it).
+/// Adding and removing a task costs O(inputs · groups · log); loading or losing a datum costs O(ready tasks that read
+/// it).
 class DartsIndex {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
-  /// `groups`: those that it is considered for, of those that it is allowed on.
+  /// `groups`: the groups for which it is considered, of those on which it is allowed.
   void add(TaskId task, std::uint64_t groups);
   void remove(TaskId task);
   [[nodiscard]] bool contains(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
 
-  /// Looks again at whether the datum is loaded for the group.
+  /// Updates whether the datum is loaded for the group.
   void refresh(DataId data, GroupId group);
-  /// The datum's replicas changed somewhere, and with them the time to load it.
+  /// The datum's replicas changed on some node, and with them the time to load it.
   void replicas_changed(DataId data);
   [[nodiscard]] bool loaded(DataId data, GroupId group) const;
 
-  /// Line 6: D_opt; invalid when no task is one or two data from free on the group.
+  /// Line 6: D_opt; invalid when no task lacks only one or two data on the group.
   [[nodiscard]] DataId best_data(GroupId group);
-  /// S0(D), in the order in which it is planned: by priority, then submission. O(ready tasks that read D).
+  /// S0(D), in the order of planning: by priority, then submission. O(ready tasks that read D).
   [[nodiscard]] std::vector<TaskId> enabled_by(DataId data, GroupId group) const;
   /// Line 11: the task of S1(D) with the highest priority; invalid when there is none.
   [[nodiscard]] TaskId best_one_further(DataId data, GroupId group);
   /// Line 15: the ready task with the highest priority; invalid when there is none.
   [[nodiscard]] TaskId best_ready(GroupId group);
 
-  /// Tasks that became free on some group since the last call, by priority, then submission; some may be free no more.
+  /// Tasks that became free on some group since the last call, by priority, then submission; some may not be free any
+  /// more.
   [[nodiscard]] std::vector<TaskId> take_free_candidates();
-  /// Whether all the task's inputs are loaded for the group; false for a group that it is not considered for.
+  /// Whether all the task's inputs are loaded for the group; false for a group for which it is not considered.
   [[nodiscard]] bool is_free(TaskId task, GroupId group) const;
 
  private:
@@ -71,7 +72,7 @@ class DartsIndex {
     [[nodiscard]] std::span<Input> inputs() { return {many ? many.get() : few.data(), input_count}; }
     [[nodiscard]] std::span<Input const> inputs() const { return {many ? many.get() : few.data(), input_count}; }
   };
-  // Of a ready task for one group.
+  // A ready task's state for one group.
   struct Lane {
     std::int64_t duration_ns = 0;
     std::uint32_t missing = 0;  // inputs that are not loaded
@@ -83,15 +84,15 @@ class DartsIndex {
   struct Tops {
     std::array<LazyTaskHeap, 2> of;  // S0, S1
   };
-  // Of a datum that ready tasks read, for one group.
+  // The state, for one group, of a datum that ready tasks read.
   struct Datum {
     std::int64_t computation_ns = 0;  // computation_time: durations of S0
     std::int64_t task_left_ns = 0;
     std::int64_t transfer_ns = 0;
     std::array<std::uint32_t, 2> size{};  // |S0|, |S1|
-    std::unique_ptr<Tops> tops;           // only where many tasks read the datum
+    std::unique_ptr<Tops> tops;           // only if many tasks read the datum
     bool loaded = false;
-    bool changed = false;  // stands in m_changed: its key may be out of date
+    bool changed = false;  // is in m_changed: its key may be out of date
     bool transfer_changed = true;
   };
   struct Key {
@@ -112,7 +113,7 @@ class DartsIndex {
     LazyTaskHeap heap;
   };
 
-  // Of data that have a place.
+  // For data that have a place.
   [[nodiscard]] Datum& datum(std::uint32_t data, std::size_t group) {
     return m_data[m_places[data] * m_groups + group];
   }
@@ -147,7 +148,7 @@ class DartsIndex {
   std::vector<Ready> m_ready;  // by slot
   std::vector<Lane> m_lanes;   // by slot and group
   std::vector<std::uint32_t> m_free_slots;
-  // Ready tasks read few of all data: those have a place in what follows, the others four bytes.
+  // Ready tasks read few of all data: these have a place in the arrays below, the others take four bytes.
   static constexpr std::uint32_t no_place = 0xffffffffU;
   std::vector<std::uint32_t> m_places;  // by datum
   std::vector<std::uint32_t> m_free_places;

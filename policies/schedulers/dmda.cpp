@@ -7,7 +7,7 @@
 namespace granary {
 namespace {
 
-/// DMDA (DARTS, Algorithm 1): the tasks that were assigned to a group run in the order of their release.
+/// DMDA (DARTS, Algorithm 1): the tasks assigned to a group run in the order of their release.
 class DmdaScheduler final : public DmdaBase {
  public:
   using DmdaBase::DmdaBase;

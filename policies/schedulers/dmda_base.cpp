@@ -8,8 +8,8 @@
 namespace granary {
 namespace {
 
-// Transfers that may compete with one to the node: those to and from each device, or without any each node, that has
-// workers and whose links share a bus with the node's.
+// The transfers that may compete with one to the node: those from and to each device (or, without devices, each node)
+// that has workers and whose links share a bus with the node's.
 double competing_transfers(Topology const& topology, NodeId node) {
   auto const& machine = topology.machine();
   auto const compete = [&](auto&& of_other) {

@@ -13,18 +13,18 @@
 
 namespace granary {
 
-/// DMDA (DARTS, Algorithm 1): a task that becomes ready is assigned at once, to the group with the least
-/// alpha · end + beta · transfers, where end = expected start + kernel time and transfers are the sum of equation 4.2
-/// over the inputs that neither are on the node nor will be brought there by a task assigned before. With the defaults
-/// alpha = beta = 1 that is C(T, PU) of equation 4.2 on top of the group's expected start. Equal ones: the first group.
+/// DMDA (DARTS, Algorithm 1): a ready task is assigned at once to the group with the smallest alpha · end + beta ·
+/// transfers. end is the expected start plus the kernel time; transfers is the sum of equation 4.2 over the inputs that
+/// are not on the node and that no earlier assigned task will bring there. With the defaults alpha = beta = 1 this is
+/// C(T, PU) of equation 4.2 plus the group's expected start. Ties go to the first group.
 ///
-/// Transfers are predicted to share their buses with all others that may cross them, into and out of each device, as
-/// the peer predicts them (there whatever the buses are): with the times of transfers that are alone, tasks of a
-/// Cholesky factorization on four devices behind one bus change places for the slightest imbalance, and half as many
-/// bytes again are moved. The option `contention`, from 0 to 1, is how much of that slowdown is believed.
+/// Predicted transfers share their buses with all others that may cross them, from and to each device, as StarPU
+/// predicts them (there independently of the buses). With the times of single transfers, tasks of a Cholesky
+/// factorization on four devices behind one bus change groups for the slightest imbalance, and 50 % more bytes are
+/// moved. The option `contention`, from 0 to 1, scales that slowdown.
 ///
-/// A group's queue is its plan on the board. This is what `dmda`, `dmdar` and `dmdas` share; they differ in the order
-/// of the queue and in which of its tasks is taken. An assignment costs O(groups · (accesses + committed tasks) + log).
+/// A group's queue is its plan on the board. `dmda`, `dmdar` and `dmdas` share this class; they differ in the order of
+/// the queue and in the task that is taken. An assignment costs O(groups · (accesses + committed tasks) + log).
 class DmdaBase : public Scheduler {
  public:
   /// Options: alpha (1), beta (1), contention (1).
@@ -51,9 +51,9 @@ class DmdaBase : public Scheduler {
     Duration duration{0};
   };
 
-  /// Tasks of smaller rank stand before the others in a group's queue, of equal rank in the order of arrival.
+  /// A group's queue is sorted by rank, equal ranks by arrival.
   [[nodiscard]] virtual std::int64_t rank(Task const&) const { return 0; }
-  /// The task of the group's queue, which is not empty, that is taken next.
+  /// The next task to take from the group's queue, which is not empty.
   [[nodiscard]] virtual TaskId choose(GroupId group) { return m_board->plan(group).begin()->second; }
   /// The task has joined the group's queue, or is about to leave it.
   virtual void joined(Task const&, GroupId) {}
@@ -65,7 +65,7 @@ class DmdaBase : public Scheduler {
   double m_alpha;
   double m_beta;
   double m_contention;
-  std::vector<double> m_slowdown;  // by group: of transfers to its node
+  std::vector<double> m_slowdown;  // by group: slowdown of transfers to its node
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   ExpectedStart m_start;

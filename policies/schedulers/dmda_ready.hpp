@@ -8,9 +8,9 @@
 
 namespace granary {
 
-/// DMDA whose queues are reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks
-/// that needs the fewest bytes brought to its node. Algorithm 2 does not look at priorities; rank() makes classes of
-/// tasks among which it chooses.
+/// DMDA with queues reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks that
+/// needs the fewest bytes brought to its node. Algorithm 2 ignores priorities; here it chooses among the tasks of the
+/// smallest rank().
 class DmdaReady : public DmdaBase {
  public:
   using DmdaBase::DmdaBase;
@@ -32,7 +32,7 @@ class DmdaReady : public DmdaBase {
   void joined(Task const& task, GroupId group) final { m_order.add(task, group, rank(task)); }
   void leaves(Task const& task, GroupId group) final {
     m_order.remove(task.id, group);
-    m_order.touch_all(task, view().topology().group(group).node);  // its data are about to be brought there
+    m_order.touch_all(task, view().topology().group(group).node);  // its data will be brought there
   }
 
   ReadyOrder m_order;

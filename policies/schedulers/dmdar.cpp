@@ -7,8 +7,8 @@
 namespace granary {
 namespace {
 
-/// DMDA with *Ready* over the whole queue of the group (DARTS, Algorithms 1 and 2); of tasks that need equally many
-/// bytes the first that was released.
+/// DMDA with *Ready* over the whole queue of the group (DARTS, Algorithms 1 and 2); among tasks that need equally many
+/// bytes, the first released one.
 class DmdarScheduler final : public DmdaReady {
  public:
   using DmdaReady::DmdaReady;

@@ -9,8 +9,8 @@
 namespace granary {
 namespace {
 
-/// DMDAS (DARTS, section 4.2): queues sorted by priority, and *Ready* among the tasks that are as urgent as the head of
-/// the queue.
+/// DMDAS (DARTS, section 4.2): queues sorted by priority, with *Ready* among the tasks that have the priority of the
+/// head.
 class DmdasScheduler final : public DmdaReady {
  public:
   using DmdaReady::DmdaReady;

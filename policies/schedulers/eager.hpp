@@ -11,7 +11,7 @@
 
 namespace granary {
 
-/// EAGER (DARTS, section 4.1): one queue that all groups share; tasks run in the order in which they became ready.
+/// EAGER (DARTS, section 4.1): all groups share one queue; tasks run in the order in which they became ready.
 class EagerScheduler final : public Scheduler {
  public:
   void attach(SystemView const& view, PlanBoard& board) override;

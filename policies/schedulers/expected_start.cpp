@@ -50,8 +50,8 @@ Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep w
   if (busy_until.size() == 1) return busy_until.front() + work;
   std::ranges::sort(busy_until);
   if (count == 0) return busy_until.front();
-  // The work poured over the lanes stands at this level; whole tasks below it are placed, then one each where it ends
-  // first.
+  // A water-filling of the work over the lanes reaches this level. Whole tasks are placed below it; the remaining ones
+  // go, one each, to the lanes on which they end first.
   Rep level = 0;
   Rep below = 0;
   for (std::size_t i = 0; i < busy_until.size(); ++i) {

@@ -10,21 +10,21 @@
 
 namespace granary {
 
-/// When a group could start one more task: what is left of the running ones, then the committed and the queued ones in
-/// turn on whichever worker is free first. The scheduler that owns it passes `issued` and `finished` on.
+/// The time at which a group could start one more task: after the rest of the running tasks, then the committed and
+/// queued tasks in turn, each on the first free worker. The scheduler that owns it forwards `issued` and `finished`.
 class ExpectedStart {
  public:
   void attach(SystemView const& view);
   void issued(TaskId task);
   void finished(TaskId task);
 
-  /// Counted from now; `queued` tasks that take `work` together stand before it and are not committed yet. Queued tasks
-  /// are taken to be equally long. O(committed tasks + workers · log workers).
+  /// The time from now; `queued` tasks of together `work` precede it and are not committed yet. Queued tasks are
+  /// assumed to be equally long. O(committed tasks + workers · log workers).
   [[nodiscard]] Duration operator()(GroupId group, Duration work, std::size_t queued) const;
 
  private:
   struct Lane {
-    Instant since{};           // when the first of the tasks that it holds started
+    Instant since{};           // when its oldest task started
     std::uint32_t held = 0;    // tasks that were issued to it
     std::uint32_t number = 0;  // among the workers of its group
   };
@@ -33,8 +33,8 @@ class ExpectedStart {
   mutable std::vector<Duration::rep> m_scratch;
 };
 
-/// When the first of the lanes is free, which are busy until the given instants, once `count` tasks of together `work`
-/// were started on them in turn, all equally long. Changes `busy_until`, which is not empty.
+/// When the first lane is free after `count` equally long tasks of together `work` were started in turn; the lanes are
+/// busy until the given instants. Changes `busy_until`, which is not empty.
 [[nodiscard]] Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep work, std::size_t count);
 
 }  // namespace granary

@@ -9,16 +9,16 @@
 namespace granary {
 namespace {
 
-/// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group that is expected to
-/// complete it first, given when a worker there is free of all that runs or waits, and the task's running time there.
-/// `heft` keeps the queues in the order of release, `heftp` by priority, for which submit bottom levels over each
-/// task's shortest time. Equal priorities: the order of release.
+/// The dynamic HEFT variants (Static, section V): a ready task joins the queue of the group with the earliest expected
+/// completion, which is the time at which a worker there has finished all running and waiting tasks, plus the task's
+/// run time there. `heft` keeps the queues in the order of release, `heftp` by priority (submit bottom levels over each
+/// task's shortest time), equal priorities by release.
 ///
-/// The paper does not say how transfers count. Here their time is added to the completion, although they may overlap
-/// with what runs before, since they occupy links; so `heft` is the rule of `dmda`, and `heftp` that of `dmdas` without
-/// *Ready*. On mirage (Cholesky, 32 tiles) that moves a third less than max(start, transfers) and is as fast. Expected
-/// starts follow from what really runs: errors of the estimates are not carried on. There is no insertion into gaps as
-/// in the static HEFT: a queue of ready tasks has none.
+/// The paper does not say how transfers count. Here their time is added to the completion although transfers may
+/// overlap with earlier tasks, since they occupy links. So `heft` is the rule of `dmda`, and `heftp` that of `dmdas`
+/// without *Ready*. On mirage (Cholesky, 32 tiles) this moves a third fewer bytes than max(start, transfers) and is as
+/// fast. Expected starts follow from the tasks that really run, so errors of the estimates do not accumulate. There is
+/// no insertion into gaps as in the static HEFT: a queue of ready tasks has none.
 class HeftScheduler final : public DmdaBase {
  public:
   HeftScheduler(PolicyOptions& options, bool by_priority) : DmdaBase(options), m_by_priority(by_priority) {}

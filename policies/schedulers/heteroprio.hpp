@@ -7,12 +7,14 @@
 
 namespace granary {
 
-/// Heteroprio (LAHeteroprio, section "Heteroprio"; Static, section VI): a bucket of ready tasks per operation, an order
-/// of buckets per kind of worker, and speed-up factors that keep slow workers from the last tasks of a bucket.
+/// Heteroprio (LAHeteroprio, section "Heteroprio"; Static, section VI): one bucket of ready tasks per operation, an
+/// order of buckets per kind of worker, and speed-up factors that keep slow workers away from the last tasks of a
+/// bucket.
 ///
-/// As in Static, buckets of similar acceleration are one (HP+CGV) and slow workers take the least urgent task where
-/// fast ones look first. Its spoliation (HP+Sp and what builds on it) takes back tasks that run, which granary does not
-/// do; instead a slow worker only starts what the fast ones would not end sooner, see HeteroprioBuckets.
+/// As in Static, buckets of similar acceleration are merged (HP+CGV), and slow workers take the least urgent task of
+/// buckets that fast ones visit first. Its spoliation (HP+Sp and its extensions) takes back running tasks, which
+/// granary does not do. Instead a slow worker starts only tasks that the fast ones would not end sooner, see
+/// HeteroprioBuckets.
 class HeteroprioScheduler final : public Scheduler {
  public:
   explicit HeteroprioScheduler(HeteroprioOptions options) : m_buckets(std::move(options)) {}

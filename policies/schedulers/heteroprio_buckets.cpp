@@ -12,7 +12,7 @@ namespace granary {
 namespace {
 
 constexpr std::uint32_t no_bucket = 0xffffffffU;
-// How often the order follows the models, and how many tasks their means remember.
+// How often the order is updated from the models, and over how many tasks their means reach.
 constexpr std::uint64_t order_every = 32;
 constexpr std::uint32_t remembered = 32;
 
@@ -44,8 +44,8 @@ std::map<std::string, double, std::less<>> factors(PolicyOptions& options) {
                       std::from_chars(element.data() + at + 1, end, factor).ptr == end && factor > 0 && factor < 1e12;
     if (!read || !result.emplace(element.substr(0, at), factor).second) {
       throw InvalidArgument("option 'speedup' of policy '" + options.policy() +
-                            "' is a list of codelet@factor with positive factors, each codelet once; '" + element +
-                            "' is not");
+                            "' must be a list of codelet@factor with positive factors, each codelet once; '" + element +
+                            "' is invalid");
     }
   }
   return result;
@@ -168,7 +168,7 @@ std::size_t HeteroprioBuckets::fast_workers(BucketGrid::List const& list, Worker
   return static_cast<std::size_t>(std::popcount(groups)) * m_options.workers_per_device;
 }
 
-// Else the first group that is asked would take all tasks, while workers of the others idle.
+// Otherwise the first group that asks would take all tasks, while workers of the others idle.
 bool HeteroprioBuckets::may_take_ahead(BucketGrid::List const& list, GroupId group, Claim claim) const {
   auto const& mine = m_view->topology().group(group);
   std::size_t const held = m_view->committed(group).size();
@@ -194,9 +194,9 @@ bool HeteroprioBuckets::enough_for_slow(std::uint32_t b, BucketGrid::List const&
   return bucket.fast_work >= slow * m_options.limit * static_cast<double>(workers) * (1 - 1e-9);
 }
 
-// Nothing waits for ever. A task that no fast worker may run is never kept from a slow one; otherwise a fast group is
-// asked for it when it becomes ready and after each task that the group ends, and takes it at the latest when it holds
-// nothing else.
+// No task starves. A task that no fast worker may run is never withheld from a slow one. Otherwise a fast group is
+// asked when it becomes ready and after each task that the group ends, and takes it at the latest when it holds nothing
+// else.
 HeteroprioBuckets::Taking HeteroprioBuckets::taking(std::uint32_t bucket, BucketGrid::List const& list, GroupId group,
                                                     Claim claim) const {
   if (list.tasks.empty() || !list.allowed_on(group)) return Taking::Nothing;
@@ -205,7 +205,7 @@ HeteroprioBuckets::Taking HeteroprioBuckets::taking(std::uint32_t bucket, Bucket
   if (factor == 0 || workers.kind == best || list.workers[static_cast<std::size_t>(best)] == 0) {
     return may_take_ahead(list, group, claim) ? Taking::MostUrgent : Taking::Nothing;
   }
-  // What a slow worker cannot start now may be done elsewhere before it could.
+  // Another group may finish it before this slow worker could start it.
   if (m_view->committed(group).size() >= workers.workers.size()) return Taking::Nothing;
   if (!enough_for_slow(bucket, list)) return Taking::Nothing;
   bool const least = m_options.slow == HeteroprioOptions::Slow::LeastUrgent ||

@@ -15,17 +15,17 @@
 
 namespace granary {
 
-/// What a user may say about buckets; docs/heteroprio.md lists the options.
+/// The options for buckets; docs/heteroprio.md lists them.
 struct HeteroprioOptions {
-  /// Which task of a bucket a slow worker takes. Auto: the least urgent one where fast workers look first, which they
-  /// reach late; elsewhere the most urgent one, which they would reach even later.
+  /// Which task of a bucket a slow worker takes. Auto: the least urgent one of buckets that fast workers visit first,
+  /// since they reach it late; the most urgent one of other buckets, which they would reach even later.
   enum class Slow : std::uint8_t { Auto, LeastUrgent, MostUrgent };
 
   std::array<NamedLevels, worker_kinds> orders;          ///< `cpu`, `device`
   std::map<std::string, double, std::less<>> speed_ups;  ///< `speedup`: a device's speed over a CPU core's, by codelet
   std::array<double, worker_kinds> merge{1.1, 2};        ///< `merge_cpu`, `merge_device`
-  double limit = 1;                                      ///< multiplies N_fast S; 0: slow workers take what they find
-  bool count_buckets = false;  ///< `count=bucket`: the paper's limit also where no speed-up factor is stated
+  double limit = 1;                                      ///< multiplies N_fast S; 0: slow workers are not limited
+  bool count_buckets = false;  ///< `count=bucket`: the paper's limit even without a given speed-up factor
   Slow slow = Slow::Auto;
   std::uint32_t workers_per_device = 0;  ///< 0: the device's lanes
 
@@ -33,20 +33,19 @@ struct HeteroprioOptions {
   static HeteroprioOptions read(PolicyOptions& options);
 };
 
-/// The buckets of `heteroprio` and `laheteroprio`, one per codelet: which tasks are there, in which order each kind of
-/// worker looks, and what slow workers must leave alone. What the user does not say follows from the performance
-/// models' mean times of the tasks that came by.
+/// The buckets of `heteroprio` and `laheteroprio`, one per codelet: their tasks, the order in which each kind of worker
+/// visits them, and the tasks that slow workers must leave. Values that the user does not give follow from the
+/// performance models' mean times of the tasks seen so far.
 ///
-/// Of a bucket with a stated speed-up factor, a slow worker takes a task when at least N_fast S are there. Without one,
-/// it takes a task when the fast workers have as much other work as the task takes it: W >= N_fast t_slow, where W is
-/// the time, on fast workers, of what they hold and of what is in the buckets that they look at up to this one. For one
-/// bucket and fast workers that hold nothing this is the same rule; over all buckets it does not keep slow workers idle
-/// when many small buckets are there, which LAHeteroprio names as its rule's weakness.
+/// From a bucket with a given speed-up factor, a slow worker takes a task when at least N_fast S are there. Without
+/// one, it takes a task when the fast workers have other work for as long as it runs: W >= N_fast t_slow, where W is
+/// the time, on fast workers, of the tasks that they hold and of the buckets that they visit up to this one. For one
+/// bucket and idle fast workers both rules are the same. Over all buckets, the second does not keep slow workers idle
+/// when there are many small buckets, which LAHeteroprio names as its rule's weakness.
 class HeteroprioBuckets {
  public:
-  /// Who else waits for the tasks of a column, and hence how far ahead a fast group takes them: its own as far as it is
-  /// asked; those of `owners`, of which it relieves them, only for a worker that has nothing to do; others no further
-  /// than the other groups.
+  /// Who else waits for the tasks of a column, which limits how far ahead a fast group takes them: its own tasks
+  /// without limit; those of `owners` only for an idle worker; others no further than the other groups.
   struct Claim {
     bool own = false;
     std::uint64_t owners = 0;  ///< bit g: group g
@@ -56,16 +55,16 @@ class HeteroprioBuckets {
 
   void attach(SystemView const& view, std::size_t columns);
 
-  /// Puts a ready task into its codelet's bucket; returns its slot, its own while it is here. O(log tasks), and every
-  /// now and then O(buckets log buckets).
+  /// Adds a ready task to its codelet's bucket and returns its slot, which is unique until the task is removed. O(log
+  /// tasks), and from time to time O(buckets log buckets).
   std::uint32_t put(TaskId task, std::uint32_t column);
-  /// Takes the task out; its slot, or TaskSlots::none when it is not here.
+  /// Removes the task; returns its slot, or TaskSlots::none if it is not here.
   std::uint32_t remove(TaskId task) { return m_grid.erase(task); }
   /// The task that a worker of the group takes from the buckets of a level in a column; invalid when there is none for
   /// it. O(buckets of the level).
   [[nodiscard]] TaskId first(std::vector<std::uint32_t> const& level, std::uint32_t column, GroupId group,
                              Claim claim) const;
-  /// Before `first`: whether the group should be given a task at all now. O(buckets).
+  /// Call before `first`: whether the group should get a task at all now. O(buckets).
   [[nodiscard]] bool look_for(GroupId group);
 
   [[nodiscard]] BucketLevels const& levels(WorkerKind kind) const { return m_levels[static_cast<std::size_t>(kind)]; }
@@ -81,9 +80,9 @@ class HeteroprioBuckets {
     KindTimes times{};
     std::array<std::uint32_t, worker_kinds> samples{};
     SpeedUp speed_up;
-    bool stated = false;       // the user stated the speed-up factor
-    bool first_level = false;  // its best kind looks here first
-    double fast_work = 0;      // W, as of the last look_for
+    bool stated = false;       // the user gave the speed-up factor
+    bool first_level = false;  // its best kind visits it first
+    double fast_work = 0;      // W at the last look_for
   };
 
   std::uint32_t bucket_of(Task const& task);

@@ -16,16 +16,16 @@
 
 namespace granary {
 
-/// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3): a column is a memory node, or there is one.
+/// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3); a column is a memory node, or there is only one.
 ///
-/// Each list is sorted by priority and kept apart by the set of groups that its tasks are allowed on, so that a task
-/// for one group never stands before those of another. Putting and taking cost O(log tasks + distinct sets of groups).
+/// Each list is sorted by priority and belongs to one set of allowed groups, so that a task for one group never blocks
+/// those of another. Insertion and removal cost O(log tasks + distinct sets of groups).
 class BucketGrid {
  public:
   /// Tasks of one bucket, column and set of groups.
   struct List {
     std::uint64_t allowed_groups = 0;
-    std::array<std::uint32_t, worker_kinds> workers{};  ///< that may run them, by kind
+    std::array<std::uint32_t, worker_kinds> workers{};  ///< workers that may run them, by kind
     std::set<RankedTask> tasks;                         ///< the most urgent last
     [[nodiscard]] bool allowed_on(GroupId g) const { return ((allowed_groups >> g.value()) & 1U) != 0; }
   };
@@ -33,7 +33,7 @@ class BucketGrid {
   BucketGrid() = default;
   BucketGrid(Topology const& topology, std::size_t columns) : m_topology(&topology), m_columns(columns) {}
 
-  /// The slot of the task, a small number that is its own while it is here.
+  /// Returns the task's slot, a small number that is unique until the task is removed.
   std::uint32_t insert(RankedTask task, std::uint64_t allowed_groups, std::uint32_t bucket, std::uint32_t column) {
     std::uint32_t const list = list_of(allowed_groups, bucket, column);
     cell(bucket, column)[list].tasks.insert(task);
@@ -51,7 +51,7 @@ class BucketGrid {
     return slot;
   }
 
-  /// Takes the task out; its slot, or TaskSlots::none when it is not here.
+  /// Removes the task; returns its slot, or TaskSlots::none if it is not here.
   std::uint32_t erase(TaskId task) {
     std::uint32_t const slot = m_slots.find(task);
     if (slot == TaskSlots::none) return slot;
@@ -68,7 +68,7 @@ class BucketGrid {
   [[nodiscard]] std::vector<List> const& lists(std::uint32_t bucket, std::uint32_t column) const {
     return m_cells[bucket * m_columns + column];
   }
-  /// How many tasks of the bucket, in all columns, the kind of worker may run.
+  /// The number of tasks of the bucket, in all columns, that the kind of worker may run.
   [[nodiscard]] std::size_t available(std::uint32_t bucket, WorkerKind kind) const {
     return m_available[bucket][static_cast<std::size_t>(kind)];
   }

@@ -18,31 +18,33 @@ namespace granary {
 /// The mean seconds of a bucket's tasks by kind of worker; 0: that kind cannot run them.
 using KindTimes = std::array<double, worker_kinds>;
 
-/// Buckets in the order in which a kind of worker looks at them; those of one level have the same priority.
+/// Buckets in the order in which a kind of worker visits them; buckets of one level have equal priority.
 using BucketLevels = std::vector<std::vector<std::uint32_t>>;
 
-/// What a user says about the order of some buckets, by names of codelets.
+/// The user's order of some buckets, by names of codelets.
 using NamedLevels = std::vector<std::vector<std::string>>;
 
-/// How many times faster a device is than a CPU core; infinite where only devices run the tasks, 0 where only CPU cores
-/// do (Static, section VI).
+/// The speed of a device relative to a CPU core; infinite if only devices run the tasks, 0 if only CPU cores do
+/// (Static, section VI).
 [[nodiscard]] double acceleration(KindTimes const& times);
 
-/// Devices take the highest acceleration first, CPU cores the lowest; what a kind cannot run is left out. A bucket
-/// joins the level before it when its acceleration is within the factor `merge` of that level's first.
+/// Devices visit the highest acceleration first, CPU cores the lowest; buckets that a kind cannot run are omitted. A
+/// bucket joins the previous level if its acceleration is within the factor `merge` of that level's first.
 [[nodiscard]] BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind, double merge);
 
-/// The buckets by the priority P(bucket) that the kind of worker gives them, 0 first; without one, it cannot run them.
+/// The buckets by the priority P(bucket) of the kind of worker, 0 first; without a priority the kind cannot run the
+/// bucket.
 [[nodiscard]] BucketLevels levels_by_priority(std::span<std::optional<std::uint32_t> const> priorities);
 
-/// The stated buckets first, as stated; those that are not named follow in the order of `otherwise`.
+/// The given buckets first, in the given order; the others follow in the order of `otherwise`.
 [[nodiscard]] BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
                                          BucketLevels const& otherwise);
 
-/// LAHeteroprio's indirect access array: the levels one after the other.
+/// LAHeteroprio's indirect access array: the concatenated levels.
 [[nodiscard]] std::vector<std::uint32_t> access_array(BucketLevels const& levels);
 
-/// Which kind of worker runs a bucket's tasks fastest, and how many times faster than the other; factor 0: none does.
+/// The kind of worker that runs a bucket's tasks fastest, and its speed relative to the other; factor 0: neither runs
+/// them.
 struct SpeedUp {
   WorkerKind best = WorkerKind::Cpu;
   double factor = 0;
@@ -51,8 +53,8 @@ struct SpeedUp {
 /// From mean times: the slower kind's over the faster one's.
 [[nodiscard]] SpeedUp speed_up(KindTimes const& times);
 
-/// Whether a worker of the slow kind may take one of `available` tasks: at least N_fast S are there. (LAHeteroprio,
-/// "Speedup factors", says "more than", but its example gives six of 3 x 2 away.)
+/// Whether a worker of the slow kind may take one of `available` tasks: at least N_fast S must be there. (LAHeteroprio,
+/// "Speedup factors", says "more than", but its example allows six of 3 x 2.)
 [[nodiscard]] constexpr bool slow_may_take(std::size_t available, std::size_t fast_workers, double factor) {
   return static_cast<double>(available) >= static_cast<double>(fast_workers) * factor - 1e-9;
 }

@@ -23,9 +23,9 @@ std::size_t count_in(std::string const& text, std::size_t least, std::string con
       value <= LaheteroprioOptions::all) {
     return value;
   }
-  throw InvalidArgument("option '" + key + "' of policy '" + policy + "' is a list of numbers from " +
-                        std::to_string(least) + " on, or 'all', each for a node or kind: name@number; '" + text +
-                        "' is none");
+  throw InvalidArgument("option '" + key + "' of policy '" + policy +
+                        "' must be a list of name@number with a node or kind as name and a number of at least " +
+                        std::to_string(least) + " or 'all'; '" + text + "' is invalid");
 }
 
 void read_per_node(PolicyOptions& options, std::string const& key, std::size_t least,
@@ -97,8 +97,8 @@ void LaheteroprioScheduler::check_node_names() const {
       bool const there = std::ranges::any_of(
           m_nodes, [&, &wanted = name](NodeId node) { return m_view->topology().machine()[node].name == wanted; });
       if (there) continue;
-      throw InvalidArgument("policy 'laheteroprio': there is no memory node '" + name + "' with workers; there are " +
-                            known + ", and cpu and device for all of a kind");
+      throw InvalidArgument("policy 'laheteroprio': there is no memory node '" + name +
+                            "' with workers; the known ones are " + known + ", and cpu and device for all of a kind");
     }
   }
 }

@@ -15,9 +15,9 @@
 
 namespace granary {
 
-/// What a user may say beyond HeteroprioOptions; docs/heteroprio.md lists the options.
+/// Further options besides HeteroprioOptions; docs/heteroprio.md lists them.
 struct LaheteroprioOptions {
-  /// A number per memory node: what is said of its name, else of its kind of worker, else of all.
+  /// A number per memory node: given for its name, or else its kind of worker, or else for all.
   struct PerNode {
     std::array<std::size_t, worker_kinds> of_kind{};
     std::map<std::string, std::size_t, std::less<>> of_node;
@@ -26,29 +26,29 @@ struct LaheteroprioOptions {
   static constexpr std::size_t all = 1U << 20;
 
   HeteroprioOptions buckets;
-  std::optional<Affinity> formula;  ///< `formula`; none: the automatic choice
+  std::optional<Affinity> formula;  ///< `formula`; empty: the automatic choice
   double theta = 1000;              ///< of LS_SDHB
   double alpha = 0.5;               ///< of equation 12
   PerNode run{{1, 1}, {}};          ///< `l`: the locality coefficient
   PerNode near{{all, 1}, {}};       ///< `S`: the size of the near sub-group
-  bool measure_all = false;         ///< `bmd=all`: a BMD counter also for MC when it is not in use, O(nodes²) per task
+  bool measure_all = false;  ///< `bmd=all`: a BMD counter also for MC while it is not in use, O(nodes²) per task
 
   /// Throws InvalidArgument when a value is malformed.
   static LaheteroprioOptions read(PolicyOptions& options);
 };
 
-/// LAHeteroprio: the buckets of Heteroprio in lists by memory node. A formula says whose list a ready task joins, and
-/// the workers of a node look at their own lists first, then at those of near nodes.
+/// LAHeteroprio: the buckets of Heteroprio in lists by memory node. A formula selects the list that a ready task joins.
+/// The workers of a node visit their own lists first, then those of near nodes.
 ///
-/// Departures from the paper. Ties of a formula go to the node that released the task, else to the node with the fewest
-/// tasks. Since groups are given tasks ahead of their workers, tasks in the lists of another node whose workers are of
-/// the same kind are only taken for a worker that has nothing to do.
+/// Departures from the paper: Ties of a formula go to the node that released the task, else to the node with the fewest
+/// tasks. Groups get tasks ahead of their workers, so tasks in the lists of another node with workers of the same kind
+/// are taken only for an idle worker.
 class LaheteroprioScheduler final : public Scheduler {
  public:
   explicit LaheteroprioScheduler(LaheteroprioOptions options)
       : m_options(std::move(options)), m_buckets(m_options.buckets), m_choice(m_options.formula) {}
 
-  /// Throws InvalidArgument when an option names a memory node that is not there.
+  /// Throws InvalidArgument when an option names a memory node that does not exist.
   void attach(SystemView const& view, PlanBoard& board) override;
   /// O(accesses nodes + log tasks).
   void ready(TaskId task) override;
@@ -62,9 +62,9 @@ class LaheteroprioScheduler final : public Scheduler {
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 
   [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
-  /// The formula in use, and the BMD counter of each; that of MC counts when it is in use or `bmd=all`.
+  /// The formula in use, and the BMD counter of each; MC is counted only while it is in use, or with `bmd=all`.
   [[nodiscard]] AffinityChoice const& choice() const { return m_choice; }
-  /// The tasks that `next` has given, to which the BMD counters refer.
+  /// The number of tasks returned by `next`, to which the BMD counters refer.
   [[nodiscard]] std::uint64_t given() const { return m_given; }
   /// Equation 12 from each column's node to each, row by row.
   [[nodiscard]] std::vector<double> const& distances() const { return m_distances; }
@@ -93,12 +93,12 @@ class LaheteroprioScheduler final : public Scheduler {
   std::vector<double> m_transfers;              // equation 10
   std::vector<double> m_distances;              // equation 12
   std::vector<std::vector<GridStop>> m_orders;  // by group
-  std::uint64_t m_ordered = 0;                  // the buckets' version that m_orders follow
+  std::uint64_t m_ordered = 0;                  // the version of the buckets for which m_orders were computed
   std::vector<std::size_t> m_tasks_in;          // by column
-  std::vector<Columns> m_pushed;                // by slot: the column that each formula named
+  std::vector<Columns> m_pushed;                // by slot: the column that each formula chose
   std::vector<std::uint32_t> m_list_of;         // by slot: the column that the task is in
-  std::vector<AffinityDatum> m_data;            // of the task in hand
-  std::uint32_t m_releaser = none;              // the column whose worker released the tasks that become ready
+  std::vector<AffinityDatum> m_data;            // of the current task
+  std::uint32_t m_releaser = none;              // the column of the worker that released the tasks that become ready
   std::uint64_t m_given = 0;
 };
 

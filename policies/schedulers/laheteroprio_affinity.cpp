@@ -32,7 +32,7 @@ double affinity_score(Affinity formula, std::span<AffinityDatum const> data, std
     case Affinity::LS_SDHB:
       return read_here + theta * written_count_here * written_here;
     case Affinity::LC_SMWB:
-      // Times the number of data, which is the same for all columns: whole numbers do not round.
+      // Multiplied by the number of data, which is the same for all columns: integers do not round.
       return -(read_away * count + written_away * (2 * count - written_count));
     case Affinity::LaRU:
     case Affinity::MC:

@@ -17,28 +17,28 @@
 
 namespace granary {
 
-/// The six ways of LAHeteroprio to choose the memory node whose list a task joins.
+/// The six formulas of LAHeteroprio for the memory node whose list a task joins.
 enum class Affinity : std::uint8_t {
   LaRU,     ///< the node of the worker that released the task
-  MC,       ///< the least time of transfers, as estimated
+  MC,       ///< the shortest estimated time of transfers
   LS_SDH,   ///< equation 6: the most bytes there
-  LS_SDH2,  ///< equation 7: the same, bytes that are written squared
-  LS_SDHB,  ///< equation 8: the same, bytes that are written times theta and the number of data written
-  LC_SMWB,  ///< equation 9: the fewest bytes to bring, those that are written up to twice
+  LS_SDH2,  ///< equation 7: the same, with written bytes squared
+  LS_SDHB,  ///< equation 8: the same, with written bytes times theta and the number of written data
+  LC_SMWB,  ///< equation 9: the fewest bytes to bring, with written bytes counted up to twice
 };
 inline constexpr std::size_t affinities = 6;
 inline constexpr std::array<char const*, affinities> affinity_names{"LaRU",    "MC",      "LS_SDH",
                                                                     "LS_SDH2", "LS_SDHB", "LC_SMWB"};
 
-/// A datum of a task: `on` has bit c set when it is there on column c of the grid.
+/// A datum of a task: bit c of `on` is set when it is present on column c of the grid.
 struct AffinityDatum {
   Bytes bytes = 0;
   bool written = false;
   std::uint64_t on = 0;
 };
 
-/// How well column `c` suits a task with these data under one of the equations 6 to 9; the highest is best, costs are
-/// negative. Exact, so that equal scores compare equal, while squares stay below 2^53.
+/// The score of column `c` for a task with these data, by one of the equations 6 to 9; higher is better, costs are
+/// negative. Exact while squares stay below 2^53, so that ties are detected.
 [[nodiscard]] double affinity_score(Affinity formula, std::span<AffinityDatum const> data, std::size_t column,
                                     double theta);
 
@@ -46,29 +46,29 @@ struct AffinityDatum {
 [[nodiscard]] std::uint64_t best_columns(Affinity formula, std::span<AffinityDatum const> data, std::size_t columns,
                                          double theta);
 
-/// LAHeteroprio's automatic choice: for each formula a BMD counter ("best memory node difference") of the tasks for
-/// which it names another node when they are popped than when they were pushed. The lowest counter chooses the next
-/// task's node; of equal ones the formula that is in use stays.
+/// LAHeteroprio's automatic choice. Each formula has a BMD counter ("best memory node difference"): the number of tasks
+/// for which it chooses another node at the pop than at the push. The formula with the lowest counter chooses the next
+/// task's node; on a tie the current one stays.
 ///
-/// A formula's answer differs when the node that it chose is no longer among its best: a tie that is broken otherwise
-/// is no difference.
+/// A formula's choice differs when the node chosen at the push is no longer among its best: a tie that is broken
+/// differently is no difference.
 class AffinityChoice {
  public:
-  /// Those that compete.
+  /// The formulas that compete.
   static constexpr std::array<Affinity, 4> rivals{Affinity::LS_SDHB, Affinity::LS_SDH2, Affinity::LC_SMWB,
                                                   Affinity::LS_SDH};
 
-  /// Without a stated formula the choice is automatic.
+  /// Without a given formula the choice is automatic.
   explicit AffinityChoice(std::optional<Affinity> stated) : m_stated(stated) {}
 
   /// The formula for the next task.
   [[nodiscard]] Affinity formula() const { return m_stated.value_or(m_chosen); }
-  /// A task was popped: whether its node differs for this formula.
+  /// A task was popped; `differs`: the formula now chooses another node.
   void compared(Affinity formula, bool differs) {
     auto& count = m_differences[static_cast<std::size_t>(formula)];
     if (differs) ++count;
   }
-  /// Looks at the counters again.
+  /// Chooses the formula from the counters again.
   void choose() {
     for (Affinity const rival : rivals) {
       if (differences(rival) < differences(m_chosen)) m_chosen = rival;

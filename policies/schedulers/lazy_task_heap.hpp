@@ -12,7 +12,7 @@
 
 namespace granary {
 
-/// A task and its priority; the one that runs first is the greatest: higher priority, then the earlier submission.
+/// A task and its priority; the one that runs first is the greatest: higher priority, then earlier submission.
 struct RankedTask {
   std::int64_t priority = 0;
   TaskId task;
@@ -22,14 +22,14 @@ struct RankedTask {
   }
 };
 
-/// A heap of tasks from which those that left their set are only dropped when they come to the top, or outnumber the
+/// A heap of tasks with lazy deletion: tasks that left the set are dropped when they reach the top, or outnumber the
 /// rest.
 ///
-/// `live(task)` says whether the task still belongs to the set; a task may have been pushed several times. Push and top
-/// cost O(log size) amortised.
+/// `live(task)` tells whether the task is still in the set; a task may be pushed several times. Push and top cost O(log
+/// size) amortised.
 class LazyTaskHeap {
  public:
-  /// `live_count` is the size of the set, with this task.
+  /// `live_count` is the size of the set, including this task.
   template <class Live>
   void push(RankedTask task, std::size_t live_count, Live&& live) {
     m_tasks.push_back(task);
@@ -60,7 +60,7 @@ class LazyTaskHeap {
   void clean(Live&& live) {
     std::erase_if(m_tasks, [&](RankedTask const& entry) { return !live(entry.task); });
     std::sort(m_tasks.begin(), m_tasks.end(), [](RankedTask const& a, RankedTask const& b) { return b < a; });
-    m_tasks.erase(std::unique(m_tasks.begin(), m_tasks.end()), m_tasks.end());  // sorted this way, it is a heap
+    m_tasks.erase(std::unique(m_tasks.begin(), m_tasks.end()), m_tasks.end());  // a sorted array is a heap
   }
 
   std::vector<RankedTask> m_tasks;

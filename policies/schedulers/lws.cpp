@@ -14,7 +14,7 @@ SchedulerRegistration const lws_registration("lws", [](PolicyOptions& options) {
   return std::make_unique<LwsScheduler>(options);
 });
 
-// Distances are times to move this much.
+// Distances are the transfer times of this many bytes.
 constexpr Bytes distance_bytes = 1_MiB;
 
 }  // namespace
@@ -32,7 +32,7 @@ void LwsScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_neighbours.resize(count);
   for (std::uint32_t g = 0; g < count; ++g) {
     auto& others = m_neighbours[g];
-    // Of equally near ones the next in a ring, so that not every thief goes to the same victim.
+    // Equally near groups in ring order, so that not all thieves choose the same victim.
     for (std::uint32_t i = 1; i < count; ++i) others.emplace_back((g + i) % count);
     std::ranges::stable_sort(others, {}, [&](GroupId other) {
       return topology.route_time(topology.group(other).node, topology.group(GroupId(g)).node, distance_bytes);

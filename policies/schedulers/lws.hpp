@@ -16,21 +16,21 @@
 namespace granary {
 
 /// LWS, locality work stealing (DARTS, section 4.3): every group has a queue sorted by priority, then by arrival. A
-/// task joins the queue of the group that released it; where it may not run, of the least loaded group where it may;
-/// tasks that nobody released go round the workers. A group that is about to idle and has an empty queue steals a set
-/// of tasks from another one's queue, the nearest first.
+/// task joins the queue of the group that released it; if it may not run there, of the least loaded group that may run
+/// it. Tasks that are ready at submission are distributed round-robin over the workers. A group that is about to idle
+/// and has an empty queue steals a set of tasks from the nearest group with a queue.
 ///
-/// About to idle: each of its workers has at most one task, so that what is stolen is fetched while that one runs. A
-/// group that has nothing at all is left one task per worker: it is about to take them itself.
+/// About to idle: each of its workers has at most one task, so that stolen data are fetched while that one runs. A
+/// victim without any committed task keeps one task per worker, which it is about to take itself.
 ///
 /// Options:
-///   steal  the share of the victim's tasks that is taken, at least one task; a twentieth by default: a set where the
-///          queue is long. A large share takes tasks along whose data the victim holds, and data move much more.
-///   from   `urgent` (the default): among the most urgent tasks those that came last, as the peer does; `end`: those at
-///          the end of the whole queue, the least urgent, as the paper says. With equal priorities both are the same;
-///          with Cholesky's bottom levels, thieves that work on what is needed last keep the critical path waiting.
+///   steal  the share of the victim's tasks that is stolen, at least one task; by default 1/20, so that a long queue
+///          loses several. A large share also takes tasks whose data the victim holds, and many more bytes are moved.
+///   from   `urgent` (the default): the last arrived among the most urgent tasks, as in StarPU; `end`: the least urgent
+///          tasks, at the end of the whole queue, as in the paper. With equal priorities both are the same. With
+///          Cholesky's bottom levels, thieves that run the least urgent tasks delay the critical path.
 ///
-/// Queues are published on the board. Every step costs O(log tasks + distinct sets of allowed groups) per task moved.
+/// Queues are published on the board. Every step costs O(log tasks + distinct sets of allowed groups) per moved task.
 class LwsScheduler final : public Scheduler {
  public:
   explicit LwsScheduler(PolicyOptions& options);
@@ -41,7 +41,7 @@ class LwsScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;
-  /// Its queue would be the group's.
+  /// The task would join the group's queue.
   [[nodiscard]] bool follows(TaskId, GroupId) override { return true; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
 
@@ -52,7 +52,7 @@ class LwsScheduler final : public Scheduler {
     TaskId task;
     friend auto operator<=>(Key const&, Key const&) = default;
   };
-  // The tasks that may run on the same groups, so that a thief sees no others.
+  // The tasks allowed on the same groups, so that a thief sees no others.
   struct Part {
     std::uint64_t allowed_groups;
     std::set<Key> tasks;
@@ -70,7 +70,7 @@ class LwsScheduler final : public Scheduler {
   [[nodiscard]] GroupId least_loaded(Task const& task) const;
   [[nodiscard]] bool idles_soon(GroupId group) const;
   void put(Task const& task, GroupId group, std::int64_t rank);
-  /// Takes the task out of its queue.
+  /// Removes the task from its queue.
   Key take(TaskId task);
   [[nodiscard]] std::set<Key>& part_of(GroupId group, std::uint64_t allowed_groups);
   void steal(GroupId thief);
@@ -81,9 +81,9 @@ class LwsScheduler final : public Scheduler {
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   GroupId m_releaser;                              // of the tasks that become ready now
-  std::size_t m_round = 0;                         // the worker that comes next for tasks that nobody released
+  std::size_t m_round = 0;                         // the next worker for tasks that are ready at submission
   std::vector<Queue> m_queues;                     // by group
-  std::vector<std::vector<GroupId>> m_neighbours;  // by group: the others, the nearest first
+  std::vector<std::vector<GroupId>> m_neighbours;  // by group: the others, nearest first
   TaskSlots m_slots;                               // into m_places
   std::vector<Place> m_places;
   std::vector<std::uint32_t> m_free_slots;

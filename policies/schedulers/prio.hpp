@@ -15,19 +15,19 @@
 
 namespace granary {
 
-/// PaRSEC's absolute priority, AP (DARTS, section 4.4): one queue that all groups share; the ready task of the highest
-/// priority runs next, of equal ones the one that was submitted first.
+/// PaRSEC's absolute priority, AP (DARTS, section 4.4): all groups share one queue; the ready task of the highest
+/// priority runs next, among equals the first submitted.
 ///
-/// Where workers differ, load is balanced by theoretical performance: when a group asks, the head of the queue is
-/// assigned to the group where load + cost ends first. A task's cost is its operations at the peak of the group's
-/// workers (the estimated kernel time where either is unknown) and the time to bring its inputs, those that no other
-/// task assigned to the group brings; a group's load is the cost of its assigned, unfinished tasks over its workers.
-/// A group that asks thus skips heads that are better elsewhere; these wait in the other's plan, and whatever is more
-/// urgent may still pass them. A slow group that would end last gets nothing. A busy group skips `look_ahead` heads at
-/// most. A group without any work skips until it finds a head or has assigned all: then nothing is left that it should
-/// run, and every task waits for a group that works or is yet to ask.
+/// If workers differ, load is balanced by theoretical performance: when a group asks, the head of the queue is assigned
+/// to the group with the smallest load + cost. A task's cost is its operations at the peak of the group's workers (the
+/// estimated kernel time if either is unknown), plus the time to bring its inputs, except those that another task
+/// assigned to the group brings. A group's load is the cost of its assigned, unfinished tasks divided by its workers.
+/// So a group skips heads that are better elsewhere; these wait in the other group's plan, and more urgent tasks may
+/// still pass them. A slow group that would end last gets nothing. A busy group skips at most `look_ahead` heads. An
+/// idle group skips until it finds a head or has assigned all: then there is no task left that it should run, and every
+/// task waits for a group that works or has yet to ask.
 ///
-/// The option `balance`: `auto` (where workers differ, the default), `always`, `never`.
+/// The option `balance`: `auto` (if workers differ, the default), `always`, `never`.
 class PrioScheduler final : public Scheduler {
  public:
   explicit PrioScheduler(PolicyOptions& options)

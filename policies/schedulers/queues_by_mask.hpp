@@ -12,12 +12,11 @@
 
 namespace granary {
 
-/// Queues of tasks, one for each set of groups that tasks are allowed on, so that tasks for one group never stand
-/// before those of another.
+/// Queues of tasks, one per set of allowed groups, so that tasks for one group never block those of another.
 ///
-/// `Queue` has empty(), front(), push(Entry) and pop(), and its `Entry` has `task` and operator<, which puts first what
-/// should run first. Cancelled tasks stay until they come to the front. Taking costs O(distinct sets) and the queue's
-/// own cost.
+/// `Queue` has empty(), front(), push(Entry) and pop(). Its `Entry` has `task` and operator<, which orders entries by
+/// when they should run. Cancelled tasks stay until they reach the front. Taking costs O(distinct sets) plus the
+/// queue's own cost.
 template <class Queue>
 class QueuesByMask {
  public:
@@ -25,7 +24,7 @@ class QueuesByMask {
 
   void push(std::uint64_t allowed_groups, Entry entry) { of(allowed_groups).push(entry); }
 
-  /// The first entry that is allowed on the group, until the next call of anything; null when there is none.
+  /// The first entry that is allowed on the group, valid until the next call; null when there is none.
   [[nodiscard]] Entry const* first(GroupId group) {
     Queue* const best = best_for(group);
     return best == nullptr ? nullptr : &best->front();

@@ -14,22 +14,22 @@
 
 namespace granary {
 
-/// The *Ready* reordering (DARTS, Algorithm 2) without its search: for every planned task of each group the bytes that
-/// it needs and that neither are on the group's node nor on their way there, kept up to date as replicas come and go.
+/// The *Ready* reordering (DARTS, Algorithm 2) without a search: for every planned task of each group, the bytes that
+/// it needs and that are neither on the group's node nor in transfer there, updated incrementally.
 ///
-/// Adding, removing and choosing cost O(accesses + log tasks); a datum that comes or goes costs O(log tasks) for each
-/// planned task that uses it on the node.
+/// Adding, removing and choosing cost O(accesses + log tasks); a datum that arrives or leaves costs O(log tasks) for
+/// each planned task that uses it on the node.
 class ReadyOrder {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
-  /// The task stands in the group's plan; of smaller rank comes first, whatever it needs.
+  /// The task is in the group's plan. Tasks of smaller rank come first, independently of the bytes that they need.
   void add(Task const& task, GroupId group, std::int64_t rank);
   void remove(TaskId task, GroupId group);
-  /// The first task of the smallest rank of those that need the fewest bytes; the group has one.
+  /// The first task among those of the smallest rank that need the fewest bytes; the group has at least one task.
   [[nodiscard]] TaskId first(GroupId group);
 
-  /// Whether the datum is on the node, or on its way there, may have changed.
+  /// The datum may have arrived on the node or left it, or its transfer to it may have begun or been cancelled.
   void touch(DataId data, NodeId node);
   void touch_all(Task const& task, NodeId node);
 
@@ -61,7 +61,7 @@ class ReadyOrder {
   std::vector<Entry> m_entries;
   std::vector<std::uint32_t> m_free_slots;
   std::vector<IndexedHeap<Key>> m_heaps;       // by group: slots
-  std::vector<Presence> m_presence;            // by datum and node; right where planned tasks use the datum
+  std::vector<Presence> m_presence;            // by datum and node; valid if planned tasks use the datum
   std::vector<std::vector<DataId>> m_touched;  // by node
   std::uint64_t m_arrivals = 0;
 };

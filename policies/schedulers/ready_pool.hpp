@@ -13,12 +13,11 @@
 
 namespace granary {
 
-/// Ready tasks by priority, then submission, kept apart by the groups that they are allowed on. O(sets of groups +
-/// log).
+/// Ready tasks by priority, then submission, in one set per set of allowed groups. O(sets of groups + log).
 class ReadyPool {
  public:
   void insert(Task const& task) { of(task.allowed_groups).insert(entry(task)); }
-  /// False when the task is not here.
+  /// False if the task is not in the pool.
   bool erase(Task const& task) { return of(task.allowed_groups).erase(entry(task)) != 0; }
   /// The first task that is allowed on the group; invalid when there is none.
   [[nodiscard]] TaskId first(GroupId group) const {
@@ -43,7 +42,7 @@ class ReadyPool {
   }
 
  private:
-  using Entry = std::pair<std::int64_t, TaskId>;  // the priority's negative, so that the most urgent comes first
+  using Entry = std::pair<std::int64_t, TaskId>;  // the negative priority, so that the most urgent comes first
   static Entry entry(Task const& task) { return {-task.priority, task.id}; }
   std::set<Entry>& of(std::uint64_t groups) {
     for (auto& [key, tasks] : m_tasks) {

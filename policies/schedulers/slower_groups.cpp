@@ -9,9 +9,9 @@
 namespace granary {
 namespace {
 
-// How many tasks are looked at for one that a slower group may take.
+// The number of tasks considered when a slower group looks for one.
 constexpr int most_looked_at = 16;
-// A group is nearly as fast as another when a task takes it at most this many times as long.
+// A group is nearly as fast as another if its time is at most this multiple.
 constexpr std::int64_t nearly_as_fast = 2;
 
 }  // namespace

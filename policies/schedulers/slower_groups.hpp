@@ -13,45 +13,45 @@
 
 namespace granary {
 
-/// Which ready tasks slower workers should take, where kinds of workers differ. A task is for the groups that are
-/// nearly as fast on it as the fastest of those that it is allowed on. A slower group is given the ready tasks that
-/// lose least there, as long as the faster ones have enough to do until it ends.
+/// Selects ready tasks for slower workers, if kinds of workers differ. A task is meant for the groups that are nearly
+/// as fast on it as the fastest of its allowed groups. A slower group gets the ready tasks that lose least there, as
+/// long as the faster ones have enough work until it ends them.
 ///
-/// O(groups) for each task, O(1) where all workers are of one kind; O(log ready tasks) for each that is ready.
+/// O(groups) for each task, O(1) if all workers are of one kind; O(log ready tasks) for each ready task.
 class SlowerGroups {
  public:
   void attach(SystemView const& view);
 
-  /// The groups, as a mask, that the task is for.
+  /// The groups, as a mask, for which the task is meant.
   [[nodiscard]] std::uint64_t fast_groups(Task const& task) const { return pace(task).fast_groups; }
   [[nodiscard]] bool is_fast(Task const& task, GroupId group) const {
     return ((fast_groups(task) >> group.value()) & 1U) != 0;
   }
 
-  /// The task became ready. Gives its fast_groups.
+  /// The task became ready. Returns its fast_groups.
   std::uint64_t ready(Task const& task);
-  /// The task was given to a group or cancelled. Nothing where it was not ready.
+  /// The task was given to a group or cancelled. Does nothing if it was not ready.
   void leave(Task const& task);
-  /// A ready task that would be ended by the group, a slower one, before the faster ones have run what is ready;
-  /// invalid when there is none.
+  /// A ready task that the group, a slower one, would end before the faster ones have run all ready tasks; invalid when
+  /// there is none.
   [[nodiscard]] TaskId best_for(GroupId group) const;
 
  private:
-  // What a task's time is on the kinds of workers that it is allowed on.
+  // A task's times on the kinds of workers on which it is allowed.
   struct Pace {
     std::uint64_t fast_groups = 0;
     std::int64_t fastest_ns = 0;
     double slowdown = 1;  // of the slowest allowed group
   };
-  // By slowdown, then the least urgent first.
+  // By slowdown, then least urgent first.
   using Entry = std::tuple<double, std::int64_t, TaskId>;
 
   [[nodiscard]] Pace pace(Task const& task) const;
 
   SystemView const* m_view = nullptr;
   std::vector<GroupId> m_one_of_each_kind;
-  std::set<Entry> m_ready;                  // that slower groups could run
-  std::unordered_map<TaskId, Pace> m_pace;  // of these, as it was believed when they became ready
+  std::set<Entry> m_ready;                  // those that slower groups could run
+  std::unordered_map<TaskId, Pace> m_pace;  // of these, with the estimates of when they became ready
   std::int64_t m_fast_backlog_ns = 0;       // of these, on the fastest groups
 };
 

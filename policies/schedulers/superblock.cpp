@@ -15,7 +15,7 @@ SchedulerRegistration const superblock_registration(
     },
     "belady");
 
-// Older blocks first, within a block the order of submission.
+// Older blocks first; within a block the order of submission.
 std::int64_t rank(std::uint64_t block, TaskId task) {
   return static_cast<std::int64_t>((block << 40U) | (task.value() & ((std::uint64_t{1} << 40U) - 1)));
 }
@@ -107,7 +107,7 @@ void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block)
   }
 }
 
-// The datum whose task would come last anywhere moves to the group, with the rest of its chain.
+// Moves the datum whose task would run last to the group, with the rest of its chain.
 TaskId SuperblockScheduler::take_over(GroupId group) {
   GroupId from;
   for (std::uint32_t g = 0; g < m_ready.size(); ++g) {
@@ -138,7 +138,7 @@ TaskId SuperblockScheduler::take_slowly(GroupId group) {
   return id;
 }
 
-// Whether the group is fast enough on the task, and would end it before the other one came to it.
+// Whether the group is fast enough on the task, and would end it before the other group reached it.
 bool SuperblockScheduler::worth_taking(TaskId task, GroupId from, GroupId by) const {
   if (!m_slower.is_fast(m_view->task(task), by)) return false;
   auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());

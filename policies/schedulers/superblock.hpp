@@ -14,26 +14,25 @@
 
 namespace granary {
 
-/// Runs the graph in *blocks*: sets of data that are written together while what they read streams past. Ours; the
-/// order that it finds on tiled factorizations is the superblock order, which keeps a block of the result resident and
-/// moves about N³/√M elements, where schedulers that see ready tasks only stream the result as well.
+/// Runs the graph in *blocks*: sets of data that are written together while their inputs stream through memory. Our own
+/// algorithm. On tiled factorizations it finds the superblock order, which keeps a block of the result resident and
+/// moves about N³/√M elements; schedulers that see only ready tasks also stream the result.
 ///
 /// Each task belongs to the first datum that it writes. A group without ready tasks opens a block (see BlockBuilder):
-/// it becomes the owner of the block's data, and runs all tasks that write them, in the order of submission, the older
-/// block first. All of a block's tasks stand in the group's plan from the start, ready or not: use it with `belady`
-/// eviction, which then knows what comes next. A group that can open no block takes a datum over from the group with
-/// the most ready tasks.
+/// it owns the block's data and runs all tasks that write them, older blocks first, in the order of submission. All
+/// tasks of a block are in the group's plan from the start, ready or not; use it with `belady` eviction, which reads
+/// the plan. A group that cannot open a block takes a datum over from the group with the most ready tasks.
 ///
-/// Where kinds of workers differ, a group opens blocks and takes data over only where it is nearly as fast on their
-/// tasks as the fastest: a block ends with its slowest task, and what reads it waits. A slower group takes single tasks
-/// out of others' blocks (see SlowerGroups), whose other tasks stay where they are.
+/// If kinds of workers differ, a group opens blocks and takes data over only if it is nearly as fast on their tasks as
+/// the fastest: a block ends with its slowest task, and its readers wait. A slower group takes single tasks from other
+/// groups' blocks (see SlowerGroups), whose other tasks stay.
 ///
 /// It plans over the whole window of submitted tasks: submit early. A decision costs O(log ready tasks); opening blocks
 /// costs O(log) per reader of a block's inputs.
 class SuperblockScheduler final : public Scheduler {
  public:
-  /// `fill`: the part of a node's memory that a block takes. `share`: a block has at most 1/share of a group's part of
-  /// the data that are still to be written.
+  /// `fill`: the part of a node's memory for a block. `share`: a block has at most 1/share of a group's part of the
+  /// data that are still to be written.
   SuperblockScheduler(double fill, double share) : m_blocks(fill, share) {}
 
   void attach(SystemView const& view, PlanBoard& board) override;

@@ -86,7 +86,7 @@ TEST_F(Diagnosis, ALimitAboveTheMachinesMemory) {
 }
 
 TEST_F(Diagnosis, ASchedulerThatIgnoresPriorities) {
-  expect_said_once(said(sane_run(), {"--scheduler", "eager"}), "granary: the scheduler 'eager' ignores priorities");
+  expect_said_once(said(sane_run(), {"--scheduler", "eager"}), "granary: the scheduler 'eager' ignores the priorities");
   EXPECT_EQ(said(sane_run(), {"--scheduler", "prio"}), "");
 }
 

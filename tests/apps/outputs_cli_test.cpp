@@ -148,14 +148,14 @@ TEST_F(Outputs, TooLittleSpaceIsSaidBeforeAnythingIsWritten) {
   auto const output = run({"random:1000", "L.h5"}, {.file_size_limit = 1 << 20});
   EXPECT_EQ(output.status, 1);
   EXPECT_THAT(output.err, ::testing::MatchesRegex(
-                              "granary-cholesky: cannot write the output .*/L.h5: it needs .* MiB, but a file may "
-                              "have 1.0 MiB here \\(ulimit -f\\)\n"));
+                              "granary-cholesky: cannot write the output .*/L.h5: it needs .* MiB, but files are "
+                              "limited to 1.0 MiB here \\(ulimit -f\\)\n"));
   auto const scratch =
       run({"random:1000", "--tile", "64", "--memory", "200KiB", "--scratch", "."}, {.file_size_limit = 1 << 20});
   EXPECT_EQ(scratch.status, 1);
   EXPECT_THAT(
       scratch.err,
-      HasSubstr("cannot write the scratch file in . (--scratch): it needs 3.6 MiB, but a file may have 1.0 MiB"));
+      HasSubstr("cannot write the scratch file in . (--scratch): it needs 3.6 MiB, but files are limited to 1.0 MiB"));
   EXPECT_TRUE(m_directory.files().empty());
 }
 

@@ -121,7 +121,7 @@ class AsText(WithReport):
         return run.stderr
 
     def test_refuses(self):
-        self.assertIn("the report 'x.htm' is a page of HTML: its name must end with .html", self.refused("--report", "x.htm"))
+        self.assertIn("the report 'x.htm' is an HTML page: its name must end with .html", self.refused("--report", "x.htm"))
         self.assertIn("--report shows one run, but 2 are asked for",
                       self.refused("--scheduler", "eager,darts", "--report", str(self.folder / "x.html")))
 
@@ -194,7 +194,7 @@ class InABrowser(WithReport):
         other.write_text(self.text.replace("</body>", "<script>compare('<p>hello</p>');</script></body>"), encoding="utf-8")
         page = opened(other)
         self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
-        self.assertIn("This file is not a report of granary that can be read here.", page.paragraphs)
+        self.assertIn("This file is not a granary report that this page can read.", page.paragraphs)
 
     def test_peaks_stay_below_limits(self):
         rows = [row for row in self.page.tables["t-nodes"] if not isinstance(row[1], str)]

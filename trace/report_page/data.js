@@ -1,5 +1,5 @@
-// What the page was given: a header in JSON, and tables whose columns are integers: differences of neighbours, as zigzag
-// varints, in base64. Instants and durations are nanoseconds.
+// The page's data: a header in JSON, and tables with integer columns, stored as differences of consecutive values in zigzag
+// varints and base64. Instants and durations are in nanoseconds.
 "use strict";
 
 const element = (id) => document.getElementById(id);
@@ -41,7 +41,7 @@ function first_after(rows, from, to, instant) {
   return from;
 }
 
-// Numbers for people.
+// Formatted numbers.
 const digits = (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2));
 function scaled(value, base, units) {
   let unit = 0;
@@ -58,8 +58,8 @@ const as_time = (ns) => (ns < 0 ? `−${as_time(-ns)}` : scaled(ns, 1000, ["ns",
 const as_share = (value) => `${(100 * value).toFixed(1)} %`;
 const as_count = (value) => value.toLocaleString("en");
 
-// A colour has one meaning on the page. Codelets, transfers and memories have colours of their own, which people with any
-// colour vision tell apart (after Okabe, Ito and Tol); order has a scale; red is failure; amounts are grey.
+// A colour has one meaning on the page. Codelets, transfers and memories have different colours, which colour-blind people
+// can distinguish (after Okabe, Ito and Tol); order has a scale; red is failure; amounts are grey.
 const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c564b", "#7a68a6", "#6b7a89"];
 const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host"];
 const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#d4b106", "#44aa99", "#882255", "#999999"][n]]));
@@ -70,7 +70,7 @@ const each = (rows, visit) => {
   }
 };
 
-// Everything that a page holds: this one, or another that is set beside it.
+// The data of a page: this one, or another one to compare with.
 function load(page) {
   const report = JSON.parse(page.getElementById("report-header").textContent);
   // A table's rows are sorted by lane (worker, link or node) and then by instant; first[lane] is a lane's first row.
@@ -102,7 +102,7 @@ function load(page) {
   return run;
 }
 
-// Sums that several figures and tables need.
+// Sums for several figures and tables.
 function add_up({ report, tasks, waits, transfers, evictions, memory }) {
   const sums = {
     codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
@@ -161,12 +161,12 @@ function mix(colour, other, part) {
   return `rgb(${[1, 3, 5].map((at) => Math.round(channel(colour, at) * (1 - part) + channel(other, at) * part)).join(" ")})`;
 }
 
-// Codelets get colours by their share of the time: the first ones differ most, further ones are lighter.
+// Codelets get colours by their share of the time: the first ones differ most, later ones are lighter.
 const colour_of = new Array(report.codelets.length);
 sums.codelets.map((_, n) => n).sort((a, b) => sums.codelets[b].time - sums.codelets[a].time)
   .forEach((codelet, rank) => (colour_of[codelet] = mix(palette[rank % palette.length], "#ffffff", 0.5 * (Math.floor(rank / palette.length) % 2))));
 
-// Transfers that share a link at one instant are drawn in rows of their own, up to four.
+// Concurrent transfers on a link are drawn in separate rows, up to four.
 const most_rows = 4;
 const row_in_link = new Uint8Array(transfers.count);
 const rows_of_link = report.links.map((_, link) => {

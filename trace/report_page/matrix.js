@@ -6,8 +6,8 @@ const bands = 7;
 const memory_colours = ["#332288", "#ddcc77", "#117733", "#cc6677", "#88ccee", "#aa4499", "#999933"];
 const axis = { left: 34, top: 22, bottom: 32 };
 
-// Tasks on tiles, in the order in which they began, each with its iteration: its k, or else how many tasks wrote its
-// tile before.
+// Tasks on tiles, in the order in which they began, each with its iteration: its k, or else the number of earlier
+// writes of its tile.
 function make_order() {
   const chosen = [];
   const worker_of = new Uint32Array(tasks.count);
@@ -26,7 +26,7 @@ function make_order() {
     order.columns = Math.max(order.columns, column_of(sorted[n]) + 1);
     order.iterations = Math.max(order.iterations, order.iteration[n] + 1);
   }
-  const note = has_k ? "The iteration is k of the algorithm." : "The iteration is how often the tile was written before.";
+  const note = has_k ? "The iteration is k of the algorithm." : "The iteration is the number of earlier writes of the tile.";
   element("order-note").textContent = note;
 }
 
@@ -44,7 +44,7 @@ function colour_of_order(n) {
   return (mode === "smooth" ? smooth_colour : band_colour)(n / order.tasks.length);
 }
 
-// A tile's size, as far as the trace tells, and the least memory that device workers, or else all workers, have.
+// The tile size, if the trace has it, and the smallest memory of the device workers, or of all workers if there are none.
 function tiles_in_memory() {
   const data = order.tasks.length > 0 ? report.data[tasks.data[order.tasks[order.tasks.length - 1]]][1] : 0;
   const nodes = report.workers.map((worker) => report.nodes[worker.node]);
@@ -56,7 +56,7 @@ function tiles_in_memory() {
 function draw_memory_square(context, x, y, square, width) {
   const tiles = tiles_in_memory();
   const side = Math.ceil(Math.sqrt(tiles));
-  // Only above the diagonal of triangular work is there room for it.
+  // There is room for it only above the diagonal of a triangular matrix.
   if (tiles === 0 || order.tasks.some((task) => column_of(task) > row_of(task))) return 0;
   if (side > Math.min(order.rows, order.columns) / 2) return 0;
   context.strokeStyle = style_of("--text");

@@ -1,8 +1,8 @@
-// Why a run took as long as it did, in a sentence; and two runs set beside each other.
+// A sentence on what limited the run, and the comparison of two runs.
 const total = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
 const percent = (value) => `${(100 * value).toFixed(0)} %`;
 
-// What workers do with their time, and how it is drawn.
+// The parts of the workers' time, and how they are drawn.
 const spending = [
   { key: "busy", name: "in tasks", verb: "in tasks" },
   { key: "blocked", name: "blocked by Kokkos", verb: "blocked by Kokkos" },
@@ -11,10 +11,10 @@ const spending = [
   { key: "after", name: "after the last task", verb: "after the last task" },
 ];
 
-// Kokkos blocks workers only before 4.0: elsewhere nothing is said of it.
+// Only Kokkos before 4.0 blocks workers; otherwise the part is omitted.
 const spending_of = (...runs) => spending.filter(({ key }) => key !== "blocked" || runs.some((figures) => figures.blocked > 0));
 
-// How one worker, or several, spent the time of the run.
+// How one or several workers spent the time of the run.
 function spent(report, workers) {
   const part = { time: workers.length * report.end, busy: total(workers, "busy"), blocked: total(workers, "blocked"),
     waiting: total(workers, "waiting"), after: total(workers, "after") };
@@ -39,7 +39,7 @@ function figures_of(run) {
 }
 const all = figures_of(this_run);
 
-// The codelet that ran most while other workers had no ready task, and its share of that: looked up in `bins` equal parts of the run.
+// The codelet that ran most while other workers had no ready task, and its share, sampled in `bins` equal parts of the run.
 function blamed({ report, tasks, waits }, bins = 4096) {
   const idle = new Float64Array(bins).fill(report.workers.length);
   const running = report.codelets.map(() => new Float64Array(bins));
@@ -68,7 +68,7 @@ function blamed({ report, tasks, waits }, bins = 4096) {
 const of_loaded = (figures) => `${as_bytes(figures.loaded)} were loaded into ${figures.into}` +
   (figures.least > 0 ? `, ${(figures.loaded / figures.least).toFixed(1)} times the lower bound` : "");
 
-// [the finding, what supports it]
+// [finding, evidence]
 function verdict(run, figures) {
   const share = (key) => figures[key] / figures.time;
   const lost = ["blocked", "waiting", "starved", "after"].reduce((most, key) => (figures[key] > figures[most] ? key : most));
@@ -77,7 +77,7 @@ function verdict(run, figures) {
     return [`Workers were in tasks ${percent(share("busy"))} of the time: the speed of the tasks limits the run.`,
       bound ? `The run took ${(figures.end / 1e9 / bound).toFixed(2)} times the lower bound on its time.` : ""];
   }
-  const limit = (what) => (share("busy") > share(lost) ? `beside the tasks themselves, ${what} cost most` : `${what} limit the run`);
+  const limit = (what) => (share("busy") > share(lost) ? `apart from the tasks, ${what} took the most time` : `${what} limit the run`);
   if (lost === "blocked") {
     return [`Workers were blocked ${percent(share("blocked"))} of the time, as this Kokkos runs one host kernel at a time: ${limit("these waits")}.`,
       "Kokkos 4.0 and newer run the host kernels of several workers concurrently."];
@@ -96,7 +96,7 @@ function verdict(run, figures) {
     part > 0.4 ? `In ${percent(part)} of that time the tasks that did run were ${name}.` : ""];
 }
 
-// Names for two runs: their schedulers, or else what differs first in how they were made.
+// Names for two runs: their schedulers, or else the first option that differs.
 function names_of(mine, other) {
   const [a, b] = [new Map(mine.configuration), new Map(other.configuration)];
   const differs = (name) => a.has(name) && b.has(name) && a.get(name) !== b.get(name);
@@ -105,7 +105,7 @@ function names_of(mine, other) {
   return name ? [`${name} ${a.get(name)}`, `${name} ${b.get(name)}`] : ["this run", "the other run"];
 }
 
-// Two sentences on the difference: how much, and what makes it.
+// Two sentences on the difference: its size and its cause.
 function difference(a, b) {
   const [less, more] = a.figures.end <= b.figures.end ? [a, b] : [b, a];
   const saved = more.figures.end - less.figures.end;
@@ -128,7 +128,7 @@ function compare(text) {
   try {
     other = load(new DOMParser().parseFromString(text, "text/html"));
   } catch {
-    add(panel, "p", "This file is not a report of granary that can be read here.", "warning");
+    add(panel, "p", "This file is not a granary report that this page can read.", "warning");
     return;
   }
   const names = names_of(report, other.report);

@@ -1,4 +1,4 @@
-// What can be said in numbers, and the page's start.
+// The figures in numbers, and the page's start.
 function add(parent, tag, text, className) {
   const child = document.createElement(tag);
   if (text !== undefined) child.textContent = text;
@@ -38,7 +38,7 @@ function show_verdict() {
 function show_cards() {
   add_card(as_time(report.end), "time");
   if (all.flops > 0 && report.end > 0) add_card(as_flops(all.flops / (report.end / 1e9)), "speed");
-  // Where the program counted what it read and wrote, that is told: links also carry padding and what is generated.
+  // Prefer the program's counts of bytes read and written: links also carry padding and generated values.
   const counted = new Map(report.totals);
   const in_files = { "from disk": ["bytes_read", "read from files"], "to disk": ["bytes_written", "written to files"] };
   for (const kind of kinds) {
@@ -53,7 +53,7 @@ function spending_legend(parent, parts) {
   fill_legend(add(parent, "ul", undefined, "legend"), parts.map(({ key, name }) => ["", name, key]));
 }
 
-// A bar for each worker, or for each memory where there are many.
+// A bar per worker, or per memory if there are many.
 const most_bars = 16;
 function show_shares() {
   const parts = spending_of(all);
@@ -80,7 +80,7 @@ function show_shares() {
   spending_legend(element("shares"), parts);
 }
 
-// A bar of what was measured, with a line at its lower bound.
+// A bar of a measured value, with a line at its lower bound.
 function add_measured(name, value, bound, text, top = Math.max(value, bound)) {
   const bar = add_bar(element("bounds"), name, [[value / top, "measured", `measured: ${text(value)}`]], `${text(value)}, ${(value / bound).toFixed(2)} × lower bound`);
   const mark = add(bar.children[1], "i", undefined, "mark");
@@ -109,7 +109,7 @@ function show_bounds() {
   }
 }
 
-// What each device's memory received, and the lower bound for the operations that were done there.
+// The bytes that each device's memory received, and the lower bound for the operations of its workers.
 function show_loads() {
   const nodes = report.bounds.nodes ?? [];
   if (nodes.length === 0 || nodes.length > most_bars) return;
@@ -118,7 +118,7 @@ function show_loads() {
   for (const [node, least] of nodes) {
     add_measured(`into ${report.nodes[node].name}`, loaded(node), least, as_bytes, top);
   }
-  add(element("bounds"), "p", "Bytes loaded into each device. The lower bound is that of the operations that were done there.", "hint");
+  add(element("bounds"), "p", "Bytes loaded into each device. The lower bound is for the operations that the device did.", "hint");
 }
 
 function add_table(id, caption, head, rows, className, parent = element(className === "text" ? "configuration" : "tables")) {
@@ -134,7 +134,7 @@ function add_table(id, caption, head, rows, className, parent = element(classNam
     const row = add(body, "tr");
     if (cells.key) row.dataset.key = cells.key;
     for (const cell of cells) {
-      // [what people read, the number itself]
+      // [formatted text, number]
       const [text, value] = Array.isArray(cell) ? cell : [cell];
       const data = add(row, "td", text);
       if (value !== undefined) data.dataset.value = String(value);
@@ -142,7 +142,7 @@ function add_table(id, caption, head, rows, className, parent = element(classNam
   }
 }
 
-// Totals and options by the names that files have for them, in words.
+// Labels for the totals and options, by their names in files.
 const labels = {
   n: "matrix order n", m: "rows", nrhs: "right-hand sides", tile: "tile size", tiles: "tiles in each direction", workers: "CPU workers", cpus: "CPU workers",
   depth: "depth: tasks committed ahead", memory_limit_bytes: "memory limit", memory_peak_bytes: "peak memory in use", seconds: "time", gflops: "speed",

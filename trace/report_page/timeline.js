@@ -1,5 +1,5 @@
-// The timeline: rows for workers, links, memories and rates over one axis of time. A row looks only at what is in view;
-// what is narrower than a pixel is added up by pixel, so that a million spans cost one pass.
+// The timeline: rows for workers, links, memories and rates over one axis of time. A row reads only the visible
+// spans; spans narrower than a pixel are summed per pixel, so that a million spans cost one pass.
 const view = { from: 0, to: Math.max(1, report.end), canvas: element("timeline"), width: 0, rows: [], height: 0, chosen: 0,
   selected: null, cursor: null, pending: false };
 const gutter = 190;
@@ -59,8 +59,8 @@ function make_hatching(context) {
   hatching = [pattern(1.6, [-6, 0, 6].map((shift) => [shift, 6, shift + 6, 0])), pattern(1.2, [[0, 3, 6, 3], [3, 0, 3, 6]])];
 }
 
-// Draws spans of one lane: wide ones as they are; of narrow ones a column for each pixel, divided and as high as the
-// parts of the pixel's time that each look takes, above `base`. look: from row to number in looks. Gives the parts.
+// Draws the spans of one lane: wide ones directly; for narrow ones a column per pixel above `base`, divided by the share
+// of the pixel's time that each look takes. look: maps a row to its index in looks. Returns the shares.
 function draw_spans(context, row, rows, { looks, look, sub_rows = 1, sub_row = () => 0, base = null }) {
   const width = plot_width();
   const scale = width / (view.to - view.from);
@@ -68,7 +68,7 @@ function draw_spans(context, row, rows, { looks, look, sub_rows = 1, sub_row = (
   const [first, last] = [rows.first[row.lane], rows.first[row.lane + 1]];
   const end = first_after(rows, first, last, view.to);
   const height = row.height / sub_rows;
-  // Spans of a lane overlap only in links, by no more than a few.
+  // Spans of a lane overlap only in links, and only a few.
   for (let n = Math.max(first, first_after(rows, first, last, view.from) - 4 * sub_rows); n < end; ++n) {
     const x = (rows.begin[n] - view.from) * scale;
     const wide = rows.length[n] * scale;
@@ -116,7 +116,7 @@ function draw_link(context, row) {
   note(context, row, as_bytes(sums.links[row.lane].bytes));
 }
 
-// A scale at the left of a row whose bars reach `top`: 0 and a few round values.
+// A scale at the left of a row with bars up to `top`: 0 and a few round values.
 function draw_scale(context, row, top, text, base) {
   const most = row.height / 22;
   const round = base === 2 ? 2 ** Math.ceil(Math.log2(top / most)) : 10 ** Math.floor(Math.log10(top / most));
@@ -154,7 +154,7 @@ function draw_memory(context, row) {
   const begin = Math.max(first, first_after(memory, first, last, view.from) - 1);
   const end = first_after(memory, first, last, view.to);
   for (let n = begin; n < end;) {
-    // The highest level of the samples that share a pixel; the last of them lasts to the next.
+    // The maximum of the samples in a pixel; the last one is valid until the next pixel.
     const pixel = Math.floor(x_of(memory.begin[n]));
     let most = memory.used[n];
     let next = n + 1;
@@ -183,7 +183,7 @@ function draw_memory(context, row) {
   note(context, row, `${as_count(sums.nodes[row.lane].evictions)} evictions`, row.top + 38);
 }
 
-// Spreads an amount of every row of a table evenly over its span; gives the amounts per second by bin of pixels.
+// Spreads each row's amount evenly over its span; returns the amounts per second by bin of pixels.
 const bin_pixels = 4;
 function rates(rows, amount, group, groups) {
   const bins = Math.ceil(plot_width() / bin_pixels);
@@ -238,7 +238,7 @@ function draw_row(context, row) {
       kinds.map((kind) => colour_of_kind[kind]), null, (rate) => `${round_bytes(Math.round(rate))}/s`, 2, [`mean ${as_rate(all.moved / (report.end / 1e9 || 1))}`]);
   }
   if (row.kind === "flops") {
-    // No limit of the speed at one instant: what the whole run would have on average.
+    // Not a limit at one instant: the mean speed of the whole run at the lower bound.
     const fastest = report.bounds.seconds ? all.flops / report.bounds.seconds : null;
     draw_rates(context, row, rates(tasks, (n) => report.flops[tasks.flops[n]], () => 0, 1), [style_of("--level")], fastest, round_flops, 10,
       [`mean ${as_flops(all.flops / (report.end / 1e9 || 1))}`, ...(fastest ? ["dashed: mean at the", "lower bound on time,", as_flops(fastest)] : [])]);

@@ -69,7 +69,7 @@ TEST(HostWorkersDeathTest, TheWarningNamesTheMemberToSet) {
     std::_Exit(0);
   };
   EXPECT_EXIT(run(), ::testing::ExitedWithCode(0),
-              "run one at a time; bodies that launch none run at once if they say so by "
+              "run one at a time: use Kokkos 4.0 or newer, or declare "
               "'static constexpr bool launches_kokkos_kernels = false;'");
 }
 

@@ -44,7 +44,7 @@ TEST(CheckedExtent, RefusesWhatIsNegative) {
   EXPECT_EQ(checked_extent(7), 7U);
   EXPECT_EQ(checked_extent(most), most);
   EXPECT_EQ(test::message_of([] { return checked_extent(-1); }),
-            "an array cannot have an extent of -1: extents are from 0 on");
+            "an array cannot have an extent of -1: extents must be at least 0");
 }
 
 TEST(ArrayBytes, NamesTheExtentsOfWhatIsTooLarge) {
@@ -53,7 +53,7 @@ TEST(ArrayBytes, NamesTheExtentsOfWhatIsTooLarge) {
   EXPECT_EQ(test::message_of([] {
               return array_bytes({1ULL << 33U, 1ULL << 33U}, 8);
             }),
-            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the most is 2^63 - 1 bytes");
+            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_F(PartialFileTest, WhatIsPlantedUnderItsNameIsNotFollowed) {
   write_whole(file("a"), "new");
   EXPECT_EQ(read(file("victim")), "precious");
   ASSERT_EQ(::mkfifo(file("b.partial").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(file("b")), HasSubstr("b.partial: it is there and is not a regular file"));
+  EXPECT_THAT(refusal(file("b")), HasSubstr("b.partial: it exists and is not a regular file"));
   fs::create_directory(file("c.partial"));
   EXPECT_NE(refusal(file("c")), "");
 }
@@ -211,7 +211,7 @@ TEST_F(PartialFileTest, SpaceIsAskedFor) {
   auto const too_long = message([&] { output.require_space(1, 2_MiB); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(too_long, "cannot write the output " + file("a") +
-                          ": it needs 2.0 MiB, but a file may have 1.0 MiB here (ulimit -f)");
+                          ": it needs 2.0 MiB, but files are limited to 1.0 MiB here (ulimit -f)");
 }
 
 TEST_F(PartialFileTest, AFailedWriteIsReported) {
@@ -296,7 +296,7 @@ TEST_F(PartialFileTest, WhatWillBeReplacedIsNotRead) {
   write(file("A.h5"), "old");
   PartialFile output(file("A.h5"));
   EXPECT_EQ(test::message_of([&] { detail::OpenInput const input(file("A.h5")); }),
-            "the input " + file("A.h5") + " is to be replaced by an output of this process: commit that first");
+            "the input " + file("A.h5") + " will be replaced by an output of this process: commit that first");
   output.append("new");
   output.commit();
   EXPECT_NO_THROW(detail::OpenInput(file("A.h5")));

@@ -329,7 +329,7 @@ TEST(EngineDriver, DeviceWorkersNeedABackendAndDevicesAMemory) {
     make(machine, std::make_shared<FakeLaunches>());
     FAIL() << "nothing was thrown";
   } catch (InvalidArgument const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("'host' was given no memory"));
+    EXPECT_THAT(error.what(), HasSubstr("'host' has no memory backend"));
   }
 }
 

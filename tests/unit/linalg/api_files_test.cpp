@@ -236,7 +236,7 @@ TEST_F(ApiFilesOfDouble, AnOutputDoesNotReplaceWhatAnotherMatrixReads) {
   set(runtime, 0.0, 1.0, b);
   EXPECT_NE(refusal([&] {
               static_cast<void>(open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile}));
-            }).find("is to be replaced by an output of this process"),
+            }).find("will be replaced by an output of this process"),
             std::string::npos);
   b.commit();
   EXPECT_EQ(lange(runtime, Norm::Max, open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile})), 1.0);

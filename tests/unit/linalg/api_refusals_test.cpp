@@ -28,7 +28,7 @@ TEST_F(ApiRefusals, CallsInsideTasksBeforeTheyRegisterAnything) {
   auto const data = runtime.data(b);
   runtime.submit("factors", FactorInside{&runtime, a}, read_write(data));
   EXPECT_EQ(refusal([&] { runtime.wait(); }),
-            "potrf cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+            "potrf cannot be called inside a task of the same Runtime: it would wait for itself");
 }
 
 TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {

@@ -186,7 +186,7 @@ TEST_F(MatrixTilesOfDouble, WithoutAValueAreNotRead) {
   RightView<double> const seen("seen", 32, 32);
   auto const to = runtime.data(seen);
   EXPECT_EQ(refusal([&] { runtime.submit("copy", Copy{}, granary::read(matrix.tile(1, 0)), granary::write(to)); }),
-            "task 'copy' reads data 'temporary(1, 0)', which has no origin and no task before it writes");
+            "task 'copy' reads data 'temporary(1, 0)', which has no origin and was not written by an earlier task");
 }
 
 TEST_F(MatrixTilesOfDouble, ThatATaskFailsToWriteAreNamed) {

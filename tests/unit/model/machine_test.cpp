@@ -94,7 +94,7 @@ TEST(Topology, RefusesMoreNodesThanItFindsRoutesFor) {
     Topology const topology(machine);
     FAIL();
   } catch (InvalidArgument const& error) {
-    EXPECT_STREQ(error.what(), "the machine has 257 memory nodes; the most is 256");
+    EXPECT_STREQ(error.what(), "the machine has 257 memory nodes; the limit is 256");
   }
 }
 

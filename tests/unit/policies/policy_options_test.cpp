@@ -45,13 +45,13 @@ TEST(PolicyOptions, RefuseWhatNoPolicyKnows) {
 TEST(PolicyOptions, RefuseValuesOutOfRange) {
   PolicyOptions options("mine:alpha=1.5:count=2x:order=left");
   EXPECT_EQ(test::message_of([&] { options.number("alpha", 0.5, 0, 1); }),
-            "option 'alpha' of policy 'mine' is a number between 0 and 1, not '1.5'");
+            "option 'alpha' of policy 'mine' must be a number between 0 and 1, not '1.5'");
   EXPECT_EQ(test::message_of([&] { options.integer("count", 1, 0, 9); }),
-            "option 'count' of policy 'mine' is an integer between 0 and 9, not '2x'");
+            "option 'count' of policy 'mine' must be an integer between 0 and 9, not '2x'");
   EXPECT_EQ(test::message_of([&] {
               options.choice("order", "up", {"up", "down"});
             }),
-            "option 'order' of policy 'mine' is one of up, down, not 'left'");
+            "option 'order' of policy 'mine' must be one of up, down, not 'left'");
 }
 
 TEST(PolicyOptions, RefuseWhatIsNoOption) {

@@ -59,7 +59,7 @@ TEST(AddressSpace, LimitsThatCannotBeAreRefusedInASentence) {
         [&] { static_cast<void>(configure({.workers = 1, .devices = "none", .host_memory = memory})); });
   };
   EXPECT_THAT(test::message_of([] { Runtime({.workers = 1, .devices = "none", .host_memory = 1000}); }),
-              AllOf(HasSubstr("a memory limit of 1000 bytes holds no data"), HasSubstr("4096 bytes"),
+              AllOf(HasSubstr("a memory limit of 1000 bytes is too small"), HasSubstr("4096 bytes"),
                     HasSubstr("RuntimeOptions::host_memory")));
   EXPECT_THAT(refused(Bytes{1} << 62), AllOf(HasSubstr("a memory limit of 4194304.0 TiB is more than the 128.0 TiB"),
                                              HasSubstr("lower the limit"), HasSubstr("--memory")));

@@ -53,7 +53,7 @@ TEST(InsideTasks, WaitIsRefusedOnCoresAndOnDevices) {
       auto const data = runtime.data(x);
       runtime.submit("waits", Wait{&runtime}, read_write(data));
       EXPECT_EQ(message_of_wait(runtime),
-                "wait() cannot be called inside a task of the same Runtime: it waits for tasks, and so for itself");
+                "wait() cannot be called inside a task of the same Runtime: it would wait for itself");
       ASSERT_EQ(runtime.failures().size(), 1U);
       EXPECT_THAT(runtime.failures()[0].what, HasSubstr("waits"));
     });
@@ -134,7 +134,7 @@ void end_a_runtime_inside_its_task() {
 
 TEST(InsideTasksDeathTest, TheEndOfTheRuntimeEndsTheProgramWithASentence) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(end_a_runtime_inside_its_task(), "a Runtime ends inside one of its own tasks");
+  EXPECT_DEATH(end_a_runtime_inside_its_task(), "a Runtime was destroyed inside one of its own tasks");
 }
 
 struct Refuse {

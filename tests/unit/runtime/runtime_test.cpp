@@ -162,11 +162,11 @@ TEST(Runtime, TemporariesThatCannotBeCountedAreRefused) {
     return "accepted";
   };
   EXPECT_EQ(refusal([&] { return runtime.temporary<double>((1ULL << 61U) + 512); }),
-            "an array of 2305843009213694464 elements of 8 bytes is too large: the most is 2^63 - 1 bytes");
+            "an array of 2305843009213694464 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
   EXPECT_EQ(refusal([&] { return runtime.temporary<double>(1ULL << 33U, 1ULL << 33U); }),
-            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the most is 2^63 - 1 bytes");
+            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
   EXPECT_EQ(refusal([&] { return runtime.temporary<double>(-1); }),
-            "an array cannot have an extent of -1: extents are from 0 on");
+            "an array cannot have an extent of -1: extents must be at least 0");
   EXPECT_NO_THROW(static_cast<void>(runtime.temporary<double>(3, 4U)));
 }
 

@@ -104,7 +104,7 @@ TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
     FAIL();
   } catch (InvalidArgument const& error) {
     EXPECT_STREQ(error.what(),
-                 "platform 'small' states no time of codelet 'gemm' in double precision on workers of model 'fast'");
+                 "platform 'small' has no time for codelet 'gemm' in double precision on workers of model 'fast'");
   }
 }
 
@@ -120,13 +120,13 @@ TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_EQ(refusal(with("[\"peers\"]", "[\"ring\"]")),
             "platform file 'x.json': field 'links[2].buses[0]' is \"ring\"; there is no such bus");
   EXPECT_THAT(refusal(with("\"to\": \"gpu0\"", "\"to\": \"gpu7\"")), HasSubstr("'links[0].to' is \"gpu7\""));
-  EXPECT_THAT(refusal(with("\"to\": \"gpu0\"", "\"to\": \"host\"")), HasSubstr("another node than it comes from"));
+  EXPECT_THAT(refusal(with("\"to\": \"gpu0\"", "\"to\": \"host\"")), HasSubstr("two different nodes"));
   EXPECT_EQ(refusal(with("\"kind\": \"cpu\"", "\"kind\": \"tpu\"")),
-            "platform file 'x.json': field 'workers[0].kind' is \"tpu\"; known are: cpu, device");
+            "platform file 'x.json': field 'workers[0].kind' is \"tpu\"; the known ones are: cpu, device");
   EXPECT_THAT(refusal(with("\"width\"", "\"widht\"")),
-              HasSubstr("'links[1].widht' is 2; no such field is known here; known are: from, to,"));
+              HasSubstr("'links[1].widht' is 2; the field is unknown; the known ones are: from, to,"));
   EXPECT_THAT(refusal(with("\"name\": \"gpu1\", \"kind\"", "\"name\": \"gpu0\", \"kind\"")),
-              HasSubstr("'nodes[2].name' is \"gpu0\"; the name is taken"));
+              HasSubstr("'nodes[2].name' is \"gpu0\"; the name is used already"));
   EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e5, 5e-4]")), HasSubstr("kernels.s.gemm.fast[1]' is [1"));
   EXPECT_THAT(refusal(with("[1e8, 5e-4]", "[1e8]")), HasSubstr("a pair of flops and seconds is expected"));
   EXPECT_THAT(refusal(with("[[1e6, 2e-4]]", "[]")), HasSubstr("at least one pair"));
@@ -159,7 +159,7 @@ TEST(Platform, RefusesWhatIsNestedTooDeepToBeWalked) {
   EXPECT_EQ(refusal(std::string(300000, '[')), message);
   EXPECT_EQ(refusal(with("\"invented\"", std::string(300000, '[') + std::string(300000, ']'))), message);
   EXPECT_THAT(refusal(with("\"invented\"", std::string(60, '[') + std::string(60, ']'))),
-              HasSubstr("a text is expected"));
+              HasSubstr("a non-empty string is expected"));
 }
 
 TEST(Platform, RefusesMoreThanASearchByNameBears) {
@@ -176,7 +176,7 @@ TEST(Platform, RefusesMoreThanASearchByNameBears) {
 
 TEST(Platform, RefusesNamesThatATerminalWouldObey) {
   EXPECT_THAT(refusal(with("\"small\"", "\"\\u001b[31m\"")),
-              HasSubstr("a text without control characters is expected"));
+              HasSubstr("a string without control characters is expected"));
 }
 
 TEST(Platform, RefusesNodesThatCannotReachEachOther) {
@@ -184,7 +184,7 @@ TEST(Platform, RefusesNodesThatCannotReachEachOther) {
   auto const begin = text.find(" \"links\"");
   auto const end = text.find(" \"workers\"");
   text.erase(begin, end - begin);
-  EXPECT_THAT(refusal(text), HasSubstr("platform file 'x.json': no links lead from memory node 'host' to 'gpu0'"));
+  EXPECT_THAT(refusal(text), HasSubstr("platform file 'x.json': there is no route from memory node 'host' to 'gpu0'"));
 }
 
 TEST(Platform, RefusesAFileThatIsNotThere) {
@@ -194,7 +194,7 @@ TEST(Platform, RefusesAFileThatIsNotThere) {
     static_cast<void>(Platform::find("nonesuch"));
     FAIL();
   } catch (InvalidArgument const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no platform 'nonesuch'; known are: a100x1, a100x4, attila,"));
+    EXPECT_THAT(error.what(), HasSubstr("no platform 'nonesuch'; the known ones are: a100x1, a100x4, attila,"));
   }
 }
 
@@ -228,7 +228,7 @@ TEST(Platform, RefusesToSelectWhatIsNotThere) {
     platform.select(3, {});
     FAIL();
   } catch (InvalidArgument const& error) {
-    EXPECT_STREQ(error.what(), "platform 'small' has 2 device workers; 3 were asked for");
+    EXPECT_STREQ(error.what(), "platform 'small' has 2 device workers; 3 were requested");
   }
   EXPECT_THROW(platform.select(0, 0), InvalidArgument);
   EXPECT_EQ(platform.machine.workers.size(), 5U);

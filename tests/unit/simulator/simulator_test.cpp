@@ -200,7 +200,7 @@ TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
     bench.simulator.run();
     FAIL() << "it came to rest";
   } catch (InternalError const& error) {
-    EXPECT_THAT(error.what(), HasSubstr("nothing is under way"));
+    EXPECT_THAT(error.what(), HasSubstr("no event is pending"));
   }
 }
 
@@ -322,7 +322,7 @@ TEST(Simulator, StopsWhereItsClockEnds) {
     bench.simulator.run();
     FAIL();
   } catch (InvalidArgument const& error) {
-    EXPECT_STREQ(error.what(), "the simulated run takes more than 146 years, which is the most that can be counted");
+    EXPECT_STREQ(error.what(), "the simulated run takes more than 146 years, the limit of virtual time");
   }
 }
 

@@ -195,7 +195,7 @@ TEST(HtmlReport, RefusesOtherEndingsAndPlaces) {
     check_report_path("run.htm");
     FAIL() << "nothing was thrown";
   } catch (InvalidArgument const& error) {
-    EXPECT_STREQ(error.what(), "the report 'run.htm' is a page of HTML: its name must end with .html");
+    EXPECT_STREQ(error.what(), "the report 'run.htm' is an HTML page: its name must end with .html");
   }
   EXPECT_THROW(write_html_report(Trace{}, "/no/such/folder/run.html"), InvalidArgument);
 }
