@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/random.hpp>
+#include <granary/core/base/stable_hash.hpp>
 #include <granary/simulator/platform_truth.hpp>
 
 #include <algorithm>
@@ -16,13 +17,6 @@ void check_share(char const* what, double value) {
     throw InvalidArgument(std::string("the ") + what + " of a platform must be in [0, 1); it is " +
                           std::to_string(value));
   }
-}
-
-// FNV-1a: the same on every platform, so that seeds are portable.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash;
 }
 
 }  // namespace
@@ -63,7 +57,7 @@ PlatformEstimator::PlatformEstimator(Platform const& platform, Options options)
 void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
   if (id.index() >= m_shares.size()) m_shares.resize(id.index() + 1);
   auto const precision = precision_of(codelet, m_options.precision);
-  Random random(m_options.seed ^ hash_of(codelet.name));
+  Random random(m_options.seed ^ stable_hash(codelet.name));
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
     double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
     std::map<std::string_view, std::uint32_t> models;

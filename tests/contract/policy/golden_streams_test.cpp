@@ -1,0 +1,138 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The planner's commands, as text and in their order, against the hashes in golden_streams.txt: a change of the code
+// that is to change no decision changes no line of it. GRANARY_TEST_WRITE_GOLDEN=<file> writes the hashes of this
+// build, after a change of decisions that was meant.
+#include <granary/core/base/stable_hash.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/platform.hpp>
+#include <granary/simulator/platform_truth.hpp>
+#include <granary/simulator/simulator.hpp>
+#include <granary/workloads/stencil.hpp>
+#include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/workloads/tiled_gemm.hpp>
+#include <granary/workloads/tiled_lu.hpp>
+
+#include "support/policy_case.hpp"
+#include "support/print_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace granary::test {
+namespace {
+
+/// Hashes by the name of what made the commands.
+using Streams = std::map<std::string, std::string>;
+
+class Stream {
+ public:
+  void add(Command const& command) {
+    m_hash = stable_hash(to_text(command) + "\n", m_hash);
+    ++m_commands;
+  }
+  [[nodiscard]] std::string summary() const { return std::to_string(m_commands) + " " + std::to_string(m_hash); }
+  [[nodiscard]] std::uint64_t commands() const { return m_commands; }
+
+ private:
+  std::uint64_t m_hash = stable_hash("");
+  std::uint64_t m_commands = 0;
+};
+
+// The scheduler's own eviction policy and two others.
+std::vector<std::string> evictions_for(std::string const& scheduler) {
+  std::vector<std::string> chosen{default_eviction(scheduler)};
+  for (std::string const name : {"lru", "luf", "belady"}) {
+    if (chosen.size() < 3 && name != chosen.front()) chosen.push_back(name);
+  }
+  return chosen;
+}
+
+void add_random_cases(Streams& streams, bool with_faults) {
+  for (auto const& scheduler : scheduler_names()) {
+    for (auto const& eviction : evictions_for(scheduler)) {
+      Stream stream;
+      for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+        auto drawn = draw_case(with_faults ? 5000 + seed : seed, with_faults);
+        drawn.scheduler = scheduler;
+        drawn.eviction = eviction;
+        drawn.check_every = 0;
+        for (auto const& command : run_case(drawn).commands) stream.add(command);
+      }
+      streams[std::string(with_faults ? "faults" : "random") + " " + scheduler + " " + eviction] = stream.summary();
+    }
+  }
+}
+
+std::vector<std::unique_ptr<Workload>> workloads(std::uint64_t tiles) {
+  Tiling const tiling{.tiles = tiles, .tile = 960, .single_precision = true};
+  std::vector<std::unique_ptr<Workload>> all;
+  all.push_back(std::make_unique<TiledCholesky>(tiling));
+  all.push_back(std::make_unique<TiledLu>(tiling));
+  all.push_back(std::make_unique<TiledGemm>(tiling));
+  all.push_back(std::make_unique<Stencil>(Stencil::Options{.blocks = {tiles, tiles, 1}, .iterations = 6}));
+  return all;
+}
+
+void add_platform(Streams& streams, std::string const& name, std::uint64_t tiles) {
+  for (auto const& workload : workloads(tiles)) {
+    auto platform = Platform::find(name);
+    platform.limit(std::max(workload->working_set() / 4, 24 * Tiling{.tile = 960}.tile_bytes()));
+    for (auto const& scheduler : scheduler_names()) {
+      PlatformTruth const truth(platform);
+      PlatformEstimator estimator(platform);
+      Stream stream;
+      SimulatorOptions options;
+      options.on_command = [&](Instant, Command const& command) { stream.add(command); };
+      Simulator simulator(Topology(platform.machine), make_policies(scheduler, default_eviction(scheduler), 1),
+                          estimator, truth, options);
+      workload->submit(simulator, {platform.home_node(), platform.home_in_place()});
+      EXPECT_TRUE(simulator.run().failures.empty()) << name << " " << workload->name() << " " << scheduler;
+      streams[name + " " + workload->name() + "-" + std::to_string(tiles) + " " + scheduler] = stream.summary();
+    }
+  }
+}
+
+Streams read(std::string const& file) {
+  Streams streams;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    auto const colon = line.find(": ");
+    if (colon != std::string::npos) streams[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  return streams;
+}
+
+TEST(GoldenStreams, TheSameEventsGiveTheSameCommands) {
+#if !defined(__x86_64__) || defined(__FMA__)
+  GTEST_SKIP() << "policies' costs are rounded otherwise where products and sums are fused";
+#endif
+  Streams now;
+  add_random_cases(now, false);
+  add_random_cases(now, true);
+  for (std::string const platform : {"mirage", "v100x4", "xeon-disk"}) {
+    add_platform(now, platform, 6);
+    add_platform(now, platform, 11);
+  }
+  if (char const* const file = std::getenv("GRANARY_TEST_WRITE_GOLDEN")) {
+    std::ofstream out(file);
+    for (auto const& [name, summary] : now) out << name << ": " << summary << '\n';
+    GTEST_SKIP() << "the streams of this build are in " << file;
+  }
+  auto const golden = read(GRANARY_SOURCE_DIR "/tests/contract/policy/golden_streams.txt");
+  for (auto const& [name, summary] : golden) {
+    EXPECT_TRUE(now.contains(name)) << name << " was not run";
+    if (now.contains(name)) EXPECT_EQ(now.at(name), summary) << name << ": number of commands and their hash";
+  }
+  EXPECT_EQ(now.size(), golden.size()) << "policies without golden streams: write these anew";
+}
+
+}  // namespace
+}  // namespace granary::test
