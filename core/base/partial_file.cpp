@@ -174,7 +174,7 @@ void PartialFile::commit() {
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
     if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
-      throw IoError("cannot give the output its name", m_path, 0, errno);
+      throw IoError("cannot give the output its name", m_path, errno);
     std::erase(registry().files, this);
   }
   // The name is durable with its directory; a file system that cannot flush one has nothing to flush.

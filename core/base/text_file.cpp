@@ -14,7 +14,7 @@ std::string read_text_file(std::filesystem::path const& path, std::size_t most) 
   std::string text;
   int error = 0;
   int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw IoError("reading", path.string(), 0, errno);
+  if (descriptor < 0) throw IoError("cannot read", path.string(), errno);
   std::array<char, 65536> part{};
   for (;;) {
     auto const count = ::read(descriptor, part.data(), part.size());
@@ -26,7 +26,7 @@ std::string read_text_file(std::filesystem::path const& path, std::size_t most) 
     if (error != 0) break;
   }
   ::close(descriptor);
-  if (error != 0) throw IoError("reading", path.string(), text.size(), error);
+  if (error != 0) throw IoError("cannot read", path.string(), text.size(), error);
   return text;
 }
 

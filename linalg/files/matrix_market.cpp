@@ -127,7 +127,7 @@ class TextOutput {
   }
   void commit() {
     flush();
-    if (::fsync(m_output.descriptor()) != 0) throw IoError("cannot flush", m_output.path(), 0, errno);
+    if (::fsync(m_output.descriptor()) != 0) throw IoError("cannot flush", m_output.path(), errno);
     m_output.commit();
   }
 

@@ -32,6 +32,15 @@ TEST(TextFile, IsReadWhole) {
   std::filesystem::remove(path);
 }
 
+TEST(TextFile, WhatCannotBeOpenedHasNoOffset) {
+  try {
+    static_cast<void>(read_text_file("/nowhere/x.json"));
+    ADD_FAILURE() << "not refused";
+  } catch (IoError const& error) {
+    EXPECT_STREQ(error.what(), "cannot read /nowhere/x.json: No such file or directory");
+  }
+}
+
 TEST(TextFile, WhatCannotBeReadIsNamed) {
   EXPECT_EQ(error_of("/nowhere/x.json", 10), ENOENT);
   EXPECT_EQ(error_of("/", 10), EISDIR);
