@@ -122,6 +122,7 @@ void apply_sweeps(Texts& texts) {
     }
     if (!list->second.empty()) throw InvalidArgument("the values of " + list->first + " are stated twice");
     list->second = sweep.substr(equals + 1);
+    if (list->second.empty()) throw InvalidArgument("the sweep '" + sweep + "' has no values");
   }
 }
 

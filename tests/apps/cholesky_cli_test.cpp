@@ -237,6 +237,19 @@ TEST_F(CholeskyCli, RefusesBadOptions) {
   expect_refused({"random:100", "L.h5", "--json", "L.h5"}, 2, "L.h5");
 }
 
+TEST_F(CholeskyCli, RefusesValuesThatAreEmpty) {
+  for (std::string const option :
+       {"--memory",   "--tile",           "--inner-tile",    "--scheduler",      "--eviction",
+        "--workers",  "--devices",        "--device-memory", "--device-lanes",   "--link-bandwidth",
+        "--depth",    "--max-live-tasks", "--scratch",       "--disk-bandwidth", "--json",
+        "--progress", "--stall-timeout",  "--trace",         "--report",         "--trace-events"}) {
+    expect_refused({"random:100", option, ""}, 2, "the value of " + option + " is empty");
+    expect_refused({"random:100", option + "=", "--quiet"}, 2, "the value of " + option + " is empty");
+  }
+  expect_refused({""}, 2, "the value of INPUT is empty");
+  expect_refused({"random:100", ""}, 2, "the value of OUTPUT is empty");
+}
+
 TEST_F(CholeskyCli, RefusesItsInputAsOutputAndLeavesItAlone) {
   make_matrix("A.h5", 64, 32);
   std::filesystem::create_symlink("A.h5", file("link.h5"));
