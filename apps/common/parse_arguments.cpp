@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -52,6 +54,21 @@ bool parse_arguments(CLI::App& app, int argc, char const* const* argv) {
     throw InvalidArgument(error.what());
   }
   return true;
+}
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  bool const open = most == std::numeric_limits<std::uint64_t>::max();
+  auto const last = open ? "2^64 - 1" : std::to_string(most);
+  auto const read = [=](std::string& text) {
+    std::uint64_t value = 0;
+    auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+      return fmt::format("{} is not a whole number from {} to {}", text, least, last);
+    text = std::to_string(value);
+    return std::string();
+  };
+  auto const range = open ? fmt::format("UINT from {}", least) : fmt::format("UINT in [{} - {}]", least, last);
+  return {read, range, "whole number"};
 }
 
 }  // namespace granary::app
