@@ -170,7 +170,10 @@ void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
   H5Sget_simple_extent_dims(space.get(), extents, nullptr);
   info.rows = extents[0];
   info.cols = extents[1];
-  if (info.rows == 0 || info.cols == 0) throw DataError(info.name() + " is empty");
+  if (info.rows == 0 || info.cols == 0) {
+    throw DataError(info.name() + " is empty: it has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
+                    " elements");
+  }
 }
 
 void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& info) {
@@ -180,8 +183,13 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
-    auto const end = checked_sum(offset, matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
-    if (!end || *end > std::filesystem::file_size(info.path)) throw DataError(info.name() + " is truncated");
+    auto const bytes = matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type);
+    auto const end = checked_sum(offset, bytes);
+    auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(info.path));
+    if (!end || *end > present) {
+      throw DataError(info.name() + " is truncated: it has " + std::to_string(bytes) + " bytes from byte " +
+                      std::to_string(offset) + " on, and its file has " + std::to_string(present));
+    }
     info.first_byte = offset;
     info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
   } else if (layout == H5D_CHUNKED) {

@@ -78,6 +78,13 @@ TEST_F(MatrixFile, TruncatedHdf5) {
   EXPECT_NE(text.find("truncated"), std::string::npos) << text;
   EXPECT_NE(text.find(directory / "A.h5"), std::string::npos) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
+  // HDF5 believes the length that the file's first bytes state.
+  std::fstream file(directory / "A.h5", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(40).write("\x40\x9c\0\0\0\0\0\0", 8);
+  file.close();
+  EXPECT_EQ(message<DataError>("A.h5"), (directory / "A.h5") +
+                                            ":/A is truncated: it has 80000 bytes from byte 2048 on, and its file has "
+                                            "40000");
 }
 
 TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
@@ -106,7 +113,7 @@ TEST_F(MatrixFile, NotAMatrix) {
   EXPECT_EQ(message<DataError>("v.h5:/A"), (directory / "v.h5") + ":/A has 1 dimensions; a matrix has 2");
   EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + " holds no two-dimensional dataset; it has /A");
   test::write_hdf5(directory / "e.h5", {0, 3}, {}, {.skip_writing = true});
-  EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty");
+  EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty: it has 0 x 3 elements");
 }
 
 TEST_F(MatrixFile, NpyErrors) {
@@ -116,9 +123,9 @@ TEST_F(MatrixFile, NpyErrors) {
   std::filesystem::resize_file(path, 500);
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 500 bytes of 928");
   std::filesystem::resize_file(path, 60);
-  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 60 bytes, and its header alone has 128");
   std::filesystem::resize_file(path, 8);
-  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 8 bytes, and its header alone has 10");
   test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<i8"});
   EXPECT_EQ(message<DataError>("A.npy"),
             path + " holds elements of type '<i8'; float and double can be read, real and complex");
@@ -129,10 +136,20 @@ TEST_F(MatrixFile, NpyErrors) {
   };
   for (std::string const dictionary :
        {"", "{", "{'descr': '<f8'}", "{'descr': '<f8', 'fortran_order': False, 'shape': (x, 3)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", "{'descr'"}) {
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 3)}", "{'descr'"}) {
     write_bytes("A.npy", header(dictionary));
     EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " is not a well-formed .npy header") << dictionary;
   }
+  for (std::string const shape : {"(99999999999999999999, 3)", "(2147483648, 3)", "(3, 2147483648)"}) {
+    write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}"));
+    EXPECT_EQ(message<DataError>("A.npy"), path + " has the shape " + shape + "; extents are at most 2147483647");
+  }
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), path + " holds an empty matrix of 0 x 3 elements");
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': 1, 'shape': (3, 3)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), "the fortran_order of " + path + " is 1, neither True nor False");
+  write_bytes("A.npy", std::string("\x93NUMPY\x02\x00\x00\x00\x02\x00", 12));
+  EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " has 131072 bytes; up to 65536 are read");
   write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"));
   EXPECT_EQ(message<DataError>("A.npy"), path + " has 1 dimensions; a matrix has 2");
   write_bytes("A.npy", header("{'descr': '', 'fortran_order': False, 'shape': (3, 3)}"));
