@@ -16,6 +16,7 @@
 
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/npy_header.hpp>
 
@@ -176,10 +177,21 @@ void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
   }
 }
 
+// Whether the dataset's bytes are in the file of this path: those behind an external link are in another one.
+bool lies_in(std::string const& path, hid_t dataset) {
+  auto const length = H5Fget_name(dataset, nullptr, 0);
+  if (length <= 0) return false;
+  std::string name(static_cast<std::size_t>(length) + 1, '\0');
+  H5Fget_name(dataset, name.data(), name.size());
+  auto const file = detail::file_at(name.c_str());
+  return file && file == detail::file_at(path);
+}
+
 void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& info) {
   auto const properties = require({H5Dget_create_plist(dataset), H5Pclose}, "read the layout of", info.name());
   auto const layout = H5Pget_layout(properties.get());
-  bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0;
+  bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0 &&
+                     lies_in(info.path, dataset);
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
