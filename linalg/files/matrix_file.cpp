@@ -104,8 +104,11 @@ std::string join(std::vector<std::string> const& names) {
 // Opens the dataset that the spec names, or the only matrix that there is.
 Hdf5Id open_dataset(hid_t file, Spec& spec) {
   if (!spec.dataset.empty()) {
-    Hdf5Id dataset(H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    auto dataset = detail::open_dataset(file, spec.dataset);
     if (dataset.valid()) return dataset;
+    auto const reason = detail::hdf5_reason();
+    if (auto const link = detail::link_to(file, spec.dataset))
+      throw DataError("cannot open " + spec.path + ":" + spec.dataset + ", " + *link + ": " + reason);
     auto const there = list_datasets(file).all;
     throw InvalidArgument(spec.path + " has no dataset " + spec.dataset +
                           (there.empty() ? " and no other" : "; it has " + join(there)));
@@ -113,14 +116,16 @@ Hdf5Id open_dataset(hid_t file, Spec& spec) {
   auto const listing = list_datasets(file);
   auto const& matrices = listing.two_dimensional;
   if (matrices.empty()) {
+    auto const links = detail::list_links(file);
     throw DataError(spec.path + " holds no two-dimensional dataset" +
-                    (listing.all.empty() ? "" : "; it has " + join(listing.all)));
+                    (listing.all.empty() ? "" : "; it has " + join(listing.all)) +
+                    (links.empty() ? "" : "; name one of its links after a colon: " + join(links)));
   }
   if (matrices.size() > 1) {
     throw InvalidArgument(spec.path + " holds several matrices: name one of " + join(matrices) + " after a colon");
   }
   spec.dataset = matrices.front();
-  return require({H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", spec.path + ":" + spec.dataset);
+  return require(detail::open_dataset(file, spec.dataset), "open", spec.path + ":" + spec.dataset);
 }
 
 std::optional<ScalarType> real_type(hid_t type) {
@@ -236,10 +241,13 @@ MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
   return info;
 }
 
-std::vector<std::string> dataset_names(std::string const& path) {
+// The names of the datasets; the links are noted.
+std::vector<std::string> dataset_names(std::string const& path, std::vector<std::string>& links) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file");
   auto const file = require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", path);
+  for (auto const& link : detail::list_links(file.get()))
+    links.push_back(path + ":" + link + " is " + detail::link_to(file.get(), link).value_or("a link"));
   return list_datasets(file.get()).all;
 }
 
@@ -273,13 +281,15 @@ MatrixListing list_matrices(std::string const& text) {
   require_readable(spec.path);
   if (!spec.dataset.empty() || starts_as_npy(spec.path)) return {.matrices = {open_matrix_file(text)}, .others = {}};
   MatrixListing listing;
-  for (auto const& name : dataset_names(spec.path)) {
+  std::vector<std::string> links;
+  for (auto const& name : dataset_names(spec.path, links)) {
     try {
       listing.matrices.push_back(open_hdf5({spec.path, name}));
     } catch (DataError const& error) {
       listing.others.emplace_back(error.what());
     }
   }
+  listing.others.insert(listing.others.end(), links.begin(), links.end());
   return listing;
 }
 

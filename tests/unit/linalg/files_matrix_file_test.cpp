@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/matrix_file.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -114,6 +115,51 @@ TEST_F(MatrixFile, NotAMatrix) {
   EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + " holds no two-dimensional dataset; it has /A");
   test::write_hdf5(directory / "e.h5", {0, 3}, {}, {.skip_writing = true});
   EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty: it has 0 x 3 elements");
+}
+
+TEST_F(MatrixFile, LinksThatLeadNowhere) {
+  auto const path = directory / "A.h5";
+  test::write_hdf5(path, {4, 4}, entries(4, 4));
+  auto const links = directory / "links.h5";
+  {
+    detail::Hdf5Lock const lock;
+    detail::Hdf5Id const file(H5Fcreate(links.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    auto const external = [&](char const* target, char const* object, char const* name) {
+      EXPECT_GE(H5Lcreate_external(target, object, file.get(), name, H5P_DEFAULT, H5P_DEFAULT), 0);
+    };
+    external("gone.h5", "/A", "/A");
+    external("A.h5", "/B", "/B");
+    external("A.h5", "/A", "/good");
+    external("fifo", "/A", "/pipe");
+    EXPECT_GE(H5Lcreate_soft("/none", file.get(), "/C", H5P_DEFAULT, H5P_DEFAULT), 0);
+    EXPECT_GE(H5Lcreate_soft("/good", file.get(), "/chain", H5P_DEFAULT, H5P_DEFAULT), 0);
+  }
+  EXPECT_EQ(open_matrix_file(links + ":/good").rows, 4U);
+  EXPECT_EQ(open_matrix_file(links + ":/chain").rows, 4U);
+  EXPECT_THAT(message<DataError>("links.h5:/A"),
+              ::testing::StartsWith("cannot open " + links + ":/A, an external link to /A of gone.h5: "));
+  EXPECT_THAT(message<DataError>("links.h5:/B"),
+              ::testing::StartsWith("cannot open " + links + ":/B, an external link to /B of A.h5: "));
+  EXPECT_THAT(message<DataError>("links.h5:/A"), ::testing::Not(::testing::HasSubstr("no reason")));
+  EXPECT_THAT(message<DataError>("links.h5:/C"),
+              ::testing::StartsWith("cannot open " + links + ":/C, a soft link to /none: "));
+  EXPECT_THAT(message<DataError>("links.h5:/C/D"),
+              ::testing::StartsWith("cannot open " + links + ":/C/D, a soft link to /none: "));
+  ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
+  for (std::string const object : {"/pipe", "/pipe/B"}) {
+    EXPECT_EQ(message<DataError>("links.h5:" + object),
+              "cannot open " + links + ":" + object + ", an external link to /A of fifo: it is not a regular file");
+  }
+  EXPECT_EQ(message<DataError>("links.h5"), links +
+                                                " holds no two-dimensional dataset; name one of its links after a "
+                                                "colon: /A, /B, /C, /chain, /good, /pipe");
+  EXPECT_TRUE(list_matrices(links).matrices.empty());
+  EXPECT_THAT(list_matrices(links).others,
+              ::testing::ElementsAre(links + ":/A is an external link to /A of gone.h5",
+                                     links + ":/B is an external link to /B of A.h5",
+                                     links + ":/C is a soft link to /none", links + ":/chain is a soft link to /good",
+                                     links + ":/good is an external link to /A of A.h5",
+                                     links + ":/pipe is an external link to /A of fifo"));
 }
 
 TEST_F(MatrixFile, NpyErrors) {
