@@ -68,12 +68,12 @@ std::shared_ptr<File const> File::create_unlinked(std::string const& directory) 
 
 Bytes File::size() const {
   struct stat status {};
-  if (::fstat(m_buffered, &status) != 0) throw IoError("cannot ask for the size of", m_name, 0, errno);
+  if (::fstat(m_buffered, &status) != 0) throw IoError("cannot ask for the size of", m_name, errno);
   return static_cast<Bytes>(status.st_size);
 }
 
 void File::sync() const {
-  if (::fdatasync(m_buffered) != 0) throw IoError("cannot flush", m_name, 0, errno);
+  if (::fdatasync(m_buffered) != 0) throw IoError("cannot flush", m_name, errno);
 }
 
 void File::drop_cache(std::uint64_t offset, Bytes bytes) const {

@@ -42,6 +42,15 @@ def piece(source: str, start: int, end_at: str) -> str:
     return source[start:]
 
 
+def arguments(source: str, start: int) -> int:
+    """How many arguments stand from `start`, the first one's, to the bracket that closes around them."""
+    count = 1
+    while source[(start := start + len(piece(source, start, ",")))] == ",":
+        start += 1
+        count += 1
+    return count
+
+
 def sentence(expression: str) -> str:
     """The literals of an expression in order, with … for what stands between them and for the fields of a format."""
     while found := FORMAT.search(expression):
@@ -69,7 +78,9 @@ def messages_of(source: str, folder: str) -> set[Message]:
             end_at = "," if logged or kind == "IoError" else ""
         text = sentence(piece(source, site.end(), end_at))
         if kind == "IoError" and site["thrown"]:
-            text = f"{text} … at byte …: …".removeprefix("…")
+            # Operation, file and errno; an offset only of reads and writes.
+            place = " at byte …" if arguments(source, site.end()) == 4 else ""
+            text = f"{text} …{place}: …".removeprefix("…")
         words = re.findall(r"[A-Za-z]{2,}", text.replace("granary: ", ""))
         # Without a class it is a sentence only if it reads like one.
         if len(words) > 1 and (kind or re.search(r"\w+ \w+ \w+|^cannot ", text.replace("…", "x"))):

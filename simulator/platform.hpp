@@ -49,7 +49,7 @@ class Platform {
   [[nodiscard]] static Platform find(std::string const& name_or_path);
   /// The names of the shipped platforms, in alphabetical order.
   [[nodiscard]] static std::vector<std::string> known_names();
-  /// Throws IoError, also when the file exists and `overwrite` is false.
+  /// Throws as write_text_file, and IoError when the file exists and `overwrite` is false.
   void write(std::filesystem::path const& path, bool overwrite = false) const;
   [[nodiscard]] std::string to_json() const;
 

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 
 #include <cerrno>
-#include <fstream>
 #include <set>
 #include <system_error>
 
@@ -61,11 +60,9 @@ Platform Platform::find(std::string const& name_or_path) {
 Platform Platform::read(fs::path const& path) { return parse(read_text_file(path), path.string()); }
 
 void Platform::write(fs::path const& path, bool overwrite) const {
-  if (!overwrite && fs::exists(path)) throw IoError("writing", path.string(), 0, EEXIST);
-  errno = 0;
-  std::ofstream file(path);
-  file << to_json() << std::flush;
-  if (!file) throw IoError("writing", path.string(), 0, errno != 0 ? errno : EIO);
+  std::error_code ignored;  // what cannot be looked at cannot be written either
+  if (!overwrite && fs::exists(path, ignored)) throw IoError("cannot write", path.string(), EEXIST);
+  write_text_file(path, to_json());
 }
 
 }  // namespace granary

@@ -17,7 +17,7 @@ TextFile::TextFile(std::string path) : m_path(std::move(path)) {
     return;
   }
   m_special = ::open(m_path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  if (m_special < 0) throw IoError("cannot write", m_path, 0, errno);
+  if (m_special < 0) throw IoError("cannot write", m_path, errno);
 }
 
 TextFile::~TextFile() {

@@ -7,8 +7,6 @@
 #include <granary/workloads/task_graph_file.hpp>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <utility>
 
 namespace granary {
@@ -62,12 +60,7 @@ TaskGraphFile TaskGraphFile::record(Workload const& workload) {
 
 std::string TaskGraphFile::to_json() const { return detail::format_task_graph(m_description); }
 
-void TaskGraphFile::write(std::filesystem::path const& path) const {
-  std::ofstream file(path);
-  file << to_json();
-  file.close();
-  if (!file) throw IoError("writing", path.string(), 0, errno);
-}
+void TaskGraphFile::write(std::filesystem::path const& path) const { write_text_file(path, to_json()); }
 
 void TaskGraphFile::check_entries() const {
   auto const& graph = m_description;

@@ -60,7 +60,7 @@ class TaskGraphFile final : public Workload {
   [[nodiscard]] static TaskGraphFile record(Workload const& workload);
 
   [[nodiscard]] std::string to_json() const;
-  /// Throws IoError.
+  /// Throws as write_text_file.
   void write(std::filesystem::path const& path) const;
 
   /// What the submitter throws for a task names the task.

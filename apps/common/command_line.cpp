@@ -62,25 +62,25 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app
       .add_option("--tile", m_options.tile,
                   "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
+      ->transform(whole_number(1, 32768));
   m_app
       .add_option("--inner-tile", m_options.inner_tile,
                   "order of the sub-tiles of tasks that may run as a finer graph (default: none may)")
-      ->check(CLI::Range(1, 32768));
+      ->transform(whole_number(1, 32768));
   m_app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the one that goes with the scheduler)");
   m_app
       .add_option("--workers", runtime.workers,
                   "CPU workers (default: one per core that the process may use); 0: devices do it all")
-      ->check(CLI::Range(0U, 1024U));
+      ->transform(whole_number(0, 1024));
   add_device_options();
   m_app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
       ->capture_default_str()
-      ->check(CLI::Range(1U, 100000U));
+      ->transform(whole_number(1, 100000));
   m_app
       .add_option("--max-live-tasks", runtime.max_live_tasks,
                   "tasks that are submitted ahead of those that have ended, some 400 bytes each (default: 100000)")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1));
   m_app.add_option("--scratch", runtime.scratch,
                    "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
   m_app.add_option("--disk-bandwidth", m_rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");
@@ -103,7 +103,7 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--report", m_options.report, "file that gets a page of HTML that shows the run, docs/report.md");
   m_app.add_option("--trace-events", runtime.trace_events, "the most events that are recorded; the rest is counted")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1));
   m_app.add_flag("--quiet", m_options.quiet, "print nothing but errors");
   m_app.set_version_flag("--version", [] { return version_text(); });
 }
@@ -118,7 +118,7 @@ void CommandLine::add_device_options() {
   m_app
       .add_option("--device-lanes", runtime.device_lanes,
                   "tasks that a device runs at once (default: 4; 1 on an emulated one)")
-      ->check(CLI::Range(1U, 64U));
+      ->transform(whole_number(1, 64));
   m_app.add_option("--link-bandwidth", m_link_rate,
                    "hold each link of emulated devices to this many bytes per second, e.g. 2GB/s");
 }

@@ -1,24 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
-
 #include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <limits>
 
 namespace granary::app {
 
-/// Reads the command line; false when it asked for help or the version, which is printed then. Throws InvalidArgument
-/// in CLI11's words for what it refuses.
-inline bool parse_arguments(CLI::App& app, int argc, char const* const* argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::Success const& request) {
-    app.exit(request);
-    return false;
-  } catch (CLI::ParseError const& error) {
-    throw InvalidArgument(error.what());
-  }
-  return true;
-}
+/// Reads the command line; false when it asked for help or the version, which is printed then. Throws InvalidArgument,
+/// in CLI11's words for what it refuses, and for a value that is empty: no option gives that a meaning, and it is
+/// mostly a variable of a script that was not set.
+bool parse_arguments(CLI::App& app, int argc, char const* const* argv);
+
+/// A whole number in decimal digits, for CLI::Option::transform. CLI11 itself takes 010 for 8, -1 for 2^64 - 1, and a
+/// number beyond that for the same.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t least,
+                                          std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace granary::app

@@ -31,7 +31,6 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
       "directory)");
   app.set_version_flag("--version", [] { return version_text(); });
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
-  if (options.json && options.json->empty()) throw InvalidArgument("--json needs the name of a file, or -");
   if (!device_memory.empty()) runtime.device_memory = parse_memory(device_memory);
   if (!link_bandwidth.empty()) runtime.link_bytes_per_second = parse_rate(link_bandwidth);
   runtime = configure(runtime);

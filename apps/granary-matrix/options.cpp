@@ -22,7 +22,7 @@ struct WriteArguments {
     app.add_option("OUT", options.output, "the file to write: .h5 or .hdf5, .npy, .mtx")->required();
     app.add_option("--tile", options.tile,
                    "order of the tiles, which are an HDF5 file's chunks (default: the input's or 512)")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{32768}));
+        ->transform(whole_number(1, 32768));
     app.add_option("--dataset", options.dataset, "name of the matrix in an HDF5 file (default: A)");
     auto* const narrow = app.add_flag("--float", single, "write numbers of 32 bits");
     app.add_flag("--double", two_words, "write numbers of 64 bits")->excludes(narrow);
@@ -55,7 +55,7 @@ struct GenerateArguments {
     app.add_option("SIZE", size,
                    "order N; general: or ROWSxCOLS; laplacian: N points on a line or a grid of ROWSxCOLS points")
         ->required();
-    app.add_option("--seed", seed, "general, spd: which matrix")->capture_default_str();
+    app.add_option("--seed", seed, "general, spd: which matrix")->capture_default_str()->transform(whole_number(0));
     app.add_option("--condition", condition, "spd: condition number in the 2-norm (default: diagonally dominant)");
     app.add_option("--length", length, "laplacian: in spacings of the points")->capture_default_str();
     app.add_option("--nugget", nugget, "hilbert, laplacian: is added to the diagonal")->capture_default_str();

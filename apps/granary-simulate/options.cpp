@@ -50,14 +50,19 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--tile", texts.lists["tile"], "order of the tiles, or a list (default: 960)");
   app.add_option("--inner-tile", options.inner_tile,
                  "cholesky, lu: order of the sub-tiles of tasks that may run as finer graphs on several cores, "
-                 "docs/hierarchical.md (default: none)");
+                 "docs/hierarchical.md (default: none)")
+      ->transform(whole_number(0));
   app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
   app.add_option("--iterations", options.iterations, "stencil: iterations")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--dimensions", options.dimensions, "stencil: 2 or 3")->capture_default_str()->check(CLI::Range(2, 3));
-  app.add_option("--levels", options.levels, "tree: levels")->capture_default_str()->check(CLI::Range(1, 16));
-  app.add_option("--graph-seed", options.graph_seed, "random, tree: which graph")->capture_default_str();
+      ->transform(whole_number(1, 1000000));
+  app.add_option("--dimensions", options.dimensions, "stencil: 2 or 3")
+      ->capture_default_str()
+      ->transform(whole_number(2, 3));
+  app.add_option("--levels", options.levels, "tree: levels")->capture_default_str()->transform(whole_number(1, 16));
+  app.add_option("--graph-seed", options.graph_seed, "random, tree: which graph")
+      ->capture_default_str()
+      ->transform(whole_number(0));
 }
 
 void add_run(CLI::App& app, Options& options, Texts& texts) {
@@ -75,11 +80,11 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--max-live-tasks", options.max_live_tasks,
                  "let tasks be submitted only while fewer of them have not ended, as in a real run (default: all tasks "
                  "are there from the beginning)")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1));
   app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, say tiles=8:32:4");
   app.add_option("--seeds", options.seeds, "runs of each configuration with seeds 0, 1, ...; medians are shown")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+      ->transform(whole_number(1, 10000));
   app.add_option("--jitter", options.jitter,
                  "kernels take a random factor in [1-X, 1+X] of their times, X below 1 (default: the platform's)");
   app.add_option("--estimator-error", options.estimator_error,
@@ -122,6 +127,7 @@ void apply_sweeps(Texts& texts) {
     }
     if (!list->second.empty()) throw InvalidArgument("the values of " + list->first + " are stated twice");
     list->second = sweep.substr(equals + 1);
+    if (list->second.empty()) throw InvalidArgument("the sweep '" + sweep + "' has no values");
   }
 }
 

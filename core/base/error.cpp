@@ -15,4 +15,10 @@ IoError::IoError(std::string const& operation, std::string file, std::uint64_t o
       m_offset(offset),
       m_error_number(error_number) {}
 
+IoError::IoError(std::string const& operation, std::string file, int error_number)
+    : Error(operation + " " + file + ": " + std::generic_category().message(error_number)),
+      m_file(std::move(file)),
+      m_offset(0),
+      m_error_number(error_number) {}
+
 }  // namespace granary

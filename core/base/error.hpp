@@ -33,6 +33,8 @@ class IoError : public Error {
  public:
   /// The message reads `<operation> <file> at byte <offset>: <errno text>`.
   IoError(std::string const& operation, std::string file, std::uint64_t offset, int error_number);
+  /// Of an operation on the whole file, such as open or rename: `<operation> <file>: <errno text>`, with offset() 0.
+  IoError(std::string const& operation, std::string file, int error_number);
 
   [[nodiscard]] std::string const& file() const { return m_file; }
   [[nodiscard]] std::uint64_t offset() const { return m_offset; }

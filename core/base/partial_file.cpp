@@ -174,7 +174,7 @@ void PartialFile::commit() {
     if (!has_its_name()) throw Error(m_partial_path + " was removed or replaced while it was written");
     keep_access();
     if (std::rename(m_partial_path.c_str(), m_path.c_str()) != 0)
-      throw IoError("cannot rename the output to", m_path, 0, errno);
+      throw IoError("cannot rename the output to", m_path, errno);
     std::erase(registry().files, this);
   }
   // The new name is durable once its directory is flushed; some file systems cannot flush one.

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/core/base/text_file.hpp>
 
 #include <fcntl.h>
@@ -14,7 +15,7 @@ std::string read_text_file(std::filesystem::path const& path, std::size_t most) 
   std::string text;
   int error = 0;
   int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw IoError("reading", path.string(), 0, errno);
+  if (descriptor < 0) throw IoError("cannot read", path.string(), errno);
   std::array<char, 65536> part{};
   for (;;) {
     auto const count = ::read(descriptor, part.data(), part.size());
@@ -26,8 +27,25 @@ std::string read_text_file(std::filesystem::path const& path, std::size_t most) 
     if (error != 0) break;
   }
   ::close(descriptor);
-  if (error != 0) throw IoError("reading", path.string(), text.size(), error);
+  if (error != 0) throw IoError("cannot read", path.string(), text.size(), error);
   return text;
+}
+
+void write_text_file(std::filesystem::path const& path, std::string_view text) {
+  if (!detail::is_special_file(path.string())) {
+    detail::PartialFile whole(path.string());
+    whole.append(text);
+    return whole.commit();
+  }
+  int const descriptor = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0) throw IoError("cannot write", path.string(), errno);
+  try {
+    detail::write_all(descriptor, text, path.string());
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
 }
 
 }  // namespace granary

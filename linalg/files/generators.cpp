@@ -166,9 +166,9 @@ void check(GeneratedMatrix const& m) {
   auto const refuse = [&m](std::string const& what) { throw InvalidArgument(m.name() + ": " + what); };
   if (m.rows == 0 || m.cols == 0) refuse("the extents of a matrix must be at least 1");
   if (m.kind != Kind::General && m.rows != m.cols) refuse("a symmetric matrix has as many columns as rows");
-  if (!(m.condition >= 1 && std::isfinite(m.condition))) refuse("the condition number must be at least 1");
-  if (!(m.length > 0 && std::isfinite(m.length))) refuse("the length must be above 0");
-  if (!(m.nugget >= 0 && std::isfinite(m.nugget))) refuse("the nugget must not be negative");
+  if (!(m.condition >= 1 && std::isfinite(m.condition))) refuse("the condition number must be finite and at least 1");
+  if (!(m.length > 0 && std::isfinite(m.length))) refuse("the length must be finite and above 0");
+  if (!(m.nugget >= 0 && std::isfinite(m.nugget))) refuse("the nugget must be finite and not negative");
   if (m.grid_cols == 0 || m.rows % m.grid_cols != 0) refuse("the points must fill the rows of the grid");
 }
 

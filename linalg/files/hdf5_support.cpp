@@ -1,7 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/hdf5_support.hpp>
 
+#include <algorithm>
+#include <filesystem>
+
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
+#include <granary/core/base/printable.hpp>
 
 namespace granary::detail {
 namespace {
@@ -9,6 +14,43 @@ namespace {
 std::recursive_mutex& hdf5_mutex() {
   static std::recursive_mutex mutex;
   return mutex;
+}
+
+// HDF5 looks for the target of an external link beside the file and in the working directory.
+herr_t refuse_special_file(char const* file, char const*, char const* target, char const*, unsigned*, hid_t, void*) {
+  auto const beside = std::filesystem::path(file).parent_path() / target;
+  if (!is_special_file(target) && !is_special_file(beside.string())) return 0;
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, "it is not a regular file");
+  return -1;
+}
+
+// Never closed: that would clear the reason of the last error.
+hid_t careful_access() {
+  static hid_t const access = [] {
+    auto const made = H5Pcreate(H5P_DATASET_ACCESS);
+    H5Pset_elink_cb(made, refuse_special_file, nullptr);
+    return made;
+  }();
+  return access;
+}
+
+std::string where_it_leads(hid_t file, std::string const& link, H5L_info_t const& info) {
+  std::vector<char> value(info.u.val_size);
+  if (value.empty() || H5Lget_val(file, link.c_str(), value.data(), value.size(), careful_access()) < 0)
+    return "a link that cannot be read";
+  constexpr std::size_t shown = 200;
+  if (info.type == H5L_TYPE_SOFT)
+    return "a soft link to " + excerpt(std::string(value.begin(), std::ranges::find(value, '\0')), shown);
+  char const* target = nullptr;
+  char const* object = nullptr;
+  if (info.type != H5L_TYPE_EXTERNAL || H5Lunpack_elink_val(value.data(), value.size(), nullptr, &target, &object) < 0)
+    return "a link of a kind that is unknown";
+  return "an external link to " + excerpt(object, shown) + " of " + excerpt(target, shown);
+}
+
+herr_t note_link(hid_t, char const* name, H5L_info_t const* info, void* links) {
+  if (info->type != H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(links)->push_back(std::string("/") + name);
+  return 0;
 }
 
 }  // namespace
@@ -38,6 +80,27 @@ std::string hdf5_reason() {
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_last, &reason);
   return reason;
+}
+
+Hdf5Id open_dataset(hid_t file, std::string const& name) {
+  return {H5Dopen2(file, name.c_str(), careful_access()), H5Dclose};
+}
+
+std::optional<std::string> link_to(hid_t file, std::string const& object) {
+  std::optional<std::string> last;
+  for (auto end = object.find('/', 1);; end = object.find('/', end + 1)) {
+    auto const part = object.substr(0, end);
+    H5L_info_t info{};
+    if (H5Lget_info(file, part.c_str(), &info, careful_access()) < 0) return last;
+    if (info.type != H5L_TYPE_HARD) last = where_it_leads(file, part, info);
+    if (end == std::string::npos) return last;
+  }
+}
+
+std::vector<std::string> list_links(hid_t file) {
+  std::vector<std::string> links;
+  H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, note_link, &links);
+  return links;
 }
 
 Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name) {

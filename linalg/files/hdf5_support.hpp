@@ -4,8 +4,10 @@
 #include <hdf5.h>
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <granary/linalg/files/matrix_file.hpp>
 
@@ -61,6 +63,17 @@ class Hdf5Id {
 
 /// The innermost message of the last HDF5 error of this thread.
 [[nodiscard]] std::string hdf5_reason();
+
+/// Opens a dataset, through links as well, but not through one into a FIFO or a device: that might never end. Not valid
+/// where there is none.
+[[nodiscard]] Hdf5Id open_dataset(hid_t file, std::string const& name);
+
+/// The last soft or external link on the way to an object, such as `an external link to /A of B.h5`, whether there is
+/// something where it leads or not; nothing where there is no link.
+[[nodiscard]] std::optional<std::string> link_to(hid_t file, std::string const& object);
+
+/// The soft and external links in a file, by their paths; none of them is followed.
+[[nodiscard]] std::vector<std::string> list_links(hid_t file);
 
 /// Throws DataError `cannot <what> <name>: <reason>` unless the id is valid.
 [[nodiscard]] Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);

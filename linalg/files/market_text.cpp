@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 #include <vector>
 
+#include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/printable.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 
 using Symmetry = MatrixMarketInfo::Symmetry;
 constexpr std::string_view banner = "%%matrixmarket";
-constexpr std::uint64_t extent_limit = std::uint64_t{1} << 31;
+constexpr std::uint64_t most_extent = (std::uint64_t{1} << 31) - 1;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -68,12 +68,16 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
   reader.fail("the symmetry is '" + excerpt(symmetry, 40) + "', not general, symmetric, skew-symmetric or hermitian");
 }
 
-std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std::uint64_t limit) {
+std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std::string const& what,
+                        std::uint64_t most) {
   auto const word = take_word(text);
   std::uint64_t size = 0;
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), size);
-  if (word.empty() || code != std::errc{} || end != word.data() + word.size() || size >= limit)
-    reader.fail("the line of sizes is malformed");
+  if (word.empty()) reader.fail("the line of sizes has no number of " + what);
+  if (code != std::errc{} || end != word.data() + word.size() || size > most) {
+    reader.fail("the number of " + what + " is '" + excerpt(word, 40) + "', not a whole number up to " +
+                std::to_string(most));
+  }
   return size;
 }
 
@@ -83,19 +87,25 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
     if (!reader.next(line)) reader.fail("the file ends before its line of sizes");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
-  info.rows = take_size(reader, rest, extent_limit);
-  info.cols = take_size(reader, rest, extent_limit);
-  if (info.rows == 0 || info.cols == 0) reader.fail("the matrix is empty");
+  info.rows = take_size(reader, rest, "rows", most_extent);
+  info.cols = take_size(reader, rest, "columns", most_extent);
+  if (info.rows == 0 || info.cols == 0) {
+    reader.fail("the matrix is empty: it has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
+                " elements");
+  }
   if (info.symmetry != Symmetry::General && info.rows != info.cols) {
     reader.fail(std::string("a matrix that is ") + name_of(info.symmetry) + " is square, not " +
                 std::to_string(info.rows) + " x " + std::to_string(info.cols));
   }
   auto const n = info.rows;
-  info.entries = info.coordinate ? take_size(reader, rest, std::numeric_limits<std::uint64_t>::max())
+  info.entries = info.coordinate                      ? take_size(reader, rest, "entries", largest_size)
                  : info.symmetry == Symmetry::General ? info.rows * info.cols
                  : info.symmetry == Symmetry::Skew    ? n * (n - 1) / 2
                                                       : n * (n + 1) / 2;
-  if (!has_nothing(rest)) reader.fail("the line of sizes is malformed");
+  if (!has_nothing(rest)) {
+    reader.fail("the line of sizes '" + excerpt(line, 80) + "' has more than " + (info.coordinate ? "3" : "2") +
+                " numbers");
+  }
   static_cast<void>(matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
 }
 
@@ -208,10 +218,13 @@ MarketEntries::Entry MarketEntries::next() {
   if (m_info.coordinate) {
     entry.row = index(rest, m_info.rows);
     entry.col = index(rest, m_info.cols);
+    auto const place = [&] {
+      return "entry (" + std::to_string(entry.row + 1) + ", " + std::to_string(entry.col + 1) + ")";
+    };
     if (m_info.symmetry != Symmetry::General && entry.row < entry.col)
-      m_reader.fail("an entry above the diagonal, where the file holds the lower triangle");
+      m_reader.fail(place() + " is above the diagonal, where the file holds the lower triangle");
     if (m_info.symmetry == Symmetry::Skew && entry.row == entry.col)
-      m_reader.fail("an entry on the diagonal of a skew-symmetric matrix");
+      m_reader.fail(place() + " is on the diagonal of a skew-symmetric matrix");
   } else {
     step();
   }

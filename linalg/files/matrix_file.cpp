@@ -16,6 +16,7 @@
 
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/npy_header.hpp>
 
@@ -103,8 +104,11 @@ std::string join(std::vector<std::string> const& names) {
 // Opens the dataset that the spec names, or the only matrix that there is.
 Hdf5Id open_dataset(hid_t file, Spec& spec) {
   if (!spec.dataset.empty()) {
-    Hdf5Id dataset(H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose);
+    auto dataset = detail::open_dataset(file, spec.dataset);
     if (dataset.valid()) return dataset;
+    auto const reason = detail::hdf5_reason();
+    if (auto const link = detail::link_to(file, spec.dataset))
+      throw DataError("cannot open " + spec.path + ":" + spec.dataset + ", " + *link + ": " + reason);
     auto const there = list_datasets(file).all;
     throw InvalidArgument(spec.path + " has no dataset " + spec.dataset +
                           (there.empty() ? " and no other" : "; it has " + join(there)));
@@ -112,14 +116,16 @@ Hdf5Id open_dataset(hid_t file, Spec& spec) {
   auto const listing = list_datasets(file);
   auto const& matrices = listing.two_dimensional;
   if (matrices.empty()) {
+    auto const links = detail::list_links(file);
     throw DataError(spec.path + " holds no two-dimensional dataset" +
-                    (listing.all.empty() ? "" : "; it has " + join(listing.all)));
+                    (listing.all.empty() ? "" : "; it has " + join(listing.all)) +
+                    (links.empty() ? "" : "; name one of its links after a colon: " + join(links)));
   }
   if (matrices.size() > 1) {
     throw InvalidArgument(spec.path + " holds several matrices: name one of " + join(matrices) + " after a colon");
   }
   spec.dataset = matrices.front();
-  return require({H5Dopen2(file, spec.dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", spec.path + ":" + spec.dataset);
+  return require(detail::open_dataset(file, spec.dataset), "open", spec.path + ":" + spec.dataset);
 }
 
 std::optional<ScalarType> real_type(hid_t type) {
@@ -170,18 +176,37 @@ void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
   H5Sget_simple_extent_dims(space.get(), extents, nullptr);
   info.rows = extents[0];
   info.cols = extents[1];
-  if (info.rows == 0 || info.cols == 0) throw DataError(info.name() + " is empty");
+  if (info.rows == 0 || info.cols == 0) {
+    throw DataError(info.name() + " is empty: it has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
+                    " elements");
+  }
+}
+
+// Whether the dataset's bytes are in the file of this path: those behind an external link are in another one.
+bool lies_in(std::string const& path, hid_t dataset) {
+  auto const length = H5Fget_name(dataset, nullptr, 0);
+  if (length <= 0) return false;
+  std::string name(static_cast<std::size_t>(length) + 1, '\0');
+  H5Fget_name(dataset, name.data(), name.size());
+  auto const file = detail::file_at(name.c_str());
+  return file && file == detail::file_at(path);
 }
 
 void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& info) {
   auto const properties = require({H5Dget_create_plist(dataset), H5Pclose}, "read the layout of", info.name());
   auto const layout = H5Pget_layout(properties.get());
-  bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0;
+  bool const plain = native && H5Pget_nfilters(properties.get()) == 0 && H5Pget_external_count(properties.get()) == 0 &&
+                     lies_in(info.path, dataset);
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
-    auto const end = checked_sum(offset, matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
-    if (!end || *end > std::filesystem::file_size(info.path)) throw DataError(info.name() + " is truncated");
+    auto const bytes = matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type);
+    auto const end = checked_sum(offset, bytes);
+    auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(info.path));
+    if (!end || *end > present) {
+      throw DataError(info.name() + " is truncated: it has " + std::to_string(bytes) + " bytes from byte " +
+                      std::to_string(offset) + " on, and its file has " + std::to_string(present));
+    }
     info.first_byte = offset;
     info.arrangement = MatrixFileInfo::Arrangement::Contiguous;
   } else if (layout == H5D_CHUNKED) {
@@ -216,10 +241,13 @@ MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
   return info;
 }
 
-std::vector<std::string> dataset_names(std::string const& path) {
+// The names of the datasets; the links are noted.
+std::vector<std::string> dataset_names(std::string const& path, std::vector<std::string>& links) {
   detail::Hdf5Lock const lock;
   if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file");
   auto const file = require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", path);
+  for (auto const& link : detail::list_links(file.get()))
+    links.push_back(path + ":" + link + " is " + detail::link_to(file.get(), link).value_or("a link"));
   return list_datasets(file.get()).all;
 }
 
@@ -253,13 +281,15 @@ MatrixListing list_matrices(std::string const& text) {
   require_readable(spec.path);
   if (!spec.dataset.empty() || starts_as_npy(spec.path)) return {.matrices = {open_matrix_file(text)}, .others = {}};
   MatrixListing listing;
-  for (auto const& name : dataset_names(spec.path)) {
+  std::vector<std::string> links;
+  for (auto const& name : dataset_names(spec.path, links)) {
     try {
       listing.matrices.push_back(open_hdf5({spec.path, name}));
     } catch (DataError const& error) {
       listing.others.emplace_back(error.what());
     }
   }
+  listing.others.insert(listing.others.end(), links.begin(), links.end());
   return listing;
 }
 

@@ -81,7 +81,7 @@ struct MatrixFileInfo {
 
 struct MatrixListing {
   std::vector<MatrixFileInfo> matrices;
-  std::vector<std::string> others;  ///< why each of the other datasets cannot be read as a matrix
+  std::vector<std::string> others;  ///< why other datasets are no matrices; where links lead
 };
 /// All that is in an HDF5 or .npy file, or the one dataset that `spec` names. Throws as open_matrix_file does, but not
 /// when there is no matrix, or when there are several.

@@ -127,7 +127,7 @@ class TextOutput {
   }
   void commit() {
     flush();
-    if (::fsync(m_output.descriptor()) != 0) throw IoError("cannot flush", m_output.path(), 0, errno);
+    if (::fsync(m_output.descriptor()) != 0) throw IoError("cannot flush", m_output.path(), errno);
     m_output.commit();
   }
 
@@ -192,8 +192,11 @@ Bytes market_memory(TileGrid const& grid, ScalarType type) {
 void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between) {
   if (is_complex_type(info.scalar_type) && !is_complex_type(output.scalar_type()))
     throw InvalidArgument("a complex matrix cannot be written as a real one");
-  if (info.rows != output.tiling().rows || info.cols != output.tiling().cols)
-    throw InvalidArgument(info.path + " has other extents than the output");
+  auto const& grid = output.tiling();
+  if (info.rows != grid.rows || info.cols != grid.cols) {
+    throw InvalidArgument(info.path + " has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
+                          " elements, and the output " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
+  }
   detail::with_scalar(output.scalar_type(),
                       [&](auto zero) { read_into<decltype(zero)>(info, output, memory, between); });
 }

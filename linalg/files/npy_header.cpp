@@ -17,33 +17,38 @@ namespace granary::detail {
 namespace {
 
 constexpr std::size_t max_header_bytes = 1 << 16;
+constexpr std::uint64_t most_extent = (std::uint64_t{1} << 31) - 1;
 
 [[noreturn]] void malformed(std::string const& path) {
   throw DataError("the header of " + path + " is not a well-formed .npy header");
+}
+
+[[noreturn]] void truncated(std::string const& path, std::uint64_t expected) {
+  throw DataError(path + " is truncated: it has " + std::to_string(std::filesystem::file_size(path)) +
+                  " bytes, and its header alone has " + std::to_string(expected));
 }
 
 // The text of the Python dictionary in the header, and where the elements start.
 std::string read_dictionary(std::string const& path, std::uint64_t& first_byte) {
   std::ifstream file(path, std::ios::binary);
   unsigned char start[12] = {};
-  if (!file.read(reinterpret_cast<char*>(start), 10))
-    throw DataError(path + " is truncated: it ends within its header");
+  if (!file.read(reinterpret_cast<char*>(start), 10)) truncated(path, 10);
   std::size_t length = start[8] + (std::size_t{start[9]} << 8);
   first_byte = 10;
   if (start[6] != 1) {
     if (start[6] == 0 || start[6] > 3)
       throw DataError(path + " has .npy version " + std::to_string(start[6]) + "; 1 to 3 can be read");
-    if (!file.read(reinterpret_cast<char*>(start) + 10, 2))
-      throw DataError(path + " is truncated: it ends within its header");
+    if (!file.read(reinterpret_cast<char*>(start) + 10, 2)) truncated(path, 12);
     length += (std::size_t{start[10]} << 16) + (std::size_t{start[11]} << 24);
     first_byte = 12;
   }
-  if (length > max_header_bytes) malformed(path);
-  std::string text(length, '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(length))) {
-    throw DataError(path + " is truncated: it ends within its header");
+  if (length > max_header_bytes) {
+    throw DataError("the header of " + path + " has " + std::to_string(length) + " bytes; up to " +
+                    std::to_string(max_header_bytes) + " are read");
   }
+  std::string text(length, '\0');
   first_byte += length;
+  if (!file.read(text.data(), static_cast<std::streamsize>(length))) truncated(path, first_byte);
   return text;
 }
 
@@ -70,6 +75,11 @@ std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& pa
     }
     std::uint64_t extent = 0;
     auto const [end, error] = std::from_chars(text.data() + position, text.data() + close, extent);
+    if (error == std::errc::result_out_of_range) extent = most_extent + 1;
+    if (extent > most_extent) {
+      throw DataError(path + " has the shape " + excerpt(text.substr(0, close + 1), 60) + "; extents are at most " +
+                      std::to_string(most_extent));
+    }
     if (error != std::errc{}) malformed(path);
     shape.push_back(extent);
     position = static_cast<std::size_t>(end - text.data());
@@ -107,7 +117,12 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
   info.swapped = (descriptor[0] == '<' || descriptor[0] == '>') && descriptor[0] != native;
 
-  info.column_major = value_of(text, "fortran_order", path).starts_with("True");
+  auto order = value_of(text, "fortran_order", path);
+  order = order.substr(0, order.find_first_of(",}\n"));
+  info.column_major = order.starts_with("True");
+  if (!info.column_major && !order.starts_with("False")) {
+    throw DataError("the fortran_order of " + path + " is " + excerpt(order, 20) + ", neither True nor False");
+  }
   auto shape = shape_of(value_of(text, "shape", path), path);
   if (vectors && shape.size() == 1) {
     shape.push_back(1);
@@ -118,9 +133,10 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
   }
   info.rows = shape[0];
   info.cols = shape[1];
-  if (info.rows == 0 || info.cols == 0) throw DataError(path + " holds an empty matrix");
-  constexpr std::uint64_t limit = std::uint64_t{1} << 31;
-  if (info.rows >= limit || info.cols >= limit) malformed(path);
+  if (info.rows == 0 || info.cols == 0) {
+    throw DataError(path + " holds an empty matrix of " + std::to_string(info.rows) + " x " +
+                    std::to_string(info.cols) + " elements");
+  }
   auto const expected = info.first_byte + matrix_bytes(path, info.rows, info.cols, info.scalar_type);
   auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(path));
   if (present < expected) {

@@ -11,7 +11,7 @@ std::vector<std::int64_t> read_vector(std::string const& path, std::string const
   auto const name = path + ":" + dataset;
   detail::Hdf5Lock const lock;
   auto const file = detail::require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "open", path);
-  auto const vector = detail::require({H5Dopen2(file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose}, "open", name);
+  auto const vector = detail::require(detail::open_dataset(file.get(), dataset), "open", name);
   auto const space = detail::require({H5Dget_space(vector.get()), H5Sclose}, "read", name);
   Hdf5Id const type(H5Dget_type(vector.get()), H5Tclose);
   if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Tget_class(type.get()) != H5T_INTEGER)

@@ -237,6 +237,37 @@ TEST_F(CholeskyCli, RefusesBadOptions) {
   expect_refused({"random:100", "L.h5", "--json", "L.h5"}, 2, "L.h5");
 }
 
+TEST_F(CholeskyCli, RefusesValuesThatAreEmpty) {
+  for (std::string const option :
+       {"--memory",   "--tile",           "--inner-tile",    "--scheduler",      "--eviction",
+        "--workers",  "--devices",        "--device-memory", "--device-lanes",   "--link-bandwidth",
+        "--depth",    "--max-live-tasks", "--scratch",       "--disk-bandwidth", "--json",
+        "--progress", "--stall-timeout",  "--trace",         "--report",         "--trace-events"}) {
+    expect_refused({"random:100", option, ""}, 2, "the value of " + option + " is empty");
+    expect_refused({"random:100", option + "=", "--quiet"}, 2, "the value of " + option + " is empty");
+  }
+  expect_refused({""}, 2, "the value of INPUT is empty");
+  expect_refused({"random:100", ""}, 2, "the value of OUTPUT is empty");
+}
+
+TEST_F(CholeskyCli, NumbersThatAreRefusedAreShownWithTheirRange) {
+  std::vector<std::pair<std::string, std::string>> const options{
+      {"--max-live-tasks", "1 to 2^64 - 1"}, {"--trace-events", "1 to 2^64 - 1"}, {"--tile", "1 to 32768"},
+      {"--inner-tile", "1 to 32768"},        {"--workers", "0 to 1024"},          {"--depth", "1 to 100000"},
+      {"--device-lanes", "1 to 64"}};
+  for (auto const& [option, range] : options) {
+    for (std::string const value : {"-1", "1.5", "0x10", "many", "99999999999999999999"}) {
+      expect_refused({"random:100", option, value}, 2,
+                     option + ": " + value + " is not a whole number from " + range + "\n");
+    }
+  }
+}
+
+TEST_F(CholeskyCli, NumbersAreDecimal) {
+  ASSERT_EQ(run({"random:100", "--depth", "010", "--json", "out.json"}).status, 0);
+  EXPECT_EQ(read_json("out.json").at("depth"), 10);
+}
+
 TEST_F(CholeskyCli, RefusesItsInputAsOutputAndLeavesItAlone) {
   make_matrix("A.h5", 64, 32);
   std::filesystem::create_symlink("A.h5", file("link.h5"));

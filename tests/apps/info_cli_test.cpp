@@ -231,6 +231,10 @@ TEST_F(InfoCli, RefusesBadInput) {
   expect_refused({"--devices", "host:2", "--link-bandwidth", "0"}, 2, "'0'");
   expect_refused({"--devices", "none", "--device-memory", "1GiB"}, 2, "no devices");
   expect_refused({"--scratch", "/nowhere"}, 2, "/nowhere");
+  for (std::string const option :
+       {"--json", "--devices", "--device-memory", "--link-bandwidth", "--scratch", "--models"}) {
+    expect_refused({option, ""}, 2, "the value of " + option + " is empty");
+  }
 }
 
 }  // namespace

@@ -272,6 +272,11 @@ TEST_F(MatrixCli, RefusesBadArguments) {
                  "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the 100.0 MiB of memory allowed");
   expect_refused({"convert", "A.mtx", "B.mtx"}, "the input and the output are both Matrix Market files");
   expect_refused({"convert", "spd:5", "B.h5"}, "malformed input 'spd:5': write spd:N:CONDITION[:SEED]");
+  expect_refused({"generate", "spd", "3", "A.h5", "--seed", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1");
+  expect_refused({"generate", "spd", "3", "A.h5", "--seed", ""}, "the value of --seed is empty");
+  expect_refused({"generate", "spd", "3", "A.h5", "--memory="}, "the value of --memory is empty");
+  expect_refused({"generate", "laplacian", "3", "A.h5", "--length", "inf"}, "the length must be finite and above 0");
+  expect_refused({"info", ""}, "the value of FILE is empty");
   expect_refused({"convert", "A.mtx", "B.h5", "--memory", "100"}, "a tile of 1 x 1 elements needs 4.0 KiB");
 }
 

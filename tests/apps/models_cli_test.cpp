@@ -98,6 +98,9 @@ TEST_F(ModelsCli, RefusesWhatItCannotDo) {
   expect_refused({"erase"}, "--codelet NAME or --all");
   expect_refused({"erase", "--all", "--codelet", "x"}, "excludes");
   expect_refused({"show", "--machine", "../x"}, "'../x'");
+  expect_refused({"show", "--machine", ""}, "the value of --machine is empty");
+  expect_refused({"list", "--directory", ""}, "the value of --directory is empty");
+  expect_refused({"erase", "--codelet", ""}, "the value of --codelet is empty");
   auto const off = testing::run_child(GRANARY_BIN_DIR "/granary-models", {"list"});  // GRANARY_MODELS is off
   EXPECT_EQ(off.status, 2);
   EXPECT_THAT(off.err, HasSubstr("--directory"));

@@ -109,6 +109,10 @@ class Checks(unittest.TestCase):
         self.assertEqual({(message.text, message.kind) for message in found},
                          {("the number … of wheels is negative", "InvalidArgument"), ("a cart of … wheels … fell", "DeviceError")})
 
+    def test_messages_of_files_have_the_offset_that_they_state(self):
+        found = source_messages.messages_of('throw IoError("cannot read", path(a, b), 4, errno); throw IoError("cannot open", path, errno);', "core")
+        self.assertEqual({message.text for message in found}, {"cannot read … at byte …: …", "cannot open …: …"})
+
     def test_messages_that_are_not_listed_and_those_that_vanished(self):
         lines = [f'throw InvalidArgument("sentence {letter} of ten is wrong");' for letter in "abcdefghij"]
         self.write("core/base/cart.cpp", "\n".join(lines) + SOURCE)

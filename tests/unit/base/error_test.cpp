@@ -17,6 +17,14 @@ TEST(IoError, SaysOperationFileOffsetAndErrnoText) {
   EXPECT_EQ(error.error_number(), ENOSPC);
 }
 
+TEST(IoError, OfAWholeFileHasNoOffset) {
+  IoError const error("cannot rename", "/data/A.h5", EACCES);
+  EXPECT_STREQ(error.what(), "cannot rename /data/A.h5: Permission denied");
+  EXPECT_EQ(error.file(), "/data/A.h5");
+  EXPECT_EQ(error.offset(), 0U);
+  EXPECT_EQ(error.error_number(), EACCES);
+}
+
 TEST(Error, ShowsControlCharactersOfNamesAndDoesNotSendThem) {
   EXPECT_STREQ(InvalidArgument("cannot open \x1b]0;x\a").what(), "cannot open \\x1b]0;x\\x07");
   EXPECT_STREQ(IoError("reading", "caf\xe9", 0, EIO).what(), "reading caf\\xe9 at byte 0: Input/output error");

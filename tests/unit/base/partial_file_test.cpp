@@ -184,6 +184,18 @@ TEST_F(PartialFileTest, WhatSomebodyElseRemovedOrReplacedIsNotCommitted) {
   EXPECT_EQ(read(file("b.partial")), "another's");
 }
 
+TEST_F(PartialFileTest, ANameThatCannotBeGivenIsSaidWithoutAnOffset) {
+  PartialFile output(file("a"));
+  fs::create_directory(file("a"));
+  try {
+    output.commit();
+    ADD_FAILURE() << "not refused";
+  } catch (IoError const& error) {
+    EXPECT_EQ(error.what(),
+              "cannot give the output its name " + fs::canonical(file("a")).string() + ": Is a directory");
+  }
+}
+
 TEST_F(PartialFileTest, ADescriptorOnAnotherFileIsFound) {
   PartialFile const a(file("a"));
   PartialFile const b(file("b"));

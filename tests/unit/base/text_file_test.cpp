@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <fstream>
 
+#include "support/file_size_limit.hpp"
+
 namespace granary {
 namespace {
 
@@ -30,6 +32,36 @@ TEST(TextFile, IsReadWhole) {
   EXPECT_EQ(error_of(path, text.size()), 0);
   EXPECT_EQ(error_of(path, text.size() - 1), EFBIG);
   std::filesystem::remove(path);
+}
+
+TEST(TextFile, WhatCannotBeOpenedHasNoOffset) {
+  try {
+    static_cast<void>(read_text_file("/nowhere/x.json"));
+    ADD_FAILURE() << "not refused";
+  } catch (IoError const& error) {
+    EXPECT_STREQ(error.what(), "cannot read /nowhere/x.json: No such file or directory");
+  }
+}
+
+TEST(TextFile, AFailedWriteLeavesTheOldFile) {
+  auto const path = std::filesystem::temp_directory_path() / ("granary_write_" + std::to_string(::getpid()));
+  write_text_file(path, "old");
+  EXPECT_EQ(read_text_file(path), "old");
+  {
+    test::FileSizeLimit const limit(100);
+    EXPECT_THROW(write_text_file(path, std::string(1000, 'x')), IoError);
+  }
+  EXPECT_EQ(read_text_file(path), "old");
+  EXPECT_FALSE(std::filesystem::exists(path.string() + ".partial"));
+  write_text_file(path, "new");
+  EXPECT_EQ(read_text_file(path), "new");
+  std::filesystem::remove(path);
+}
+
+TEST(TextFile, IsWrittenStraightToADevice) {
+  EXPECT_NO_THROW(write_text_file("/dev/null", "text"));
+  EXPECT_THROW(write_text_file("/dev/full", "text"), IoError);
+  EXPECT_THROW(write_text_file("/nowhere/x.json", "text"), InvalidArgument);
 }
 
 TEST(TextFile, WhatCannotBeReadIsNamed) {

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/matrix_file.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -79,6 +80,13 @@ TEST_F(MatrixFile, TruncatedHdf5) {
   EXPECT_NE(text.find("truncated"), std::string::npos) << text;
   EXPECT_NE(text.find(directory / "A.h5"), std::string::npos) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
+  // HDF5 believes the length that the file's first bytes state.
+  std::fstream file(directory / "A.h5", std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(40).write("\x40\x9c\0\0\0\0\0\0", 8);
+  file.close();
+  EXPECT_EQ(message<DataError>("A.h5"), (directory / "A.h5") +
+                                            ":/A is truncated: it has 80000 bytes from byte 2048 on, and its file has "
+                                            "40000");
 }
 
 TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
@@ -107,7 +115,52 @@ TEST_F(MatrixFile, NotAMatrix) {
   EXPECT_EQ(message<DataError>("v.h5:/A"), (directory / "v.h5") + ":/A has 1 dimensions; a matrix has 2");
   EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + " holds no two-dimensional dataset; it has /A");
   test::write_hdf5(directory / "e.h5", {0, 3}, {}, {.skip_writing = true});
-  EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty");
+  EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty: it has 0 x 3 elements");
+}
+
+TEST_F(MatrixFile, LinksThatLeadNowhere) {
+  auto const path = directory / "A.h5";
+  test::write_hdf5(path, {4, 4}, entries(4, 4));
+  auto const links = directory / "links.h5";
+  {
+    detail::Hdf5Lock const lock;
+    detail::Hdf5Id const file(H5Fcreate(links.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    auto const external = [&](char const* target, char const* object, char const* name) {
+      EXPECT_GE(H5Lcreate_external(target, object, file.get(), name, H5P_DEFAULT, H5P_DEFAULT), 0);
+    };
+    external("gone.h5", "/A", "/A");
+    external("A.h5", "/B", "/B");
+    external("A.h5", "/A", "/good");
+    external("fifo", "/A", "/pipe");
+    EXPECT_GE(H5Lcreate_soft("/none", file.get(), "/C", H5P_DEFAULT, H5P_DEFAULT), 0);
+    EXPECT_GE(H5Lcreate_soft("/good", file.get(), "/chain", H5P_DEFAULT, H5P_DEFAULT), 0);
+  }
+  EXPECT_EQ(open_matrix_file(links + ":/good").rows, 4U);
+  EXPECT_EQ(open_matrix_file(links + ":/chain").rows, 4U);
+  EXPECT_THAT(message<DataError>("links.h5:/A"),
+              ::testing::StartsWith("cannot open " + links + ":/A, an external link to /A of gone.h5: "));
+  EXPECT_THAT(message<DataError>("links.h5:/B"),
+              ::testing::StartsWith("cannot open " + links + ":/B, an external link to /B of A.h5: "));
+  EXPECT_THAT(message<DataError>("links.h5:/A"), ::testing::Not(::testing::HasSubstr("no reason")));
+  EXPECT_THAT(message<DataError>("links.h5:/C"),
+              ::testing::StartsWith("cannot open " + links + ":/C, a soft link to /none: "));
+  EXPECT_THAT(message<DataError>("links.h5:/C/D"),
+              ::testing::StartsWith("cannot open " + links + ":/C/D, a soft link to /none: "));
+  ASSERT_EQ(::mkfifo((directory / "fifo").c_str(), 0600), 0);
+  for (std::string const object : {"/pipe", "/pipe/B"}) {
+    EXPECT_EQ(message<DataError>("links.h5:" + object),
+              "cannot open " + links + ":" + object + ", an external link to /A of fifo: it is not a regular file");
+  }
+  EXPECT_EQ(message<DataError>("links.h5"), links +
+                                                " holds no two-dimensional dataset; name one of its links after a "
+                                                "colon: /A, /B, /C, /chain, /good, /pipe");
+  EXPECT_TRUE(list_matrices(links).matrices.empty());
+  EXPECT_THAT(list_matrices(links).others,
+              ::testing::ElementsAre(links + ":/A is an external link to /A of gone.h5",
+                                     links + ":/B is an external link to /B of A.h5",
+                                     links + ":/C is a soft link to /none", links + ":/chain is a soft link to /good",
+                                     links + ":/good is an external link to /A of A.h5",
+                                     links + ":/pipe is an external link to /A of fifo"));
 }
 
 TEST_F(MatrixFile, NpyErrors) {
@@ -117,9 +170,9 @@ TEST_F(MatrixFile, NpyErrors) {
   std::filesystem::resize_file(path, 500);
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 500 bytes of 928");
   std::filesystem::resize_file(path, 60);
-  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 60 bytes, and its header alone has 128");
   std::filesystem::resize_file(path, 8);
-  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it ends within its header");
+  EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 8 bytes, and its header alone has 10");
   test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<i8"});
   EXPECT_EQ(message<DataError>("A.npy"),
             path + " holds elements of type '<i8'; float and double can be read, real and complex");
@@ -130,10 +183,20 @@ TEST_F(MatrixFile, NpyErrors) {
   };
   for (std::string const dictionary :
        {"", "{", "{'descr': '<f8'}", "{'descr': '<f8', 'fortran_order': False, 'shape': (x, 3)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", "{'descr'"}) {
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 3)}", "{'descr'"}) {
     write_bytes("A.npy", header(dictionary));
     EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " is not a well-formed .npy header") << dictionary;
   }
+  for (std::string const shape : {"(99999999999999999999, 3)", "(2147483648, 3)", "(3, 2147483648)"}) {
+    write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}"));
+    EXPECT_EQ(message<DataError>("A.npy"), path + " has the shape " + shape + "; extents are at most 2147483647");
+  }
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), path + " holds an empty matrix of 0 x 3 elements");
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': 1, 'shape': (3, 3)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), "the fortran_order of " + path + " is 1, neither True nor False");
+  write_bytes("A.npy", std::string("\x93NUMPY\x02\x00\x00\x00\x02\x00", 12));
+  EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " has 131072 bytes; up to 65536 are read");
   write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"));
   EXPECT_EQ(message<DataError>("A.npy"), path + " has 1 dimensions; a matrix has 2");
   write_bytes("A.npy", header("{'descr': '', 'fortran_order': False, 'shape': (3, 3)}"));

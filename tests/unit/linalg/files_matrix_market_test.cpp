@@ -143,10 +143,18 @@ TEST_F(MatrixMarket, HeadersThatCannotBeRead) {
   EXPECT_EQ(refusal(start + "array real diagonal\n"),
             "1: the symmetry is 'diagonal', not general, symmetric, skew-symmetric or hermitian");
   EXPECT_EQ(refusal(start + "array real general\n% only comments\n"), "3: the file ends before its line of sizes");
-  for (std::string const sizes : {"2", "2 x", "-2 2", "2 2 2", "2.0 2", "9999999999 1"})
-    EXPECT_EQ(refusal(start + "array real general\n" + sizes + "\n"), "2: the line of sizes is malformed");
-  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the line of sizes is malformed");
-  EXPECT_EQ(refusal(start + "array real general\n0 2\n"), "2: the matrix is empty");
+  for (std::string const rows : {"x", "-2", "2.0", "2147483648", "99999999999999999999"}) {
+    EXPECT_EQ(refusal(start + "array real general\n" + rows + " 2\n"),
+              "2: the number of rows is '" + rows + "', not a whole number up to 2147483647");
+  }
+  EXPECT_EQ(refusal(start + "array real general\n2 x\n"),
+            "2: the number of columns is 'x', not a whole number up to 2147483647");
+  EXPECT_EQ(refusal(start + "array real general\n2\n"), "2: the line of sizes has no number of columns");
+  EXPECT_EQ(refusal(start + "array real general\n2 2 2\n"), "2: the line of sizes '2 2 2' has more than 2 numbers");
+  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the line of sizes has no number of entries");
+  EXPECT_EQ(refusal(start + "coordinate real general\n2 2 2 2\n"),
+            "2: the line of sizes '2 2 2 2' has more than 3 numbers");
+  EXPECT_EQ(refusal(start + "array real general\n0 2\n"), "2: the matrix is empty: it has 0 x 2 elements");
   EXPECT_EQ(refusal(start + "array real symmetric\n2 3\n"), "2: a matrix that is symmetric is square, not 2 x 3");
 }
 
@@ -168,9 +176,9 @@ TEST_F(MatrixMarket, EntriesThatCannotBeRead) {
     EXPECT_EQ(refusal(list + "1 2 x\n", memory), "4: '1 2 x' is not an entry of this matrix");
   }
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n"),
-            "3: an entry above the diagonal, where the file holds the lower triangle");
+            "3: entry (1, 2) is above the diagonal, where the file holds the lower triangle");
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n"),
-            "3: an entry on the diagonal of a skew-symmetric matrix");
+            "3: entry (2, 2) is on the diagonal of a skew-symmetric matrix");
   EXPECT_EQ(refusal(array + std::string(5000, '1') + "\n"), "3: the line is longer than 4096 characters");
 }
 

@@ -82,6 +82,22 @@ TEST_F(MatrixSourceTest, Gzip) {
 TEST_F(MatrixSourceTest, GzipOfTiles) { expect_hdf5({.chunk = {64, 64}, .gzip = true}, Arrangement::ThroughHdf5); }
 TEST_F(MatrixSourceTest, BigEndian) { expect_hdf5({.file_type = H5T_IEEE_F64BE}, Arrangement::ThroughHdf5); }
 
+TEST_F(MatrixSourceTest, BehindALinkIntoAnotherFile) {
+  auto const path = directory / "links.h5";
+  for (Hdf5Layout const& layout : {Hdf5Layout{}, Hdf5Layout{.chunk = {64, 64}}}) {
+    test::write_hdf5(directory / "A.h5", {n, n}, entries(n, n), layout);
+    // Long enough for the other file's offsets.
+    test::write_hdf5(path, {2 * n, 2 * n}, entries(2 * n, 2 * n), {.dataset = "B"});
+    {
+      detail::Hdf5Lock const lock;
+      detail::Hdf5Id const file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+      ASSERT_GE(H5Lcreate_external("A.h5", "/A", file.get(), "A", H5P_DEFAULT, H5P_DEFAULT), 0);
+    }
+    EXPECT_EQ(open_matrix_file(path + ":/A").arrangement, Arrangement::ThroughHdf5);
+    expect_all_tiles<double>(path + ":/A", 64, n, n);
+  }
+}
+
 TEST_F(MatrixSourceTest, FloatAndRectangular) {
   test::write_hdf5(directory / "A.h5", {50, 90}, entries(50, 90), {.file_type = H5T_NATIVE_FLOAT});
   expect_all_tiles<float>(directory / "A.h5", 32, 50, 90);

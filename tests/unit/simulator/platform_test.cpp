@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "support/file_size_limit.hpp"
+
 namespace granary {
 namespace {
 
@@ -266,6 +268,18 @@ TEST(Platform, WritesWhatItReadsAgain) {
   EXPECT_EQ(Platform::read(path).to_json(), platform.to_json());
   EXPECT_THROW(platform.write(path), IoError);
   EXPECT_NO_THROW(platform.write(path, true));
+  std::filesystem::remove(path);
+}
+
+TEST(Platform, AFailedWriteLeavesTheOldFile) {
+  auto const path = std::filesystem::temp_directory_path() / ("granary_kept_" + std::to_string(getpid()) + ".json");
+  auto const platform = Platform::parse(small, "x.json");
+  platform.write(path);
+  {
+    test::FileSizeLimit const limit(100);
+    EXPECT_THROW(platform.write(path, true), IoError);
+  }
+  EXPECT_EQ(Platform::read(path).to_json(), platform.to_json());
   std::filesystem::remove(path);
 }
 

@@ -9,6 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "support/file_size_limit.hpp"
+
 namespace granary {
 namespace {
 
@@ -49,6 +55,18 @@ TEST(TaskGraphFile, WritesWhatItReads) {
   auto const text = recorded.to_json();
   EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
   EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
+}
+
+TEST(TaskGraphFile, AFailedWriteLeavesTheOldFile) {
+  auto const path = std::filesystem::temp_directory_path() / ("granary_graph_" + std::to_string(::getpid()) + ".json");
+  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, true}));
+  graph.write(path);
+  {
+    test::FileSizeLimit const limit(100);
+    EXPECT_THROW(graph.write(path), IoError);
+  }
+  EXPECT_EQ(TaskGraphFile::read(path).to_json(), graph.to_json());
+  std::filesystem::remove(path);
 }
 
 TEST(TaskGraphFile, SubmitsInTheOrderOfTheFileAsFarAsEdgesAllow) {
