@@ -7,8 +7,8 @@
 
 namespace granary::app {
 
-/// Reads the command line; false when it asked for help or the version, which is printed then. Throws InvalidArgument
-/// in CLI11's words for what it refuses.
+/// Parses the command line. Returns false after printing help or the version on request. Throws InvalidArgument with
+/// CLI11's message.
 inline bool parse_arguments(CLI::App& app, int argc, char const* const* argv) {
   try {
     app.parse(argc, argv);

@@ -99,11 +99,11 @@ TEST_F(CholeskyCli, AnOutputIsNamedAsTheHdf5FileThatItIs) {
     expect_refused(
         {"random:100", name}, 2,
         "the output " + name +
-            " would be an HDF5 file: let its name end in .h5 or .hdf5 (granary-matrix convert makes .npy of it)");
+            " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
   }
   for (std::string const name : {"L.h5:/foo", "L.h5:L"}) {
     expect_refused({"random:100", name}, 2,
-                   "an output is a file without a dataset; it will hold dataset L: write L.h5 instead of " + name);
+                   "name the output without a dataset: it will hold dataset L; write L.h5 instead of " + name);
   }
   expect_refused({"random:100", "U.h5:/foo", "--upper"}, 2, "it will hold dataset U");
   for (std::string const name : {"L.hdf5", "a.b/L", "L"}) {

@@ -94,10 +94,10 @@ TEST_F(Diagnosis, TilesTooFewForTheWorkers) {
   for (auto const* program : {"granary-cholesky", "granary-lu"}) {
     m_name = program;
     auto const err = said({"random:1024", "--workers", "2"}, {"--tile", "1024", "--scheduler", "darts"});
-    EXPECT_THAT(err, HasSubstr("granary: 1 tiles of order 1024 leave some of 2 workers without work: use smaller ones "
+    EXPECT_THAT(err, HasSubstr("granary: 1 tiles of size 1024 leave some of 2 workers idle: use smaller tiles "
                                "(--tile "));
-    EXPECT_THAT(said({"random:1024", "--workers", "2"}, {"--tile", "128"}), Not(HasSubstr("without work")));
-    EXPECT_THAT(said({"random:100", "--workers", "2"}, {}), Not(HasSubstr("without work")))
+    EXPECT_THAT(said({"random:1024", "--workers", "2"}, {"--tile", "128"}), Not(HasSubstr("workers idle")));
+    EXPECT_THAT(said({"random:100", "--workers", "2"}, {}), Not(HasSubstr("workers idle")))
         << "small work needs no care";
   }
 }

@@ -122,7 +122,7 @@ class AsText(WithReport):
 
     def test_refuses(self):
         self.assertIn("the report 'x.htm' is a page of HTML: its name must end with .html", self.refused("--report", "x.htm"))
-        self.assertIn("--report shows one run, but 2 are asked for",
+        self.assertIn("--report needs a single run, but 2 were requested",
                       self.refused("--scheduler", "eager,darts", "--report", str(self.folder / "x.html")))
 
 
