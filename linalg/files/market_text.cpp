@@ -57,7 +57,7 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
   if (field == "complex") {
     info.scalar_type = ScalarType::Complex128;
   } else if (field != "real" && field != "double" && field != "integer") {
-    reader.fail("the elements are '" + excerpt(field, 40) + "'; real, integer and complex ones can be read");
+    reader.fail("the element type is '" + excerpt(field, 40) + "', not real, integer or complex");
   }
   info.integer = field == "integer";
   for (auto const known : {Symmetry::General, Symmetry::Symmetric, Symmetry::Hermitian, Symmetry::Skew}) {
@@ -73,14 +73,14 @@ std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std:
   std::uint64_t size = 0;
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), size);
   if (word.empty() || code != std::errc{} || end != word.data() + word.size() || size >= limit)
-    reader.fail("the line of sizes is malformed");
+    reader.fail("the size line is malformed");
   return size;
 }
 
 void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
   std::string line;
   do {
-    if (!reader.next(line)) reader.fail("the file ends before its line of sizes");
+    if (!reader.next(line)) reader.fail("the file ends before its size line");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
   info.rows = take_size(reader, rest, extent_limit);
@@ -95,7 +95,7 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
                  : info.symmetry == Symmetry::General ? info.rows * info.cols
                  : info.symmetry == Symmetry::Skew    ? n * (n - 1) / 2
                                                       : n * (n + 1) / 2;
-  if (!has_nothing(rest)) reader.fail("the line of sizes is malformed");
+  if (!has_nothing(rest)) reader.fail("the size line is malformed");
   static_cast<void>(matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
 }
 
@@ -175,7 +175,7 @@ double MarketEntries::number(std::string_view& text) {
   bool const out_of_range = code == std::errc::result_out_of_range;
   if (word.empty() || end != word.data() + word.size() || (code != std::errc{} && !out_of_range))
     m_reader.fail("'" + excerpt(m_line, 80) + "' is not an entry of this matrix");
-  // Says which end of the range: 0 or infinity.
+  // 0 means underflow of the text's number, infinity overflow.
   if (out_of_range) value = std::strtod(std::string(word).c_str(), nullptr);
   if (!std::isfinite(value)) m_reader.fail(std::string("the matrix holds ") + (std::isnan(value) ? "NaN" : "infinity"));
   return value;
@@ -209,9 +209,9 @@ MarketEntries::Entry MarketEntries::next() {
     entry.row = index(rest, m_info.rows);
     entry.col = index(rest, m_info.cols);
     if (m_info.symmetry != Symmetry::General && entry.row < entry.col)
-      m_reader.fail("an entry above the diagonal, where the file holds the lower triangle");
+      m_reader.fail("an entry is above the diagonal, but the file holds the lower triangle");
     if (m_info.symmetry == Symmetry::Skew && entry.row == entry.col)
-      m_reader.fail("an entry on the diagonal of a skew-symmetric matrix");
+      m_reader.fail("an entry is on the diagonal of a skew-symmetric matrix");
   } else {
     step();
   }

@@ -113,7 +113,7 @@ TEST_F(CholeskyCli, AnOutputIsNamedAsTheHdf5FileThatItIs) {
 }
 
 TEST_F(CholeskyCli, AMisspeltGeneratedMatrixIsNoMissingFile) {
-  expect_refused({"rndom:100"}, 2, "'rndom:100' names no generated matrix; there are random:, general:, spd:");
+  expect_refused({"rndom:100"}, 2, "'rndom:100' is not a generated matrix; the known ones are random:, general:, spd:");
   expect_refused({"A:/data"}, 2, "cannot open A: No such file or directory");
 }
 

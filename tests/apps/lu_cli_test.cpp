@@ -126,7 +126,7 @@ TEST_F(LuCli, RefusesBadInput) {
   expect_refused({"missing.h5", "LU.h5"}, 2, "missing.h5");
   expect_refused({"text.h5", "LU.h5"}, 2, "text.h5");
   expect_refused({"general:0"}, 2, "general:0");
-  expect_refused({"genral:100"}, 2, "'genral:100' names no generated matrix; there are random:, general:");
+  expect_refused({"genral:100"}, 2, "'genral:100' is not a generated matrix; the known ones are random:, general:");
   expect_refused({"general:100", "LU.npy"}, 2, "the output LU.npy is an HDF5 file");
   expect_refused({"general:100", "LU.h5:/A"}, 2, "it will hold dataset LU: write LU.h5");
   expect_refused({"general:100", "--unknown"}, 2, "--unknown");

@@ -202,7 +202,7 @@ h5py.File('empty.h5', 'w')
   EXPECT_EQ(run({"info", "A.h5"}).out,
             "A.h5:/a: 3 x 4 double, 96 B, row by row\n"
             "A.h5:/g/b: 3 x 4 complex double, 192 B, read through HDF5\n"
-            "not a matrix: A.h5:/i holds integers of 8 bytes; float and double can be read, real and complex\n"
+            "not a matrix: A.h5:/i holds integers of 8 bytes; real and complex float and double can be read\n"
             "not a matrix: A.h5:/v has 1 dimensions; a matrix has 2\n");
   EXPECT_EQ(run({"info", "empty.h5"}).out, "empty.h5 holds no dataset\n");
 }
@@ -269,7 +269,7 @@ TEST_F(MatrixCli, RefusesBadArguments) {
                  "the name of the output A.dat does not end in .h5, .hdf5, .npy or .mtx");
   expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset names a matrix in an HDF5 file");
   expect_refused({"generate", "spd", "99999", "A.h5", "--tile", "8192", "--memory", "100MiB"},
-                 "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the 100.0 MiB of memory allowed");
+                 "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the memory limit of 100.0 MiB");
   expect_refused({"convert", "A.mtx", "B.mtx"}, "the input and the output are both Matrix Market files");
   expect_refused({"convert", "spd:5", "B.h5"}, "malformed input 'spd:5': write spd:N:CONDITION[:SEED]");
   expect_refused({"convert", "A.mtx", "B.h5", "--memory", "100"}, "a tile of 1 x 1 elements needs 4.0 KiB");

@@ -105,7 +105,7 @@ TYPED_TEST(ApiMixed, FallsBackWhereSinglePrecisionDoesNotDo) {
   EXPECT_EQ(fallback<T>(with_block<T>(almost_one, almost_one, 1), b, posv_call),
             "in single precision " + std::string(NotPositiveDefinite(71).what()));
   EXPECT_EQ(fallback<T>(with_block<T>(1, 1, 1 + 0x1p-40), b, gesv_call),
-            "in single precision pivot 71 is exactly zero");
+            "pivot 71 is exactly zero in single precision");
   // The second pivot is 2^-40, in single precision, in which 1 + 2^-24 lies between two numbers, 2^-23: a refinement
   // takes 2^-17 of the error away.
   EXPECT_EQ(fallback<T>(with_block<T>(1 + 0x1p-24 - 0x1p-41, 1, 1 + 0x1p-24 + 0x1p-41), b, gesv_call),
@@ -113,7 +113,7 @@ TYPED_TEST(ApiMixed, FallsBackWhereSinglePrecisionDoesNotDo) {
 
   auto tiny_column = general<T>(96);
   for (std::uint64_t i = 0; i < 96; ++i) tiny_column(i, 40) *= T(1e-60);
-  EXPECT_EQ(fallback<T>(tiny_column, b, gesv_call), "in single precision pivot 41 is exactly zero");
+  EXPECT_EQ(fallback<T>(tiny_column, b, gesv_call), "pivot 41 is exactly zero in single precision");
 }
 
 TYPED_TEST(ApiMixed, ThrowsWhereDoublePrecisionDoes) {

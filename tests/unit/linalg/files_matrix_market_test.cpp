@@ -119,11 +119,11 @@ TEST_F(MatrixMarket, WhatIsWrittenIsReadBackInAnyMemory) {
 TEST_F(MatrixMarket, MemoryIsRespected) {
   auto const source = open_generated("general:45x31:4", 8);
   EXPECT_EQ(message_of<InvalidArgument>([&] { write_matrix_market(*source, directory / "G.mtx", 1000); }),
-            "a tile column of 45 x 8 elements needs 24.0 KiB, more than the 1000 B of memory allowed");
+            "a tile column of 45 x 8 elements needs 24.0 KiB, more than the memory limit of 1000 B");
   EXPECT_TRUE(directory.empty());
   EXPECT_EQ(
       message_of<InvalidArgument>([&] { (void)read("%%MatrixMarket matrix array real general\n1 1\n1\n", 2, 1000); }),
-      "a tile of 1 x 1 elements needs 4.0 KiB, more than the 1000 B of memory allowed");
+      "a tile of 1 x 1 elements needs 4.0 KiB, more than the memory limit of 1000 B");
 }
 
 TEST_F(MatrixMarket, HeadersThatCannotBeRead) {
@@ -138,13 +138,13 @@ TEST_F(MatrixMarket, HeadersThatCannotBeRead) {
   EXPECT_EQ(refusal("%%MatrixMarket vector array real general\n"), "1: the file holds a 'vector', not a matrix");
   EXPECT_EQ(refusal(start + "dense real general\n"), "1: the format is 'dense', neither array nor coordinate");
   EXPECT_EQ(refusal(start + "coordinate pattern general\n"),
-            "1: the elements are 'pattern'; real, integer and complex ones can be read");
+            "1: the element type is 'pattern', not real, integer or complex");
   EXPECT_EQ(refusal(start + "array real diagonal\n"),
             "1: the symmetry is 'diagonal', not general, symmetric, skew-symmetric or hermitian");
-  EXPECT_EQ(refusal(start + "array real general\n% only comments\n"), "3: the file ends before its line of sizes");
+  EXPECT_EQ(refusal(start + "array real general\n% only comments\n"), "3: the file ends before its size line");
   for (std::string const sizes : {"2", "2 x", "-2 2", "2 2 2", "2.0 2", "9999999999 1"})
-    EXPECT_EQ(refusal(start + "array real general\n" + sizes + "\n"), "2: the line of sizes is malformed");
-  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the line of sizes is malformed");
+    EXPECT_EQ(refusal(start + "array real general\n" + sizes + "\n"), "2: the size line is malformed");
+  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the size line is malformed");
   EXPECT_EQ(refusal(start + "array real general\n0 2\n"), "2: the matrix is empty");
   EXPECT_EQ(refusal(start + "array real symmetric\n2 3\n"), "2: a matrix that is symmetric is square, not 2 x 3");
 }
@@ -167,9 +167,9 @@ TEST_F(MatrixMarket, EntriesThatCannotBeRead) {
     EXPECT_EQ(refusal(list + "1 2 x\n", memory), "4: '1 2 x' is not an entry of this matrix");
   }
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n"),
-            "3: an entry above the diagonal, where the file holds the lower triangle");
+            "3: an entry is above the diagonal, but the file holds the lower triangle");
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n"),
-            "3: an entry on the diagonal of a skew-symmetric matrix");
+            "3: an entry is on the diagonal of a skew-symmetric matrix");
   EXPECT_EQ(refusal(array + std::string(5000, '1') + "\n"), "3: the line is longer than 4096 characters");
 }
 
