@@ -47,7 +47,7 @@ class CholeskyCli : public ::testing::Test {
                    ScalarType type = ScalarType::Float64) const {
     write_random_spd(file(name), n, tile, 1, type);
   }
-  // One sentence, this status, and no file but those that were there.
+  // One sentence, this status, and no new file.
   void expect_refused(std::vector<std::string> const& arguments, int status, std::string const& part) const {
     auto const before = m_directory.files();
     auto const result = run(arguments);
@@ -72,7 +72,7 @@ TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
   EXPECT_LT(json.at("residual"), 1);
   EXPECT_LE(json.at("memory_peak_bytes"), 524288);
   EXPECT_EQ(json.at("tasks"), 10 * 11 * 12 / 6);
-  // Tiles at the edge are padded: what is moved is at least the triangle.
+  // Tiles at the edge are padded: at least the triangle is moved.
   EXPECT_GE(json.at("bytes_read"), json.at("compulsory_bytes"));
   EXPECT_GE(json.at("bytes_written"), json.at("compulsory_bytes"));
   EXPECT_EQ(json.at("least_bytes_read"), std::max(json.at("io_bound_bytes"), json.at("compulsory_bytes")));

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program says of itself while it runs: its state, its progress, and what is better done otherwise.
+// Messages of a program while it runs: its state, its progress, and warnings.
 #include <unistd.h>
 
 #include <csignal>
@@ -20,11 +20,11 @@ class Diagnosis : public CliTest {
   [[nodiscard]] static std::vector<std::string> slow_run() {
     return {"random:640", "L.h5", "--tile", "256", "--workers", "1", "--disk-bandwidth", "5MB/s"};
   }
-  // A run that has no need of a word.
+  // A run without warnings.
   [[nodiscard]] static std::vector<std::string> sane_run() {
     return {"random:1024", "--tile", "128", "--workers", "1"};
   }
-  // What a run with these arguments writes to stderr.
+  // Returns what a run with these arguments writes to stderr.
   [[nodiscard]] std::string said(std::vector<std::string> arguments, std::vector<std::string> const& more) const {
     arguments.insert(arguments.end(), more.begin(), more.end());
     auto const result = run(arguments);

@@ -29,7 +29,7 @@ class MatrixCli : public ::testing::Test {
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err, "");
   }
-  // One line on standard error, and no file that was not there before.
+  // One line on standard error, and no new file.
   void expect_refused(Arguments const& arguments, std::string const& message) const {
     auto const before = m_directory.files();
     auto const result = run(arguments);
@@ -47,13 +47,13 @@ class MatrixCli : public ::testing::Test {
   testing::TemporaryDirectory m_directory;
 };
 
-/// What h5py, numpy and scipy write is read, and what is written they read.
+/// granary reads what h5py, numpy and scipy write, and they read what granary writes.
 class MatrixCliFormats : public MatrixCli {
  protected:
   void SetUp() override {
     if (testing::run_child(GRANARY_PYTHON, {"-c", "import h5py, numpy"}).status != 0) GTEST_SKIP() << "no h5py";
   }
-  // Runs Python with numpy as np, h5py, and `load`, which gives the matrix in a file; returns what it prints.
+  // Runs Python with numpy as np, h5py, and `load`, which returns the matrix in a file; returns the output.
   std::string python(std::string const& script) const {
     std::string const start = R"(
 import h5py, numpy as np

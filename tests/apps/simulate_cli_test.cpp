@@ -26,7 +26,7 @@ class SimulateCli : public ::testing::Test {
   [[nodiscard]] ChildResult run(std::vector<std::string> const& arguments) const {
     return testing::run_child(GRANARY_BIN_DIR "/granary-simulate", arguments, {.directory = m_directory.path()});
   }
-  // A run of a small problem with more arguments.
+  // Runs a small problem with additional arguments.
   [[nodiscard]] ChildResult run_small(std::vector<std::string> const& more) const {
     std::vector<std::string> arguments{"--platform", "sirocco", "--cpus", "0", "--tiles", "6"};
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// An environment variable of the programs that are run meanwhile.
+// Sets an environment variable for the programs that run while it lives.
 class Variable {
  public:
   Variable(std::string name, std::string const& value) : m_name(std::move(name)) {
@@ -33,7 +33,7 @@ class TraceCli : public testing::CliTest {
  protected:
   TraceCli() : CliTest("granary-cholesky") {}
 
-  // How many events of each category.
+  // Number of events of each category.
   [[nodiscard]] std::map<std::string, std::size_t> count(std::string const& name) const {
     std::map<std::string, std::size_t> counts;
     auto const trace = read_json(name);
