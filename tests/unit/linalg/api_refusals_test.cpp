@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What calls with a Runtime refuse, before anything is changed.
+// Refusals of calls with a Runtime, before anything is changed.
 #include "unit/linalg/api.hpp"
 
 namespace granary::api_refusals_test {

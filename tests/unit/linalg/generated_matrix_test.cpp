@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrices by the names that the programs take.
+// Matrices by the names that the programs accept.
 #include <gmock/gmock.h>
 
 #include "unit/linalg/api.hpp"

@@ -16,7 +16,7 @@ namespace {
 using testing::ImmediateSubmitter;
 using Complex = Kokkos::complex<double>;
 
-// What algorithms refuse, before they emit a task.
+// Refusals of algorithms, before they emit a task.
 class RefusedOperands : public ::testing::Test {
  protected:
   TiledMatrix<double> matrix(std::uint64_t rows, std::uint64_t cols, MatrixPart part = MatrixPart::All,
