@@ -30,9 +30,9 @@ void require_pivots(char const* function, TileGrid const& grid, PivotData const&
 void require_growth(char const* function, TileGrid const& grid, std::optional<GrowthData> const& growth) {
   auto const tiles = count_tiles(grid, MatrixPart::All);
   if (growth && (growth->matrix.size() != tiles || growth->factor.size() != tiles)) {
-    throw InvalidArgument(std::string(function) + " measures the growth of " + std::to_string(tiles) + " tiles in " +
-                          std::to_string(growth->matrix.size()) + " and " + std::to_string(growth->factor.size()) +
-                          " data");
+    throw InvalidArgument(std::string(function) + " needs growth data for " + std::to_string(tiles) +
+                          " tiles, but got " + std::to_string(growth->matrix.size()) + " and " +
+                          std::to_string(growth->factor.size()) + " data");
   }
 }
 
@@ -357,8 +357,8 @@ void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
   detail::require_part("laswp", {"B", b}, MatrixPart::All);
   require_pivots("laswp", factored, pivots);
   if (b.grid().rows != factored.rows || b.grid().tile != factored.tile) {
-    throw InvalidArgument("laswp cannot exchange rows of a matrix of " + extents(b.grid()) + " with tiles of " +
-                          std::to_string(b.grid().tile) + " with the pivots of a matrix of " + extents(factored) +
+    throw InvalidArgument("laswp cannot apply to a matrix of " + extents(b.grid()) + " with tiles of " +
+                          std::to_string(b.grid().tile) + " the pivots of a matrix of " + extents(factored) +
                           " with tiles of " + std::to_string(factored.tile));
   }
   auto const panels = factored.diagonal();

@@ -60,7 +60,8 @@ void require_whole_output(std::string const&, A const&, MatrixPart) {}
 template <class T>
 void require_whole_output(std::string const& call, FileMatrix<T> const& a, MatrixPart part) {
   if (!a.has_output() || a.tiles().part() == part) return;
-  throw InvalidArgument(call + ": " + a.name() + " was opened with an output for all of it; for one triangle say " +
+  throw InvalidArgument(call + ": " + a.name() +
+                        " was opened with an output for the whole matrix; for one triangle open it with " +
                         (part == MatrixPart::Lower ? "MatrixPart::Lower" : "MatrixPart::Upper"));
 }
 

@@ -267,7 +267,7 @@ TEST_F(MatrixCli, RefusesBadArguments) {
                  "malformed size '5x' of a matrix general: write N or ROWSxCOLS");
   expect_refused({"generate", "spd", "3", "A.dat"},
                  "the name of the output A.dat does not end in .h5, .hdf5, .npy or .mtx");
-  expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset names a matrix in an HDF5 file");
+  expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset needs an HDF5 file as output");
   expect_refused({"generate", "spd", "99999", "A.h5", "--tile", "8192", "--memory", "100MiB"},
                  "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the memory limit of 100.0 MiB");
   expect_refused({"convert", "A.mtx", "B.mtx"}, "the input and the output are both Matrix Market files");

@@ -75,7 +75,7 @@ TEST_F(SimulateCli, RefusesFilesThatWouldEndOrStallIt) {
   auto slow = platform(R"("bandwidth":1e9)");
   EXPECT_EQ(run(slow).status, 0);
   slow.insert(slow.end(), {"--algorithm", "gemm", "--tile", "60000"});
-  refused(slow, "the tasks and transfers take up to 1.17e+13 s on platform 'p' where nothing runs at once");
+  refused(slow, "the tasks and transfers take up to 1.17e+13 s on platform 'p' one after the other");
 }
 
 TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {

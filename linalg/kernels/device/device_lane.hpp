@@ -22,7 +22,7 @@ class LaneScratch {
   [[nodiscard]] T* take(std::size_t count) {
     if (room<T>() < count) {
       throw DeviceError("a kernel needs " + std::to_string(count * sizeof(T)) +
-                        " bytes of its lane's workspace, of which " + std::to_string(m_rest.size()) + " are left");
+                        " bytes of its lane's workspace, but only " + std::to_string(m_rest.size()) + " are left");
     }
     auto* const taken = reinterpret_cast<T*>(m_rest.data());
     constexpr std::size_t alignment = 256;
