@@ -18,8 +18,8 @@ struct MemoryNeed {
   void cover(MemoryNeed const& other);
 };
 
-/// A submitter that runs nothing and adds up the memory that an algorithm needs: emit to it before the run. It keeps 16
-/// bytes per datum and nothing per task; about 20 ns per task.
+/// A submitter that runs nothing. It counts an algorithm's tasks and flops, and computes the memory of its largest
+/// tasks: emit to it before the run. It keeps 16 bytes per datum and nothing per task; about 20 ns per task.
 class DryRun final : public Submitter {
  public:
   DryRun() = default;

@@ -22,8 +22,8 @@ struct Operations {
 ///   by codelet, operations and kind of worker. Present if every task ran and was recorded. A codelet is not placed on
 ///   a kind of worker that ran none of its tasks. With `area seconds` and `critical path seconds`.
 /// - `least bytes loaded`, by the memories of all devices together, and `least bytes loaded into NAME` for each: the
-///   I/O bound for the operations that ran there (IoBoundOfMemories), zero if one memory holds all data; plus the
-///   compulsory bytes, if no other worker ran a task.
+///   I/O bound for the operations that ran there (IoBoundOfMemories), zero if one memory holds all data. The former is
+///   at least the compulsory bytes, if no other worker ran a task.
 void add_bounds(Trace& trace, Operations const& operations);
 
 }  // namespace granary::app

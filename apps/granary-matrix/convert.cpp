@@ -91,7 +91,7 @@ class Input {
 };
 
 // The requested tile size; otherwise the preferred one, halved until the memory suffices. For .npy, where the rows of a
-// tile are not contiguous, twice as large tiles are tried too.
+// tile are not contiguous in the file, it is doubled while the memory suffices.
 std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Format format, ScalarType type) {
   if (options.tile) return *options.tile;
   auto const wider = std::max(size_of(input.type), size_of(type));
