@@ -1,11 +1,11 @@
-# Finds what granary builds on and gives every dependency one target name, whatever its version's CMake files look like.
+# Finds granary's dependencies and gives each one target name, independent of the CMake files of its version.
 #   granary::kokkos         Kokkos, 3.4.1 or newer (GranaryKokkos.cmake)
-#   granary::kokkoskernels  Kokkos Kernels, where there is one (GRANARY_HAVE_KOKKOSKERNELS)
-#   granary::cuda           cudart, cuBLAS and cuSOLVER, where Kokkos has CUDA (GRANARY_HAVE_CUDA)
-#   granary::hip            HIP, rocBLAS and rocSOLVER where found, where Kokkos has HIP (GRANARY_HAVE_HIP)
+#   granary::kokkoskernels  Kokkos Kernels, if there is one (GRANARY_HAVE_KOKKOSKERNELS)
+#   granary::cuda           cudart, cuBLAS and cuSOLVER, if Kokkos has CUDA (GRANARY_HAVE_CUDA)
+#   granary::hip            HIP, rocBLAS and rocSOLVER if found, if Kokkos has HIP (GRANARY_HAVE_HIP)
 #   granary::blas           BLAS and LAPACK
-#   granary::hwloc, granary::uring (where found), granary::hdf5, granary::clp
-# Used by the build, and by the installed package where its libraries are static.
+#   granary::hwloc, granary::uring (if found), granary::hdf5, granary::clp
+# Used by the build, and by the installed package if its libraries are static.
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -18,14 +18,14 @@ set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
 if(GRANARY_KOKKOS_PACKAGE_WORKS)
   find_package(KokkosKernels QUIET)
   set(GRANARY_HAVE_KOKKOSKERNELS ${KokkosKernels_FOUND})
-  # That of another Kokkos, as Debian's beside one of the user's, would bring that other one's headers. Trilinos states no
-  # version, and installs both side by side.
+  # Kokkos Kernels of another Kokkos, such as Debian's beside a user's, would add the headers of that other one.
+  # Trilinos states no version, and installs both side by side.
   get_filename_component(kokkos_beside "${Kokkos_DIR}" DIRECTORY)
   get_filename_component(kernels_beside "${KokkosKernels_DIR}" DIRECTORY)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\." kokkos_release "${Kokkos_VERSION}.")
   string(FIND "${KokkosKernels_VERSION}." "${kokkos_release}" release_at)
   if(KokkosKernels_FOUND AND NOT release_at EQUAL 0 AND NOT kernels_beside STREQUAL kokkos_beside)
-    message(STATUS "Kokkos Kernels in ${KokkosKernels_DIR} is not that of Kokkos ${Kokkos_VERSION}: not used")
+    message(STATUS "Kokkos Kernels in ${KokkosKernels_DIR} was not built for Kokkos ${Kokkos_VERSION}: not used")
     set(GRANARY_HAVE_KOKKOSKERNELS FALSE)
   endif()
 endif()
@@ -44,7 +44,7 @@ if(GRANARY_HAVE_KOKKOSKERNELS)
   target_compile_definitions(granary::kokkoskernels INTERFACE GRANARY_HAVE_KOKKOSKERNELS)
 endif()
 
-# What drives devices: what Kokkos was built with.
+# The device backends of Kokkos.
 set(GRANARY_HAVE_CUDA FALSE)
 set(GRANARY_HAVE_HIP FALSE)
 add_library(granary::cuda INTERFACE IMPORTED)
@@ -87,7 +87,8 @@ if(liburing_FOUND)
   target_compile_definitions(granary::uring INTERFACE GRANARY_HAVE_URING)
 endif()
 
-# pkg-config lists what a static Clp would need, too (BLAS, compression): only Clp and what it is built on are linked.
+# pkg-config also lists the dependencies of a static Clp (BLAS, compression): only Clp and its direct libraries are
+# linked.
 pkg_check_modules(clp REQUIRED QUIET clp)
 find_library(GRANARY_CLP_LIBRARY Clp HINTS ${clp_LIBRARY_DIRS} REQUIRED)
 find_library(GRANARY_COINUTILS_LIBRARY CoinUtils HINTS ${clp_LIBRARY_DIRS} REQUIRED)
@@ -96,7 +97,7 @@ add_library(granary::clp INTERFACE IMPORTED)
 target_include_directories(granary::clp SYSTEM INTERFACE ${clp_INCLUDE_DIRS})
 target_link_libraries(granary::clp INTERFACE ${GRANARY_CLP_LIBRARY} ${GRANARY_COINUTILS_LIBRARY})
 
-# Of a shared HDF5 only HDF5 itself is linked; what it was built with (curl, crypto, compression) it loads by itself.
+# Only a shared HDF5 itself is linked; it loads its own dependencies (curl, crypto, compression).
 find_package(HDF5 REQUIRED COMPONENTS C)
 set(granary_hdf5_libraries ${HDF5_C_LIBRARIES})
 if("${granary_hdf5_libraries}" MATCHES "libhdf5[^;]*\\.so")

@@ -1,12 +1,12 @@
-# granary::kokkos, an imported target for Kokkos 3.4.1 or newer, whatever its version's CMake files look like. Where there
-# is none, or none that fits, granary_kokkos_problem says so in a sentence.
-# Used by the build and by the installed package alike. Before it, find_package(Threads).
+# granary::kokkos, an imported target for Kokkos 3.4.1 or newer, independent of the CMake files of its version. If there
+# is no suitable Kokkos, granary_kokkos_problem is one sentence that says why. Used by the build and by the installed
+# package. Call find_package(Threads) before it.
 set(granary_kokkos_problem "")
 if(TARGET granary::kokkos)
   return()
 endif()
 
-# Debian's Kokkos 5 lies in /usr/include/kokkos, and its CMake package names a library that is not shipped.
+# Debian's Kokkos 5 is in /usr/include/kokkos, and its CMake package names a library that is not shipped.
 find_path(GRANARY_KOKKOS_INCLUDE_DIR Kokkos_Core.hpp PATHS /usr/include/kokkos NO_DEFAULT_PATH)
 find_library(GRANARY_KOKKOS_LIBRARY kokkoscore)
 mark_as_advanced(GRANARY_KOKKOS_INCLUDE_DIR GRANARY_KOKKOS_LIBRARY)
@@ -14,7 +14,7 @@ if(GRANARY_KOKKOS_INCLUDE_DIR AND GRANARY_KOKKOS_LIBRARY AND NOT granary_kokkos_
     AND NOT DEFINED ENV{Kokkos_ROOT})
   if(NOT DEFINED GRANARY_KOKKOS_PACKAGE_WORKS)
     message(STATUS "Checking whether Kokkos' CMake package works")
-    # In a CMake of its own: a try_compile that cannot be configured ends newer versions of CMake.
+    # In a separate CMake process: a try_compile that cannot be configured ends newer versions of CMake.
     execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/kokkos-probe -B ${CMAKE_BINARY_DIR}/kokkos-probe
         -G ${CMAKE_GENERATOR} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
         "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}"
@@ -30,7 +30,7 @@ else()
 endif()
 
 if(GRANARY_KOKKOS_PACKAGE_WORKS)
-  # granary_kokkos_hint: the Kokkos that an installed granary was built with; what the user names comes before it.
+  # granary_kokkos_hint: the Kokkos that an installed granary was built with; a Kokkos that the user names has priority.
   find_package(Kokkos QUIET HINTS ${granary_kokkos_hint})
   if(NOT Kokkos_FOUND)
     set(granary_kokkos_problem
@@ -42,7 +42,7 @@ if(GRANARY_KOKKOS_PACKAGE_WORKS)
     return()
   endif()
   add_library(granary::kokkos INTERFACE IMPORTED)
-  # Before 4.0 the package comes with variables only: its Kokkos::kokkos names a directory that is not there.
+  # Before 4.0 the package only has variables: its Kokkos::kokkos names a directory that does not exist.
   if(Kokkos_VERSION VERSION_LESS 4.0)
     target_include_directories(granary::kokkos SYSTEM INTERFACE ${Kokkos_INCLUDE_DIRS} ${Kokkos_TPL_INCLUDE_DIRS})
     target_link_libraries(granary::kokkos INTERFACE ${Kokkos_LIBRARIES} ${Kokkos_TPL_LIBRARIES} Threads::Threads)
@@ -50,20 +50,20 @@ if(GRANARY_KOKKOS_PACKAGE_WORKS)
     target_link_libraries(granary::kokkos INTERFACE Kokkos::kokkos Threads::Threads)
   endif()
 else()
-  message(STATUS "Kokkos' CMake package cannot be used: ${GRANARY_KOKKOS_LIBRARY} is, with plain flags")
+  message(STATUS "Kokkos' CMake package does not work: using ${GRANARY_KOKKOS_LIBRARY} with plain flags")
   add_library(granary::kokkos INTERFACE IMPORTED)
   target_include_directories(granary::kokkos SYSTEM INTERFACE ${GRANARY_KOKKOS_INCLUDE_DIR})
   target_compile_options(granary::kokkos INTERFACE -fopenmp)
   target_link_options(granary::kokkos INTERFACE -fopenmp)
   target_link_libraries(granary::kokkos INTERFACE ${GRANARY_KOKKOS_LIBRARY} ${CMAKE_DL_LIBS} Threads::Threads)
-  # What the package would have said.
+  # The values that a working package would have set.
   file(STRINGS ${GRANARY_KOKKOS_INCLUDE_DIR}/KokkosCore_config.h Kokkos_VERSION REGEX "define KOKKOS_VERSION_[MP]")
   string(REGEX REPLACE "[^0-9;]" "" Kokkos_VERSION "${Kokkos_VERSION}")
   list(JOIN Kokkos_VERSION . Kokkos_VERSION)
   set(Kokkos_DEVICES OPENMP)
 endif()
 
-# What Kokkos drives devices with. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.
+# The device backends of Kokkos. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.
 string(TOUPPER "${Kokkos_DEVICES}" granary_kokkos_devices)
 if("CUDA" IN_LIST granary_kokkos_devices OR "HIP" IN_LIST granary_kokkos_devices)
   if(Kokkos_VERSION VERSION_LESS 4.6)
@@ -72,6 +72,6 @@ if("CUDA" IN_LIST granary_kokkos_devices OR "HIP" IN_LIST granary_kokkos_devices
   endif()
 endif()
 if("CUDA" IN_LIST granary_kokkos_devices)
-  # nvcc warns of conversions that a template's constraints exclude.
+  # nvcc warns about conversions that a template's constraints exclude.
   target_compile_options(granary::kokkos INTERFACE "SHELL:-Xcudafe --diag_suppress=554")
 endif()

@@ -1,10 +1,10 @@
 # granary_add_layer(<name> [WHOLE] SOURCES <file>... [LINKS <target>...] [PRIVATE_LINKS <target>...])
 #
-# One library per layer, granary_<name>, alias granary::<name>, shared or static as BUILD_SHARED_LIBS says. A layer sees
-# what it links and nothing else: undefined symbols are refused at link time, so that using a layer above fails the build.
+# One library per layer, granary_<name>, alias granary::<name>, shared or static according to BUILD_SHARED_LIBS. A layer
+# sees only the libraries that it links: undefined symbols are link errors, so using a higher layer fails the build.
 # WHOLE: a program gets all of the layer or nothing of it, also from a static library.
 
-# The layers by the component of the installed package that brings them; `planning` comes with every component.
+# The layers by component of the installed package; `planning` is part of every component.
 set(granary_layers_planning base model policy planner policies trace)
 set(granary_layers_core engine backends outofcore runtime)
 set(granary_layers_linalg kernels matrix_files linalg)
@@ -12,7 +12,7 @@ set(granary_layers_simulator simulator bounds)
 set(granary_layers_workloads workloads)
 set(granary_export_sets planning core linalg simulator workloads)
 
-# <granary/...> means the same in the build tree as when installed.
+# <granary/...> means the same in the build tree and when installed.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
 set(granary_folders core policies linalg outofcore simulator trace workloads)
@@ -23,18 +23,18 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/core/runtime/granary.hpp ${GRANARY_INCLUD
 
 add_library(granary_options INTERFACE)
 target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
-  # What nvcc generates is not pedantic.
+  # Code that nvcc generates is not pedantic.
   $<$<NOT:$<BOOL:${GRANARY_HAVE_CUDA}>>:-Wpedantic>
-  # Of Clang's -Wconversion, what GCC's is too.
+  # Only those warnings of Clang's -Wconversion that GCC's has too.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>
-  # GCC 12 sees overlaps in the concatenation of strings that are not there (GCC bug 105651).
+  # GCC 12 reports false overlaps in string concatenations (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
 if(CMAKE_UNITY_BUILD)
-  # Of several sources compiled at once, GCC takes local types for ones of a header.
+  # In a unity build, GCC takes local types for types of a header.
   target_compile_options(granary_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(GRANARY_HAVE_CUDA)
-  # fmt 9 takes nvcc for a compiler without constexpr, and then calls what is not constexpr from what is.
+  # fmt 9 takes nvcc for a compiler without constexpr, and then calls non-constexpr functions from constexpr ones.
   target_compile_definitions(granary_options INTERFACE FMT_USE_CONSTEXPR=1)
 endif()
 if(GRANARY_SANITIZE)
@@ -45,7 +45,7 @@ if(GRANARY_SANITIZE)
   endif()
 endif()
 
-# What a shared library gives away: what is granary's or instantiated for it, nothing of the libraries it is built on.
+# Symbols that a shared library exports: granary's own and its template instances, none of its dependencies.
 set(granary_version_script ${PROJECT_SOURCE_DIR}/cmake/granary.map)
 
 function(granary_add_layer name)
@@ -61,7 +61,7 @@ function(granary_add_layer name)
   endif()
   set(compiled granary_${name})
   if(arg_WHOLE AND NOT BUILD_SHARED_LIBS)
-    # One member in the archive: of several, a linker takes those only that something refers to.
+    # One member in the archive: from several, a linker takes only those that are referenced.
     set(compiled granary_${name}_members)
     add_library(${compiled} OBJECT ${arg_SOURCES})
     set(member ${CMAKE_CURRENT_BINARY_DIR}/granary_${name}.o)

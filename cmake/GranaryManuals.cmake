@@ -1,11 +1,11 @@
-# Manual pages and shell completions of the programs, made of their --help after they are built, and installed. Where a tool is
-# missing, or the programs do not run where they are built, there are none.
+# Manual pages and shell completions of the programs, generated from their --help after the build, and installed. There
+# are none if a tool is missing, or if the programs do not run on the build machine.
 find_program(GRANARY_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRANARY_PYTHON python3)
 find_program(GRANARY_HELP2MAN help2man)
 mark_as_advanced(GRANARY_PYTHON GRANARY_HELP2MAN)
 if(GRANARY_PYTHON)
-  # Debian's python3-minimal lacks what the script needs.
+  # Debian's python3-minimal lacks modules that the script needs.
   execute_process(COMMAND ${GRANARY_PYTHON} -c "import argparse, dataclasses, subprocess, tempfile" RESULT_VARIABLE no_library OUTPUT_QUIET
     ERROR_QUIET)
 endif()

@@ -1,9 +1,9 @@
-# Pkg-config files: granary.pc (the component core), granary-linalg.pc, granary-simulator.pc, and granary-planning.pc below
-# them. Kokkos has none, so its flags stand in granary.pc. What static libraries need stands beside them, too: these files
-# are right with and without --static.
+# Pkg-config files: granary.pc (the component core), granary-linalg.pc, granary-simulator.pc, and granary-planning.pc,
+# which they require. Kokkos has none, so its flags are in granary.pc. The dependencies of static libraries are listed
+# too: the files are correct with and without --static.
 
-# granary_link_flags(<variable> <item>...): what a linker has to be told for these targets, libraries and flags and for what
-# they need; nothing for granary's own layers.
+# granary_link_flags(<variable> <item>...): the linker flags for these targets, libraries and flags and their
+# dependencies; nothing for granary's own layers.
 function(granary_link_flags variable)
   set(flags)
   set(ancestors ${granary_link_flags_of})
@@ -12,7 +12,7 @@ function(granary_link_flags variable)
     if(TARGET ${item})
       get_target_property(type ${item} TYPE)
       get_target_property(imported ${item} IMPORTED)
-      # Trilinos' libraries name themselves among what they need.
+      # Trilinos' libraries list themselves as dependencies.
       if(NOT imported OR item IN_LIST ancestors)
         continue()
       endif()
@@ -37,7 +37,7 @@ function(granary_link_flags variable)
     endif()
   endforeach()
   list(FILTER flags EXCLUDE REGEX "^-D")
-  # Of what is named twice the last stays: static libraries stand before what they need.
+  # The last of duplicates stays: static libraries come before their dependencies.
   list(REVERSE flags)
   list(REMOVE_DUPLICATES flags)
   list(REVERSE flags)
@@ -64,7 +64,7 @@ function(granary_add_pkg_config name description)
   list(JOIN libraries " " libraries)
   list(JOIN flags " " flags)
   list(JOIN arg_REQUIRES ", " requires)
-  # Relative to where the file lies, so that the prefix may be moved.
+  # Relative to the file's location, so that the prefix may be moved.
   file(RELATIVE_PATH prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
   string(REGEX REPLACE "/$" "" prefix "${prefix}")
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/pkgconfig/$<COMPILE_LANGUAGE>/${name}.pc
@@ -82,7 +82,7 @@ Cflags: -I\${includedir} ${arg_CFLAGS}
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/CXX/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-# Compiled by nobody: what Kokkos asks of a compiler is read from it.
+# Never compiled: the compiler flags that Kokkos requires are read from it.
 add_library(granary_pkg_config_flags OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/kokkos-probe/probe.cpp)
 target_link_libraries(granary_pkg_config_flags PRIVATE granary::kokkos)
 set(kokkos_flags)

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   using granary::MatrixPart;
   using granary::Uplo;
   using namespace granary::literals;
-  // Whoever starts this may have an A.h5 of their own.
+  // The user may have an A.h5 in the current folder.
   auto const folder = std::filesystem::temp_directory_path() / "granary-example-cholesky";
   std::filesystem::create_directories(folder);
   std::filesystem::current_path(folder);

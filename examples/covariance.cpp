@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A Gaussian process: how likely are the measurements y at the points p? Needed are a solve with the covariance matrix
+// A Gaussian process: how likely are the measurements y at the points p? This needs a solve with the covariance matrix
 // K(i, j) = exp(-|p_i - p_j|^2 / (2 length^2)) + noise (i = j) and its determinant, so its Cholesky factor:
 //
 //     log likelihood = -(y^T K^-1 y + log det K + n log 2 pi) / 2
 //
-// K is larger than the memory limit and is never in a file: tasks compute its tiles, granary factors them, and what
-// memory does not hold goes to scratch. Argument: the number of points (default 1024). Up to 2048 points the result is
-// compared with LAPACK's.
+// K is larger than the memory limit and is never in a file: tasks compute its tiles, granary factors them, and tiles
+// that do not fit in memory go to scratch. Argument: the number of points (default 1024). Up to 2048 points the result
+// is compared with LAPACK's.
 #include <granary/granary.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -90,7 +90,7 @@ double log_likelihood(granary::Runtime& runtime, Points const& points, Vector co
   return -0.5 * (product + sum(0) + static_cast<double>(n) * std::log(2 * M_PI));
 }
 
-// The same in memory, by LAPACK.
+// The same in memory, with LAPACK.
 double log_likelihood_by_lapack(Points const& points, Vector const& y) {
   auto const n = points.extent(0);
   auto const order = static_cast<int>(n);

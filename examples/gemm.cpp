@@ -1,6 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C = A B, three matrices in files, of which an eighth of one fits in the memory limit. Argument: their order
-// (default 1024).
+// C = A B with three matrices in files; the memory limit holds an eighth of one. Argument: their order (default 1024).
 #include <granary/granary.hpp>
 #include <granary/linalg/linalg.hpp>
 
@@ -18,7 +17,7 @@ using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 
 constexpr std::uint64_t tile = 128;
 
-// Writes a matrix of random numbers in [-1, 1]; the files of your own application exist already.
+// Writes a matrix of random numbers in [-1, 1]; in your own application the files exist already.
 void write_input(granary::Runtime& runtime, std::string const& path, std::uint64_t n, std::uint64_t seed) {
   auto const name = "general:" + std::to_string(n) + ":" + std::to_string(seed);
   auto const numbers = granary::open_matrix<double>(runtime, name, "", {.tile = tile});
@@ -33,7 +32,7 @@ double largest(Vector const& x) {
   return result;
 }
 
-// max |C x - A (B x)| / max |C x| for a vector x: products with a vector in place of one with a matrix.
+// max |C x - A (B x)| / max |C x| for a vector x: a check with matrix-vector products only.
 template <class Matrix>
 double check(granary::Runtime& runtime, Matrix const& a, Matrix const& b, Matrix const& c, std::uint64_t n) {
   Vector x("x", n), bx("B x", n), abx("A B x", n), cx("C x", n);

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A X = B, once factored in double precision and once in single precision and refined. The latter is as accurate; the
+// A X = B, solved in double precision, and in single precision with refinement. The latter is as accurate; the
 // factorization takes half the memory and half the time, and each refinement reads A once more. A is a matrix in a
 // file, larger than the memory limit. Argument: its order (default 1024).
 #include <granary/granary.hpp>
@@ -19,7 +19,7 @@ using Columns = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 constexpr std::uint64_t tile = 128;
 constexpr char const* path = "mixed-A.h5";
 
-// Writes a matrix of random numbers in [-1, 1]; the files of your own application exist already.
+// Writes a matrix of random numbers in [-1, 1]; in your own application the files exist already.
 void write_input(granary::Runtime& runtime, std::uint64_t n) {
   auto const numbers = granary::open_matrix<double>(runtime, "general:" + std::to_string(n), "", {.tile = tile});
   auto file = granary::create_matrix<double>(runtime, n, n, {.tile = tile, .output = path});
@@ -44,7 +44,7 @@ int solve(std::uint64_t n) {
   auto start = moved();
   {
     auto A = granary::open_matrix<double>(runtime, path, "/A", {.tile = tile});
-    static_cast<void>(granary::gesv(runtime, A, x_double));  // A's tiles now hold the factors; the file is as it was
+    static_cast<void>(granary::gesv(runtime, A, x_double));  // A's tiles now hold the factors; the file is unchanged
   }
   auto const in_double = moved() - start;
 

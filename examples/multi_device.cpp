@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// y = A x, three times, on cores and devices: the same body runs everywhere. The argument says which devices: all, 0,1
-// or host:N for N emulated ones (default: host:2), whose memories together do not hold A.
+// y = A x, three times, on cores and devices: the same body runs everywhere. The argument selects devices: all, 0,1 or
+// host:N for N emulated ones (default: host:2), whose memories together do not hold A.
 #include <granary/granary.hpp>
 
 #include <cstdio>

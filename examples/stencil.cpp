@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Heat spreads in a box with periodic walls: a 7-point stencil, step after step, on a grid that is larger than the
-// memory limit. The grid is cut into slabs of planes. Each slab is a datum, each step of a slab a task. What the limit
-// does not hold goes to a scratch file and comes back. Argument: points along an edge, a multiple of 8 (default 64).
+// Heat diffusion in a box with periodic walls: a 7-point stencil on a grid that is larger than the memory limit. The
+// grid is cut into slabs of planes. Each slab is a datum, each time step of a slab a task. Slabs that do not fit in the
+// limit go to a scratch file. Argument: points along an edge, a multiple of 8 (default 64).
 #include <granary/granary.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ KOKKOS_INLINE_FUNCTION double start_at(double z, double y, double x, double n) {
   return sin(step * x) * cos(2 * step * y) + 0.1 * z;
 }
 
-// The first values of a slab whose first plane is plane `first` of the grid.
+// The initial values of a slab whose first plane is plane `first` of the grid.
 struct Start {
   std::size_t first;
   template <class Exec, class Out>
@@ -58,7 +58,7 @@ struct Heat {
 };
 // [body]
 
-// Brings a slab's values to the application.
+// Copies a slab's values to the application.
 struct Copy {
   template <class Exec, class In, class Out>
   void operator()(Exec const& exec, In slab, Out out) const {
@@ -74,7 +74,7 @@ Grid run_tasks(std::size_t n) {
   Grid result("result", n, n, n);
   // [steps]
   granary::Bytes const grid_bytes = n * n * n * sizeof(double);
-  granary::Runtime runtime({.host_memory = grid_bytes});  // for two grids: what is now, and what is next
+  granary::Runtime runtime({.host_memory = grid_bytes});  // for two grids: the current one and the next one
   std::vector<Slab> now, next;
   for (std::size_t s = 0; s < slabs; ++s) {
     now.push_back(runtime.temporary<double>(planes, n, n));
@@ -101,7 +101,7 @@ Grid run_tasks(std::size_t n) {
   return result;
 }
 
-// The same without granary, all of it in memory.
+// The same without granary, in memory.
 Grid run_plain(std::size_t n) {
   Grid now("now", n, n, n), next("next", n, n, n);
   auto const each_point = [n](auto const& function) {
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
   try {
     std::size_t const n = argc > 1 ? std::stoul(argv[1]) : 64;
     if (n < slabs || n > 4096 || n % slabs != 0)
-      throw granary::InvalidArgument("the points along an edge are a multiple of 8, up to 4096");
+      throw granary::InvalidArgument("the number of points along an edge must be a multiple of 8, up to 4096");
     return compare(n);
   } catch (std::exception const& error) {
     std::fprintf(stderr, "stencil: %s\n", error.what());

@@ -16,8 +16,8 @@ using detail::require_distinct;
 using detail::require_fit;
 using detail::require_part;
 
-// Calls product(i, j, k, beta) for the tiles (i, j) of a part of C and each k < inner, in the order of gemm; the first
-// product of a tile gets beta, the others 1. One product per tile is enough where alpha is 0.
+// Calls product(i, j, k, beta) for the tiles (i, j) of a part of C and each k < inner, in the order of gemm. The first
+// product of a tile gets beta, the others 1. If alpha is 0, one product per tile is enough.
 template <class Scalar, class Product>
 void for_each_product(TileGrid const& c, MatrixPart part, std::uint64_t inner, Scalar alpha, Scalar beta,
                       Product&& product) {
@@ -38,7 +38,7 @@ void refuse_op(char const* algorithm, bool complex, Op op, Op refused) {
   }
 }
 
-// Of herk and syrk.
+// For herk and syrk.
 template <class T>
 void check_rank_k(char const* algorithm, Uplo uplo, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& c) {
   require_fit(algorithm, c.grid().rows == c.grid().cols && op_grid(op, a.grid()).rows == c.grid().rows,

@@ -20,8 +20,8 @@ void check(char const* algorithm, Side side, Uplo uplo, TiledMatrix<T> const& a,
   detail::require_distinct(algorithm, "A", a, "B", b);
 }
 
-// A triangular A on the left of B. What stands right of B stands left of B^T, which is the same bytes:
-// (B op(A))^T = op(A^T) B^T for each of the three ops.
+// A triangular A on the left of B. A on the right of B is on the left of B^T, which has the same bytes: (B op(A))^T =
+// op(A^T) B^T for each of the three ops.
 template <class T>
 struct LeftTriangle {
   LeftTriangle(Side side, Uplo stored, Op operation, TiledMatrix<T> const& triangle, TiledMatrix<T> const& rhs)
@@ -41,7 +41,7 @@ struct LeftTriangle {
   bool op_is_lower;
 };
 
-// B := 0, without a look at the values of A.
+// B := 0, without reading the values of A.
 template <class T>
 void clear(TaskEmitter& tasks, LeftTriangle<T> const& problem) {
   auto const& [a, b, uplo, op, op_of_a, op_is_lower] = problem;
@@ -52,8 +52,9 @@ void clear(TaskEmitter& tasks, LeftTriangle<T> const& problem) {
   }
 }
 
-// Bottom levels in a solve of `count` steps, a solve taking 1 and an update 2: from a solve the longest way leads on by
-// the update of the next step's tile, from an update by the later updates of its tile and its solve.
+// Bottom levels in a solve of `count` steps, with time 1 for a solve and 2 for an update. The longest path from a solve
+// leads through the update of the next step's tile; from an update, through the later updates of its tile and the
+// tile's solve.
 struct SolveLevels {
   std::uint64_t count;
   [[nodiscard]] std::int64_t solve(std::uint64_t step) const {
@@ -79,7 +80,7 @@ void trsm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
   SolveLevels const levels{steps};
   for (std::uint64_t s = 0; s < steps; ++s) {
     auto const k = row(s);
-    // Every tile of B meets alpha in the first step.
+    // Every tile of B is scaled by alpha in the first step.
     T const scale = s == 0 ? alpha : T(1);
     for (std::uint64_t j = 0; j < cols; ++j) {
       // B(k,j) := op(A)(k,k)^-1 B(k,j)
@@ -104,7 +105,7 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo_a, Op op_a, Diag diag, T alph
   if (alpha == T(0)) return clear(tasks, problem);
   auto const& [a, b, uplo, op, op_of_a, op_is_lower] = problem;
   auto const steps = b.grid().tile_rows();
-  // The row that reads most rows comes first: the last one of a lower triangle, the first one of an upper.
+  // The row that reads most rows is first: the last row of a lower triangle, the first of an upper one.
   auto const row = [&](std::uint64_t step) { return problem.op_is_lower ? steps - 1 - step : step; };
   for (std::uint64_t s = 0; s < steps; ++s) {
     auto const i = row(s);

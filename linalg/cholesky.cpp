@@ -11,8 +11,8 @@
 namespace granary {
 namespace {
 
-// One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one,
-// which is the conjugate of A and has the transpose of U for a factor.
+// One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one.
+// That transpose is the conjugate of A, and its factor is the transpose of U.
 template <class T>
 class CholeskyTasks {
  public:
@@ -103,7 +103,7 @@ void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> cons
   detail::require_fit("potrs", grid.rows == grid.cols && grid.rows == b.grid().rows,
                       {{"the factor", factor}, {"B", b}});
   if (factor.part() == MatrixPart::All) {
-    throw InvalidArgument("potrs needs a factor of which one triangle is stored, as potrf leaves it, not all");
+    throw InvalidArgument("potrs needs a factor with one stored triangle, as potrf returns it, not all");
   }
   bool const lower = factor.part() == MatrixPart::Lower;
   auto const uplo = lower ? Uplo::Lower : Uplo::Upper;

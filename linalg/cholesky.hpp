@@ -13,27 +13,26 @@ namespace granary {
 
 struct CholeskyOptions {
   FactorOrder order = FactorOrder::RightLooking;
-  /// Bottom levels in closed form as priorities. Switch it off to submit to a BottomLevelScope, which computes them
-  /// from a record.
+  /// Bottom levels in closed form as priorities. Switch them off for a BottomLevelScope, which computes them from a
+  /// recorded graph.
   bool priorities = true;
   CholeskyTimes times{};
-  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: the emitter's
-  std::uint64_t first = 0;      ///< row of a larger matrix where A begins, for the message of NotPositiveDefinite
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
+  std::uint64_t first = 0;      ///< row of a larger matrix where A begins, used in the message of NotPositiveDefinite
 };
 
-/// Emits the tasks that overwrite the stored triangle of A by its Cholesky factor: A = L L^H where A's part is Lower,
-/// A = U^H U where it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 where T is complex)
-/// in N(N+1)(N+2)/6 tasks, N tiles in a row. T is one of the four scalars.
+/// Emits the tasks that overwrite the stored triangle of A with its Cholesky factor: A = L L^H if A's part is Lower, A
+/// = U^H U if it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 if T is complex) in
+/// N(N+1)(N+2)/6 tasks for N tiles per row. T is one of the four scalars.
 ///
-/// A task that meets a pivot that is not positive throws NotPositiveDefinite. Throws InvalidArgument when A is not
-/// square or its part is All, and what Submitter documents.
+/// A task throws NotPositiveDefinite if a pivot is not positive. Throws InvalidArgument if A is not square or its part
+/// is All, and what Submitter documents.
 template <class T>
 void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
 
-/// B := A^-1 B from the factor that potrf left: L L^H X = B where its part is Lower, U^H U X = B where it is Upper. B
-/// has any number of columns, and tiles of the factor's size. 2 n² flops (8 n²) per column, by two calls of trsm.
-/// Throws InvalidArgument when the factor is not square, its part is All, or the shapes do not match, and what trsm
-/// documents.
+/// B := A^-1 B with the factor from potrf: solves L L^H X = B if its part is Lower, U^H U X = B if it is Upper. B has
+/// any number of columns, and the tile size of the factor. 2 n² flops (8 n²) per column, by two calls of trsm. Throws
+/// InvalidArgument if the factor is not square, its part is All, or the shapes do not match, and what trsm documents.
 template <class T>
 void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
 

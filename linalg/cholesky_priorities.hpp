@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
-/// of 512 (bench/kernels).
+/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
+/// tiles of 512 (bench/kernels).
 struct CholeskyTimes {
   std::int64_t potrf = 9;
   std::int64_t trsm = 19;
@@ -23,14 +23,14 @@ struct CholeskyTimes {
 /// With p, t, s, g the times and e = N - 1 the last tile row, the graph's edges give
 ///   S(i,k) = (i-k) s + P(i)          the updates of tile (i,i) follow each other, then it is factored
 ///   G(i,j,k) = (j-k) g + T(i,j)      the updates of tile (i,j) likewise
-///   T(i,k) = t + (i-k-1)(g+t) + C(i) along row i up to tile (i,i-1); then on, by SYRK or by the GEMM of a lower row:
+///   T(i,k) = t + (i-k-1)(g+t) + C(i) along row i up to tile (i,i-1), then through SYRK or the GEMM of a lower row:
 ///   C(e) = s + p,  C(i) = P(i) + max(s, g-p)
 ///   P(e) = p,  P(k) = p + (e-k) t + (e-k-1) max(s+p, g) + s + p
-/// exactly, for s <= t + g and tiles of one size; a smaller last tile makes it an upper bound that differs by a
-/// constant few tasks.
+/// These are exact for s <= t + g and tiles of one size. A smaller last tile makes them an upper bound, which is too
+/// large by a constant number of task times.
 class CholeskyPriorities {
  public:
-  /// `tiles`: tiles in a row, at least 1.
+  /// `tiles`: tiles per row, at least 1.
   constexpr CholeskyPriorities(std::uint64_t tiles, CholeskyTimes const& times)
       : m_last(static_cast<std::int64_t>(tiles) - 1), m_times(times) {}
 

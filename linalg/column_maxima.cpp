@@ -12,7 +12,7 @@ namespace {
 
 struct ColumnMaximaCall {
   detail::TileShape b;
-  bool first = false;  // of its tile column: there are no maxima yet
+  bool first = false;  // of its tile column: the maxima have no values yet
 };
 
 template <class T>
@@ -43,8 +43,8 @@ template <class T>
 void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima) {
   auto const& grid = b.grid();
   if (maxima.size() != grid.tile_cols()) {
-    throw InvalidArgument("the maxima of " + std::to_string(grid.tile_cols()) + " tile columns were to go to " +
-                          std::to_string(maxima.size()) + " data");
+    throw InvalidArgument("the maxima of " + std::to_string(grid.tile_cols()) +
+                          " tile columns need as many data, not " + std::to_string(maxima.size()) + " data");
   }
   for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
     for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {

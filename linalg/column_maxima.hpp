@@ -11,9 +11,9 @@
 
 namespace granary {
 
-/// Emits one task per tile of B, part All, which overwrite maxima[j], a datum of a double for each column in tile
-/// column j, by the infinity norms of these columns: max_i |b_ic|, NaN if an element is NaN. Throws InvalidArgument
-/// unless there is a datum for each tile column, and what Submitter documents.
+/// Emits one task per tile of B, whose part is All. They overwrite maxima[j], a datum with one double per column of
+/// tile column j, with the infinity norms of these columns: max_i |b_ic|, NaN if an element is NaN. Throws
+/// InvalidArgument unless there is one datum per tile column, and what Submitter documents.
 template <class T>
 void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
 

@@ -6,9 +6,9 @@
 namespace granary {
 
 /// The order in which the tasks of a factorization are submitted. The dependencies are the same; schedulers that keep
-/// the order of submission differ in what they read.
+/// the order of submission move different amounts of data.
 enum class FactorOrder {
-  RightLooking,  ///< each panel updates all that is right of it at once
+  RightLooking,  ///< each panel updates all tiles right of it immediately
   LeftLooking,   ///< each tile receives all its updates just before it is factored
 };
 

@@ -18,36 +18,36 @@
 namespace granary {
 
 struct FileMatrixOptions {
-  MatrixPart part = MatrixPart::All;  ///< what is read and written; for Cholesky factors one triangle
-  std::uint64_t tile = 512;           ///< fastest where it is the order of the file's chunks
-  /// A new HDF5 file that gets the final values; without it they are temporary.
+  MatrixPart part = MatrixPart::All;  ///< part that is read and written; for Cholesky factors one triangle
+  std::uint64_t tile = 512;           ///< fastest if it is the chunk size of the file
+  /// A new HDF5 file for the final values; without it they are temporary.
   std::optional<std::string> output = {};
-  /// Its dataset; where empty "L" or "U" for a triangle, otherwise the input's name, or "A".
+  /// Its dataset. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
   std::string output_dataset = {};
 };
 
-/// A matrix, or one triangle of it, in a file, as tiled data of a runtime: all calls with a Runtime take it. The file
-/// is only read; what tasks write goes to the output. Any of the four scalars.
+/// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
+/// is only read; tasks write to the output. Any of the four scalars.
 template <class T>
 class FileMatrix {
  public:
-  /// First values from a file. While the matrix lives, no output of this process may replace that file; nor is one
-  /// opened that an output of this process is to replace. Throws InvalidArgument for either, when the matrix is not of
-  /// T, and when a triangle of it was asked for and it is not square; and what open_matrix_source and MatrixSink throw.
+  /// Reads the initial values from a file. While the matrix lives, no output of this process may replace that file; and
+  /// a file that an output is to replace cannot be opened. Throws InvalidArgument in both cases, if the matrix is not
+  /// of T, or if one triangle is requested and it is not square; and what open_matrix_source and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
       : m_runtime(runtime),
         m_name(info.name()),
         m_input(std::make_unique<detail::OpenInput const>(info.path)),
         m_sink(make_sink(checked(info, options), options)),
         m_tiles(make_tiles(info, options)) {}
-  /// First values are computed, as elements of T. Throws what open_generated throws, and as for a file.
+  /// Generates the initial values as elements of T. Throws what open_generated throws, and as for a file.
   FileMatrix(Runtime& runtime, GeneratedMatrix const& matrix, FileMatrixOptions const& options)
       : m_runtime(runtime),
         m_name(matrix.name()),
         m_sink(make_sink(checked(info_of(matrix), options), options)),
         m_tiles(add_file_matrix<T>(runtime, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
                                    open_generated(matrix, options.tile, scalar_type_of<T>), m_sink)) {}
-  /// A new matrix without first values, which is written before it is read. Throws InvalidArgument when an extent
+  /// A new matrix without initial values, which must be written before it is read. Throws InvalidArgument if an extent
   /// or the tile size is 0, and what MatrixSink throws.
   FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
       : m_runtime(runtime),
@@ -56,11 +56,11 @@ class FileMatrix {
         m_tiles(add_file_matrix<T>(runtime, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
   FileMatrix(FileMatrix const&) = delete;
   FileMatrix& operator=(FileMatrix const&) = delete;
-  /// Gives the tiles up; an output that was not committed is removed.
+  /// Releases the tiles, and removes an output that was not committed.
   ~FileMatrix() {
     try {
       m_tiles.release(m_runtime.submitter());
-    } catch (std::exception const&) {  // NOLINT(bugprone-empty-catch): the runtime has said what is broken
+    } catch (std::exception const&) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
     }
   }
 
@@ -72,9 +72,9 @@ class FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
-  /// Tile (i, j) for tasks of one's own, as `read(A.tile(i, j))`. What they write goes where what the library's tasks
-  /// write goes: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that is not there or
-  /// holds no element of the part that was opened.
+  /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
+  /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
+  /// exist or has no element of the opened part.
   [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
     return MatrixTile<T>(m_name, tiles(), i, j);
   }
@@ -84,8 +84,8 @@ class FileMatrix {
   void add_pivots(Pivots const& pivots, std::string const& dataset = "pivots") {
     output().add_vector(dataset, rows_of(pivots));
   }
-  /// Waits until the final values are in the output and gives it its name; the matrix is of no use after that. Throws
-  /// InvalidArgument without an output, and what Runtime::wait and MatrixSink::commit throw.
+  /// Waits until the final values are in the output, and renames it to its path; the matrix cannot be used after that.
+  /// Throws InvalidArgument without an output, and what Runtime::wait and MatrixSink::commit throw.
   void commit() {
     auto& sink = output();
     m_runtime.wait();
@@ -98,7 +98,7 @@ class FileMatrix {
 
  private:
   void require_open() const {
-    if (m_committed) throw InvalidArgument(m_name + " was committed: open its output");
+    if (m_committed) throw InvalidArgument(m_name + " was committed: open its output instead");
   }
   [[nodiscard]] MatrixSink& output() const {
     require_open();
@@ -107,8 +107,8 @@ class FileMatrix {
   }
   static MatrixFileInfo const& checked(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     if (options.part != MatrixPart::All && info.rows != info.cols) {
-      throw InvalidArgument(info.name() + " is not square, and a triangle of it was asked for: it is " +
-                            std::to_string(info.rows) + " x " + std::to_string(info.cols));
+      throw InvalidArgument(info.name() + " is not square, so it has no triangle: it is " + std::to_string(info.rows) +
+                            " x " + std::to_string(info.cols));
     }
     if (info.scalar_type != scalar_type_of<T>) {
       throw InvalidArgument(info.name() + " holds " + granary::name_of(info.scalar_type) + ", not " +
@@ -126,8 +126,8 @@ class FileMatrix {
   }
   static MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
     if (rows == 0 || cols == 0 || tile == 0) {
-      throw InvalidArgument("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                            " in tiles of order " + std::to_string(tile) + " was asked for; all three are at least 1");
+      throw InvalidArgument("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) + " with tile size " +
+                            std::to_string(tile) + " was requested; all three must be at least 1");
     }
     MatrixFileInfo info;
     info.rows = rows;
@@ -166,8 +166,8 @@ class FileMatrix {
   TiledMatrix<T> m_tiles;
 };
 
-/// Opens `dataset` of an HDF5 file, or with an empty `dataset` a .npy file, the only matrix of an HDF5 file, or a
-/// generated matrix, as the programs do: "spd:4096:1e6", see parse_generated. Throws what the constructors throw,
+/// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file, or a
+/// generated matrix, as in the programs: "spd:4096:1e6", see parse_generated. Throws what the constructors throw,
 /// open_matrix_file and parse_generated.
 template <class T>
 [[nodiscard]] FileMatrix<T> open_matrix(Runtime& runtime, std::string const& path, std::string const& dataset = {},

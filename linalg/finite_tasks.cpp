@@ -19,7 +19,7 @@ struct FiniteCall {
   detail::TileShape a;
   MatrixPart part = MatrixPart::All;  // of the tile
   bool hermitian = false;
-  std::uint64_t row = 0;  // of the tile's first element in the matrix
+  std::uint64_t row = 0;  // row of the tile's first element in the matrix
   std::uint64_t col = 0;
   std::shared_ptr<std::string const> name;
 };
@@ -40,7 +40,7 @@ void run_finite(KernelCall const& call) {
   auto const a = detail::input_tile<T>(call, 0, p.a);
   bool const by_rows = a.layout == Layout::RowMajor;
   int const lines = by_rows ? a.rows : a.cols, length = by_rows ? a.cols : a.rows;
-  // Of a triangle, the lines end or begin at the diagonal.
+  // In a triangle, lines end or begin at the diagonal.
   bool const ends = p.part != MatrixPart::All && (p.part == MatrixPart::Lower) == by_rows;
   bool const begins = p.part != MatrixPart::All && !ends;
   for (int line = 0; line < lines; ++line) {

@@ -11,9 +11,10 @@
 
 namespace granary {
 
-/// Emits one task per tile of A, which looks for NaN and infinity in A's part and throws InvalidArgument, `<name> holds
-/// NaN at (i, j)`, with the place in A, from 0, of the tile's first one as the elements lie in memory. One pass over A
-/// at about the speed of memory; nothing is written. With `hermitian` imaginary parts on the diagonal do not count.
+/// Emits one task per tile of A, which searches A's part for NaN and infinity. A task throws InvalidArgument, `<name>
+/// holds NaN at (i, j)`, with the indices in A, counted from 0, of the tile's first such element in memory order. One
+/// pass over A at about memory bandwidth; nothing is written. With `hermitian`, imaginary parts on the diagonal do not
+/// count.
 template <class T>
 void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name);
 

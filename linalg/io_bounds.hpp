@@ -11,11 +11,12 @@
 
 #pragma GCC visibility push(default)
 
-// What any order of the operations of a dense algorithm moves at least into a memory, asymptotically: the leading term
-// c * operations / sqrt(M), M elements of memory, without the terms of order M and of the matrices' sizes. It may
-// exceed what is attained when the matrices fit. Then, and for small matrices, the compulsory traffic is the bound:
-// take the larger of the two, never their sum. All in bytes; `element` is the size of an element, `memory` of the
-// memory. All throw InvalidArgument when `element` is 0, the memory holds no element, or the bound exceeds 2^63 bytes.
+// Lower bounds of the bytes that a dense algorithm moves into a memory, for any order of its operations. They are
+// asymptotic: the leading term c * operations / sqrt(M), M elements of memory, without the terms of order M and of the
+// matrices' sizes. They may exceed the actual traffic when the matrices fit. Then, and for small matrices, the
+// compulsory traffic is the bound: take the larger of the two, never their sum. All in bytes: `element` is the size of
+// an element, `memory` that of the memory. All throw InvalidArgument if `element` is 0, the memory holds no element, or
+// the bound exceeds 2^63 bytes.
 
 namespace granary {
 
@@ -23,10 +24,10 @@ namespace detail {
 
 /// `volume / sqrt(M)` elements, in bytes.
 [[nodiscard]] inline Bytes over_root_of_memory(double volume, Bytes memory, Bytes element) {
-  if (element == 0) throw InvalidArgument("an I/O bound was asked for with elements of 0 bytes");
+  if (element == 0) throw InvalidArgument("an I/O bound needs elements of at least 1 byte");
   if (memory < element) {
-    throw InvalidArgument("an I/O bound was asked for with a memory of " + std::to_string(memory) +
-                          " bytes, less than an element of " + std::to_string(element));
+    throw InvalidArgument("an I/O bound needs a memory of at least one element: it has " + std::to_string(memory) +
+                          " bytes, an element " + std::to_string(element));
   }
   auto const size = static_cast<double>(element);
   double const bytes = volume / std::sqrt(static_cast<double>(memory) / size) * size;
@@ -58,8 +59,8 @@ namespace detail {
   return detail::over_root_of_memory(2 * detail::cube(n) / 3, memory, element);
 }
 
-/// The same of an m x n matrix: 2 / sqrt(M) elements for each of its min(m, n)^2 (3 max(m, n) - min(m, n)) / 6 updates
-/// of an element, in proportion; see IoBoundOfMemories.
+/// The same for an m x n matrix: min(m, n)^2 (3 max(m, n) - min(m, n)) / 6 updates of an element with 2 / sqrt(M)
+/// elements each; see IoBoundOfMemories.
 [[nodiscard]] inline Bytes lu_io_bound(std::uint64_t m, std::uint64_t n, Bytes memory, Bytes element) {
   auto const less = static_cast<double>(m < n ? m : n);
   auto const more = static_cast<double>(m < n ? n : m);
@@ -74,39 +75,40 @@ namespace detail {
   return detail::over_root_of_memory(2 * products, memory, element);
 }
 
-/// What P memories that hold M elements each receive at least, in bytes, however they share the operations.
+/// Lower bounds of the bytes that P memories of M elements each receive, for any distribution of the operations.
 ///
-/// The proofs of the bounds above limit the operations that can be done with a given number of elements, so they hold
-/// for any part of the operations, in proportion to it: a memory where a share s of them is done receives s times
-/// the bound. The shares add up to 1, and some share is at least 1 / P.
+/// The proofs of the bounds above limit the number of operations with a given number of elements, so they hold for any
+/// part of the operations in proportion: a memory with a share s of them receives at least s times the bound. The
+/// shares add up to 1, and at least one is 1 / P or more.
 struct IoBoundOfMemories {
   Bytes all = 0;      ///< received by all together, from outside or from each other: the bound with M
-  Bytes busiest = 0;  ///< received by the one that receives most: the bound with M, over P
-  /// Received from outside, say over the host's links, when what comes from each other is free: together they are one
-  /// memory, so the bound with P M, lower than `all` by sqrt(P).
+  Bytes busiest = 0;  ///< received by the memory that receives most: the bound with M, divided by P
+  /// Received from outside, for example over the host's links, if transfers between the memories are free. Then they
+  /// act as one memory: the bound with P M, lower than `all` by sqrt(P).
   Bytes from_outside = 0;
 };
 
-/// Generalises a bound: `bound(memory)` is one of the above for a memory of so many bytes. Throws InvalidArgument when
-/// there are no memories or the memory of all exceeds 2^63 bytes.
+/// Generalises a bound: `bound(memory)` is one of the above for a memory of so many bytes. Throws InvalidArgument if
+/// there are no memories, or if their total size exceeds 2^63 bytes.
 template <class Bound>
 [[nodiscard]] IoBoundOfMemories io_bound_of_memories(Bound const& bound, Bytes memory, std::uint32_t memories) {
-  if (memories == 0) throw InvalidArgument("an I/O bound was asked for 0 memories; the least is 1");
+  if (memories == 0) throw InvalidArgument("an I/O bound needs at least 1 memory");
   if (memory > (Bytes{1} << 63U) / memories) {
-    throw InvalidArgument("an I/O bound was asked for " + std::to_string(memories) + " memories of " +
-                          std::to_string(memory) + " bytes, which are too large");
+    throw InvalidArgument("an I/O bound allows at most 2^63 bytes of memory in total, not " + std::to_string(memories) +
+                          " memories of " + std::to_string(memory) + " bytes");
   }
   Bytes const all = bound(memory);
   return {.all = all, .busiest = all / memories, .from_outside = bound(memory * memories)};
 }
 
-/// What must be read however large the memory is: one triangle with its diagonal, in bytes. As much must be written.
+/// Bytes that must be read, however large the memory is: one triangle with its diagonal. The same number must be
+/// written.
 [[nodiscard]] constexpr Bytes cholesky_compulsory(std::uint64_t n, Bytes element) { return n * (n + 1) / 2 * element; }
 
-/// The same for LU: the matrix.
+/// The same for LU: the whole matrix.
 [[nodiscard]] constexpr Bytes lu_compulsory(std::uint64_t n, Bytes element) { return n * n * element; }
 
-/// What C += A B must read: the three matrices. C must be written: m n elements.
+/// Bytes that C += A B must read: the three matrices. C must be written: m n elements.
 [[nodiscard]] constexpr Bytes gemm_compulsory(std::uint64_t m, std::uint64_t n, std::uint64_t k, Bytes element) {
   return (m * k + k * n + m * n) * element;
 }
@@ -117,7 +119,7 @@ template <class Bound>
   return order * (order * (order / 3 + 0.5) + 1.0 / 6);
 }
 
-/// The same of the LU factorization of an m x n matrix.
+/// The same for the LU factorization of an m x n matrix.
 [[nodiscard]] constexpr double lu_flops(std::uint64_t m, std::uint64_t n) {
   auto const less = static_cast<double>(m < n ? m : n);
   auto const more = static_cast<double>(m < n ? n : m);

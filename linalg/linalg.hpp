@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// Linear algebra for users: calls that take a Runtime and matrices, wait for the result and return it. docs/linalg.md
+/// Linear algebra for users: calls with a Runtime and matrices, which wait for the result and return it. docs/linalg.md
 /// lists them with LAPACK's names.
 #include <granary/linalg/file_matrix.hpp>
 #include <granary/linalg/io_bounds.hpp>

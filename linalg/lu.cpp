@@ -21,7 +21,7 @@ std::string extents(TileGrid const& grid) { return std::to_string(grid.rows) + "
 
 void require_pivots(char const* function, TileGrid const& grid, PivotData const& pivots) {
   if (pivots.panels.size() != grid.diagonal()) {
-    throw InvalidArgument(std::string(function) + " has the pivots of " + std::to_string(pivots.panels.size()) +
+    throw InvalidArgument(std::string(function) + " got the pivots of " + std::to_string(pivots.panels.size()) +
                           " panels for a matrix of " + extents(grid) + ", which has " +
                           std::to_string(grid.diagonal()));
   }
@@ -30,9 +30,9 @@ void require_pivots(char const* function, TileGrid const& grid, PivotData const&
 void require_growth(char const* function, TileGrid const& grid, std::optional<GrowthData> const& growth) {
   auto const tiles = count_tiles(grid, MatrixPart::All);
   if (growth && (growth->matrix.size() != tiles || growth->factor.size() != tiles)) {
-    throw InvalidArgument(std::string(function) + " measures the growth of " + std::to_string(tiles) + " tiles in " +
-                          std::to_string(growth->matrix.size()) + " and " + std::to_string(growth->factor.size()) +
-                          " data");
+    throw InvalidArgument(std::string(function) + " needs growth data for " + std::to_string(tiles) +
+                          " tiles, but got " + std::to_string(growth->matrix.size()) + " and " +
+                          std::to_string(growth->factor.size()) + " data");
   }
 }
 
@@ -40,14 +40,14 @@ void require_growth(char const* function, TileGrid const& grid, std::optional<Gr
 MatrixPart part_in_factor(std::uint64_t k, std::uint64_t j) { return k == j ? MatrixPart::Upper : MatrixPart::All; }
 GrowthData const* growth_of(LuOptions const& options) { return options.growth ? &*options.growth : nullptr; }
 
-// Measures the growth by tasks of their own, where it is asked for.
+// Submits separate tasks that measure the growth, if requested.
 template <class T>
 class GrowthTasks {
  public:
   GrowthTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, GrowthData const* growth)
       : m_tasks(tasks), m_a(a), m_growth(growth) {}
 
-  // Tile (i,j) as it is before its first change, in step 0.
+  // Tile (i,j) before its first change, in step 0.
   void before(std::uint64_t i, std::uint64_t j, std::uint64_t step, std::int64_t priority) {
     if (m_growth == nullptr || step > 0) return;
     tiles::max_modulus<T>(m_tasks.at(i, j, step), m_a(i, j), MatrixPart::All, m_growth->matrix[m_a.grid().slot(i, j)],
@@ -66,7 +66,7 @@ class GrowthTasks {
   GrowthData const* m_growth;
 };
 
-// One task per call, and what the growth takes.
+// One task per call, and the measurement of the growth.
 template <class T>
 class NopivTasks {
  public:
@@ -112,7 +112,7 @@ class NopivTasks {
   template <class Emit>
   void change(std::uint64_t i, std::uint64_t j, std::uint64_t k, std::int64_t bottom_level, Emit&& emit) {
     auto const level = m_options.priorities ? bottom_level : 0;
-    bool const ends_in_factor = i == k;  // as a tile of U
+    bool const ends_in_factor = i == k;  // the tile becomes a tile of U
     if (m_measures) {
       measure(i, j, k == 0, ends_in_factor);
     } else {
@@ -121,7 +121,7 @@ class NopivTasks {
     emit(m_tasks.at(i, j, k), level);
     if (ends_in_factor) m_growth.after(k, j, level);
   }
-  // Has the next task measure tile (i,j), which it changes.
+  // Lets the next task measure tile (i,j), which it changes.
   void measure(std::uint64_t i, std::uint64_t j, bool before, bool after) {
     if (!before && !after) return;
     auto const slot = m_a.grid().slot(i, j);
@@ -136,7 +136,7 @@ class NopivTasks {
   LuPriorities m_levels;
   tiles::MeasuringSubmitter<T> m_measuring;
   TaskEmitter m_measuring_tasks;
-  bool m_measures;  // within the tasks themselves
+  bool m_measures;  // the tasks themselves measure
   TaskEmitter& m_tasks;
   GrowthTasks<T> m_growth;
 };
@@ -166,7 +166,7 @@ void left_looking(NopivTasks<T>& emit, TileGrid const& grid) {
   }
 }
 
-// The row exchanges of panel k in tile column j of a matrix, forward: the last task permutes the rows of the top tile;
+// The row exchanges of panel k in tile column j of a matrix. Forward: the last task permutes the rows of the top tile;
 // backward: the first one does.
 template <class T>
 void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t j, DataId pivots,
@@ -183,14 +183,14 @@ void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
   }
 }
 
-// One call for each line of the algorithm, on whole tile columns.
+// One call per line of the algorithm, on whole tile columns.
 template <class T>
 class PivotedTasks {
  public:
   PivotedTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options)
       : m_tasks(tasks), m_a(a), m_pivots(pivots), m_options(options), m_growth(tasks, a, growth_of(options)) {}
 
-  // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if it can.
+  // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if possible.
   void panel(std::uint64_t k) {
     auto const level = priority(k, k);
     measure_matrix(k, k);
@@ -232,14 +232,14 @@ class PivotedTasks {
   }
 
  private:
-  // The pivots of panel k: rounds of matches, each among as many competitors, until one match is left.
+  // The pivots of panel k: rounds with the same number of competitors in each group, until one group is left.
   void tournament(std::uint64_t k) {
     auto const& grid = m_a.grid();
     auto const level = priority(k, k);
     auto const cols = grid.cols_in(k);
     auto const matched = std::max<std::uint64_t>(2, m_options.leaf_tiles);
     std::vector<DataId> round;
-    std::uint64_t last_rows = 0;  // of the last of the round; all others have as many as the panel has columns
+    std::uint64_t last_rows = 0;  // rows of the round's last part; all others have the panel's number of columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
       auto const part = tiles_below(i, k, m_options.leaf_tiles);
       auto const rows = rows_below(i, part.size());
@@ -273,7 +273,7 @@ class PivotedTasks {
     });
     release(round);
   }
-  // A task with a workspace for so many rows of tile column k.
+  // A task with a workspace for `rows` rows of tile column k.
   template <class Emit>
   void with_workspace(char const* name, std::uint64_t rows, std::uint64_t k, Emit&& emit) {
     auto const workspace = temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T));
@@ -345,7 +345,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
       if (j < grid.diagonal()) emit.panel(j);
     }
   }
-  // The rows of L, in one pass over each column.
+  // Updates the rows of L, in one pass over each column.
   for (std::uint64_t j = 0; j < grid.diagonal(); ++j) {
     for (auto k = j + 1; k < grid.diagonal(); ++k) emit.exchange(k, j);
   }
@@ -357,9 +357,9 @@ void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
   detail::require_part("laswp", {"B", b}, MatrixPart::All);
   require_pivots("laswp", factored, pivots);
   if (b.grid().rows != factored.rows || b.grid().tile != factored.tile) {
-    throw InvalidArgument("laswp cannot exchange rows of a matrix of " + extents(b.grid()) + " with tiles of " +
-                          std::to_string(b.grid().tile) + " as in one of " + extents(factored) + " with tiles of " +
-                          std::to_string(factored.tile));
+    throw InvalidArgument("laswp cannot apply to a matrix of " + extents(b.grid()) + " with tiles of " +
+                          std::to_string(b.grid().tile) + " the pivots of a matrix of " + extents(factored) +
+                          " with tiles of " + std::to_string(factored.tile));
   }
   auto const panels = factored.diagonal();
   for (std::uint64_t j = 0; j < b.grid().tile_cols(); ++j) {

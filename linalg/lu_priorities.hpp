@@ -10,8 +10,8 @@
 
 namespace granary {
 
-/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core at tiles
-/// of 512.
+/// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
+/// tiles of 512.
 struct LuTimes {
   std::int64_t getrf = 14;
   std::int64_t trsm_ll = 19;
@@ -22,13 +22,13 @@ struct LuTimes {
 /// The bottom levels of the tasks of a tiled LU factorization without pivoting, in closed form: the time from a task's
 /// start to the end of the graph on an unbounded machine (DARTS, section 6.1).
 ///
-/// With p, l, u, g the times of getrf, trsm_ll, trsm_ru and gemm, and e the last tile on the diagonal, the longest path
-/// from any task leads along its row or column to the diagonal and then down the diagonal:
+/// With p, l, u, g the times of getrf, trsm_ll, trsm_ru and gemm, and e the last diagonal tile, the longest path from
+/// any task follows its row or column to the diagonal and then the diagonal:
 ///   P(k) = p + (e-k) (max(l, u) + g + p) + r     r = u, l or 0 where rows, columns or neither are left below tile e
 ///   L(k,j) = (j-k) (l+g) + P(j), j <= e;         l + (e-k) (g+l) for the columns right of it
 ///   U(i,k) = (i-k) (u+g) + P(i), i <= e;         u + (e-k) (g+u) for the rows below it
-///   G(i,j,k) = (min(i,j)-k) g + the level of the task that then finishes tile (i,j): P, L or U
-/// exactly for tiles of one size; smaller last tiles make it an upper bound.
+///   G(i,j,k) = (min(i,j)-k) g + the level of the task that finishes tile (i,j): P, L or U
+/// These are exact for tiles of one size; smaller last tiles make them an upper bound.
 class LuPriorities {
  public:
   constexpr LuPriorities(TileGrid const& grid, LuTimes const& times)
@@ -66,8 +66,8 @@ class LuPriorities {
   LuTimes m_times;
 };
 
-/// The priority of a task of a factorization with pivoting that changes tile column `column` in that step, more than 0.
-/// Panels are long and each needs the one before it: so columns come first to last, and in a column its steps do.
+/// The priority, above 0, of a task of a factorization with pivoting that changes tile column `column` in that step.
+/// Panels are long and each needs the previous one. So earlier columns come first, and in a column earlier steps.
 [[nodiscard]] constexpr std::int64_t pivoted_lu_priority(TileGrid const& grid, std::uint64_t column,
                                                          std::uint64_t step) {
   return static_cast<std::int64_t>((grid.tile_cols() - column) * grid.diagonal() + grid.diagonal() - step);

@@ -17,8 +17,8 @@
 
 namespace granary {
 
-/// A matrix in files as tiled data of the runtime, or the part of it that `part` names: first values come from
-/// `source`, final ones go to `sink`, either of which may be null. Both must have the tiles of `grid`.
+/// A matrix in files, or the part `part` of it, as tiled data of the runtime. `source` has the initial values and
+/// `sink` gets the final ones; either may be null. Both must have the tiles of `grid`.
 template <class T>
 [[nodiscard]] TiledMatrix<T> add_file_matrix(Runtime& runtime, TileGrid grid, MatrixPart part, std::string const& name,
                                              std::shared_ptr<Storage> const& source,
@@ -33,7 +33,7 @@ template <class T>
 
 namespace detail {
 
-/// Where the elements of a host View of rank 1 or 2 lie; of rank 1, it is a column.
+/// Memory layout of a host View of rank 1 or 2; with rank 1 it is a column.
 template <class T>
 struct ViewElements {
   T* first;
@@ -59,11 +59,11 @@ template <class ViewType>
 
 }  // namespace detail
 
-/// A View on the host, or the part of it that `part` names, as tiled data of the runtime, in place: host workers use
-/// the View itself, which does not count against the memory limit. Of rank 2 any of LayoutLeft, LayoutRight and
-/// LayoutStride with one stride of 1, as LAPACK has it; of rank 1 it is a column, with any stride. Tasks may only read
-/// a View of const elements. The View must outlive the data. Throws InvalidArgument when the View is empty, has no
-/// stride of 1, a negative one, or elements that overlap.
+/// A View on the host, or the part `part` of it, as tiled data of the runtime. It is used in place: host workers access
+/// the View itself, which does not count against the memory limit. Rank 2: LayoutLeft, LayoutRight, or LayoutStride
+/// with one stride of 1, as in LAPACK. Rank 1: a column, with any stride. Tasks may only read a View of const elements.
+/// The View must outlive the data. Throws InvalidArgument if the View is empty, has no stride of 1, a negative stride,
+/// or overlapping elements.
 template <class ViewType>
 [[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
   using T = typename ViewType::non_const_value_type;

@@ -14,7 +14,7 @@ namespace {
   return std::string(part == MatrixPart::All     ? "all"
                      : part == MatrixPart::Lower ? "the lower part"
                                                  : "the upper part") +
-         " of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " in tiles of order " +
+         " of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " with tile size " +
          std::to_string(grid.tile);
 }
 
@@ -56,8 +56,8 @@ template <class T>
 void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b, OtherTriangle other) {
   auto const from = op == Op::NoTrans ? a : a.transposed();
   require_match("transpose", from, b);
-  // Tile (0, 0) is in every part, and that of B as well: it tells whether the matrices share their tiles.
-  if (a(0, 0).data == b(0, 0).data) throw InvalidArgument("transpose: A and B have tiles in common");
+  // Every part contains tile (0, 0): it shows whether the matrices share their tiles.
+  if (a(0, 0).data == b(0, 0).data) throw InvalidArgument("transpose: A and B share tiles");
   copy_tiles(tasks, op == Op::ConjTrans, from, b, other);
 }
 

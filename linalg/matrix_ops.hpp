@@ -10,22 +10,22 @@
 
 #pragma GCC visibility push(default)
 
-/// Operations on the elements of matrices, in any layouts, rectangular too; T is one of the four scalars. Each emits
-/// one task per tile of the part, which reads and writes every element once. Throws InvalidArgument when sizes or parts
-/// do not match, and what Submitter documents.
+/// Elementwise operations on matrices of any layout and shape; T is one of the four scalars. Each emits one task per
+/// tile of the part, which reads and writes every element once. Throws InvalidArgument if sizes or parts do not match,
+/// and what Submitter documents.
 ///
-/// `other` matters where the part is a triangle or trapezoid: Kept reads the diagonal tiles of the output, which must
-/// have values then; Zeroed does not.
+/// `other` matters if the part is a triangle or trapezoid. Kept reads the diagonal tiles of the output, which must have
+/// values; Zeroed does not.
 namespace granary {
 
-/// B := A on A's part; B's part is All or the same. LAPACK's xLACPY; with another precision xLAG2y, without its check
-/// for overflow: what To cannot hold becomes infinite. From and To are both real or both complex.
+/// B := A on A's part; B's part is All or the same. LAPACK's xLACPY; with another precision xLAG2y, but without its
+/// check for overflow: values that overflow To become infinite. From and To are both real or both complex.
 template <class From, class To>
 void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
           OtherTriangle other = OtherTriangle::Kept);
 
-/// B := A^T or A^H (NoTrans: A). B's part is All or A's part, transposed. Where a tile of A is a tile of B too, throws
-/// InvalidArgument.
+/// B := A^T or A^H (NoTrans: A). B's part is All or A's part, transposed. Throws InvalidArgument if A and B share a
+/// tile.
 template <class T>
 void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
                OtherTriangle other = OtherTriangle::Kept);
@@ -36,8 +36,8 @@ template <class T>
 void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
          TiledMatrix<T> const& a, OtherTriangle other = OtherTriangle::Kept);
 
-/// B := alpha A + beta B on A's part; B's part is All or the same. B's old values count for nothing where beta is 0,
-/// and a part All is then not read.
+/// B := alpha A + beta B on A's part; B's part is All or the same. If beta is 0, B's old values do not count, and are
+/// not read if the part is All.
 template <class T>
 void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a, std::type_identity_t<T> beta,
          TiledMatrix<T> const& b, OtherTriangle other = OtherTriangle::Kept);

@@ -13,17 +13,17 @@
 
 namespace granary {
 
-/// A tile of a matrix in a file as data of tasks of one's own; made by FileMatrix::tile. `read`, `write` and
-/// `read_write` take it as they take a Data, and the task's body gets a View of `rows` x `cols` elements in
-/// LayoutRight, on every kind of worker. Where the matrix is a triangle, elements of a diagonal tile outside it count
-/// for nobody. Submit tasks on it while the matrix lives.
+/// A tile of a FileMatrix as data of the application's tasks; FileMatrix::tile returns it. `read`, `write` and
+/// `read_write` accept it like a Data. The task's body gets a View of `rows` x `cols` elements in LayoutRight, on every
+/// kind of worker. If the matrix is a triangle, elements of a diagonal tile outside it are ignored. Submit tasks on it
+/// while the matrix lives.
 template <class T>
 class MatrixTile {
  public:
   using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-  /// Of a matrix in a file, which is row-major. Throws InvalidArgument, with the numbers, when the tile is not there or
-  /// holds no element of the matrix' part.
+  /// A tile of a row-major matrix in a file. Throws InvalidArgument, with the numbers, if the tile does not exist or
+  /// has no element of the matrix' part.
   MatrixTile(std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j)
       : m_tile(checked(name, matrix, i, j)), m_first_row(matrix.grid().first(i)), m_first_col(matrix.grid().first(j)) {}
 
@@ -56,7 +56,7 @@ class MatrixTile {
   std::uint64_t m_first_col;
 };
 
-/// What a task does to a tile; see TaskAccess.
+/// How a task accesses a tile; see TaskAccess.
 template <class T, AccessMode Mode>
 struct TileAccess {
   using ViewType = typename MatrixTile<T>::View;
@@ -67,7 +67,7 @@ struct TileAccess {
   explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), shape(tile.shape()) {}
 };
 
-/// As for a Data: the task reads the tile, gives every element of it a value, or changes it.
+/// Like for a Data: the task reads the tile, writes every element of it, or changes it.
 template <class T>
 TileAccess<T, AccessMode::Read> read(MatrixTile<T> const& tile) {
   return TileAccess<T, AccessMode::Read>(tile);

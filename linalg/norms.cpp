@@ -19,13 +19,13 @@ using kernels::max_or_nan;
 using kernels::NormPart;
 using kernels::ScaledSquares;
 
-// What is kept of a tile until all are known; the infinity norm is the one norm of the transpose.
-//   Max: a double. Frobenius: a ScaledSquares. One: the column sums, then, if another column of tiles of the Hermitian
-//   matrix needs them, the row sums.
+// The partial result of a tile; the infinity norm is the one norm of the transpose.
+// - Max: a double. Frobenius: a ScaledSquares. One: the column sums, followed by the row sums if another tile column of
+//   the Hermitian matrix needs them.
 struct PartialCall {
   Norm norm = Norm::Max;
   NormPart part;
-  bool mirrored = false;  // the tile's transpose is in the matrix too
+  bool mirrored = false;  // the tile's transpose is also in the matrix
   detail::TileShape a;
 };
 
@@ -45,8 +45,8 @@ void run_partial(KernelCall const& call) {
   }
 }
 
-// Combines what the tiles of one column of tiles left. Of the one norm, the first `row_sums` of them serve with their
-// row sums, which stand behind `behind` column sums.
+// Combines the partial results of one tile column. For the one norm, the first `row_sums` of them contribute row sums,
+// which follow `behind` column sums.
 struct CombineCall {
   Norm norm = Norm::Max;
   std::size_t row_sums = 0;
@@ -56,7 +56,7 @@ struct CombineCall {
 
 using Inputs = std::span<std::byte* const>;
 
-// All accesses but the last, which is written.
+// All accesses but the last, which is the output.
 Inputs inputs_of(KernelCall const& call) { return call.data.first(call.data.size() - 1); }
 
 template <class T>
@@ -116,7 +116,7 @@ class NormTasks {
   NormTasks(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, bool hermitian)
       : m_tasks(tasks), m_norm(norm), m_a(a), m_hermitian(hermitian), m_partials(tiles(a.grid())) {}
 
-  // partial(i,j) := of A(i,j)
+  // partial(i,j) := partial result of A(i,j)
   void partial(std::uint64_t i, std::uint64_t j) {
     auto const tile = m_a(i, j);
     bool const mirrored = m_hermitian && i != j;
@@ -127,7 +127,7 @@ class NormTasks {
                  flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile});
   }
 
-  // Adds up column j; in the Hermitian matrix' one norm, row j left of the diagonal is its beginning.
+  // Combines column j; for a Hermitian matrix' one norm, the part left of the diagonal is taken from row j.
   void combine(std::uint64_t j) {
     auto const& grid = m_a.grid();
     bool const with_rows = m_hermitian && m_norm == Norm::One;
@@ -140,7 +140,7 @@ class NormTasks {
     if (inputs.empty()) return;  // right of a trapezoid
     m_columns.push_back(add_data(2));
     emit(combine_codelet, inputs, m_columns.back(), call);
-    // Below the diagonal of a Hermitian matrix the row sums will be used later.
+    // Below the diagonal of a Hermitian matrix the row sums are needed later.
     if (with_rows) inputs.resize(call.row_sums + 1);
     release(inputs);
   }

@@ -7,21 +7,21 @@
 
 #pragma GCC visibility push(default)
 
-/// Norms as LAPACK's xLANGE, xLANTR, xLANHE compute them: max |a_ij| (Max), the largest column sum (One), the largest
-/// row sum (Infinity), the Frobenius norm, without overflow or underflow; NaN if an element counts that is NaN. Sums
-/// are taken in double precision for every T, and in an order that depends on the grid alone.
+/// Norms like those of LAPACK's xLANGE, xLANTR, xLANHE: max |a_ij| (Max), the largest column sum (One), the largest row
+/// sum (Infinity), the Frobenius norm, without overflow or underflow; NaN if a counted element is NaN. Sums are taken
+/// in double precision for every T, in an order that depends only on the grid.
 ///
-/// A task per tile reads it once and leaves partial sums (at most 16 bytes per row or column) in temporary data; a task
-/// per tile column adds these up, and one more writes `result`.
+/// A task per tile reads it once and writes partial sums (at most 16 bytes per row or column) to temporary data; a task
+/// per tile column adds them, and one more writes `result`.
 namespace granary {
 
-/// The datum `result`, of one double, is overwritten by the norm of A. Of a part Lower or Upper only the elements of
-/// that triangle or trapezoid count, those elsewhere are zero. Throws what Submitter documents.
+/// Overwrites the datum `result`, one double, with the norm of A. If A's part is Lower or Upper, elements outside that
+/// triangle or trapezoid count as zero. Throws what Submitter documents.
 template <class T>
 void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
 
-/// The same of the Hermitian matrix (symmetric where T is real) of which A's part, Lower or Upper, is stored. Throws
-/// InvalidArgument when A is not square or its part is All, and what Submitter documents.
+/// The same for a Hermitian matrix (symmetric if T is real) stored in A's part, Lower or Upper. Throws InvalidArgument
+/// if A is not square or its part is All, and what Submitter documents.
 template <class T>
 void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
 

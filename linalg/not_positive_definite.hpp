@@ -9,7 +9,7 @@
 
 namespace granary {
 
-/// A Cholesky factorization met a pivot that is not positive; the matrix is partly overwritten, as in LAPACK.
+/// A Cholesky factorization found a pivot that is not positive; the matrix is partly overwritten, as in LAPACK.
 class NotPositiveDefinite : public Error {
  public:
   explicit NotPositiveDefinite(std::uint64_t order)
@@ -17,7 +17,7 @@ class NotPositiveDefinite : public Error {
               " is not positive"),
         m_order(order) {}
 
-  /// The order of the leading minor that is not positive, as LAPACK's INFO counts it: from 1.
+  /// The order of the leading minor that is not positive, counted from 1 like LAPACK's INFO.
   [[nodiscard]] std::uint64_t order() const { return m_order; }
 
  private:

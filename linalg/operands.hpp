@@ -5,10 +5,10 @@
 
 #include <initializer_list>
 
-/// What tiled algorithms ask of their matrices before they emit a task.
+/// Requirements of tiled algorithms on their matrices, checked before they emit a task.
 namespace granary::detail {
 
-/// A matrix by its name in a formula, for checks and what they say.
+/// A matrix with its name in a formula, for checks and their messages.
 struct Operand {
   template <class T>
   Operand(char const* operand_name, TiledMatrix<T> const& matrix)
@@ -19,15 +19,14 @@ struct Operand {
   MatrixPart part;
 };
 
-/// Throws InvalidArgument, naming the operands and their shapes, unless `fit` (their shapes do) and their tiles are of
-/// one size.
+/// Throws InvalidArgument, with the operands and their shapes, unless the shapes match (`fit`) and all have one tile
+/// size.
 void require_fit(char const* algorithm, bool fit, std::initializer_list<Operand> operands);
 
 /// Throws InvalidArgument unless the operand stores all tiles of that part.
 void require_part(char const* algorithm, Operand const& operand, MatrixPart needed);
 
-/// Throws InvalidArgument when `output` shares tiles with `input`, which would be overwritten while they are still
-/// read.
+/// Throws InvalidArgument if `output` shares tiles with `input`, which would be overwritten before they are read.
 template <class T>
 void require_distinct(char const* algorithm, char const* input_name, TiledMatrix<T> const& input,
                       char const* output_name, TiledMatrix<T> const& output);
@@ -37,7 +36,7 @@ void require_distinct(char const* algorithm, char const* input_name, TiledMatrix
   return op == Op::NoTrans ? grid : grid.transposed();
 }
 
-/// The tiles of A by their places in op(A): tile (i, j) of op(A) is op(tile), not yet applied, of what stands here.
+/// The tiles of A in the order of op(A): tile (i, j) of op(A) is op of the tile returned here.
 template <class T>
 class OpTiles {
  public:

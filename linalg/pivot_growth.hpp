@@ -16,24 +16,24 @@ namespace granary {
 struct PivotGrowth {
   double matrix = 0;
   double factor = 0;
-  /// The pivot growth: about the factor by which the backward error exceeds rounding. NaN for a matrix of zeros.
+  /// The pivot growth: about the factor by which rounding errors are amplified. NaN for a matrix of zeros.
   [[nodiscard]] double ratio() const { return factor / matrix; }
 };
 
-/// Data of one double each, by slots of the matrix' grid, which a factorization overwrites by the largest modulus of
-/// each tile before its first change and of each tile of U; invalid ids below the diagonal of U. One for each tile, so
-/// that no tile waits for another to be measured.
+/// One datum per slot of the matrix' grid, each a double. A factorization overwrites them with the largest modulus of
+/// each tile before its first change, and of each tile of U; ids below the diagonal of U are invalid. There is one per
+/// tile, so that no tile waits for the measurement of another.
 struct GrowthData {
   std::vector<DataId> matrix;
   std::vector<DataId> factor;
 };
 
-/// The memory of the GrowthData of a matrix.
+/// The memory of a matrix' GrowthData.
 class TileMaxima {
  public:
   explicit TileMaxima(TileGrid const& grid);
 
-  /// The data, each what `add(name, number)` gives, where `number` is a double of this.
+  /// The data; `add(name, number)` returns each, where `number` is a double in this object.
   template <class Add>
   [[nodiscard]] GrowthData bind(Add&& add) {
     GrowthData data{std::vector<DataId>(m_matrix.size()), std::vector<DataId>(m_factor.size())};
@@ -43,7 +43,7 @@ class TileMaxima {
     }
     return data;
   }
-  /// What the tiles' maxima amount to. O(tiles).
+  /// Combines the maxima of the tiles. O(tiles).
   [[nodiscard]] PivotGrowth growth() const;
 
  private:

@@ -55,7 +55,7 @@ void PanelExchanges::derive(std::int64_t first, std::int64_t slots, std::int64_t
   auto const end = first + slots;
   std::vector<std::int64_t> slot_of(static_cast<std::size_t>(slots));  // the row that the slot has
   std::iota(slot_of.begin(), slot_of.end(), first);
-  std::unordered_map<std::int64_t, std::int64_t> lower;  // the row that a lower row has, where it was exchanged
+  std::unordered_map<std::int64_t, std::int64_t> lower;  // the row in each exchanged lower row
   auto const row_at = [&](std::int64_t row) -> std::int64_t& {
     return row < end ? slot_of[static_cast<std::size_t>(row - first)] : lower.try_emplace(row, row).first->second;
   };

@@ -10,18 +10,18 @@
 
 #pragma GCC visibility push(default)
 
-/// The row exchanges of an LU factorization beside its factors in a file: a dataset of integers, [k] the row that row k
-/// was exchanged with, both counted from 0; granary-lu writes the same.
+/// The row exchanges of an LU factorization, stored with its factors in a file: a dataset of integers, where [k] is the
+/// row that row k was exchanged with, counted from 0. granary-lu writes the same.
 namespace granary {
 
-/// The row exchanges as numbers. What they say about zero pivots is not in them.
+/// The row exchanges as numbers, without the information about zero pivots.
 [[nodiscard]] std::vector<std::int64_t> rows_of(Pivots const& pivots);
-/// The row exchanges of a matrix of that grid from numbers. Throws DataError unless there is one for each pivot, at
-/// least its own row and less than the rows.
+/// The row exchanges, from numbers, of a matrix with that grid. Throws DataError unless there is one number per pivot,
+/// each at least its own row and below the number of rows.
 [[nodiscard]] Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows);
 
-/// Reads the row exchanges of factors that were written in that grid. Throws DataError when they are not there or not
-/// of such a matrix.
+/// Reads the row exchanges of factors that were written with that grid. Throws DataError if they are missing or do not
+/// fit such a matrix.
 [[nodiscard]] Pivots open_pivots(std::string const& path, TileGrid const& grid, std::string const& dataset = "pivots");
 
 }  // namespace granary

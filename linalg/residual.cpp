@@ -23,7 +23,7 @@ TileRef transposed(TileRef const& tile) {
           tile.layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor};
 }
 
-// One tile of L L^H per call, L being the lower form of the factor: see CholeskyTasks.
+// One tile of L L^H per call, with L the lower form of the factor: see CholeskyTasks.
 template <class T>
 class CholeskyProduct {
  public:
@@ -64,7 +64,7 @@ void submit_potrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMat
   auto const& grid = a.grid();
   detail::require_fit("potrf_residual", grid == factor.grid() && grid.rows == grid.cols,
                       {{"A", a}, {"the factor", factor}});
-  if (factor.part() == MatrixPart::All) throw InvalidArgument("potrf_residual needs a factor that is a triangle");
+  if (factor.part() == MatrixPart::All) throw InvalidArgument("potrf_residual needs a triangular factor");
   detail::require_part("potrf_residual", {"A", a}, factor.part());
   bool const lower = factor.part() == MatrixPart::Lower;
   auto const lower_a = lower ? a : a.transposed();
@@ -90,11 +90,11 @@ void submit_potrf_residual(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMat
 
 namespace {
 
-// A tile of op(A): the tile itself, or that of which it is the transpose.
+// A tile of op(A): the stored tile, which may have to be transposed.
 struct LeftTile {
   TileRef tile;
   Op op;
-  MatrixPart stored = MatrixPart::All;  // a triangle: of a Hermitian tile
+  MatrixPart stored = MatrixPart::All;  // a triangle for a Hermitian tile
 };
 template <class T>
 LeftTile left_tile(TiledMatrix<T> const& a, Op op, std::uint64_t i, std::uint64_t k) {

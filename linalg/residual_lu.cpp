@@ -23,8 +23,8 @@ class LuProduct {
  public:
   LuProduct(TaskEmitter& tasks, TiledMatrix<T> const& lu) : m_tasks(tasks), m_lu(lu) {}
 
-  // R := L(i,k) U(k,j), k the smaller of i and j. On the diagonal the factor that is square is the triangle that
-  // multiplies, the other one may be a trapezoid.
+  // R := L(i,k) U(k,j), k the smaller of i and j. On the diagonal, the square factor is the triangular operand; the
+  // other one may be a trapezoid.
   void start(std::uint64_t i, std::uint64_t j, TileRef const& r) {
     auto const part = i != j ? detail::Start::All : r.rows >= r.cols ? detail::Start::UnitLower : detail::Start::Upper;
     auto const k = std::min(i, j);

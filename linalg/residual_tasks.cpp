@@ -34,7 +34,7 @@ struct SumsCall {
   TileShape x, y;
   MatrixPart stored = MatrixPart::All;
   bool difference = false;
-  bool first = false;  // the sums hold nothing yet
+  bool first = false;  // the sums have no value yet
 };
 
 // |x - y| in double precision.
@@ -74,7 +74,7 @@ void run_sums(KernelCall const& call) {
   bool const hermitian = p.stored != MatrixPart::All;
   for_elements(x, p.stored, [&](int i, int j) {
     T const other = p.difference ? y(i, j) : T(0);
-    bool const real = hermitian && i == j;  // imaginary parts there do not count
+    bool const real = hermitian && i == j;  // imaginary parts on the diagonal do not count
     double const value = real ? distance(real_part(x(i, j)), real_part(other)) : distance(x(i, j), other);
     sums[j] += value;
     if (hermitian && i != j) sums[i] += value;
@@ -84,7 +84,7 @@ void run_sums(KernelCall const& call) {
 struct ReduceCall {
   std::int32_t count = 0;
   bool quotients = false;
-  bool first = false;  // the result holds nothing yet
+  bool first = false;  // the result has no value yet
 };
 
 // NaN once a sum is NaN.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/// What linalg/residual is made of besides tile products.
+/// Parts of linalg/residual other than tile products.
 namespace granary::detail {
 
 /// A part of a tile, with zeros elsewhere; UnitLower has ones on the diagonal.
@@ -21,14 +21,14 @@ enum class Start { All, Lower, UnitLower, Upper };
 template <class T>
 void start(TaskEmitter& tasks, Start part, TileRef const& a, TileRef const& r);
 
-/// Of the largest tile.
+/// Bytes of the largest tile.
 template <class T>
 [[nodiscard]] constexpr Bytes tile_bytes(TileGrid const& grid) {
   return grid.largest_tile() * sizeof(T);
 }
 
-/// Temporary tiles that serve the tiles of a matrix block by block: tile (i, j) has that of its place in its block. The
-/// first block has the largest tiles.
+/// Temporary tiles for the tiles of a matrix, reused block by block: tile (i, j) uses the tile at its position in its
+/// block. The first block has the largest tiles.
 template <class T>
 class Accumulators {
  public:
@@ -88,13 +88,13 @@ class ColumnSums {
     for (auto data : m_sums) m_tasks.submitter().release_data(data);
   }
 
-  /// Adds a tile of tile column j. Where `stored` is a triangle, that of the Hermitian tile of which it is stored.
+  /// Adds a tile of tile column j. If `stored` is a triangle, it is a Hermitian tile stored in that triangle.
   void add(std::uint64_t j, TileRef const& x, MatrixPart stored = MatrixPart::All);
-  /// The same of X - Y.
+  /// The same for X - Y.
   void add_difference(std::uint64_t j, TileRef const& x, TileRef const& y, MatrixPart stored = MatrixPart::All);
   /// The datum `result` := the largest sum.
   void largest(DataId result) { reduce(nullptr, result); }
-  /// The datum `result` := the largest of the quotients of these sums and those, 0 where both are 0.
+  /// The datum `result` := the largest quotient of these sums and those, 0 if both are 0.
   void largest_quotient(ColumnSums const& divisors, DataId result) { reduce(&divisors, result); }
 
  private:
@@ -108,7 +108,7 @@ class ColumnSums {
   TaskEmitter& m_tasks;
   TileGrid m_grid;
   std::vector<DataId> m_sums;
-  std::vector<bool> m_started;  // whether the sums of that tile column hold a value
+  std::vector<bool> m_started;  // whether the sums of that tile column have a value
 };
 
 /// Tiles first, first + 1, ... of a tile row or column.
@@ -117,7 +117,7 @@ struct TileRange {
   std::uint64_t last;  ///< one past
 };
 
-/// Calls body(rows, cols) for blocks of tiles of that many rows and columns of tiles.
+/// Calls body(rows, cols) for blocks of that many tile rows and tile columns.
 template <class Body>
 void for_blocks(std::uint64_t tile_rows, std::uint64_t tile_cols, std::uint64_t rows, std::uint64_t cols, Body&& body) {
   for (std::uint64_t i = 0; i < tile_rows; i += rows) {
@@ -127,8 +127,9 @@ void for_blocks(std::uint64_t tile_rows, std::uint64_t tile_cols, std::uint64_t 
   }
 }
 
-/// Σ_k of a block of the product of two triangles, in the tiles that `counts` says. From the last k on, so that each
-/// tile starts with its triangular product, and a step uses one tile column of L and one tile row of the other factor.
+/// Σ_k for a block of the product of two triangles, in the tiles for which `counts` is true. Starts with the last k, so
+/// that each tile starts with its triangular product, and a step uses one tile column of L and one tile row of the
+/// other factor.
 template <class T, class Product, class Counts>
 void accumulate(Product& product, Accumulators<T>& r, TileRange rows, TileRange cols, Counts&& counts) {
   for (auto k = std::min(rows.last, cols.last); k-- > 0;) {
@@ -145,7 +146,7 @@ void accumulate(Product& product, Accumulators<T>& r, TileRange rows, TileRange 
   }
 }
 
-/// The sums for ‖A - R‖ and ‖A‖, R being a product that is there tile by tile.
+/// The sums for ‖A - R‖ and ‖A‖; R is a product that is available tile by tile.
 template <class T>
 struct DifferenceSums {
   ColumnSums<T> residual;

@@ -27,17 +27,16 @@ using RealOf = typename ScalarTraits<T>::Real;
 template <class T>
 inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
 
-/// LAPACK's letter: "s", "d", "c", "z". Tells the codelets of one operation apart.
+/// LAPACK's letter: "s", "d", "c", "z". It distinguishes the codelets of one operation.
 template <class T>
 inline constexpr char const* precision_letter = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? "c" : "z")
                                                               : (sizeof(T) == 4 ? "s" : "d");
 
-/// Floating-point operations of a multiplication and an addition, in units of real ones: 8 in complex arithmetic, 2 in
-/// real.
+/// Real floating-point operations of a multiplication and an addition: 8 in complex arithmetic, 2 in real.
 template <class T>
 inline constexpr double flops_per_fma = is_complex<T> ? 8 : 2;
 
-/// The conjugate; x itself where it is real.
+/// The conjugate; x itself if it is real.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION T conjugate(T const& x) {
   if constexpr (is_complex<T>) {

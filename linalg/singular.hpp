@@ -11,24 +11,24 @@
 
 namespace granary {
 
-/// An LU factorization has a pivot that cannot be divided by: one that is exactly zero, or, without pivoting, one that
+/// An LU factorization has a pivot that it cannot divide by: one that is exactly zero, or, without pivoting, one that
 /// is too small or not finite.
 class Singular : public Error {
  public:
-  /// U(order, order) of a factorization with pivoting is exactly zero: the factorization is complete, no system can be
-  /// solved with it.
+  /// U(order, order) of a factorization with pivoting is exactly zero: the factorization is complete, but it cannot
+  /// solve systems.
   explicit Singular(std::uint64_t order)
       : Error("the matrix is singular: pivot " + std::to_string(order) + " of its LU factorization is exactly zero"),
         m_order(order) {}
 
   /// A pivot of that modulus stopped a factorization without pivoting; the matrix is partly overwritten.
   Singular(std::uint64_t order, double modulus)
-      : Error("the LU factorization without pivoting cannot go on: the modulus of pivot " + std::to_string(order) +
+      : Error("the LU factorization without pivoting cannot continue: the modulus of pivot " + std::to_string(order) +
               " is " + text(modulus) + "; factor the matrix with pivoting"),
         m_order(order),
         m_modulus(modulus) {}
 
-  /// The number of the pivot, as LAPACK's INFO counts it: from 1.
+  /// The number of the pivot, counted from 1 like LAPACK's INFO.
   [[nodiscard]] std::uint64_t order() const { return m_order; }
   /// Its modulus.
   [[nodiscard]] double modulus() const { return m_modulus; }

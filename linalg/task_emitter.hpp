@@ -13,20 +13,20 @@
 
 namespace granary {
 
-/// Where algorithms emit their tasks: a submitter, its ids of the codelets that they use, and what all their tasks have
-/// in common. One emitter serves any number of algorithms on its submitter.
+/// Where algorithms emit their tasks: a submitter, its ids of the codelets in use, and the common properties of all
+/// tasks. One emitter serves any number of algorithms on its submitter.
 class TaskEmitter {
  public:
   explicit TaskEmitter(Submitter& submitter) : m_submitter(&submitter) {}
 
   [[nodiscard]] Submitter& submitter() const { return *m_submitter; }
 
-  /// Order of the sub-tiles of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: none may. Tasks
-  /// whose tiles are not larger run as they are: see docs/hierarchical.md.
+  /// Sub-tile size of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: never. Tasks whose tiles
+  /// are not larger never do: see docs/hierarchical.md.
   [[nodiscard]] std::int32_t inner_tile() const { return m_inner_tile; }
   void set_inner_tile(std::int32_t inner_tile) { m_inner_tile = inner_tile; }
 
-  /// The next task is that of i, j and k of its algorithm, as far as they are given: for traces.
+  /// Sets the indices i, j and k of the next task in its algorithm, for traces.
   TaskEmitter& at(std::uint64_t i, std::uint64_t j, std::optional<std::uint64_t> k = {}) {
     m_index = {static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), k ? static_cast<std::int32_t>(*k) : -1};
     return *this;
@@ -60,7 +60,7 @@ class TaskEmitter {
   std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
 };
 
-/// Gives an emitter another inner tile as long as it lives; 0 leaves it the one that it has.
+/// Sets another inner tile size of an emitter while it lives; 0 keeps the emitter's own.
 class InnerTileScope {
  public:
   InnerTileScope(TaskEmitter& tasks, std::int32_t inner_tile) : m_tasks(tasks), m_before(tasks.inner_tile()) {

@@ -11,11 +11,11 @@
 
 namespace granary {
 
-/// Which elements of a matrix count: all, or those of one triangle with its diagonal.
+/// The elements of a matrix that count: all, or those of one triangle with its diagonal.
 enum class MatrixPart { All, Lower, Upper };
 
-/// A matrix of rows x cols elements cut into square tiles of order `tile`; those of the last tile row and column may be
-/// smaller. Tiles and elements are numbered from 0, slots number all tiles in row-major order. All three numbers are at
+/// A matrix of rows x cols elements cut into square tiles of size `tile`; those of the last tile row and column may be
+/// smaller. Tiles and elements are counted from 0; slots number all tiles in row-major order. All three numbers are at
 /// least 1.
 struct TileGrid {
   std::uint64_t rows = 1;
@@ -24,13 +24,13 @@ struct TileGrid {
 
   [[nodiscard]] constexpr std::uint64_t tile_rows() const { return (rows + tile - 1) / tile; }
   [[nodiscard]] constexpr std::uint64_t tile_cols() const { return (cols + tile - 1) / tile; }
-  /// Tile rows or tile columns, whichever are fewer: the tiles on the diagonal.
+  /// The number of diagonal tiles: the minimum of tile rows and tile columns.
   [[nodiscard]] constexpr std::uint64_t diagonal() const { return std::min(tile_rows(), tile_cols()); }
   /// Rows of the matrix in tile row i.
   [[nodiscard]] constexpr std::uint64_t rows_in(std::uint64_t i) const { return std::min(tile, rows - i * tile); }
   /// Columns of the matrix in tile column j.
   [[nodiscard]] constexpr std::uint64_t cols_in(std::uint64_t j) const { return std::min(tile, cols - j * tile); }
-  /// Elements of tile (i, j): its own, fewer at the edges and where the matrix is narrower than a tile.
+  /// Elements of tile (i, j): fewer at the edges, and if the matrix is narrower than a tile.
   [[nodiscard]] constexpr std::uint64_t elements_in(std::uint64_t i, std::uint64_t j) const {
     return rows_in(i) * cols_in(j);
   }
@@ -47,12 +47,12 @@ struct TileGrid {
 
 [[nodiscard]] constexpr TileGrid square_grid(std::uint64_t order, std::uint64_t tile) { return {order, order, tile}; }
 
-/// Whether tile (i, j) holds an element of that part.
+/// True if tile (i, j) has an element of that part.
 [[nodiscard]] constexpr bool holds(MatrixPart part, std::uint64_t i, std::uint64_t j) {
   return part == MatrixPart::All || (part == MatrixPart::Lower ? i >= j : i <= j);
 }
 
-/// Tiles of the grid that hold an element of that part.
+/// Tiles of the grid that have an element of that part.
 [[nodiscard]] constexpr std::uint64_t count_tiles(TileGrid const& grid, MatrixPart part) {
   auto const rows = grid.tile_rows();
   auto const cols = grid.tile_cols();
@@ -62,16 +62,16 @@ struct TileGrid {
   return triangle + (part == MatrixPart::Lower ? (rows - side) * cols : rows * (cols - side));
 }
 
-/// Throws InvalidArgument where the tiles of such a matrix, those at its edges as large as the first one (as the chunks
-/// of a file are), may have more than `largest_size` bytes together: products of its extents are sizes then.
+/// Throws InvalidArgument if the tiles of such a matrix may have more than `largest_size` bytes together, where tiles
+/// at the edges count in full size like the chunks of a file. Otherwise products of the extents cannot overflow.
 inline void check_size(TileGrid const& grid, Bytes element) {
   auto const rows = checked_sum(grid.rows, std::min(grid.tile, grid.rows));
   auto const cols = checked_sum(grid.cols, std::min(grid.tile, grid.cols));
   bool const counted = checked_sum(grid.rows, grid.tile) && checked_sum(grid.cols, grid.tile);
   if (counted && rows && cols && checked_product({*rows, *cols, element})) return;
   throw InvalidArgument("a matrix of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) +
-                        " elements of " + std::to_string(element) + " bytes in tiles of order " +
-                        std::to_string(grid.tile) + " is too large: the most is 2^63 - 1 bytes");
+                        " elements of " + std::to_string(element) + " bytes with tile size " +
+                        std::to_string(grid.tile) + " is too large: the maximum is 2^63 - 1 bytes");
 }
 
 }  // namespace granary

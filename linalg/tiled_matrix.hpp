@@ -15,7 +15,7 @@
 
 namespace granary {
 
-/// One tile of a matrix as a task sees it: its datum, and how the elements lie there.
+/// One tile of a matrix in a task: its datum, and its layout there.
 struct TileRef {
   DataId data;
   std::int32_t rows = 0;
@@ -24,7 +24,7 @@ struct TileRef {
   Layout layout = Layout::RowMajor;
 };
 
-/// The leading square part of a tile on the diagonal, which has its triangles.
+/// The leading square part of a diagonal tile, which contains its triangles.
 [[nodiscard]] inline TileRef leading_square(TileRef tile) {
   tile.rows = tile.cols = std::min(tile.rows, tile.cols);
   return tile;
@@ -38,18 +38,18 @@ struct TileRef {
   return uplo == Uplo::Lower ? MatrixPart::Lower : MatrixPart::Upper;
 }
 
-/// The tiles of a matrix, or of one triangle with the diagonal: data ids and how the elements lie in a tile. It manages
-/// no memory; copies name the same data.
+/// The tiles of a matrix, or of one triangle with the diagonal: data ids and the layout of elements in a tile. It does
+/// not manage memory; copies refer to the same data.
 template <class T>
 class TiledMatrix {
  public:
   /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile that
-  /// holds an element of `part`, row by row. The elements of a tile lie in `layout`, without gaps: its datum has
-  /// grid.elements_in(i, j) of them.
+  /// has an element of `part`, row by row. Tiles have `layout` without gaps: a datum has grid.elements_in(i, j)
+  /// elements.
   template <class AddTile>
   TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, AddTile&& add_tile)
       : TiledMatrix(grid, part, layout, 0, std::forward<AddTile>(add_tile)) {}
-  /// The same of tiles that are parts of one matrix in memory, of leading dimension `leading`.
+  /// The same for tiles that are parts of one matrix in memory, with leading dimension `leading`.
   template <class AddTile>
   TiledMatrix(TileGrid grid, MatrixPart part, Layout layout, std::uint64_t leading, AddTile&& add_tile)
       : m_grid(grid), m_part(part), m_layout(layout), m_leading(leading), m_row_stride(grid.tile_cols()) {
@@ -63,7 +63,7 @@ class TiledMatrix {
 
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
   [[nodiscard]] MatrixPart part() const { return m_part; }
-  /// Tile (i, j), which must hold an element of the part.
+  /// Tile (i, j), which must have an element of the part.
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
     auto const rows = m_grid.rows_in(i);
     auto const cols = m_grid.cols_in(j);
@@ -72,7 +72,7 @@ class TiledMatrix {
             static_cast<std::int32_t>(cols), static_cast<std::int32_t>(leading), m_layout};
   }
 
-  /// Those tiles of this matrix that hold an element of `part`; its own part is All or the same.
+  /// The tiles of this matrix that have an element of `part`; its own part is All or the same.
   [[nodiscard]] TiledMatrix restricted(MatrixPart part) const {
     auto other = *this;
     other.m_part = part;
@@ -94,7 +94,7 @@ class TiledMatrix {
     return other;
   }
 
-  /// Gives all tiles up once the tasks submitted so far have used them; their values go to their homes first. Copies
+  /// Releases all tiles once the tasks submitted so far have used them; their values are first written home. Copies
   /// must not be used after that.
   void release(Submitter& submitter) {
     for (auto tile : std::exchange(m_tiles, {})) {
@@ -106,7 +106,7 @@ class TiledMatrix {
   TileGrid m_grid;
   MatrixPart m_part;
   Layout m_layout;
-  std::uint64_t m_leading;  // 0: each tile has its own
+  std::uint64_t m_leading;  // 0: each tile has its own leading dimension
   std::uint64_t m_row_stride;
   std::uint64_t m_col_stride = 1;
   std::vector<DataId> m_tiles;  // invalid outside the part

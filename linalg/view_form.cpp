@@ -7,11 +7,11 @@ namespace granary::detail {
 ViewForm view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
   auto const view = "the View '" + name + "' of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols);
   if (grid.rows == 0 || grid.cols == 0) throw InvalidArgument(view + " is empty");
-  if (grid.tile == 0) throw InvalidArgument("a tile size of 0 was asked for " + view + "; the least is 1");
+  if (grid.tile == 0) throw InvalidArgument("the tile size of " + view + " must be at least 1, not 0");
   auto const strides = view + " has strides " + std::to_string(row_stride) + " and " + std::to_string(col_stride);
   auto const rows = static_cast<std::int64_t>(grid.rows);
   auto const cols = static_cast<std::int64_t>(grid.cols);
-  // The stride of an extent of 1 says nothing: one that fits best is taken.
+  // The stride of an extent of 1 has no meaning: a fitting one is chosen.
   if (rows == 1) row_stride = col_stride == 1 ? cols : 1;
   if (cols == 1) col_stride = row_stride == 1 ? rows : 1;
   if (row_stride < 0 || col_stride < 0) throw InvalidArgument(strides + ": none may be negative");

@@ -11,14 +11,14 @@
 
 namespace granary::detail {
 
-/// How the elements of a matrix in a View lie: rows or columns that are contiguous, `leading` elements apart.
+/// The layout of a matrix in a View: rows or columns that are contiguous, `leading` elements apart.
 struct ViewForm {
   Layout layout;
   std::uint64_t leading;
 };
 
-/// The form of a View of grid.rows x grid.cols elements with these strides, in elements. Throws InvalidArgument, naming
-/// the View, its extents and its strides, when it is empty, no stride is 1, a stride is negative, elements overlap, or
+/// The layout of a View of grid.rows x grid.cols elements with these strides, in elements. Throws InvalidArgument, with
+/// the View, its extents and its strides, if it is empty, no stride is 1, a stride is negative, elements overlap, or
 /// the tile size is 0.
 [[nodiscard]] ViewForm view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride,
                                  std::int64_t col_stride);

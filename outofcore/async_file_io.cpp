@@ -18,11 +18,11 @@ struct AsyncFileIo::Request {
   IoCompletion done;
   Bytes bytes = 0;
   Throttle::TimePoint not_before{};
-  // Where the next piece starts.
+  // Start of the next piece.
   std::size_t extent = 0;
   Bytes position = 0;
   unsigned outstanding = 0;
-  bool taken = false;  // no further pieces
+  bool taken = false;  // true: no further pieces
   bool cached = false;
   std::exception_ptr error;
 };
@@ -42,7 +42,7 @@ void AsyncFileIo::read(std::shared_ptr<File const> file, std::uint64_t offset, s
 
 void AsyncFileIo::write(std::shared_ptr<File const> file, std::uint64_t offset, std::byte const* source, Bytes bytes,
                         IoCompletion done) {
-  // An extent serves both directions; nothing writes through it when the direction is Write.
+  // IoExtent serves both directions; a write does not modify the memory.
   submit(IoDirection::Write, std::move(file), {{offset, const_cast<std::byte*>(source), bytes}}, std::move(done));
 }
 
@@ -50,10 +50,10 @@ void AsyncFileIo::submit(IoDirection direction, std::shared_ptr<File const> file
                          IoCompletion done) {
   Bytes bytes = 0;
   for (auto const& extent : extents) {
-    if (extent.bytes == 0) throw InvalidArgument("a stretch of a file to be transferred must not be empty");
+    if (extent.bytes == 0) throw InvalidArgument("a byte range of a file request must not be empty");
     bytes += extent.bytes;
   }
-  if (bytes == 0) throw InvalidArgument("a file request must have at least one stretch");
+  if (bytes == 0) throw InvalidArgument("a file request must have at least one byte range");
   auto request = std::make_unique<Request>();
   request->direction = direction;
   request->file = std::move(file);
@@ -84,7 +84,7 @@ std::optional<AsyncFileIo::Piece> AsyncFileIo::take_piece() {
       piece.offset % io_alignment == 0 && reinterpret_cast<std::uintptr_t>(piece.memory) % io_alignment == 0;
   if (aligned && piece.bytes >= io_alignment && piece.file->has_direct()) {
     piece.direct = true;
-    piece.bytes -= piece.bytes % io_alignment;  // the tail becomes a piece of its own, through the page cache
+    piece.bytes -= piece.bytes % io_alignment;  // the tail becomes a separate piece, through the page cache
   }
   request.cached |= !piece.direct;
   ++request.outstanding;
@@ -103,7 +103,7 @@ std::optional<AsyncFileIo::Piece> AsyncFileIo::advance(Piece piece, std::int64_t
   auto& request = *piece.request;
   if (result == -EINTR || result == -EAGAIN) return piece;
   if (result == -EINVAL && piece.direct) {
-    // Some file systems accept O_DIRECT when a file is opened and refuse it here.
+    // Some file systems accept O_DIRECT at open and refuse it here.
     piece.direct = false;
     request.cached = true;
     return piece;
@@ -122,8 +122,9 @@ std::optional<AsyncFileIo::Piece> AsyncFileIo::advance(Piece piece, std::int64_t
   if (result <= 0 && !request.error) {
     bool const reading = piece.direction == IoDirection::Read;
     auto const error_number = result < 0 ? static_cast<int>(-result) : reading ? ENODATA : EIO;
-    auto const* operation = result < 0 ? (reading ? "cannot read" : "cannot write")
-                                       : (reading ? "reached the end too early reading" : "nothing was taken writing");
+    auto const* operation =
+        result < 0 ? (reading ? "cannot read" : "cannot write")
+                   : (reading ? "unexpected end of file reading" : "the system wrote nothing when writing");
     request.error = std::make_exception_ptr(IoError(operation, piece.file->name(), piece.offset, error_number));
   }
   --request.outstanding;

@@ -22,33 +22,33 @@
 namespace granary {
 
 enum class IoEngine {
-  Automatic,   ///< io_uring where the kernel allows it, else the thread pool
-  Uring,       ///< io_uring; InvalidArgument where the kernel or the build has none
-  ThreadPool,  ///< as many threads as the queue is deep, with pread and pwrite
+  Automatic,   ///< io_uring if the kernel allows it, otherwise the thread pool
+  Uring,       ///< io_uring; InvalidArgument if the kernel or the build does not have it
+  ThreadPool,  ///< `queue_depth` threads with pread and pwrite
 };
 
 enum class IoDirection { Read, Write };
 
 struct IoOptions {
   IoEngine engine = IoEngine::Automatic;
-  unsigned queue_depth = 8;     ///< pieces given to the kernel at a time, at least 1; the default is measured: bench/io
+  unsigned queue_depth = 8;     ///< pieces in flight in the kernel, at least 1; the default is measured: bench/io
   Bytes piece_bytes = 512_KiB;  ///< longest piece, a multiple of io_alignment; the default is measured: bench/io
-  Bytes bytes_per_second = 0;   ///< bandwidth of all traffic together; 0: as fast as the disk is
+  Bytes bytes_per_second = 0;   ///< limit for the sum of all traffic; 0: none
 };
 
-/// One stretch of a file and the memory that it is read into or written from.
+/// A byte range of a file and the memory that it is read into or written from.
 struct IoExtent {
   std::uint64_t offset;
   std::byte* memory;
   Bytes bytes;
 };
 
-/// Asynchronous reading and writing of files.
+/// Asynchronous file input and output.
 ///
-/// A request is cut into pieces, at most `queue_depth` of which the kernel holds at a time; the others wait here, so
+/// A request is cut into pieces, of which at most `queue_depth` are in flight in the kernel; the others wait here, so
 /// submitting never waits for the disk. Short transfers are continued, interrupted ones repeated. The first error of a
-/// request is handed to its completion as IoError, after its last piece; the end of the file before the end of a read
-/// is an error. Requests have no order among each other.
+/// request is passed to its completion as IoError, after its last piece; an end of file before the end of a read is an
+/// error. Requests are not ordered.
 class AsyncFileIo {
  public:
   AsyncFileIo(AsyncFileIo const&) = delete;
@@ -62,21 +62,21 @@ class AsyncFileIo {
             IoCompletion done);
   void write(std::shared_ptr<File const> file, std::uint64_t offset, std::byte const* source, Bytes bytes,
              IoCompletion done);
-  /// One request over several stretches of a file, none of them empty. Throws InvalidArgument when there is none.
+  /// One request for several byte ranges of a file, none of them empty. Throws InvalidArgument if there is none.
   void submit(IoDirection direction, std::shared_ptr<File const> file, std::vector<IoExtent> extents,
               IoCompletion done);
 
-  /// Counts traffic that reached the disk in another way, and calls `done(error)` when the bandwidth allows: at once,
-  /// on this thread, where there is no throttle. Call it on an I/O thread.
+  /// Counts disk traffic of other sources, and calls `done(error)` when the bandwidth allows it: without a throttle at
+  /// once, on this thread. Call it on an I/O thread.
   void complete_elsewhere(IoDirection direction, Bytes bytes, std::exception_ptr error, IoCompletion done);
 
-  /// Bytes of the requests that succeeded so far.
+  /// Bytes of the requests that have succeeded.
   [[nodiscard]] Bytes bytes_read() const { return m_bytes_read; }
   [[nodiscard]] Bytes bytes_written() const { return m_bytes_written; }
 
  protected:
   struct Request;
-  /// What an engine gives to the kernel in one call.
+  /// The arguments of one kernel call of an engine.
   struct Piece {
     Request* request;
     File const* file;
@@ -90,16 +90,16 @@ class AsyncFileIo {
 
   explicit AsyncFileIo(IoOptions const& options);
 
-  /// The next piece to be given to the kernel, if there is one. Call it with the lock held.
+  /// The next piece for the kernel, if there is one. Call it with the lock held.
   [[nodiscard]] std::optional<Piece> take_piece();
-  /// Enters what the kernel returned for a piece: a number of bytes or -errno. Returns what is left of the piece, to be
-  /// given to the kernel again; a request that has ended is moved to `finished`. Call it with the lock held.
+  /// Records the kernel's result for a piece: a number of bytes or -errno. Returns the rest of the piece, to be
+  /// submitted again; a request that has ended is moved to `finished`. Call it with the lock held.
   [[nodiscard]] std::optional<Piece> advance(Piece piece, std::int64_t result, Finished& finished);
   /// Calls the completions. Call it without the lock.
   void deliver(Finished& finished);
-  /// Is called, with the lock held, when pieces may have become available.
+  /// Called with the lock held when pieces may have become available.
   virtual void pieces_arrived() = 0;
-  /// Waits until every completion was called; engines call it before they end their threads.
+  /// Waits until every completion was called; engines call it before they join their threads.
   void drain();
 
   std::mutex m_mutex;
@@ -109,7 +109,7 @@ class AsyncFileIo {
   void finish(Request& request);
 
   Bytes const m_piece_bytes;
-  std::deque<Request*> m_waiting;  // requests with pieces that were not taken yet
+  std::deque<Request*> m_waiting;  // requests with pieces that are not submitted yet
   std::uint64_t m_under_way = 0;
   std::condition_variable m_idle;
   std::atomic<Bytes> m_bytes_read = 0;
@@ -121,7 +121,7 @@ class AsyncFileIo {
 /// Throws InvalidArgument for options out of range and for an engine that is not available.
 [[nodiscard]] std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options = {});
 
-/// Whether the kernel and the build offer io_uring to this process.
+/// True if the kernel and the build offer io_uring to this process.
 [[nodiscard]] bool uring_available();
 
 }  // namespace granary

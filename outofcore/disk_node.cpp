@@ -32,7 +32,7 @@ void DiskNode::release(Storage* storage) {
 }
 
 void DiskNode::collect() {
-  std::vector<std::shared_ptr<Storage>> unused;  // destroyed after the lock was released
+  std::vector<std::shared_ptr<Storage>> unused;  // destroyed after the lock is released
   std::lock_guard const lock(m_mutex);
   std::erase_if(m_storages, [&](auto& entry) {
     if (entry.second.data > 0) return false;
@@ -41,8 +41,8 @@ void DiskNode::collect() {
   });
 }
 
-// `bind` and `forget` take the lock under the engine's: it is not held while a file is opened. Copies that are the
-// first to need one at the same time open one each; one is kept, the others go.
+// `bind` and `forget` take the lock under the engine's lock, so it is not held while a file is opened. Concurrent first
+// copies open one storage each; one is kept, the others are destroyed.
 Storage* DiskNode::scratch() {
   {
     std::lock_guard const lock(m_mutex);
@@ -65,8 +65,7 @@ void DiskNode::copy_async(CopyRequest const& request, CopyCompletion done) {
   bool const reading = request.destination != nullptr;
   auto const [storage, slot] = target(request.data, reading ? request.from : request.to);
   if (storage == nullptr || (!reading && request.source == nullptr)) {
-    throw InternalError("datum " + std::to_string(request.data.value()) +
-                        " was never bound to the place that a copy needs");
+    throw InternalError("datum " + std::to_string(request.data.value()) + " has no storage bound for this copy");
   }
   if (reading) {
     storage->read_async(slot, request.destination, request.bytes, std::move(done));

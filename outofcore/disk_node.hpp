@@ -15,7 +15,7 @@
 
 namespace granary {
 
-/// A slot of a storage: an origin or a home of a datum. Without a storage: none.
+/// A slot of a storage: an origin or a home of a datum. Null without a storage.
 struct StorageSlot {
   std::shared_ptr<Storage> storage;
   std::uint64_t slot = 0;
@@ -23,23 +23,22 @@ struct StorageSlot {
   explicit operator bool() const { return storage != nullptr; }
 };
 
-/// A disk as the engine sees it: performs the copies of the links to and from one disk node. A datum's origin and home
-/// are slots of storages; values without a home lie in a scratch storage at the offsets that the planner gave them.
+/// A disk in the engine: performs the copies on the links to and from one disk node. A datum's origin and home are
+/// slots of storages; values without a home are in a scratch storage at the planner's offsets.
 class DiskNode final : public CopyBackend {
  public:
   using OpenScratch = std::function<std::unique_ptr<Storage>()>;
 
-  /// `open_scratch` is called when the first value goes to scratch, without a lock; what it throws fails that copy. It
-  /// may be called by several threads at once, and one of the storages is used.
+  /// `open_scratch` is called without a lock when the first value is written to scratch; an exception fails that copy.
+  /// Several threads may call it concurrently; one of the storages is used.
   explicit DiskNode(OpenScratch open_scratch) : m_open_scratch(std::move(open_scratch)) {}
 
-  /// Says where the datum's origin and home are. Storages are shared until the last datum on them was forgotten and
-  /// `collect` was called.
+  /// Sets the datum's origin and home. Storages are kept until their last datum is forgotten and `collect` is called.
   void bind(DataId data, StorageSlot const& origin, StorageSlot const& home);
   void copy_async(CopyRequest const& request, CopyCompletion done) override;
   void forget(DataId data) override;
-  /// Lets go of storages that no datum uses any more. Call it from a thread that may destroy them, which an I/O thread
-  /// may not.
+  /// Releases storages that no datum uses any more. Call it from a thread that may destroy them, so not from an I/O
+  /// thread.
   void collect();
 
  private:
@@ -63,7 +62,7 @@ class DiskNode final : public CopyBackend {
   void release(Storage* storage);
 
   OpenScratch m_open_scratch;
-  std::mutex m_mutex;  // taken under the engine's lock: held for bookkeeping alone
+  std::mutex m_mutex;  // taken under the engine's lock: held only for bookkeeping
   std::unique_ptr<Storage> m_scratch;
   std::vector<Slots> m_slots;  // by datum
   std::unordered_map<Storage*, Used> m_storages;

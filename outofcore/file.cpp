@@ -22,7 +22,7 @@ std::string errno_text(int number) { return std::generic_category().message(numb
 
 File::File(std::string name, int buffered, int direct)
     : m_name(std::move(name)), m_buffered(buffered), m_direct(direct) {
-  // Requests are as large as they should be: read-ahead would only fill the page cache.
+  // Requests are large enough: read-ahead would only fill the page cache.
   ::posix_fadvise(m_buffered, 0, 0, POSIX_FADV_RANDOM);
 }
 
@@ -54,9 +54,9 @@ std::shared_ptr<File const> File::create_unlinked(std::string const& directory) 
     auto const link = "/proc/self/fd/" + std::to_string(nameless);
     int const direct = ::open(link.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT);
     if (direct >= 0 || errno == EINVAL) return std::shared_ptr<File const>(new File(name, nameless, direct));
-    ::close(nameless);  // there is no /proc to open it again
+    ::close(nameless);  // without /proc it cannot be opened again
   }
-  // The file system knows only files with names: this one has one for an instant.
+  // The file system does not support unnamed files: create a file and unlink it.
   std::string path = directory + "/granary-scratch-XXXXXX";
   int const buffered = ::mkostemp(path.data(), O_CLOEXEC);
   if (buffered < 0)
@@ -68,7 +68,7 @@ std::shared_ptr<File const> File::create_unlinked(std::string const& directory) 
 
 Bytes File::size() const {
   struct stat status {};
-  if (::fstat(m_buffered, &status) != 0) throw IoError("cannot ask for the size of", m_name, errno);
+  if (::fstat(m_buffered, &status) != 0) throw IoError("cannot read the size of", m_name, errno);
   return static_cast<Bytes>(status.st_size);
 }
 

@@ -14,18 +14,18 @@
 
 namespace granary {
 
-/// A file that is read and written at offsets, past the page cache where the file system allows it.
+/// A file that is read and written at offsets, bypassing the page cache if the file system allows it.
 ///
-/// It holds two descriptors of the same file: a direct one (O_DIRECT; absent where it is refused) for offsets, lengths
-/// and addresses that are multiples of `io_alignment`, and a buffered one for all others.
+/// It holds two descriptors of the same file: a direct one (O_DIRECT; absent if refused) for offsets, lengths and
+/// addresses that are multiples of `io_alignment`, and a buffered one for all others.
 class File {
  public:
-  /// Throws InvalidArgument when the file cannot be opened.
+  /// Throws InvalidArgument if the file cannot be opened.
   [[nodiscard]] static std::shared_ptr<File const> open_for_reading(std::string const& path);
-  /// Opens a file that exists to read and write it; throws InvalidArgument when it cannot be opened.
+  /// Opens an existing file to read and write it; throws InvalidArgument if it cannot be opened.
   [[nodiscard]] static std::shared_ptr<File const> open_for_update(std::string const& path);
-  /// A new file in `directory` that has no name: it is gone when it is closed, or when the process dies. Throws
-  /// InvalidArgument when the directory does not exist or cannot be written.
+  /// An unlinked temporary file in `directory`, removed when it is closed or the process ends. Throws InvalidArgument
+  /// if the directory does not exist or cannot be written.
   [[nodiscard]] static std::shared_ptr<File const> create_unlinked(std::string const& directory);
 
   File(File const&) = delete;
@@ -34,20 +34,19 @@ class File {
 
   [[nodiscard]] std::string const& name() const { return m_name; }
   [[nodiscard]] bool has_direct() const { return m_direct >= 0; }
-  /// The direct descriptor, or the buffered one where there is no direct one.
+  /// The direct descriptor, or the buffered one if there is no direct one.
   [[nodiscard]] int descriptor(bool direct) const { return direct && m_direct >= 0 ? m_direct : m_buffered; }
   /// Throws IoError.
   [[nodiscard]] Bytes size() const;
 
-  /// Makes everything that was written durable; throws IoError.
+  /// Flushes all written data to the disk; throws IoError.
   void sync() const;
-  /// Takes the pages that touch [offset, offset + bytes) out of the page cache, as far as they are clean; `bytes` 0
-  /// means to the end.
+  /// Drops the clean pages that overlap [offset, offset + bytes) from the page cache; `bytes` 0 means to the end.
   void drop_cache(std::uint64_t offset, Bytes bytes) const;
-  /// Starts to write out what is in the page cache of the file; does not wait.
+  /// Starts to write the file's dirty pages to the disk; does not wait.
   void start_writing_back() const;
-  /// Takes space for [offset, offset + bytes), which reads as zeros until it is written. Where the file system cannot,
-  /// does nothing; throws IoError when the disk is full.
+  /// Allocates space for [offset, offset + bytes), which reads as zeros until it is written. Does nothing if the file
+  /// system does not support it; throws IoError if the disk is full.
   void reserve(std::uint64_t offset, Bytes bytes) const;
 
  private:

@@ -9,7 +9,7 @@ namespace granary::detail {
 
 [[nodiscard]] std::shared_ptr<AsyncFileIo> make_thread_pool_io(IoOptions const& options);
 
-/// Null where the kernel or the build offers no io_uring.
+/// Null if the kernel or the build does not offer io_uring.
 [[nodiscard]] std::shared_ptr<AsyncFileIo> make_uring_io(IoOptions const& options);
 
 }  // namespace granary::detail

@@ -11,7 +11,7 @@
 namespace granary {
 
 std::thread start_io_thread(char const* name, std::function<void()> body) {
-  // A thread inherits the mask of the one that starts it.
+  // A thread inherits the signal mask of the thread that starts it.
   sigset_t all;
   sigset_t previous;
   sigfillset(&all);
@@ -40,7 +40,7 @@ SerialThread::~SerialThread() {
 }
 
 void SerialThread::post(std::function<void()> action) {
-  // Under the lock: once the action can run, whoever waits for it may end this object.
+  // Under the lock: once the action can run, a waiter may destroy this object.
   std::lock_guard lock(m_mutex);
   m_actions.push_back(std::move(action));
   m_changed.notify_one();

@@ -11,11 +11,11 @@
 
 namespace granary {
 
-/// Starts a thread that no signal is delivered to, named `name` (at most 15 characters) for debuggers.
+/// Starts a thread that receives no signals, named `name` (at most 15 characters) for debuggers.
 [[nodiscard]] std::thread start_io_thread(char const* name, std::function<void()> body);
 
-/// One thread that performs actions in the order in which they were given; it sleeps while there is none. For libraries
-/// that one thread at a time may use. The destructor performs what was given and then ends the thread.
+/// One thread that performs actions in order, and sleeps while there is none. For libraries that only one thread at a
+/// time may use. The destructor performs the remaining actions and joins the thread.
 class SerialThread {
  public:
   explicit SerialThread(char const* name);

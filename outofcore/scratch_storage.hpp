@@ -11,11 +11,11 @@
 
 namespace granary {
 
-/// A storage for data without a home: a temporary file without a name. A slot is an offset in bytes in it, a multiple
-/// of `io_alignment`; who uses the storage gives out the offsets. Values are padded to `io_alignment` in the file.
+/// A storage for data without a home: an unlinked temporary file. A slot is a byte offset in it, a multiple of
+/// `io_alignment`; the user of the storage assigns the offsets. Values are padded to `io_alignment` in the file.
 class ScratchStorage final : public Storage {
  public:
-  /// Throws InvalidArgument when `directory` does not exist or cannot be written.
+  /// Throws InvalidArgument if `directory` does not exist or cannot be written.
   ScratchStorage(std::shared_ptr<AsyncFileIo> io, std::string const& directory);
 
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;

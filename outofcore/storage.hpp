@@ -13,21 +13,21 @@
 
 namespace granary {
 
-/// The alignment, in bytes, of addresses, file offsets and lengths that direct I/O asks for.
+/// The alignment, in bytes, that direct I/O requires of addresses, file offsets and lengths.
 inline constexpr Bytes io_alignment = 4096;
 
-/// Is told, once, that an operation ended: null when it succeeded. It runs on an I/O thread, never inside the call
-/// that started the operation, and must not throw. Whoever passes the error on
-/// moves it, so that the thread that handles it also destroys it.
+/// Called once when an operation has ended, with null if it succeeded. It runs on an I/O thread, never inside the call
+/// that started the operation, and must not throw. Move the error when passing it on, so that the thread that handles
+/// it also destroys it.
 using IoCompletion = std::function<void(std::exception_ptr)>;
 
-/// Holds the values of many data outside memory, each under a slot number: what a disk memory node, an origin or a
-/// home is made of.
+/// Stores the values of many data outside memory, each under a slot number: the basis of disk memory nodes, origins and
+/// homes.
 ///
-/// Both operations may be called from any thread and return before the transfer ends. The memory starts at a multiple
-/// of `io_alignment` and spans `bytes` rounded up to it; it must stay until `done` was called. A failure, of whatever
-/// kind, arrives through `done`. Operations that overlap on one slot have no order, unless both are reads. A storage is
-/// destroyed when nothing is under way on it.
+/// Both operations may be called from any thread and return before the transfer ends. The memory is aligned to
+/// `io_alignment` and spans `bytes` rounded up to it; it must stay until `done` was called. Every failure arrives
+/// through `done`. Operations that overlap on one slot are not ordered, unless both are reads. A storage must not be
+/// destroyed while an operation is in flight.
 class Storage {
  public:
   Storage() = default;
@@ -40,7 +40,7 @@ class Storage {
   /// Starts to write `bytes` bytes at `source` as the value of `slot`.
   virtual void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) = 0;
 
-  /// What the slot is, for messages: `tile (3, 2) of A.h5:/A`.
+  /// The slot's name for messages: `tile (3, 2) of A.h5:/A`.
   [[nodiscard]] virtual std::string describe(std::uint64_t slot) const = 0;
 };
 

@@ -14,8 +14,8 @@
 
 namespace granary {
 
-/// The accounts of a channel of fixed bandwidth: each transfer takes the channel for bytes / bandwidth, one after
-/// the other in the order of `reserve`. It keeps no clock of its own.
+/// The bookkeeping of a channel of fixed bandwidth: each transfer occupies the channel for bytes / bandwidth, in the
+/// order of `reserve`. It has no clock.
 class Throttle {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -23,8 +23,7 @@ class Throttle {
   /// `bytes_per_second` is at least 1.
   explicit Throttle(Bytes bytes_per_second) : m_bytes_per_second(static_cast<double>(bytes_per_second)) {}
 
-  /// The earliest moment at which a transfer of `bytes` that is asked for at `now` may end. Time in which the channel
-  /// was idle is not saved up.
+  /// The earliest end of a transfer of `bytes` that is requested at `now`. Idle time is not saved up.
   TimePoint reserve(TimePoint now, Bytes bytes);
 
  private:
@@ -32,8 +31,8 @@ class Throttle {
   TimePoint m_free_at{};
 };
 
-/// Calls functions at given moments, in the order of these moments, on one thread that sleeps in between. The
-/// destructor waits until every function was called.
+/// Calls functions at given times, in the order of these times, on one thread that sleeps in between. The destructor
+/// waits until every function was called.
 class TimedCalls {
  public:
   TimedCalls();

@@ -17,7 +17,7 @@
 namespace granary::detail {
 namespace {
 
-// Owns a ring; `valid()` is false where the kernel refuses one (many containers do) or lacks plain reads and writes
+// Owns a ring; `valid()` is false if the kernel refuses one (many containers do) or lacks plain reads and writes
 // (before 5.6).
 class Ring {
  public:
@@ -45,8 +45,8 @@ class Ring {
   bool m_valid;
 };
 
-// The submission side of the ring is used under the lock, by any thread; the completion side by one thread only, which
-// sleeps in the kernel. At most queue_depth pieces are in the ring, so neither side of it can overflow.
+// Any thread uses the submission side of the ring under the lock; one thread, which sleeps in the kernel, uses the
+// completion side. At most queue_depth pieces are in the ring, so neither side can overflow.
 class UringIo final : public AsyncFileIo {
  public:
   UringIo(IoOptions const& options, std::unique_ptr<Ring> ring)
@@ -100,7 +100,7 @@ class UringIo final : public AsyncFileIo {
   }
 
   void give_to_kernel() {
-    // The kernel refuses entries only while it is short of memory: they stay in the ring and are offered again.
+    // The kernel refuses entries only while it is short of memory: they stay in the ring and are submitted again.
     while (io_uring_sq_ready(m_ring->get()) != 0) {
       if (io_uring_submit(m_ring->get()) < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -132,7 +132,7 @@ class UringIo final : public AsyncFileIo {
     }
   }
 
-  // Returns whether the rest of the piece was put into the ring again.
+  // Returns true if the rest of the piece was put into the ring again.
   bool piece_ended(unsigned slot, int result, Finished& finished) {
     auto const rest = advance(m_pieces[slot], result, finished);
     if (!rest) {

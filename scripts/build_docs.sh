@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Builds the documentation's site in build/site: the pages with MkDocs, the reference of the public headers with Doxygen.
-# A broken link, a page that the navigation does not name, or a warning of either tool is an error.
+# Builds the documentation's site in build/site: the pages with MkDocs, the reference of the public headers with
+# Doxygen. A broken link, a page that is not in the navigation, or a warning of either tool is an error.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs the tests `linalg` and `lapack` of a build with other kernels of OpenBLAS than the machine's own, which sum in
+# Runs the tests `linalg` and `lapack` of a build with OpenBLAS kernels other than those of this processor, which add in
 # another order:
 #
 #     scripts/check_blas.sh [--build DIR] [CORE...]
 #
-# CORE is a name of OPENBLAS_CORETYPE, by default Prescott and Haswell. These two differ most: SSE3, where each product is
-# rounded before it is added, in small blocks, and AVX2 with fused operations, in large ones. By hand, all of them:
+# CORE is a name of OPENBLAS_CORETYPE, by default Prescott and Haswell. These two differ most: SSE3, which rounds each
+# product before adding it, in small blocks, and AVX2 with fused multiply-adds, in large ones. By hand, all of them:
 #
 #     scripts/check_blas.sh Prescott Nehalem Sandybridge Haswell Zen SkylakeX
 #
-# and the reference BLAS and LAPACK (Debian: libblas-dev, liblapack-dev), with `reference` for CORE. It loads them from
-# GRANARY_REFERENCE_BLAS, by default Debian's two folders, whatever libblas.so.3 is otherwise, and runs with nothing else. A
-# build that names OpenBLAS needs another one beside it:
+# and the reference BLAS and LAPACK (Debian: libblas-dev, liblapack-dev), with `reference` for CORE. It loads only
+# these, from GRANARY_REFERENCE_BLAS, by default Debian's two folders, whatever libblas.so.3 is otherwise. A build that
+# names OpenBLAS needs a second build:
 #
 #     cmake -S . -B build-generic -DBLA_VENDOR=Generic -DGRANARY_BUILD_TESTS=ON && cmake --build build-generic -t test_linalg test_lapack
 #     scripts/check_blas.sh --build build-generic reference
 #
-# A core type is skipped, with a sentence, where the BLAS has no kernels to choose from or the processor not their
-# instructions. Fails where a test does.
+# A core type is skipped, with a message, if the BLAS cannot choose its kernels or the processor lacks their
+# instructions. Fails if a test fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -31,7 +31,7 @@ cores=("$@")
 ((${#cores[@]} > 0)) || cores=(Prescott Haswell)
 system=/usr/lib/$(uname -m)-linux-gnu
 reference=${GRANARY_REFERENCE_BLAS:-$system/blas:$system/lapack}
-# Tests in which no BLAS takes part.
+# Tests that do not call BLAS.
 without_blas='-*Refus*:Files*:*Market*:*Generator*:*Sink*:*Source*:*Simulator*:*Priorities*:IoBounds*:*Grid*'
 
 instructions() {
@@ -44,7 +44,7 @@ instructions() {
   esac
 }
 
-# Why CORE cannot run here; nothing where it can.
+# The reason why CORE cannot run here; empty if it can.
 obstacle() {
   local core=$1 flag chosen
   if [[ $core == reference ]]; then
@@ -56,14 +56,14 @@ obstacle() {
   if [[ -z $chosen ]]; then
     echo "the BLAS of $build is not an OpenBLAS that chooses its kernels when it starts (DYNAMIC_ARCH)"
   elif [[ ${chosen,,} != "${core,,}" ]]; then
-    echo "OpenBLAS takes its kernels for $chosen instead"
+    echo "OpenBLAS uses its kernels for $chosen instead"
   fi
   for flag in $(instructions "$core"); do
     grep -qw "$flag" /proc/cpuinfo || echo "this processor has no $flag"
   done
 }
 
-# run CORE TEST: all its tests, in as many processes as there are cores.
+# run CORE TEST: runs all tests of TEST, in one process per core.
 run() {
   local core=$1 test=$2 shards i status=0 pids=()
   shards=$(nproc)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The documents against the programs' --help: check_commands.py BIN [ROOT].
+"""Compares the documents with the programs' --help: check_commands.py BIN [ROOT].
 
-Every command line of a granary program that README.md or docs/ shows, in a block or in `code`, has options that this program knows, and
-every option of every program stands somewhere in the documents.
+Every command line of a granary program in README.md or docs/, in a block or in `code`, has only options that the program knows, and
+every option of every program is in the documents.
 """
 import pathlib
 import re
@@ -29,7 +29,7 @@ def commands(line: str) -> list[list[str]]:
     except ValueError:
         return []
     found: list[list[str]] = []
-    inside = bool(words) and words[0].endswith(".py")  # There a program's name is an argument.
+    inside = bool(words) and words[0].endswith(".py")  # A script's argument may be a program's name.
     for word in words:
         name = pathlib.PurePath(word).name
         if re.fullmatch(r"granary-[a-z]+", name) and not inside:

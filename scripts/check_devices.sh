@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Compiles what drives NVIDIA and AMD devices, as far as what is installed here allows: everything where
-# GRANARY_CUDA_KOKKOS or GRANARY_HIP_KOKKOS names an installation of Kokkos with that backend (this takes long). Else the
-# files that call the vendor's libraries, with those libraries' headers, and by nvcc the host code of the files that work
-# on devices, both with the Kokkos that is installed, which drives none. What cannot be checked is reported as skipped.
-# Fails where something does not compile.
+# Compiles the code for NVIDIA and AMD devices as far as the installed software allows. If GRANARY_CUDA_KOKKOS or
+# GRANARY_HIP_KOKKOS names an installation of Kokkos with that backend, everything is built (this takes long). Otherwise
+# it compiles the files that call the vendor's libraries, with those libraries' headers, and with nvcc the host code of
+# the files that work on devices, both with the installed Kokkos without a device backend. Skipped checks are reported.
+# Fails if something does not compile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=build/devices
@@ -21,7 +21,7 @@ skip() {
   skipped=$((skipped + 1))
 }
 
-# check WHAT COMMAND...: in the background, as many at once as there are cores. %OUT% is a file of its own to write.
+# check WHAT COMMAND...: runs in the background, one command per core. %OUT% is a separate output file.
 check() {
   local what=$1 log
   shift
@@ -49,7 +49,7 @@ everything() {
   wait
 }
 
-# stand_in FOLDER STREAM GETTER: kokkos_compat.hpp where there is no Kokkos of that backend: vendors' files use nothing
+# stand_in FOLDER STREAM GETTER: writes a kokkos_compat.hpp for a missing Kokkos backend: the vendors' files use nothing
 # else of it.
 stand_in() {
   mkdir -p "$work/sources/$1/granary/core/backends"
@@ -84,15 +84,15 @@ kokkos=$(first_with Kokkos_Core.hpp ${Kokkos_ROOT:+"$Kokkos_ROOT/include"} /usr/
 sources=(-I. "-I$work/sources/include" -isystem "${kokkos:-/nonexistent}")
 flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror)
 on_devices=(core/backends/device_*.cpp core/runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
-[[ -n "$kokkos" ]] || skip "what includes Kokkos, for want of its headers"
+[[ -n "$kokkos" ]] || skip "files that include Kokkos: its headers are missing"
 
-# compilable FILE LIBRARY FOLDER: whether there is all that a vendor's file includes; else it is skipped.
+# compilable FILE LIBRARY FOLDER: whether all includes of a vendor's file exist; otherwise skips it.
 compilable() {
   if [[ -z "$kokkos" ]] && grep -q 'linalg/' "$1"; then return 1; fi
   local header
   while read -r header; do
     if [[ ! -e $2/$header ]]; then
-      skip "$1, for want of $header"
+      skip "$1: $header is missing"
       return 1
     fi
   done < <(sed -nE 's/^#include <((rocblas|rocsolver|cublas|cusolver)[^>]*)>.*/\1/p' "$1")
@@ -106,10 +106,10 @@ else
     skip "CUDA: there is no nvcc"
   else
     stand_in cuda cudaStream_t cuda_stream
-    # nvcc knows its headers; where it lies does not tell, as what PATH finds may be a link or a script that calls it.
+    # nvcc knows its headers; its path does not show them, since PATH may find a link or a wrapper script.
     include=$("$nvcc" --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -nE 's/^#\$ INCLUDES="-I([^"]*)".*/\1/p')
     include=$(first_with cuda_runtime_api.h ${include:+"$include"} /usr/local/cuda/include /usr/include)
-    [[ -n "$include" ]] || skip "what calls CUDA, for want of cuda_runtime_api.h"
+    [[ -n "$include" ]] || skip "files that call CUDA: cuda_runtime_api.h is missing"
     for file in ${include:+$(vendor_files cuda)}; do
       compilable "$file" "$include" || continue
       check "$file with g++ and CUDA's headers" g++ "${flags[@]}" "-I$work/sources/cuda" "${sources[@]}" \
@@ -120,7 +120,7 @@ else
         -Xcudafe --diag_suppress=554 -DFMT_USE_CONSTEXPR=1 "${sources[@]}" "$file" -o %OUT%
     done
   fi
-  skip "CUDA: device code, for want of a Kokkos with CUDA (GRANARY_CUDA_KOKKOS)"
+  skip "CUDA: device code needs a Kokkos with CUDA (GRANARY_CUDA_KOKKOS)"
 fi
 
 if [[ -n "${GRANARY_HIP_KOKKOS:-}" ]]; then
@@ -138,7 +138,7 @@ else
         -include hip/hip_runtime_api.h -fsyntax-only "$file"
     done
   fi
-  skip "HIP: host code by hipcc and device code, for want of a Kokkos with HIP (GRANARY_HIP_KOKKOS)"
+  skip "HIP: host code by hipcc and device code need a Kokkos with HIP (GRANARY_HIP_KOKKOS)"
 fi
 
 wait

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every C++ block of README.md and docs/ stands in a file of examples/, which the tests build and run: each of its statements, in order.
-Lines of CMake stand in a block that tests/docs/commands_test.py puts into a file and configures. Blocks of Python, JSON, YAML and shell are
-such, no command hides in a block of text, and each picture and file that a document links to exists: check_docs.py [ROOT]"""
+"""Every C++ block of README.md and docs/ is in a file of examples/, which the tests build and run: each of its statements, in order.
+Lines of CMake are in a block that tests/docs/commands_test.py writes to a file and configures. Blocks of Python, JSON, YAML and shell have
+valid syntax, a block of text contains no command, and every linked picture and file exists: check_docs.py [ROOT]"""
 import json
 import pathlib
 import re
@@ -12,7 +12,8 @@ import sys
 root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent
 
 
-# The last character before a statement: of another one, a condition, a template's head, a label, or a line of the preprocessor.
+# The last character before a statement: that of another statement, a condition, a template's head, a label, or a
+# preprocessor line.
 BEFORE_STATEMENTS = ';{})>:"'
 LANGUAGES = {"cpp", "cmake", "json", "yaml", "python", "sh", "text"}
 
@@ -24,7 +25,7 @@ def lines(text: str) -> list[str]:
 
 
 def stands_in(block: list[str], example: str) -> bool:
-    # Compared without line breaks, so that the documents may break lines where a reader likes it.
+    # Compared without line breaks, so that documents may break lines differently.
     text = re.sub(r"\s+", "", "".join(lines(example)))
     position = 0
     for piece in re.split(r"(?<=[;{}])", re.sub(r"\s+", "", "".join(block))):
@@ -38,7 +39,7 @@ def stands_in(block: list[str], example: str) -> bool:
 
 
 def fault(language: str, block: str, examples: list[str], configured: set[str]) -> str:
-    """What is wrong with a block; empty: nothing."""
+    """The fault of a block; empty: none."""
     if language not in LANGUAGES:
         return f"nobody checks blocks of '{language}'"
     if language == "cpp":
@@ -46,7 +47,7 @@ def fault(language: str, block: str, examples: list[str], configured: set[str]) 
     if language == "cmake":
         return "" if set(block.splitlines()) <= configured else "no block that is configured holds it"
     if language == "yaml":
-        import yaml  # PyYAML, which mkdocs brings.
+        import yaml  # PyYAML, a dependency of mkdocs.
         try:
             yaml.safe_load(block)
         except yaml.YAMLError as error:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every include of <granary/...> goes to the file's own layer or to one that the table allows; vendors' headers, threads,
-clocks and the environment appear only where they may. Prints file:line for each violation and exits with 1."""
+"""Every include of <granary/...> is of the file's own layer or of one that the table allows; vendors' headers, threads,
+clocks and the environment appear only where they are allowed. Prints file:line for each violation and exits with 1."""
 import pathlib
 import re
 import sys
@@ -34,14 +34,14 @@ LAYERS = {
 TOP = ["apps", "examples", "bench", "tests", "docs"]
 UMBRELLA = {"granary.hpp": "core/runtime"}
 
-# Files that may include more than their layer: (pattern of the path, what).
+# Files that may include more than their layer: (pattern of the path, includes).
 EXCEPTIONS = [
-    # The façade's side of linalg: what a user calls takes a Runtime. The algorithms emit tasks and know none.
+    # Users call linalg with a Runtime. The algorithms only emit tasks and do not depend on it.
     (r"linalg/(runtime/)?[^/]+\.hpp", ["core/runtime"]),
     (r"linalg/(tiled_matrix|matrix|open_matrix)[^/]*\.cpp", ["core/runtime"]),
 ]
 
-# (which files, but not these, what must not be there, why)
+# (pattern of files, exceptions, forbidden pattern, reason)
 FORBIDDEN = [
     (r".*", r".*(cuda|hip)_interop[^/]*",
      r"#\s*include\s*[<\"](cuda|cublas|cusolver|nvml|hip/|hipblas|rocblas|rocsolver)",
@@ -58,7 +58,7 @@ INCLUDE = re.compile(r"#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
 
 
 def layer_of(path):
-    """The longest folder of the table that holds `path`, or None."""
+    """The longest folder of the table that contains `path`, or None."""
     holding = [layer for layer in [*LAYERS, *TOP] if path == layer or path.startswith(layer + "/")]
     return max(holding, key=len, default=None)
 
@@ -72,7 +72,7 @@ def may_include(path, layer, included):
 
 
 def violations(path, text):
-    """(line number, what is wrong) for each violation in a file."""
+    """(line number, message) for each violation in a file."""
     layer = layer_of(path)
     for number, line in enumerate(text.splitlines(), 1):
         code = line.split("//")[0] if not line.lstrip().startswith("#") else line

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""docs/messages.md lists the messages of the sources, all of them and no others: check_messages.py [ROOT] [--write].
+"""Checks that docs/messages.md lists exactly the messages of the sources: check_messages.py [ROOT] [--write].
 
-docs/troubleshooting.md says what to do about each warning, and each error of the classes of ADVISED; it quotes nothing that the sources
-do not say. --write brings the tables of docs/messages.md up to date; the text around them stays.
+docs/troubleshooting.md must have a remedy for each warning and each error of the classes in ADVISED, and quote only messages of the
+sources. --write updates the tables of docs/messages.md; the text around them stays.
 """
 import pathlib
 import re
@@ -21,7 +21,7 @@ def cell(text: str) -> str:
 
 
 def quoted(document: str) -> set[str]:
-    """The first cells of a document's tables, as far as they are `code`; several in one cell count each."""
+    """The `code` in the first cells of a document's tables; a cell may have several."""
     cells = re.findall(r"^\| (`.*?`) +\|", document, re.M)
     return {text for cell_ in cells for text in re.findall(r"`([^`]*)`", cell_)}
 
@@ -67,7 +67,7 @@ def main() -> int:
     for sentence in wrong:
         print(sentence, file=sys.stderr)
     if wrong:
-        print("scripts/check_messages.py --write lists new messages; what to do about them is yours to write", file=sys.stderr)
+        print("scripts/check_messages.py --write lists new messages; their remedies must be written by hand", file=sys.stderr)
     print(f"{len(found)} messages, {len(wrong)} faults")
     return 1 if wrong else 0
 

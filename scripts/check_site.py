@@ -2,7 +2,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks a built site: check_site.py SITE.
 
-Every link and picture leads to a file and anchor that exist, nothing is loaded from the network, and the navigation names every page.
+Every link and picture refers to an existing file and anchor, nothing is loaded from the network, and the navigation names every page.
 """
 import html.parser
 import pathlib
@@ -33,7 +33,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check(site: pathlib.Path) -> list[str]:
-    # Doxygen warns of its own links by itself.
+    # Doxygen reports its own broken links.
     pages = {path: Page(path.read_text()) for path in sorted(site.rglob("*.html"))
              if path.relative_to(site).parts[0] != "reference" and path.name != "404.html"}
     wrong = []

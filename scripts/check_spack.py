@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Spack's recipe says what the CMake project says: version, options, dependencies and their least versions, in both
-directions; and the environments ask for a recipe and variants that exist. Prints each difference and exits with 1.
+"""Compares Spack's recipe with the CMake project: version, options, dependencies and their minimum versions, in both
+directions. The environments must use existing recipes and variants. Prints each difference and exits with 1.
 The recipe is read, not run: no Spack is needed. Argument: granary's folder, if not the one of this script."""
 import ast
 import pathlib
 import re
 import sys
 
-# What CMake finds, by the names of its modules, and the recipe's dependency. None: part of the compiler or of CMake.
+# CMake's module names, and the recipe's dependency for each. None: part of the compiler or of CMake.
 PACKAGES = {
     "Kokkos": "kokkos", "KokkosKernels": "kokkos-kernels", "CUDAToolkit": "cuda", "rocblas": "rocblas",
     "rocsolver": "rocsolver", "hip": "rocm", "BLAS": "blas", "LAPACK": "lapack", "fmt": "fmt", "spdlog": "spdlog",
@@ -16,11 +16,11 @@ PACKAGES = {
     "hwloc": "hwloc", "liburing": "liburing", "clp": "clp", "CoinUtils": "coinutils", "Clp": "clp", "Threads": None,
     "MPI": None, "kokkoscore": None,
 }
-# Dependencies that no find_package() names: compilers and CMake itself.
+# Dependencies without find_package(): compilers and CMake itself.
 TOOLS = {"c", "cxx", "cmake"}
 # Options for granary's developers.
 NOT_IN_RECIPE = {"GRANARY_SANITIZE"}
-# What the recipe sets besides granary's own options.
+# Options that the recipe sets in addition to granary's own.
 FOREIGN = {"Kokkos_ROOT", "KokkosKernels_ROOT", "CMAKE_CXX_COMPILER"}
 
 
@@ -106,7 +106,7 @@ def differences(root):
     for option, variant in sorted(recipe.defined.items()):
         if variant is not None and variant not in recipe.variants:
             yield f"the recipe sets {option} from the variant {variant}, which it does not have"
-    # A variant does something or says that it does not.
+    # A variant must be used, or say that it has no effect.
     used = " ".join([*(str(variant) for variant in recipe.defined.values()),
                      *(text for text, _ in recipe.conflicts),
                      *(when for uses in recipe.dependencies.values() for _, when in uses)])

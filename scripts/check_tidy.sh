@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Runs clang-tidy over the sources of the layers and programs (tests and benchmarks are left to the compiler's warnings), with
-# the compile commands of build/. clang-tidy 14 and 15 do not know C++20's aggregate initialisation in parentheses.
-# Arguments are patterns of paths: scripts/check_tidy.sh core/planner. --fast leaves out the static analyzer, which takes
-# two thirds of the time.
+# Runs clang-tidy on the sources of the layers and programs, with the compile commands of build/; tests and benchmarks
+# are only checked by the compiler's warnings. clang-tidy 14 and 15 do not support C++20's aggregate initialisation in
+# parentheses. Arguments are patterns of paths: scripts/check_tidy.sh core/planner. --fast omits the static analyzer,
+# which takes two thirds of the time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 checks=()
@@ -17,9 +17,9 @@ if (($# == 0)); then set -- core policies simulator trace outofcore linalg workl
   exit 1
 }
 log=build/tidy.log
-# Where several sources are compiled at once, the file that includes them lies in the same folder of build/.
+# In a unity build, the file that includes the sources is in the same folder of build/.
 status=0
 run-clang-tidy-16 -clang-tidy-binary clang-tidy-16 -p build "${checks[@]}" -quiet -j "$(nproc)" "${@/#/$PWD/(build/)?}" >"$log" 2>&1 || status=$?
-# Of the log only what was found is of interest, not each command and the number of suppressed warnings.
+# Print only the findings of the log, without the commands and the number of suppressed warnings.
 grep -vE '^(clang-tidy-16 |\[[0-9/]+\] |[0-9]+ warnings? (generated|treated)|Suppressed |Use -header-filter)' "$log" || true
 exit "$status"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes what a program's --help says in another form: make_manual.py man|bash|zsh PROGRAM FILE [--policies granary-simulate].
+"""Converts a program's --help: make_manual.py man|bash|zsh PROGRAM FILE [--policies granary-simulate].
 
 man: a manual page, by help2man. bash, zsh: completion of options, subcommands and, with --policies, the names of schedulers,
-eviction policies, platforms and algorithms, as granary-simulate --list has them.
+eviction policies, platforms and algorithms, as in granary-simulate --list.
 """
 import argparse
 import os
@@ -17,13 +17,13 @@ import program_help
 
 LISTED = {"--scheduler": "schedulers", "--eviction": "evictions", "--platform": "platforms", "--algorithm": "algorithms"}
 SECTIONS = """[EXIT STATUS]
-0: everything went well. 1: it failed, and one sentence on the standard error says why. 2: the input or an option cannot be.
+0: success. 1: failure; the standard error has one sentence about the reason. 2: the input or an option is invalid.
 128 + number: ended by a signal.
 
 [ENVIRONMENT]
-As far as the program has the option that a variable stands for, and it is not given: GRANARY_SCHEDULER, GRANARY_EVICTION, GRANARY_WORKERS,
+Defaults for options that the program has and the command line does not set: GRANARY_SCHEDULER, GRANARY_EVICTION, GRANARY_WORKERS,
 GRANARY_MEMORY, GRANARY_SCRATCH, GRANARY_DEVICES, GRANARY_DEVICE_MEMORY, GRANARY_DEVICE_LANES, GRANARY_LINK_BANDWIDTH, GRANARY_MODELS,
-GRANARY_STALL_TIMEOUT, GRANARY_TRACE, GRANARY_MAX_LIVE_TASKS. GRANARY_BIND=0 binds no thread to a core; GRANARY_MEASURE_LINKS=0 measures no link.
+GRANARY_STALL_TIMEOUT, GRANARY_TRACE, GRANARY_MAX_LIVE_TASKS. GRANARY_BIND=0: do not bind threads to cores; GRANARY_MEASURE_LINKS=0: do not measure links.
 
 [SEE ALSO]
 The documentation of granary: docs/ in its sources.
@@ -31,13 +31,13 @@ The documentation of granary: docs/ in its sources.
 
 
 def listed(program: pathlib.Path) -> dict[str, list[str]]:
-    """Of granary-simulate --list: the kind of name, and the names."""
+    """The names in granary-simulate --list, by kind."""
     lines = (line.partition(":") for line in program_help.run(program, "--list").splitlines())
     return {kind: names.split() for kind, colon, names in lines if colon}
 
 
 def manual_text(help_: program_help.Help) -> str:
-    """The help in the form that help2man reads, those of the subcommands behind it."""
+    """The help in the form that help2man reads, followed by those of the subcommands."""
     usages = [help_.usage] if not help_.subcommands else [subcommand.usage for subcommand in help_.subcommands]
     body = program_help.USAGE.sub("", help_.full).split("\n", 1)[1]
     text = f"Usage: {usages[0]}\n" + "".join(f"  or:  {usage}\n" for usage in usages[1:])
@@ -78,7 +78,7 @@ def names_a_file(option: program_help.Option) -> bool:
 
 
 BASH = """\
-# Completion of {program} for bash, made of its --help.
+# Completion of {program} for bash, generated from its --help.
 {function}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} words="" subcommand="" word
   COMPREPLY=()
@@ -128,7 +128,7 @@ def write_zsh(help_: program_help.Help, names: dict[str, list[str]]) -> str:
         specifications = [line for option in command.options for line in zsh_option(option, names)]
         return "_arguments -S \\\n" + " \\\n".join([*specifications, f"    '{positional}'"])
 
-    lines = [f"#compdef {help_.words[0]}", f"# Completion of {help_.words[0]} for zsh, made of its --help."]
+    lines = [f"#compdef {help_.words[0]}", f"# Completion of {help_.words[0]} for zsh, generated from its --help."]
     if not help_.subcommands:
         return "\n".join([*lines, arguments(help_, "*:file:_files")]) + "\n"
     subcommands = " ".join(subcommand.words[-1] for subcommand in help_.subcommands)

@@ -18,18 +18,18 @@ PLATFORMS = {
     "attila": ("Intel Xeon X5650, NVIDIA Tesla C2050", 21.3e9, 1.03e12),
     "sirocco": ("Intel Xeon E5-2680 v3, NVIDIA Tesla K40m", 80e9, 4.29e12),
 }
-# Operations of a kernel on tiles of b x b, as granary's codelets state them.
+# Operations of a kernel on tiles of b x b, as in granary's codelets.
 FLOPS = {
     "potrf": lambda b: b**3 / 3, "trsm": lambda b: b**3, "syrk": lambda b: b**2 * (b + 1), "gemm": lambda b: 2 * b**3,
     "getrf": lambda b: 2 * b**3 / 3, "trsm_ll": lambda b: b**3, "trsm_ru": lambda b: b**3,
 }
-# Where each codelet's times come from; what is not here is derived from another kernel: see double_cholesky.
+# The kernel in the table for each codelet; missing ones are derived from another kernel: see double_cholesky.
 FAMILIES = {
     "s": {"potrf": "chol_float", "trsm": "chol_float", "syrk": "chol_float", "gemm": "chol_float",
           "getrf": "lu_float", "trsm_ll": "lu_float", "trsm_ru": "lu_float"},
     "d": {"gemm": "lu_double", "getrf": "lu_double", "trsm_ll": "lu_double", "trsm_ru": "lu_double"},
 }
-# Tasks ahead for which data are fetched: what StarPU does by default (STARPU_CUDA_PIPELINE).
+# Number of tasks whose data are prefetched: StarPU's default (STARPU_CUDA_PIPELINE).
 PIPELINE_DEPTH = 2
 SOURCE = ("StarPU's performance models of the machine '{0}' for SimGrid (tools/perfmodels/sampling of StarPU: kernels "
           "chol_model_*, starpu_slu_lu_model_*, starpu_dlu_lu_model_*, bus, SimGrid platform), {1}; one core per GPU "
@@ -81,7 +81,7 @@ def node_name(name):
 
 
 def machine_links(rows):
-    """The links, with the SimGrid links that they cross besides their own, and the bandwidth of each SimGrid link."""
+    """The links, with the other SimGrid links that they cross, and the bandwidth of each SimGrid link."""
     bandwidth = {row["kernel_or_metric"]: float(row["mean_us_or_value"]) for row in rows if row["record"] == "link"}
     latency = {(row["arch_or_from"], row["tile_or_to"]): float(row["mean_us_or_value"]) * 1e-6
                for row in rows if row["record"] == "bus" and row["kernel_or_metric"] == "latency"}
@@ -99,7 +99,7 @@ def machine_links(rows):
 
 
 def drop_idle_buses(links, bandwidth):
-    """Drops the buses that can limit nothing: one or two others have no more bandwidth together and are crossed at least
+    """Drops the buses that cannot limit anything: one or two others have no more bandwidth together and are crossed at least
     as often by each link, or a single link, slower than they are, crosses them."""
     crossings = collections.defaultdict(collections.Counter)
     for number, link in enumerate(links):
@@ -144,7 +144,7 @@ def make_platform(name, rows):
 
 
 def lay_out(value, depth=0):
-    """JSON with one line for what fits on one."""
+    """JSON, with values that fit on one line on one line."""
     line = json.dumps(value)
     if len(line) + depth <= 116 or not isinstance(value, (dict, list)):
         return line

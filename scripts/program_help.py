@@ -1,11 +1,11 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a program's --help says, as data: the one source of manual pages, completions and the checks of documented commands."""
+"""A program's --help as data, for manual pages, completions and the checks of documented commands."""
 import dataclasses
 import pathlib
 import re
 import subprocess
 
-# Names, kind of the value, limits or choices, then the description: two spaces away or on the next line.
+# Names, kind of the value, limits or choices, then the description: after two spaces or on the next line.
 OPTION = re.compile(r"^\s+(?P<names>-[\w-]+(?:,\s*-[\w-]+)*)(?P<flag>\{\w+\})?(?P<value>(?: \S+)*?)(?:\s{2,}(?P<text>.*))?$")
 SECTION = re.compile(r"^(Positionals|Options|Subcommands):$", re.IGNORECASE)
 USAGE = re.compile(r"^\s*Usage: (.*)$", re.MULTILINE)
@@ -71,7 +71,7 @@ def run(program: pathlib.Path, *arguments: str) -> str:
 
 
 def read_help(program: pathlib.Path) -> Help:
-    """Throws CalledProcessError where the program fails, ValueError where its help is not understood."""
+    """Throws CalledProcessError if the program fails, ValueError if its help cannot be parsed."""
     found, names = parse([program.name], run(program, "--help"))
     for name in names:
         subcommand, _ = parse([program.name, name], run(program, name, "--help"))

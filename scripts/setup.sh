@@ -1,12 +1,12 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
-# Sourced by demo.sh, test.sh and .ci/run: install what is missing, configure and build in build/. Each step does nothing
-# when there is nothing to do.
+# Sourced by demo.sh, test.sh and .ci/run: installs missing packages, configures and builds in build/. Each step does
+# nothing if there is nothing to do.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build
 
-# Debian's names. Kokkos 3.4.1 comes with Trilinos; where only libkokkos-dev is packaged, that one is taken.
+# Debian's names. Kokkos 3.4.1 is part of Trilinos; libkokkos-dev is used where only that is packaged.
 build_packages=(g++ cmake make ninja-build pkg-config libhwloc-dev libhdf5-dev libopenblas-pthread-dev liburing-dev
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev coinor-libclp-dev)
 test_packages=(libgtest-dev libgmock-dev python3-minimal python3-h5py python3-matplotlib
@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-# run_logged LOG COMMAND...: the output goes to build/LOG; on a terminal its last line is shown, on failure its end.
+# run_logged LOG COMMAND...: writes the output to build/LOG; shows its last line on a terminal, and its end on failure.
 run_logged() {
   local log="$build/$1" status=0
   shift
@@ -45,7 +45,7 @@ run_logged() {
 
 installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
 
-# missing_packages PACKAGE...: those that are not installed, one a line.
+# missing_packages PACKAGE...: prints those that are not installed, one per line.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -58,14 +58,14 @@ missing_packages() {
   done
 }
 
-# wanted_kokkos: the packages of Kokkos to install; none when the user brings a Kokkos (Kokkos_ROOT or Kokkos_DIR) or
+# wanted_kokkos: the packages of Kokkos to install; none if the user provides a Kokkos (Kokkos_ROOT or Kokkos_DIR) or
 # has libkokkos-dev.
 wanted_kokkos() {
   if [[ -n "${Kokkos_ROOT:-}${Kokkos_DIR:-}" ]] || installed libkokkos-dev; then return; fi
   printf '%s\n' "${kokkos_packages[@]}"
 }
 
-# install_packages PACKAGE...: installs those that are missing, or says which.
+# install_packages PACKAGE...: installs missing ones, or prints their names.
 install_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$@")
@@ -81,7 +81,7 @@ and run this command again."
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   local apt=("${as_root[@]}" apt-get -o DPkg::Lock::Timeout=300)
   step "Installing ${#missing[@]} packages: ${missing[*]}"
-  run_logged apt-update.log "${apt[@]}" update || step "The package index could not be renewed; going on with the old one"
+  run_logged apt-update.log "${apt[@]}" update || step "The package index could not be updated; using the old one"
   local kokkos=${kokkos_packages[0]}
   if [[ " ${missing[*]} " == *" $kokkos "* && -z "$(apt-cache madison "$kokkos" 2>/dev/null)" ]]; then
     local kept=() package
@@ -95,21 +95,21 @@ and run this command again."
   run_logged apt-install.log "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 }
 
-# set_up PACKAGE...: what is to be installed before configuring.
+# set_up PACKAGE...: packages to install before configuring.
 set_up() {
   packages=("$@")
   mapfile -t -O "${#packages[@]}" packages < <(wanted_kokkos)
   if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then install_packages "${packages[@]}"; fi
 }
 
-# configure OPTION...: configures build/ unless it is configured; CMake itself sees to changes after that.
+# configure OPTION...: configures build/ unless it is configured; later changes are handled by CMake.
 configure() {
   local generator=()
   if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then generator=(-G Ninja); fi
   step "Configuring in $build/"
-  # All is built, so several sources at once: a third of the time.
+  # Everything is built, so a unity build takes a third of the time.
   if ! run_logged configure.log cmake -S . -B "$build" "${generator[@]}" -DCMAKE_UNITY_BUILD=ON "$@"; then
-    command -v apt-get >/dev/null || fail "granary builds on what these Debian packages hold; install the like of them:
+    command -v apt-get >/dev/null || fail "granary needs the software in these Debian packages; install the equivalents for this system:
   ${packages[*]}"
     exit 1
   fi

@@ -1,13 +1,13 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The messages that the sources can print: what is thrown and what is logged, with … for what differs from case to case."""
+"""The messages that the sources throw or log, with … for variable parts."""
 import dataclasses
 import pathlib
 import re
 
 FOLDERS = ("apps", "core/runtime", "core/backends", "linalg", "outofcore", "simulator", "workloads", "trace", "policies", "core/planner",
            "core/engine", "core/model", "core/base")
-# What makes a message: an exception, a log call, a function of granary's that throws what it is given, and a sentence that is put
-# together before it is thrown.
+# Sites of messages: an exception, a log call, a function of granary that throws its argument, and a sentence that is
+# composed before it is thrown.
 SITE = re.compile(r"\bthrow\s+(?:granary::)?(?P<thrown>[A-Z]\w+)\s*[({]"
                   r"|:\s*(?P<base>\w*Error|InvalidArgument)\s*\("
                   r"|\bspdlog::(?P<level>warn|error)\s*\("
@@ -27,7 +27,7 @@ class Message:
 
 
 def piece(source: str, start: int, end_at: str) -> str:
-    """From `start` to the first character of `end_at` that stands in no bracket, or to the bracket that closes around it."""
+    """From `start` to the first character of `end_at` outside brackets, or to the bracket that closes around it."""
     depth = 0
     for token in TOKEN.finditer(source, start):
         other = token["other"]
@@ -52,7 +52,7 @@ def arguments(source: str, start: int) -> int:
 
 
 def sentence(expression: str) -> str:
-    """The literals of an expression in order, with … for what stands between them and for the fields of a format."""
+    """The literals of an expression in order, with … for the code between them and for the fields of a format."""
     while found := FORMAT.search(expression):
         inside = piece(expression, found.end(), "")
         expression = f"{expression[:found.start()]}{piece(inside, 0, ',')}{expression[found.end() + len(inside) + 1:]}"

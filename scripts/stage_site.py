@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Puts the pages of the site together: stage_site.py TO [ROOT].
+"""Assembles the pages of the site: stage_site.py TO [ROOT].
 
 README.md becomes the first page, docs/ is copied as it is, and a link to another file of the repository leads to a page that shows that
 file, or lists that folder. A link whose text is the name of a page reads as that page's title. A link to a file that does not exist is an error.
@@ -18,7 +18,7 @@ LINK = re.compile(r"\[([^\][]*)\]\(([^)\s]+)\)")
 
 
 def page_of(path: pathlib.Path) -> str:
-    """Where a file of the repository stands on the site."""
+    """The path of a repository's file on the site."""
     name = path.relative_to(root).as_posix()
     if name in PAGES:
         return PAGES[name]
@@ -46,7 +46,7 @@ class Site:
             if line.startswith("```"):
                 inside_code = not inside_code
             lines.append(line if inside_code else LINK.sub(lambda link: self.link(link, source, name), line))
-        if name == "reference.md":  # What Doxygen writes exists on the site only.
+        if name == "reference.md":  # Doxygen's output exists only on the site.
             lines += ["", "[All classes and functions](reference/index.html)"]
         self.write(name, "\n".join(lines) + "\n")
 

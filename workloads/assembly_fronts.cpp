@@ -9,7 +9,7 @@ namespace {
 
 using Fronts = std::vector<AssemblyFront>;
 
-// Where block `i` of what a child passes on lies in its parent: spread evenly, in order.
+// The position in the parent of block `i` of a child's contribution: spread evenly, in order.
 std::uint64_t place_in_parent(AssemblyFront const& child, std::uint64_t i, AssemblyFront const& parent) {
   return (i - child.pivots) * parent.blocks / (child.blocks - child.pivots);
 }
@@ -126,7 +126,7 @@ class LdltEmitter : Emitter {
     return m_data[f][i * (i + 1) / 2 + j];
   }
 
-  // One task per block: the matrix' entries and what the children pass on.
+  // One task per block: the matrix' entries and the contributions of the children.
   void assemble(std::size_t f) {
     auto const& front = m_fronts[f];
     auto const entries = add_entries(f);

@@ -5,10 +5,10 @@
 
 namespace granary::detail {
 
-/// Emits the tasks of all fronts, children first: data by block columns, as QrMumps has them.
+/// Emits the tasks of all fronts, children first: data are block columns, as in QrMumps.
 void emit_qr_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
                     std::vector<AssemblyFront> const& fronts);
-/// The same by blocks of the lower triangle, as SpLDLT has them.
+/// The same with blocks of the lower triangle, as in SpLDLT.
 void emit_ldlt_fronts(Submitter& submitter, DataHome home, AssemblyTree::Options const& options,
                       std::vector<AssemblyFront> const& fronts);
 

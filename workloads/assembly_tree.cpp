@@ -25,8 +25,8 @@ AssemblyTree::AssemblyTree(Options options) : m_options(options) {
   for (auto const& task : record.tasks()) m_flops += task.flops;
 }
 
-// A front passes on at most what its parent has; halving from one level to the next or a little less is what nested
-// dissection of grids between two and three dimensions gives.
+// A front's contribution is at most the size of its parent. Halving the size per level, or a little less, is typical of
+// nested dissection of grids between two and three dimensions.
 std::size_t AssemblyTree::grow(std::uint64_t level, std::uint64_t blocks, Random& random) {
   AssemblyFront front{.blocks = blocks, .pivots = blocks, .children = {}};
   if (level > 0) {

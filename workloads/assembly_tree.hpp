@@ -12,17 +12,16 @@
 namespace granary {
 
 /// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
-/// here, what is left of the others goes to the parent.
+/// here; the rest is the contribution to the parent.
 struct AssemblyFront {
   std::uint64_t blocks = 1;
   std::uint64_t pivots = 1;
-  std::vector<std::size_t> children;  ///< earlier in the list of fronts
+  std::vector<std::size_t> children;  ///< indices of earlier fronts in the list
 };
 
-/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers that LAHeteroprio
-/// is evaluated with ("Applications"). Fronts grow toward the root; they exist from their first task until their
-/// factors are home and their parent has taken the rest, so that most data are temporary. The same options give the
-/// same graph.
+/// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers in LAHeteroprio's
+/// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are
+/// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
 class AssemblyTree final : public Workload {
  public:
   enum class Shape {
@@ -36,13 +35,13 @@ class AssemblyTree final : public Workload {
   struct Options {
     Shape shape = Shape::Qr;
     std::uint64_t levels = 6;        ///< of the tree
-    std::uint64_t root_blocks = 24;  ///< the root is so many blocks wide
+    std::uint64_t root_blocks = 24;  ///< width of the root in blocks
     std::uint64_t block = 512;       ///< rows and columns of a block
     std::uint64_t seed = 1;
     bool single_precision = false;
   };
 
-  /// Throws InvalidArgument when a number is 0 or there would be too many tasks to count.
+  /// Throws InvalidArgument if a number is 0 or the number of tasks overflows.
   explicit AssemblyTree(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return m_options.shape == Shape::Qr ? "tree" : "tree-ldlt"; }

@@ -20,19 +20,19 @@ using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 /// unbounded machine (DARTS, section 6.1). O(tasks + edges).
 [[nodiscard]] std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph, ExpectedTime const& time);
 
-/// The priorities that StarPU's Cholesky example gives the tasks of a right-looking factorization of `tiles` x `tiles`
+/// The priorities of StarPU's Cholesky example for the tasks of a right-looking factorization of `tiles` x `tiles`
 /// tiles, in the order of submission: 2N - 2k for POTRF, less m for TRSM, less m + n for updates, where k is the step,
 /// m and n the tile's row and column.
 [[nodiscard]] std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles);
 
-/// The priorities that granary::potrf gives its tasks, right-looking, in the order of submission: CholeskyPriorities
-/// with its usual times.
+/// The priorities of granary::potrf, right-looking, in the order of submission: CholeskyPriorities with its default
+/// times.
 [[nodiscard]] std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles);
 
-/// Passes everything on; the n-th task submitted gets the n-th priority.
+/// Forwards everything; the n-th submitted task gets the n-th priority.
 class PrioritySubmitter final : public Submitter {
  public:
-  /// Both must outlive this; `priorities` has one for every task.
+  /// Both must outlive this object; `priorities` has one per task.
   PrioritySubmitter(Submitter& target, std::vector<std::int64_t> const& priorities)
       : m_target(target), m_priorities(priorities) {}
 

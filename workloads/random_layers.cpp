@@ -10,8 +10,7 @@
 
 namespace granary {
 
-// Calls visit(bytes, flops, cpu_only, reads) per task, in order; the tasks that it reads are numbers in the layer
-// before.
+// Calls visit(bytes, flops, cpu_only, reads) per task, in order; `reads` are numbers of tasks in the previous layer.
 template <class Visit>
 void RandomLayers::draw(Visit&& visit) const {
   Random random(m_options.seed);
@@ -33,7 +32,7 @@ RandomLayers::RandomLayers(Options options) : m_options(std::move(options)) {
   if (m_options.layers == 0 || m_options.width == 0 || m_options.most_reads == 0 || m_options.bytes == 0 ||
       !(m_options.flops >= 0) || !(m_options.cpu_only >= 0 && m_options.cpu_only <= 1)) {
     throw InvalidArgument(
-        "a random graph needs at least one layer, task, read and byte, no negative flops, and a part of "
+        "a random graph needs at least one layer, task, read and byte, flops of at least 0, and a fraction of "
         "CPU tasks from 0 to 1");
   }
   static_cast<void>(array_bytes({2, m_options.layers, m_options.width}, m_options.bytes));

@@ -9,22 +9,22 @@
 
 namespace granary {
 
-/// A random graph in layers: each task writes a datum of its own, which is home in the end, and reads data of the layer
-/// before. The same options give the same graph.
+/// A random graph in layers: each task writes its own datum, which has a home, and reads data of the previous layer.
+/// The same options produce the same graph.
 class RandomLayers final : public Workload {
  public:
   struct Options {
     std::uint64_t layers = 16;
     std::uint64_t width = 32;      ///< tasks of a layer
-    std::uint64_t most_reads = 4;  ///< a task reads 1 to so many
-    Bytes bytes = Bytes{8} << 20;  ///< of a datum: between half and one and a half of this
-    double flops = 1e9;            ///< of a task: likewise
-    double cpu_only = 0;           ///< the part of the tasks that run on CPUs alone
+    std::uint64_t most_reads = 4;  ///< a task reads 1 to this many data
+    Bytes bytes = Bytes{8} << 20;  ///< bytes of a datum: between 0.5 and 1.5 of this
+    double flops = 1e9;            ///< flops of a task: likewise
+    double cpu_only = 0;           ///< fraction of the tasks that run only on CPUs
     std::uint64_t seed = 1;
     std::string variant = "d";  ///< Codelet::variant
   };
 
-  /// Throws InvalidArgument when a number is 0, negative or, for the part, above 1.
+  /// Throws InvalidArgument if a number is 0 or negative, or the fraction is above 1.
   explicit RandomLayers(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return "random"; }

@@ -8,15 +8,15 @@
 
 namespace granary::detail {
 
-/// A datum that starts and ends at `home`.
+/// A datum whose origin and home are `home`.
 DataId add_home_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes, MatrixPosition position = {});
-/// A datum without a first value that ends at `home`.
+/// A datum without an origin, with the home `home`.
 DataId add_result_data(Submitter& submitter, DataHome home, std::string name, Bytes bytes);
-/// A datum that is nowhere before it is written, nor after it is released.
+/// A temporary datum: without origin and home.
 DataId add_temporary_data(Submitter& submitter, std::string name, Bytes bytes);
 
-/// Adds every codelet for workers of any kind, without a body, as the function below does, and passes everything else
-/// on: an algorithm of linalg becomes a workload.
+/// Adds every codelet without a body for workers of any kind, like the function below, and forwards everything else: an
+/// algorithm of linalg becomes a workload.
 class AnyWorkerSubmitter final : public Submitter {
  public:
   explicit AnyWorkerSubmitter(Submitter& submitter) : m_submitter(submitter) {}
@@ -32,7 +32,7 @@ class AnyWorkerSubmitter final : public Submitter {
 };
 
 enum class RunsOn { Any, CpuOnly, DeviceOnly };
-/// A codelet without a body: its kernels throw InvalidArgument. Workloads are there to be scheduled, not computed.
+/// A codelet without a body: its kernels throw InvalidArgument. Workloads are only scheduled, not computed.
 CodeletId add_codelet(Submitter& submitter, std::string name, std::string variant, RunsOn runs_on = RunsOn::Any);
 
 }  // namespace granary::detail

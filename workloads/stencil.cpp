@@ -99,7 +99,7 @@ class StencilEmitter {
   Stencil::Options const& m_options;
   CodeletId m_codelet;
   std::array<std::vector<DataId>, 2> m_blocks;  // by generation
-  std::array<std::vector<DataId>, 2> m_faces;   // by generation; directions per block: what it tells that neighbour
+  std::array<std::vector<DataId>, 2> m_faces;   // by generation; directions per block: the face for that neighbour
   std::vector<Access> m_accesses;
 };
 
@@ -110,10 +110,10 @@ Stencil::Stencil(Options options) : m_options(std::move(options)) {
   if (nx == 0 || ny == 0 || nz == 0 || nx > 4096 || ny > 4096 || nz > 4096 || m_options.iterations == 0 ||
       m_options.block_bytes == 0 || !(m_options.flops >= 0)) {
     throw InvalidArgument(
-        "a stencil needs 1 to 4096 blocks in each direction, at least one iteration, bytes in its "
-        "blocks and no negative flops");
+        "a stencil needs 1 to 4096 blocks in each direction, at least one iteration, blocks of at "
+        "least one byte and flops of at least 0");
   }
-  // With a halo of at most its own size on each side.
+  // An upper bound: each face counts at least as much as a block.
   static_cast<void>(array_bytes({nx, ny, nz, 1 + directions}, std::max(m_options.block_bytes, m_options.halo_bytes)));
 }
 

@@ -10,11 +10,11 @@
 
 namespace granary {
 
-/// A 2-D or 3-D grid of blocks over iterations; codelet stencil, one task per block and iteration.
+/// A 2-D or 3-D grid of blocks, iterated; codelet stencil, one task per block and iteration.
 ///
-/// With halos, a task updates its block in place, reads the faces that its neighbours left for it in the iteration
-/// before and writes its own; faces are in two generations, so that no task waits for readers of its own iteration.
-/// Without, blocks are in two generations, and a task reads its own and its neighbours' blocks whole.
+/// With halos, a task updates its block in place, reads the faces that its neighbours wrote in the previous iteration
+/// and writes its own. There are two generations of faces, so that no task waits for readers of its own iteration.
+/// Without halos, there are two generations of blocks, and a task reads its own and its neighbours' whole blocks.
 class Stencil final : public Workload {
  public:
   struct Options {
@@ -26,7 +26,7 @@ class Stencil final : public Workload {
     std::string variant = "d";          ///< Codelet::variant
   };
 
-  /// Throws InvalidArgument when there are no blocks, bytes or iterations, or flops are negative.
+  /// Throws InvalidArgument if there are no blocks, bytes or iterations, or flops are negative.
   explicit Stencil(Options options);
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return "stencil"; }

@@ -12,7 +12,7 @@
 namespace granary {
 namespace {
 
-// What can be added up, and turned into times and back, without overflow.
+// Limits under which sums and conversions to times and back do not overflow.
 constexpr Bytes most_graph_bytes = Bytes{1} << 60;
 constexpr double most_task_flops = 1e30;
 constexpr std::int64_t most_priority = std::int64_t{1} << 62;
@@ -65,7 +65,7 @@ void TaskGraphFile::write(std::filesystem::path const& path) const { write_text_
 void TaskGraphFile::check_entries() const {
   auto const& graph = m_description;
   auto const refuse = [&](std::string const& why) { throw InvalidArgument(m_origin + ": " + why); };
-  if (graph.tasks.empty()) refuse("there is no task");
+  if (graph.tasks.empty()) refuse("the graph has no tasks");
   Bytes bytes = 0;
   for (auto const& datum : graph.data) {
     if (datum.bytes == 0) refuse("datum '" + datum.name + "' has no bytes");
@@ -75,17 +75,17 @@ void TaskGraphFile::check_entries() const {
   for (std::size_t t = 0; t < graph.tasks.size(); ++t) {
     auto const& task = graph.tasks[t];
     if (task.codelet >= graph.codelets.size())
-      refuse("task " + std::to_string(t) + " names a codelet that is not there");
+      refuse("task " + std::to_string(t) + " names a codelet that does not exist");
     if (!(task.flops >= 0 && task.flops <= most_task_flops))
       refuse(graph.describe(t) + " has flops that are not from 0 to 1e30");
     auto const priority = task.priority.value_or(0);
     if (priority > most_priority || priority < -most_priority)
       refuse(graph.describe(t) + " has priority " + std::to_string(priority) + ", which is not from -2^62 to 2^62");
     for (auto const& access : task.accesses) {
-      if (access.datum >= graph.data.size()) refuse(graph.describe(t) + " accesses a datum that is not there");
+      if (access.datum >= graph.data.size()) refuse(graph.describe(t) + " accesses a datum that does not exist");
     }
     for (auto const before : task.after) {
-      if (before >= graph.tasks.size()) refuse(graph.describe(t) + " comes after a task that is not there");
+      if (before >= graph.tasks.size()) refuse(graph.describe(t) + " comes after a task that does not exist");
     }
   }
 }
@@ -98,7 +98,7 @@ void TaskGraphFile::check_first_values() const {
     for (auto const& access : graph.tasks[t].accesses) {
       if (reads(access.mode) && !has_value[access.datum]) {
         throw InvalidArgument(m_origin + ": " + graph.describe(t) + " reads temporary datum '" +
-                              graph.data[access.datum].name + "', which no task has written before");
+                              graph.data[access.datum].name + "', which no earlier task writes");
       }
     }
     for (auto const& access : graph.tasks[t].accesses) {
@@ -120,7 +120,7 @@ void TaskGraphFile::submit(Submitter& submitter, DataHome home) const {
     data.push_back(datum.temporary ? detail::add_temporary_data(submitter, datum.name, datum.bytes)
                                    : detail::add_home_data(submitter, home, datum.name, datum.bytes));
   }
-  // What tells of a task's end those that come after it.
+  // A datum that a task writes at its end, so that later tasks depend on it.
   std::vector<DataId> ends(graph.tasks.size());
   for (auto const& task : graph.tasks) {
     for (auto const before : task.after) {

@@ -37,38 +37,38 @@ struct TaskGraphDescription {
     double flops = 0;
     std::optional<std::int64_t> priority;
     std::vector<AccessEntry> accesses;
-    std::vector<std::size_t> after;  ///< tasks that must end before, besides those that the accesses imply
+    std::vector<std::size_t> after;  ///< tasks that must end before, in addition to dependencies by accesses
   };
   std::vector<CodeletEntry> codelets;
   std::vector<DatumEntry> data;
-  std::vector<TaskEntry> tasks;  ///< in the order of submission, as far as `after` allows
+  std::vector<TaskEntry> tasks;  ///< in submission order, except where `after` requires another
 
-  /// The task's name, or its number, and its codelet: for messages.
+  /// The task's name, or its number, and its codelet, for messages.
   [[nodiscard]] std::string describe(std::size_t task) const;
 };
 
-/// A task graph that somebody brings.
+/// A task graph of the user.
 class TaskGraphFile final : public Workload {
  public:
-  /// Throws InvalidArgument when a datum or codelet is unknown to a task, tasks wait for each other in a cycle (which
-  /// it names), or a temporary datum is read that nothing wrote; `origin` names the graph in messages.
+  /// Throws InvalidArgument if a task names an unknown datum or codelet, tasks form a dependency cycle (with the
+  /// cycle), or a temporary datum is read that no task wrote; `origin` names the graph in messages.
   explicit TaskGraphFile(TaskGraphDescription description, std::string origin = "the task graph");
-  /// Throws IoError when the file cannot be read, InvalidArgument naming file, entry and value when it is malformed.
+  /// Throws IoError if the file cannot be read, InvalidArgument with file, entry and value if it is malformed.
   [[nodiscard]] static TaskGraphFile read(std::filesystem::path const& path);
   [[nodiscard]] static TaskGraphFile parse(std::string_view text, std::string const& origin);
-  /// Another workload's graph, without parameters; a datum with a home also has its first value there.
+  /// The graph of another workload, without task parameters; a datum with a home also has its origin there.
   [[nodiscard]] static TaskGraphFile record(Workload const& workload);
 
   [[nodiscard]] std::string to_json() const;
   /// Throws as write_text_file.
   void write(std::filesystem::path const& path) const;
 
-  /// What the submitter throws for a task names the task.
+  /// Names the task in exceptions that the submitter throws for it.
   void submit(Submitter& submitter, DataHome home) const override;
   [[nodiscard]] std::string name() const override { return "graph"; }
   [[nodiscard]] Bytes working_set() const override;
   [[nodiscard]] double flops() const override;
-  /// Whether some task states a priority; those that do not have priority 0 then.
+  /// True if a task states a priority; the others then have priority 0.
   [[nodiscard]] bool has_priorities() const;
   [[nodiscard]] TaskGraphDescription const& description() const { return m_description; }
   /// Tasks in the order in which they are submitted.
@@ -85,7 +85,8 @@ class TaskGraphFile final : public Workload {
 
 namespace detail {
 
-/// The first order of the tasks, by number, that respects accesses and `after`. Throws InvalidArgument naming a cycle.
+/// The lexicographically first order of the tasks, by number, that respects accesses and `after`. Throws
+/// InvalidArgument with a cycle.
 [[nodiscard]] std::vector<std::size_t> submission_order(TaskGraphDescription const& graph, std::string const& origin);
 [[nodiscard]] TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
 [[nodiscard]] std::string format_task_graph(TaskGraphDescription const& graph);

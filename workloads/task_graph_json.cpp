@@ -153,7 +153,7 @@ class Parser {
     }
   }
 
-  // Names may be of later tasks.
+  // Names may refer to later tasks.
   void after(Json const& entry, std::size_t number) {
     if (!entry.contains("after")) return;
     auto const where = where_task(number);

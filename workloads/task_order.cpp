@@ -14,7 +14,7 @@ constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
 struct Edges {
   std::vector<std::vector<std::size_t>> successors;
-  std::vector<std::size_t> predecessors;  // how many
+  std::vector<std::size_t> predecessors;  // number of predecessors
 
   explicit Edges(std::size_t tasks) : successors(tasks), predecessors(tasks, 0) {}
   void add(std::size_t before, std::size_t after) {
@@ -23,7 +23,7 @@ struct Edges {
   }
 };
 
-// What the accesses imply in the order of the list, and what is stated.
+// The dependencies by accesses in the order of the list, and the stated ones.
 Edges edges_of(TaskGraphDescription const& graph) {
   Edges edges(graph.tasks.size());
   TaskGraph implied;
@@ -42,7 +42,7 @@ Edges edges_of(TaskGraphDescription const& graph) {
   return edges;
 }
 
-// Each task that is left waits for another one that is left: going from one to the next leads into a cycle.
+// Each remaining task waits for another remaining one: following these leads into a cycle.
 std::vector<std::size_t> find_cycle(Edges const& edges) {
   std::vector<std::size_t> waits_for(edges.predecessors.size(), nobody);
   std::size_t start = nobody;

@@ -32,7 +32,7 @@ void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
 
 Bytes TiledCholesky::working_set() const { return m_tiling.tiles * (m_tiling.tiles + 1) / 2 * m_tiling.tile_bytes(); }
 
-// N potrf, N(N-1)/2 trsm and syrk, N(N-1)(N-2)/6 gemm, with the flops that the emitter states.
+// N potrf, N(N-1)/2 trsm and syrk, N(N-1)(N-2)/6 gemm, with the flops of the emitter.
 double TiledCholesky::flops() const {
   auto const n = static_cast<double>(m_tiling.tiles);
   auto const b = static_cast<double>(m_tiling.tile);

@@ -12,7 +12,7 @@
 
 namespace granary {
 
-/// A square matrix of tiles x tiles full tiles of order `tile`.
+/// A square matrix of tiles x tiles full tiles of size `tile`.
 struct Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
@@ -28,17 +28,16 @@ struct Tiling {
     auto const b = static_cast<double>(tile);
     return b * b * b;
   }
-  /// Throws InvalidArgument for a matrix without tiles, or with more of them or larger ones than ids and sizes can
-  /// count, and for inner tiles that are larger than tiles.
+  /// Throws InvalidArgument for a matrix without tiles, for tiles that are too many or too large for ids and sizes, and
+  /// for inner tiles that are larger than tiles.
   void check() const {
     if (inner_tile > tile) {
-      throw InvalidArgument("tiles of order " + std::to_string(tile) + " cannot have inner tiles of order " +
+      throw InvalidArgument("tiles of size " + std::to_string(tile) + " cannot have inner tiles of size " +
                             std::to_string(inner_tile));
     }
     if (tiles < 1 || tiles > 4096 || tile < 1 || tile > 1048576) {
-      throw InvalidArgument("a matrix of " + std::to_string(tiles) + " x " + std::to_string(tiles) +
-                            " tiles of order " + std::to_string(tile) +
-                            " cannot be: a row has 1 to 4096 tiles of order 1 to 1048576");
+      throw InvalidArgument("a matrix of " + std::to_string(tiles) + " x " + std::to_string(tiles) + " tiles of size " +
+                            std::to_string(tile) + " is out of range: a row has 1 to 4096 tiles of size 1 to 1048576");
     }
     static_cast<void>(array_bytes({3, order(), order()}, element()));  // GEMM's three matrices
   }

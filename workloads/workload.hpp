@@ -12,17 +12,18 @@
 
 namespace granary {
 
-/// Where a workload's data start and end.
+/// The origin and home of a workload's data.
 struct DataHome {
   NodeId node;
-  bool in_place = false;  ///< workers on the node use the data where they are: see DataDescription
+  bool in_place = false;  ///< workers on the node use the data in place: see DataDescription
 };
 
-/// A graph of tasks to schedule: tiled algorithms, stencils, trees, graphs from files. Emits the same tasks each time.
+/// A graph of tasks to schedule: tiled algorithms, stencils, trees, graphs from files. It emits the same tasks each
+/// time.
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// Registers data and codelets and submits all tasks, in the workload's stated order.
+  /// Registers data and codelets and submits all tasks, in the workload's order.
   virtual void submit(Submitter& submitter, DataHome home) const = 0;
   [[nodiscard]] virtual std::string name() const = 0;
   /// Bytes of the data that have a home.

@@ -18,7 +18,7 @@ bool has_unit(std::string const& size) {
   return !size.empty() && std::isalpha(static_cast<unsigned char>(size.back())) != 0;
 }
 
-// CLI11's own range lets NaN pass, which is neither below nor above.
+// CLI11's own range accepts NaN, which is neither below nor above the limits.
 CLI::Validator seconds_in(double least, double most) {
   auto const range = fmt::format("[{} - {}]", least, most);
   return {[=](std::string& text) {
@@ -39,7 +39,7 @@ Bytes parse_rate(std::string text) {
   try {
     if (has_unit(text)) rate = parse_bytes(text);
   } catch (InvalidArgument const&) {
-    rate = 0;  // a sentence about rates says it better
+    rate = 0;  // the error about rates has the remedy
   }
   if (rate >= least) return rate;
   throw InvalidArgument("malformed rate '" + whole +
@@ -57,70 +57,73 @@ CommandLine::CommandLine(std::string const& name, std::string const& description
 
 void CommandLine::add_run_options(std::string const& check) {
   auto& runtime = m_options.runtime;
-  m_app.add_option("--memory", m_memory,
-                   "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of what the process may use)");
+  m_app.add_option(
+      "--memory", m_memory,
+      "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of the memory that the process may use)");
   m_app
       .add_option("--tile", m_options.tile,
-                  "order of the tiles (default: the input's chunks or 512, less where the memory is small)")
+                  "tile size (default: the input's chunk size or 512, smaller if memory is small)")
       ->transform(whole_number(1, 32768));
   m_app
       .add_option("--inner-tile", m_options.inner_tile,
-                  "order of the sub-tiles of tasks that may run as a finer graph (default: none may)")
+                  "sub-tile size: large tasks may run as finer graphs of sub-tiles (default: off)")
       ->transform(whole_number(1, 32768));
   m_app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
-  m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the one that goes with the scheduler)");
+  m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the scheduler's own)");
   m_app
       .add_option("--workers", runtime.workers,
-                  "CPU workers (default: one per core that the process may use); 0: devices do it all")
+                  "CPU workers (default: one per available core); 0: only devices compute")
       ->transform(whole_number(0, 1024));
   add_device_options();
-  m_app.add_option("--depth", runtime.depth, "tasks whose data are fetched ahead of the workers")
+  m_app.add_option("--depth", runtime.depth, "number of tasks per worker group whose data are prefetched")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
   m_app
       .add_option("--max-live-tasks", runtime.max_live_tasks,
-                  "tasks that are submitted ahead of those that have ended, some 400 bytes each (default: 100000)")
+                  "limit of submitted tasks that have not ended, about 300 bytes each (default: 100000)")
       ->transform(whole_number(1));
   m_app.add_option("--scratch", runtime.scratch,
-                   "directory of temporary data (default: where OUTPUT is, or else TMPDIR or /var/tmp)");
-  m_app.add_option("--disk-bandwidth", m_rate, "slow the disk down to this many bytes per second, e.g. 200MB/s");
+                   "directory for temporary data (default: OUTPUT's directory, else TMPDIR or /var/tmp)");
+  m_app.add_option("--disk-bandwidth", m_rate, "limit the disk to this many bytes per second, e.g. 200MB/s");
   m_app.add_flag("--left-looking", m_options.left_looking, "submit the tasks in left-looking order");
-  m_app.add_flag("--float", m_options.single_precision, "generated matrices: 32-bit elements instead of 64-bit ones");
+  m_app.add_flag("--float", m_options.single_precision, "generated matrices: single precision instead of double");
   m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
   m_app.add_flag("--check", m_options.check, check);
   m_app.add_option("--json", m_options.json,
-                   "file that gets the summary as JSON; - for standard output, instead of the text");
+                   "write the summary as JSON to this file; -: to standard output instead of the text");
   m_app
       .add_option("--progress", m_options.progress_seconds,
-                  "print a line of progress every so many seconds, also into a file")
+                  "print a progress line every N seconds, also if stderr is a file")
       ->check(seconds_in(0.01, 1e6));
   m_app
       .add_option("--stall-timeout", m_stall_seconds,
-                  "print what runs and what waits when no task and no transfer has ended for so many seconds")
+                  "print running and waiting tasks if no task and no transfer has ended for N seconds")
       ->check(seconds_in(0.01, 1e6));
   m_app.add_option("--trace", m_options.trace,
-                   "file that gets what happened when: .json for Perfetto, .paje for ViTE, docs/trace.md");
-  m_app.add_option("--report", m_options.report, "file that gets a page of HTML that shows the run, docs/report.md");
-  m_app.add_option("--trace-events", runtime.trace_events, "the most events that are recorded; the rest is counted")
+                   "write a trace to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
+  m_app.add_option("--report", m_options.report, "write a report of the run to this .html file (docs/report.md)");
+  m_app
+      .add_option("--trace-events", runtime.trace_events,
+                  "maximum number of recorded events; further ones are only counted")
       ->capture_default_str()
       ->transform(whole_number(1));
-  m_app.add_flag("--quiet", m_options.quiet, "print nothing but errors");
+  m_app.add_flag("--quiet", m_options.quiet, "print only errors");
   m_app.set_version_flag("--version", [] { return version_text(); });
 }
 
 void CommandLine::add_device_options() {
   auto& runtime = m_options.runtime;
   m_app.add_option("--devices", runtime.devices,
-                   "devices that work, too: none, all, their numbers (0,2), or host:4 for four emulated ones (default: "
+                   "devices to use: none, all, their numbers (0,2), or host:4 for four emulated ones (default: "
                    "all)");
   m_app.add_option("--device-memory", m_device_memory,
-                   "limit for each device's memory (default: 80 % of what is free; 256MiB of an emulated one)");
+                   "limit for each device's memory (default: 80 % of the free memory; 256MiB if emulated)");
   m_app
       .add_option("--device-lanes", runtime.device_lanes,
-                  "tasks that a device runs at once (default: 4; 1 on an emulated one)")
+                  "tasks that run concurrently on a device (default: 4; 1 if emulated)")
       ->transform(whole_number(1, 64));
   m_app.add_option("--link-bandwidth", m_link_rate,
-                   "hold each link of emulated devices to this many bytes per second, e.g. 2GB/s");
+                   "limit each link of emulated devices to this many bytes per second, e.g. 2GB/s");
 }
 
 bool CommandLine::parse(int argc, char const* const* argv) {

@@ -11,38 +11,38 @@
 
 namespace granary::app {
 
-/// Bytes per second of text such as "200MB/s", and a limit in bytes such as "512MiB". Throw InvalidArgument for what is
-/// malformed or zero, for a rate without a unit, and for one below 1 kB/s.
+/// Parse a rate in bytes per second such as "200MB/s", and a memory limit such as "512MiB". Throw InvalidArgument if
+/// the text is malformed or zero, or if a rate has no unit or is below 1 kB/s.
 [[nodiscard]] Bytes parse_rate(std::string text);
 [[nodiscard]] Bytes parse_memory(std::string const& text);
 
-/// What every program that factors can be asked for; what the command line does not say is absent, or empty where
-/// Runtime has a default.
+/// Options of every program that factors. Options that the user does not set are absent, or empty if Runtime has a
+/// default.
 struct RunOptions {
   std::optional<std::string> output;
   std::optional<std::uint64_t> tile;
-  std::int32_t inner_tile = 0;  ///< 0: tasks run as they are
+  std::int32_t inner_tile = 0;  ///< 0: tasks have no finer graphs
   std::optional<std::string> json;
   std::optional<std::string> trace;
   std::optional<std::string> report;
   RuntimeOptions runtime;
   bool left_looking = false;
-  bool single_precision = false;  ///< generated matrices only, as the next
+  bool single_precision = false;  ///< generated matrices only, like the next one
   bool complex = false;
   bool check = false;
   bool quiet = false;
-  double progress_seconds = 0;  ///< between lines of progress; 0: a line that changes, where stderr is a terminal
+  double progress_seconds = 0;  ///< between progress lines; 0: one line that is redrawn, if stderr is a terminal
 };
 
-/// A program's command line: the options that all have, and those that it adds to app().
+/// A program's command line: the common options, and those that the program adds to app().
 class CommandLine {
  public:
   CommandLine(std::string const& name, std::string const& description, RunOptions& options);
 
   [[nodiscard]] CLI::App& app() { return m_app; }
-  /// After the program's own arguments, so that help lists these first. `check` says what --check does.
+  /// Call it after adding the program's own arguments, so that help lists these first. `check` describes --check.
   void add_run_options(std::string const& check);
-  /// Fills the options in. Prints help or versions and returns false where that is asked for; throws InvalidArgument.
+  /// Sets the options. Returns false after printing help or versions on request; throws InvalidArgument.
   [[nodiscard]] bool parse(int argc, char const* const* argv);
 
  private:
@@ -50,7 +50,7 @@ class CommandLine {
 
   RunOptions& m_options;
   CLI::App m_app;
-  // What is read as text and turned into numbers after CLI11 has accepted the command line.
+  // Read as text, and parsed after CLI11 has accepted the command line.
   std::string m_memory;
   std::string m_rate;
   std::string m_device_memory;

@@ -9,21 +9,21 @@
 
 namespace granary::app {
 
-/// What the largest tasks of some work take.
+/// Memory that the largest tasks of an algorithm need.
 struct MemoryNeed {
-  Bytes host = 0;    ///< the largest task's data in host memory, without those in place
-  Bytes device = 0;  ///< in a device's memory, where nothing is in place
+  Bytes host = 0;    ///< the largest task's data in host memory, without those used in place
+  Bytes device = 0;  ///< the same in device memory, where nothing is used in place
   Bytes datum = 0;   ///< the largest datum, in host memory
 
   void cover(MemoryNeed const& other);
 };
 
-/// A submitter that runs nothing and adds up what an algorithm would take: emit to it first what a run will emit. It
-/// keeps 16 bytes for each datum, and of tasks nothing; some 20 ns each.
+/// A submitter that runs nothing. It counts an algorithm's tasks and flops, and computes the memory of its largest
+/// tasks: emit to it before the run. It keeps 16 bytes per datum and nothing per task; about 20 ns per task.
 class DryRun final : public Submitter {
  public:
   DryRun() = default;
-  /// Writes the tasks down as well. The graph must be empty, and outlive this.
+  /// Also records the tasks. The graph must be empty, and outlive this.
   explicit DryRun(GraphRecorder& graph) : m_graph(&graph) {}
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
@@ -35,7 +35,7 @@ class DryRun final : public Submitter {
   [[nodiscard]] TiledMatrix<T> matrix(TileGrid grid, MatrixPart part) {
     return make_temporary_matrix<T>(*this, grid, part, "");
   }
-  /// A datum that lies in the program's own memory and does not count there.
+  /// A datum in the program's own memory, which does not count against the limit.
   [[nodiscard]] DataId in_place(Bytes bytes) { return add_data({.bytes = bytes, .in_place = true}); }
 
   [[nodiscard]] std::uint64_t tasks() const { return m_tasks; }
@@ -44,10 +44,10 @@ class DryRun final : public Submitter {
 
  private:
   struct Datum {
-    Bytes host;  // 0: in place
+    Bytes host;  // 0: used in place
     Bytes device;
   };
-  GraphRecorder* m_graph = nullptr;  // gives the same ids
+  GraphRecorder* m_graph = nullptr;  // assigns the same ids
   std::vector<Datum> m_data;
   std::uint32_t m_codelets = 0;
   std::uint64_t m_tasks = 0;

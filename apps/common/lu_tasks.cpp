@@ -56,7 +56,7 @@ MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNee
 }
 
 void add_pivoting(Report& report, bool pivoting, LuOptions const& options) {
-  report.line("pivoting", pivoting ? fmt::format("tournament of {} tiles a match", options.leaf_tiles) : "none");
+  report.line("pivoting", pivoting ? fmt::format("tournament, {} tiles per leaf", options.leaf_tiles) : "none");
   report.value("pivoting", pivoting ? "tournament" : "none");
   if (pivoting) report.value("leaf_tiles", options.leaf_tiles);
 }

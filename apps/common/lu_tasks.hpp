@@ -15,8 +15,8 @@
 
 namespace granary::app {
 
-/// The row exchanges of a run's factorization, in the program's memory; none where it goes without pivoting. They
-/// outlive this if tasks still use them.
+/// The row exchanges of a run's factorization, in the program's memory; empty without pivoting. They stay alive while
+/// tasks use them.
 class RunPivots {
  public:
   RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting);
@@ -27,7 +27,7 @@ class RunPivots {
   /// Null without pivoting.
   [[nodiscard]] PivotData const* data() const { return m_pivots ? &m_data : nullptr; }
   [[nodiscard]] std::optional<std::uint64_t> zero_pivot() const;
-  /// For each row the one that it was exchanged with, both from 0: scipy.linalg.lu_factor's piv.
+  /// For each row, the row that it was exchanged with, both counted from 0, like piv of scipy.linalg.lu_factor.
   [[nodiscard]] std::vector<std::int64_t> rows() const;
 
  private:
@@ -36,7 +36,7 @@ class RunPivots {
   PivotData m_data;
 };
 
-/// The growth of a run's factorization, likewise.
+/// The growth of a run's factorization; it stays alive while tasks use it.
 class RunGrowth {
  public:
   RunGrowth(Runtime& runtime, TileGrid const& grid);
@@ -45,7 +45,7 @@ class RunGrowth {
   ~RunGrowth();
 
   [[nodiscard]] GrowthData const& data() const { return m_data; }
-  /// To be read after Session::wait.
+  /// Valid after Session::wait.
   [[nodiscard]] PivotGrowth value() const { return m_maxima->growth(); }
 
  private:
@@ -54,10 +54,10 @@ class RunGrowth {
   GrowthData m_data;
 };
 
-/// Data of the row exchanges that do not count against the limit.
+/// Data of the row exchanges, which do not count against the limit.
 [[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
 
-/// getrf, or where there are no pivots getrf_nopiv.
+/// Submits getrf, or getrf_nopiv if there are no pivots.
 template <class T>
 void emit_lu(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const* pivots, LuOptions const& options) {
   if (pivots != nullptr) {
@@ -67,7 +67,7 @@ void emit_lu(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const* pivot
   }
 }
 
-/// The same of a matrix of this grid.
+/// The same for a matrix of this grid.
 template <class T>
 void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
   TaskEmitter tasks(dry);
@@ -78,11 +78,11 @@ void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuO
   emit_lu(tasks, a, pivots, options);
 }
 
-/// Halves `options.leaf_tiles` while the largest task, of which `dry_run` gives the bytes, takes more than a
-/// quarter of the memory. Gives what the largest task takes.
+/// Halves `options.leaf_tiles` while the largest task needs more than a quarter of the memory. Returns the bytes of the
+/// largest task, as `dry_run` does.
 [[nodiscard]] MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run);
 
-/// How rows were chosen.
+/// Adds the kind of pivoting to the report.
 void add_pivoting(Report& report, bool pivoting, LuOptions const& options);
 
 }  // namespace granary::app

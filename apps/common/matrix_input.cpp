@@ -36,7 +36,7 @@ MatrixInput generated_input(std::string const& name, ScalarType type) {
           .type = type};
 }
 
-// Of a misspelt generated matrix, `genral:2048`, nobody wants to hear that there is no file genral.
+// For a misspelt generated matrix such as `genral:2048`, "no file genral" would be a confusing message.
 void check_generated(std::string const& name) {
   auto const colon = name.find(':');
   auto const letters = std::string_view(name).substr(0, colon);
@@ -65,7 +65,7 @@ MatrixInput find_columns(std::string const& name, ScalarType type) {
 MatrixInput find_matrix(std::string const& name, RunOptions const& options) {
   check_generated(name);
   if ((options.single_precision || options.complex) && !is_generated(name)) {
-    throw InvalidArgument(fmt::format("{} applies to generated matrices; {} has the elements that its file has",
+    throw InvalidArgument(fmt::format("{} applies only to generated matrices; {} is a file",
                                       options.single_precision ? "--float" : "--complex", name));
   }
   auto const real = options.single_precision ? ScalarType::Float32 : ScalarType::Float64;

@@ -8,9 +8,8 @@
 
 namespace granary::app {
 
-/// Reads the command line; false when it asked for help or the version, which is printed then. Throws InvalidArgument,
-/// in CLI11's words for what it refuses, and for a value that is empty: no option gives that a meaning, and it is
-/// mostly a variable of a script that was not set.
+/// Parses the command line. Returns false after printing help or the version on request. Throws InvalidArgument with
+/// CLI11's message, and for an empty value: no option gives it a meaning, and mostly a variable of a script is not set.
 bool parse_arguments(CLI::App& app, int argc, char const* const* argv);
 
 /// A whole number in decimal digits, for CLI::Option::transform. CLI11 itself takes 010 for 8, -1 for 2^64 - 1, and a

@@ -7,29 +7,29 @@
 
 namespace granary::app {
 
-/// The standard output takes nothing more: its device is full, or nobody reads it any more.
+/// Standard output cannot be written: its device is full, or its reader has ended.
 class OutputError : public Error {
  public:
-  /// errno, or 0 where it is not known.
+  /// errno, or 0 if unknown.
   explicit OutputError(int error_number);
-  /// A pipe whose reader has ended.
+  /// True for a pipe whose reader has ended.
   [[nodiscard]] bool reader_is_gone() const { return m_reader_is_gone; }
 
  private:
   bool m_reader_is_gone;
 };
 
-/// Writes to the standard error, as far as it can be: nobody may read it any more, and no run ends for that.
+/// Writes to standard error and ignores failures, so that a run does not end because its reader has ended.
 void say(std::string const& text);
 
-/// Hands what was printed to the system; throws OutputError when that, or an earlier printing, failed.
+/// Flushes standard output; throws OutputError if that or an earlier write failed.
 void flush_output();
 
-/// Whether a text for this file goes to the standard output: `-` or /dev/stdout.
+/// True if this file name means standard output: `-` or /dev/stdout.
 [[nodiscard]] bool is_standard_output(std::string const& file);
 
-/// Writes a text to the standard output, to a special file such as a device, or to a new file that replaces an old one
-/// when it is complete. Throws InvalidArgument, Error and IoError.
+/// Writes a text to standard output, to a special file such as a device, or to a new file, which replaces an old one
+/// only when it is complete. Throws InvalidArgument, Error and IoError.
 void write_text(std::string const& file, std::string const& text);
 
 }  // namespace granary::app

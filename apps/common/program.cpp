@@ -22,8 +22,7 @@
 namespace granary::app {
 namespace {
 
-// Leaves at once: everything of ours is cleaned up by now, and HDF5, once it has failed to close a file, crashes in its
-// exit handler.
+// Skips exit handlers: ours have run already, and HDF5's crashes if HDF5 has failed to close a file.
 [[noreturn]] void fail(std::string const& name, int status, std::string const& message) {
   std::fflush(stdout);
   say(fmt::format("{}: {}\n", name, message));
@@ -31,15 +30,15 @@ namespace {
 }
 
 [[noreturn]] void fail(std::string const& name, OutputError const& error) {
-  if (error.reader_is_gone()) std::_Exit(128 + SIGPIPE);  // as the signal would have, without a word
+  if (error.reader_is_gone()) std::_Exit(128 + SIGPIPE);  // as the signal would end it, without a message
   fail(name, 1, error.what());
 }
 
-// The first file that is opened would get the number of one that is closed, and what is printed would land in it.
+// Otherwise the first opened file would get a closed standard descriptor's number, and printed text would go into it.
 void occupy_standard_descriptors() {
   for (int const descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The wrong way round, so that its use is an error.
+    // Opened in the wrong direction, so that using it is an error.
     [[maybe_unused]] int const opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
@@ -47,11 +46,11 @@ void occupy_standard_descriptors() {
 }  // namespace
 
 int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body) {
-  // What is printed is the result; warnings do not belong there.
+  // Standard output has the result; warnings go to standard error.
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("[%l] %v");
   occupy_standard_descriptors();
-  // Both would end the run where it is: a write fails instead.
+  // Both signals would end the process; ignored, they become errors of the write.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
@@ -68,9 +67,9 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   } catch (DataError const& error) {
     fail(name, 2, error.what());
   } catch (std::bad_alloc const&) {
-    fail(name, 1, "the system has no memory left");
+    fail(name, 1, "out of memory");
   } catch (std::system_error const& error) {
-    // fmt's, too, where it cannot print.
+    // Also fmt's, if it cannot print.
     if (std::ferror(stdout) != 0) fail(name, OutputError(error.code().value()));
     fail(name, 1, error.what());
   } catch (std::exception const& error) {

@@ -8,11 +8,10 @@
 
 namespace granary::app {
 
-/// What main() does: calls `body` and gives the exit status. 0: all went well; 1: failed, or the matrix does not allow
-/// it (not positive definite, singular), or its output cannot be printed; 2: bad input; 128 + number: ended by a
-/// signal, or, as if by SIGPIPE, because nobody reads the standard output any more. An error is printed as one line,
-/// `name: what went wrong`. Writing to a closed pipe and beyond a limit of the size of files (SIGXFSZ) are errors of
-/// the write.
+/// Calls `body` and returns the exit status of main(). 0: success. 1: failure, including a matrix that is not positive
+/// definite or singular, and output that cannot be printed. 2: bad input. 128 + number: ended by a signal, or, as if by
+/// SIGPIPE, because the reader of standard output has ended. Prints an error as one line, `name: message`. Writing to a
+/// closed pipe, and beyond the file size limit (SIGXFSZ), are errors of the write.
 int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body);
 
 }  // namespace granary::app

@@ -11,19 +11,19 @@
 
 namespace granary::app {
 
-/// Progress on stderr, from construction to destruction: what is being done, tasks done, speed, time left. A line that
-/// changes five times a second where that is a terminal; or, wherever it is, a line every `seconds`.
+/// Shows progress on stderr while it lives: current phase, tasks done, speed, time left. On a terminal it redraws one
+/// line five times per second; with `seconds` it prints a line every so many seconds, to files too.
 class Progress {
  public:
   struct How {
-    bool quiet = false;  ///< nothing at all
-    double seconds = 0;  ///< 0: a line that changes, and nothing where stderr is no terminal
+    bool quiet = false;  ///< prints nothing
+    double seconds = 0;  ///< 0: redraws one line, and prints nothing if stderr is not a terminal
   };
-  /// `done` gives the number of tasks that have ended, of `tasks`; it is called on a thread of the line's own.
+  /// `done` returns the number of ended tasks, of `tasks`; it is called on the progress thread.
   Progress(std::string what, std::uint64_t tasks, double flops, How how, std::function<std::uint64_t()> done);
   Progress(Progress const&) = delete;
   Progress& operator=(Progress const&) = delete;
-  /// Takes the line that changes away.
+  /// Erases the line that is redrawn.
   ~Progress();
 
  private:
@@ -41,8 +41,8 @@ class Progress {
   std::thread m_thread;
 };
 
-/// `factoring  1234/5984 tasks  98.7 GFlop/s  12 s left`; the rate counts every task as an equal share of the flops.
-/// Once there were more tasks than that, as where a solution is refined, `solving  6012 tasks`.
+/// `factoring  1234/5984 tasks  98.7 GFlop/s  12 s left`; the rate assumes that all tasks have the same number of
+/// flops. With more tasks than expected, as in iterative refinement: `solving  6012 tasks`.
 [[nodiscard]] std::string format_progress(std::string const& what, std::uint64_t done, std::uint64_t tasks,
                                           double flops, double seconds);
 

@@ -27,7 +27,7 @@ void Report::residual(double result, std::string const& formula, double check_se
     throw Error(fmt::format("the check failed: {} is {:.3g}, not below {}", formula, result, residual_limit));
   }
   line("residual", fmt::format("{:.3g} = {}", result, formula));
-  line("check", fmt::format("{:.3f} s after the run, not counted above", check_seconds));
+  line("check", fmt::format("{:.3f} s, after the run and not included above", check_seconds));
   value("residual", result);
   value("check_seconds", check_seconds);
 }
@@ -71,7 +71,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   add_devices(run);
 }
 
-// What is generated counts in no bound on what the disk gives.
+// A generated input is not read from the disk, so no lower bound of disk traffic applies.
 void Report::add_traffic(RunFigures const& run, LeastTraffic const& least) {
   if (!least.reads_input) {
     line("read from disk", format_bytes(run.bytes_read));

@@ -17,7 +17,7 @@
 
 namespace granary::app {
 
-/// What a run did, whatever it computed.
+/// What a run did.
 struct RunFigures {
   std::size_t workers = 0;
   std::string scheduler;
@@ -33,22 +33,22 @@ struct RunFigures {
   double blocked_seconds = 0;  ///< likewise: by kernels of other workers, with Kokkos before 4.0
   double decision_seconds = 0;
   std::vector<DeviceFigures> devices = {};
-  Bytes device_memory = 0;  ///< limit for each, with what its lanes take
+  Bytes device_memory = 0;  ///< limit per device, including the workspace of its lanes
   unsigned device_lanes = 0;
   DeviceTraffic traffic = {};
 };
 
-/// The least that the operations read, to compare the run's traffic with where the matrices are in files.
+/// Lower bounds of the run's disk traffic, for matrices in files.
 struct LeastTraffic {
-  Bytes bound = 0;                               ///< of any order of the operations (io_bounds.hpp)
+  Bytes bound = 0;                               ///< for any order of the operations (io_bounds.hpp)
   std::optional<Bytes> nonsymmetric = {};        ///< the same without using symmetry
-  Bytes compulsory = 0;                          ///< to read, however large the memory is
-  std::optional<Bytes> compulsory_written = {};  ///< absent: as much
+  Bytes compulsory = 0;                          ///< bytes to read, however large the memory is
+  std::optional<Bytes> compulsory_written = {};  ///< absent: the same number
   bool reads_input = true;                       ///< from the disk; false: it is generated
   bool writes_output = true;
 };
 
-/// A run's summary, as lines for people and as JSON for programs, whose keys are stable.
+/// A run's summary, as text and as JSON with stable keys.
 class Report {
  public:
   void line(std::string const& name, std::string const& value);
@@ -56,8 +56,8 @@ class Report {
   void value(std::string const& key, Value const& value) {
     m_json[key] = value;
   }
-  /// Both: the scaled residual under "residual", for people with the formula that it is, and how long it took to
-  /// measure. Throws Error when it is not below what LAPACK's own tests accept.
+  /// Adds the scaled residual, as text with its formula and as "residual" in JSON, and the seconds of measuring it.
+  /// Throws Error if it is not below the limit of LAPACK's own tests.
   void residual(double value, std::string const& formula, double check_seconds);
   /// `flops`: real operations of the algorithm, for the rate.
   void add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops, LeastTraffic const& least);
@@ -65,11 +65,10 @@ class Report {
   [[nodiscard]] std::string const& text() const { return m_text; }
   [[nodiscard]] nlohmann::ordered_json const& values() const { return m_json; }
   [[nodiscard]] std::string json() const {
-    // A file's name may be no UTF-8.
+    // A file's name may not be valid UTF-8.
     return m_json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
-  /// Prints the text, unless the JSON is printed, and writes the JSON, as the options ask for them. Throws what
-  /// write_text does.
+  /// Writes the text or the JSON as the options ask. Throws what write_text throws.
   void publish(RunOptions const& options) const;
 
  private:
@@ -80,8 +79,8 @@ class Report {
   nlohmann::ordered_json m_json;
 };
 
-/// Adds a report's values to a trace: texts to the configuration, numbers to the totals, with the bounds under the
-/// names that docs/trace.md states.
+/// Adds a report's values to a trace: texts to the configuration, numbers to the totals. Bounds get the names in
+/// docs/trace.md.
 void describe(Trace& trace, nlohmann::ordered_json const& values);
 
 }  // namespace granary::app

@@ -14,7 +14,7 @@
 namespace granary::app {
 namespace {
 
-// Mean times of the tasks that ran, by codelet, operations and kind of worker.
+// Mean times of the run's tasks, by codelet, operations and kind of worker.
 class MeasuredTimes {
  public:
   explicit MeasuredTimes(Trace const& trace) {
@@ -72,7 +72,7 @@ void add_load_bounds(Trace& trace, std::size_t operations, Operations const& kno
 }  // namespace
 
 void add_bounds(Trace& trace, Operations const& operations) {
-  if (trace.dropped > 0) return;  // nor has memory room for all tasks
+  if (trace.dropped > 0) return;  // not all tasks were recorded
   GraphRecorder graph;
   operations.record(graph);
   add_time_bounds(trace, graph);

@@ -23,10 +23,10 @@ decltype(auto) with_scalar(ScalarType type, Function&& function) {
     case ScalarType::Complex128:
       return std::forward<Function>(function)(std::type_identity<Kokkos::complex<double>>{});
   }
-  throw InternalError("a matrix has elements of no known type");
+  throw InternalError("a matrix has elements of unknown type");
 }
 
-/// Real operations where `real` are done on elements of this type: 4 times as many where they are complex.
+/// Real operations that `real` operations take on elements of this type: 4 times as many if complex.
 [[nodiscard]] constexpr double operations_on(ScalarType type, double real) {
   return is_complex_type(type) ? 4 * real : real;
 }

@@ -23,7 +23,7 @@
 namespace granary::app {
 namespace {
 
-// SIGUSR1: where the run stands.
+// SIGUSR1 prints the state of the run.
 void print_state(Runtime const& runtime) {
   try {
     say(runtime.describe());
@@ -32,7 +32,7 @@ void print_state(Runtime const& runtime) {
   }
 }
 
-// While it lives, signals cancel the runtime's tasks and ask for their state.
+// While it lives, signals cancel the runtime's tasks or print their state.
 class CancelOnSignal {
  public:
   CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
@@ -51,10 +51,10 @@ class CancelOnSignal {
   SignalWatch& m_signals;
 };
 
-// One name for a file that may not be there yet, whatever it was called.
+// A canonical name, also for a file that does not exist yet.
 std::string place_of(std::string const& file) { return detail::follow_links(file); }
 
-// Gives a run's events its own clock, on which it ends after `elapsed`.
+// Shifts a run's events to a clock on which the run ends after `elapsed`.
 void count_from_start(Trace& trace, Duration elapsed) {
   auto const before = std::max(trace.end.time_since_epoch() - elapsed, Duration{0});
   auto const shift = [&](Instant& instant) { instant = std::max(instant - before, Instant{}); };
@@ -71,18 +71,17 @@ void count_from_start(Trace& trace, Duration elapsed) {
 
 bool ends_as_hdf5(std::string const& name) { return name.ends_with(".h5") || name.ends_with(".hdf5"); }
 
-// Without an ending a name promises nothing.
+// A name without an ending states no format.
 void check_output_name(std::string const& output, std::string const& dataset) {
   auto const file = output.substr(0, output.rfind(':'));
   if (file != output && ends_as_hdf5(file)) {
-    throw InvalidArgument(
-        fmt::format("an output is a file without a dataset; it will hold dataset {}: write {} instead of {}", dataset,
-                    file, output));
+    throw InvalidArgument(fmt::format(
+        "name the output without a dataset: it will hold dataset {}; write {} instead of {}", dataset, file, output));
   }
   if (ends_as_hdf5(output) || !std::filesystem::path(output).has_extension()) return;
   throw InvalidArgument(
       "the output " + output +
-      " would be an HDF5 file: let its name end in .h5 or .hdf5 (granary-matrix convert makes .npy of it)");
+      " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
 }
 
 }  // namespace
@@ -97,7 +96,7 @@ std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) 
   try {
     return std::make_shared<MatrixSink>(m_runtime.io(), *m_options.output, matrix);
   } catch (DataError const& error) {
-    // Of a file that HDF5 could not write, as on a full disk; the input is not to blame.
+    // HDF5 could not write, for example on a full disk: not a fault of the input.
     throw Error("cannot write " + *m_options.output + ": " + error.what());
   }
 }
@@ -158,10 +157,10 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
 
 void Session::write_events() {
   if (!m_options.trace && !m_options.report) return;
-  // Without a run that ended, what happened up to here.
+  // If the run did not end, the events up to now.
   auto& trace = m_events ? *m_events : m_events.emplace(m_runtime.trace());
   if (trace.dropped > 0) {
-    spdlog::warn("granary: {} events were not recorded: at most {} are (--trace-events)", trace.dropped,
+    spdlog::warn("granary: {} events were not recorded: the limit is {} (--trace-events)", trace.dropped,
                  m_runtime.options().trace_events);
   }
   describe(trace, m_figures);
@@ -174,7 +173,7 @@ void Session::keep_events() {
   try {
     write_events();
   } catch (std::exception const& error) {
-    spdlog::error("granary: what happened was not written: {}", error.what());
+    spdlog::error("granary: the trace or the report was not written: {}", error.what());
   }
 }
 
@@ -203,7 +202,7 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
     check_text_output(*file, files);
     auto const path = place_of(*file);
     if (std::ranges::find(outputs, path) != outputs.end()) {
-      throw InvalidArgument("what happened cannot be written to " + *file + ", which is another output");
+      throw InvalidArgument("a trace or a report cannot be written to " + *file + ", which is another output");
     }
     outputs.push_back(path);
   }
@@ -225,7 +224,7 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
       work(session);
     } catch (Error const&) {
       session.keep_events();
-      // What a cancelled run says on its way out is the signal's doing.
+      // A cancelled run fails because of the signal: report the signal.
       signals.check();
       throw;
     } catch (...) {
@@ -234,7 +233,7 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
     }
     session.write_events();
   } catch (DeviceLost const&) {
-    // Kokkos does not end without its device: it would end the process before anybody hears why.
+    // Kokkos cannot finalize without its device: it would end the process before the error is printed.
     if (*vendor_backend() != '\0') static_cast<void>(kokkos.release());
     throw;
   }

@@ -22,7 +22,7 @@
 
 namespace granary::app {
 
-/// A datum that is a number in the program's memory; it outlives this if tasks still use it.
+/// A datum that is one number in the program's memory; the number stays alive while tasks use it.
 class HostNumber {
  public:
   explicit HostNumber(Runtime& runtime);
@@ -31,7 +31,7 @@ class HostNumber {
   ~HostNumber() { m_submitter.release_data(m_id); }
 
   [[nodiscard]] DataId id() const { return m_id; }
-  /// To be read after Session::wait.
+  /// Valid after Session::wait.
   [[nodiscard]] double value() const { return *m_number; }
 
  private:
@@ -40,7 +40,7 @@ class HostNumber {
   DataId m_id;
 };
 
-/// What a program does on its runtime, with progress shown and signals obeyed.
+/// A program's work on its runtime, with progress and signal handling.
 class Session {
  public:
   Session(RunOptions const& options, SignalWatch& signals, Runtime& runtime)
@@ -49,19 +49,19 @@ class Session {
   [[nodiscard]] RunOptions const& options() const { return m_options; }
   [[nodiscard]] Runtime& runtime() { return m_runtime; }
   [[nodiscard]] Submitter& submitter() { return m_runtime.submitter(); }
-  /// The output, or null where none was asked for. Throws InvalidArgument, and Error when it cannot be written.
+  /// The output, or null without one. Throws InvalidArgument, and Error if it cannot be written.
   [[nodiscard]] std::shared_ptr<MatrixSink> make_sink(MatrixSinkOptions const& matrix);
-  /// Throws Error when scratch has no room for what memory does not hold of so many bytes of values, which live at once
-  /// and have no home.
+  /// Throws Error if the scratch directory has no room for the part of `values` that memory does not hold. `values`:
+  /// bytes of data without a home that live at the same time.
   void require_scratch(Bytes values) const;
-  /// Shows progress while the result lives: of the tasks to come, these many.
+  /// Shows progress of the next `tasks` tasks while the result lives.
   [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
-  /// Says so where the tiles are too few for the workers.
+  /// Warns if there are too few tiles for the workers.
   void warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const;
-  /// Runtime::wait; throws Interrupted when a signal has arrived.
+  /// Calls Runtime::wait; throws Interrupted if a signal has arrived.
   void wait();
-  /// Emits tasks that measure a residual (linalg/residual) and waits for it. Returns it scaled for a matrix of order
-  /// `n`, and the seconds that this took.
+  /// Submits tasks that measure a residual (linalg/residual) and waits. Returns the residual, scaled for a matrix of
+  /// order `n`, and the seconds that this took.
   template <class T, class Emit>
   [[nodiscard]] std::pair<double, double> residual(std::uint64_t n, Emit const& emit) {
     auto const start = std::chrono::steady_clock::now();
@@ -73,18 +73,18 @@ class Session {
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
     return {scaled_residual<T>(difference.value(), norm.value(), n), elapsed.count()};
   }
-  /// What has been done since `start`, the session's first work. Events that are written later are those up to here:
-  /// trace and report are of the run, without a check that follows.
+  /// What the session has done since `start`, its first work. Also ends the trace: trace and report cover the run
+  /// without a later check.
   [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start);
-  /// Puts the report's values beside the events that are written at the end, with bounds of the operations where these
-  /// are known: they must be valid until then.
+  /// Adds the report's values to the trace, and bounds of the operations if given: these must live until the trace is
+  /// written.
   void note(Report const& report, std::optional<Operations> operations) {
     m_figures = report.values();
     m_operations = std::move(operations);
   }
-  /// What happened, where it is asked for. Throws IoError.
+  /// Writes the trace and the report if requested. Throws IoError.
   void write_events();
-  /// The same while an exception passes: an error goes to the log.
+  /// The same while an exception propagates: errors go to the log.
   void keep_events();
 
  private:
@@ -96,14 +96,14 @@ class Session {
   std::optional<Trace> m_events;  // of the run, once it has ended
 };
 
-/// What can be found wrong before any work: outputs that are inputs or each other, directories that are not there,
-/// unknown policies, an output that is named like another format's file or like a dataset in it; `dataset` is what the
-/// output will hold. Gives the runtime's options. Throws InvalidArgument.
+/// Checks the options before any work: outputs that are inputs or equal, missing directories, unknown policies, an
+/// output whose name is that of another format or of a dataset. `dataset`: the dataset that the output will hold.
+/// Returns the runtime's options. Throws InvalidArgument.
 [[nodiscard]] RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput> const& inputs,
                                            std::string const& dataset);
 
-/// Calls `work` with a session on a runtime of these options; a signal cancels its tasks. Throws what `work` does, and
-/// Interrupted.
+/// Calls `work` with a session on a runtime with these options; a signal cancels its tasks. Throws what `work` throws,
+/// and Interrupted.
 void run_session(RunOptions const& options, RuntimeOptions const& runtime, SignalWatch& signals,
                  std::function<void(Session&)> const& work);
 

@@ -30,10 +30,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array watched{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
 constexpr std::chrono::milliseconds time_to_end(500);
 
-// A handler may only touch globals. A handler and not a blocked mask, because threads of BLAS are older than main().
+// A handler may only touch globals. Signals cannot be blocked instead: BLAS starts threads before main().
 int wake_descriptor = -1;
 std::atomic<int> first_signal = 0;
-std::atomic<int> signals = 0;  // that end the process
+std::atomic<int> signals = 0;  // those that end the process
 std::atomic<bool> state_wanted = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::array<struct sigaction, watched.size()> previous;
@@ -56,7 +56,7 @@ void note_signal(int signal) {
   errno = saved;
 }
 
-// Without the streams of the library, which another thread may hold, and without waiting for whoever should read.
+// Async-signal-safe: no stdio, whose lock another thread may hold, and no blocking on a slow reader.
 void say_if_possible(std::string const& text) {
   struct pollfd error {
     STDERR_FILENO, POLLOUT, 0
@@ -91,7 +91,7 @@ SignalWatch::SignalWatch() {
     action.sa_handler = note_signal;
     action.sa_flags = SA_RESTART;
     ::sigaction(watched[i], nullptr, &previous[i]);
-    // What is ignored, as under nohup, stays so.
+    // A signal that is ignored, as under nohup, stays ignored.
     if (previous[i].sa_handler != SIG_IGN) ::sigaction(watched[i], &action, nullptr);
   }
 }
@@ -99,7 +99,7 @@ SignalWatch::SignalWatch() {
 SignalWatch::~SignalWatch() {
   for (std::size_t i = 0; i < watched.size(); ++i) ::sigaction(watched[i], &previous[i], nullptr);
   end_server();
-  m_stop = true;  // only now: a call that does not return is ended, too
+  m_stop = true;  // only now: the process can still be ended while a call does not return
   wake_watcher();
   m_watcher.join();
   ::close(wake_descriptor);
@@ -166,7 +166,7 @@ void SignalWatch::serve() {
         if (m_tell_state) {
           m_tell_state();
         } else {
-          say("no tasks run at present\n");
+          say("no tasks are running\n");
         }
       }
       if (first_signal != 0 && m_function && !std::exchange(m_called, true)) m_function(Interrupted(first_signal));

@@ -21,13 +21,13 @@ class Interrupted : public Error {
   int m_signal;
 };
 
-/// From its construction to its destruction, ends the process at SIGINT, SIGTERM, SIGHUP and SIGQUIT, and passes
-/// SIGUSR1 on, which asks for the run's state. There is one at a time.
+/// While it lives, ends the process at SIGINT, SIGTERM, SIGHUP and SIGQUIT, and forwards SIGUSR1, which requests the
+/// run's state. There is one at a time.
 ///
-/// Who asked to be told (on_signal) has 0.5 s to end the run in order. After that, at a second signal, and at the
-/// first one where nobody asked, a thread of this removes what is half written (detail::abandon_partial_files) and ends
-/// the process with status 128 + number, whatever the other threads do: kernels, HDF5 and calls of the system do not
-/// return for a signal.
+/// The function given to on_signal has 0.5 s to end the run in order. After that, at a second signal, or at the first
+/// one without such a function, a thread removes incomplete files (detail::abandon_partial_files) and ends the process
+/// with status 128 + number. It does not wait for other threads: kernels, HDF5 and system calls do not return for a
+/// signal.
 class SignalWatch {
  public:
   SignalWatch();
@@ -35,13 +35,13 @@ class SignalWatch {
   SignalWatch& operator=(SignalWatch const&) = delete;
   ~SignalWatch();
 
-  /// Throws Interrupted when a signal has arrived.
+  /// Throws Interrupted if a signal has arrived.
   void check() const;
   /// From now on, the first signal also calls `function`, at once if it has arrived already; null: none. No call is
-  /// under way on return.
+  /// running on return.
   void on_signal(std::function<void(Interrupted const&)> function);
-  /// From now on, SIGUSR1 calls `function`, once for all that have arrived meanwhile; null: the answer is that nothing
-  /// runs. No call is under way on return.
+  /// From now on, SIGUSR1 calls `function`, once for all that arrived meanwhile; null: prints that nothing runs. No
+  /// call is running on return.
   void on_state_request(std::function<void()> function);
 
  private:
@@ -55,7 +55,7 @@ class SignalWatch {
   bool m_called = false;
   std::atomic<bool> m_has_function = false;
   std::atomic<bool> m_stop = false;
-  // The first thread only waits and ends the process; the second one makes calls, which may take their time.
+  // The first thread only waits and ends the process; the second one makes the calls, which may be slow.
   std::mutex m_work_mutex;
   std::condition_variable m_work;
   bool m_has_work = false;

@@ -49,19 +49,19 @@ std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, un
   auto smaller = grid.tile;
   while (smaller > least_tile && tiles_of(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
   if (tiles_of(smaller) < wanted) return std::nullopt;
-  return fmt::format("{} tiles of order {} leave some of {} workers without work: use smaller ones (--tile {})", tiles,
+  return fmt::format("{} tiles of size {} leave some of {} workers idle: use smaller tiles (--tile {})", tiles,
                      grid.tile, workers, smaller);
 }
 
 void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileGrid const& grid, ScalarType type) {
   auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
     throw MemoryLimitError(fmt::format(
-        "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the least is {} bytes ({} {}){}", what,
+        "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the minimum is {} bytes ({} {}){}", what,
         limit, grid.rows_in(0), grid.cols_in(0), name_of(type), least, option, least,
         limit < 1000 ? "; was a unit forgotten?" : ""));
   };
   auto const device = device_capacity(runtime);
-  // What devices use passes through host memory, beside what lies there for tasks.
+  // Data of devices pass through host memory, in addition to the data of tasks there.
   Bytes const passing = device > 0 ? need.datum : 0;
   Bytes const host = (*runtime.workers > 0 && device < need.device ? need.host : passing) + passing;
   if (device < need.device && *runtime.workers == 0) {

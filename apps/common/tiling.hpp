@@ -14,16 +14,16 @@
 
 namespace granary::app {
 
-/// The order of tiles for this matrix under a memory limit: as asked for, or else the order of the input's chunks if
-/// these are square and of 128 to 1024 rows, or else 512; one that was not asked for is halved, down to 32, while fewer
-/// than 48 tiles fit. Tiles are never larger than the matrix.
+/// The tile size for this matrix under a memory limit: `asked`; else the chunk size of the input, if its chunks are
+/// square with 128 to 1024 rows; else 512. A size that was not asked for is halved, down to 32, while fewer than 48
+/// tiles fit. Tiles are never larger than the matrix.
 [[nodiscard]] std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t> asked, Bytes memory);
 
-/// A sentence for whoever chose tiles so large that there are fewer than two for each CPU worker, with a size that
-/// gives enough; nothing for matrices of an order below 1024, and where tiles of 128 would not help.
+/// A warning if there are fewer than two tiles per CPU worker, with a sufficient tile size. None for matrices of an
+/// order below 1024, or if tiles of 128 are still too large.
 [[nodiscard]] std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, unsigned workers);
 
-/// Throws MemoryLimitError, naming the least limits, when there is no worker on whose memory the largest task fits.
+/// Throws MemoryLimitError, with the minimum limits, if the largest task fits no worker's memory.
 void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileGrid const& grid, ScalarType type);
 
 }  // namespace granary::app

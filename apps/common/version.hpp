@@ -8,13 +8,13 @@ namespace granary::app {
 struct Versions {
   std::string granary;
   std::string kokkos;
-  std::string kokkos_kernels;  ///< "none" where granary was built without
-  std::string hdf5;            ///< of the library that is loaded
+  std::string kokkos_kernels;  ///< "none" if granary was built without
+  std::string hdf5;            ///< of the loaded library
 };
 
 [[nodiscard]] Versions versions();
 
-/// The versions of granary and of what it was built with, a line each.
+/// The versions of granary and of its libraries, one per line.
 [[nodiscard]] std::string version_text();
 
 }  // namespace granary::app

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
                     "--upper")
         ->required();
     line.app().add_option("OUTPUT", options.output,
-                          "HDF5 file that gets the factor as dataset L; without it the factor is dropped at the end");
+                          "HDF5 file for the factor, dataset L; without it the factor is dropped at the end");
     line.app().add_flag("--upper", options.upper, "factor A = U^H U: the upper triangle is read, dataset U is written");
     line.add_run_options("measure the factor's residual, under the same memory limit");
     if (line.parse(argc, argv)) run_cholesky(options, signals).publish(options);

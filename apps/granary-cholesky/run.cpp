@@ -16,7 +16,7 @@
 namespace granary::app {
 namespace {
 
-// Everything that is known before any work.
+// The plan of the run, made before any work.
 struct Plan {
   CholeskyRunOptions const& options;
   MatrixInput input;
@@ -102,7 +102,7 @@ class Run {
     return report;
   }
 
-  // With an output, what is checked is what the file holds.
+  // With an output, the check reads the file back.
   void check(Report& report) {
     auto& runtime = m_session.runtime();
     auto a = add_file_matrix<T>(runtime, m_plan.grid, m_plan.part(), "A", m_source, nullptr);
@@ -131,7 +131,7 @@ class Run {
   TiledMatrix<T> m_factor;
 };
 
-// Counts the tasks; gives the memory that the largest takes.
+// Counts the tasks; returns the memory of the largest one.
 template <class T>
 MemoryNeed dry_run(Plan& plan) {
   DryRun factor;

@@ -14,8 +14,8 @@ struct CholeskyRunOptions : RunOptions {
   bool upper = false;
 };
 
-/// Factors the matrix, checks the factor where that is asked for, and gives the output its name. Throws granary's
-/// errors and Interrupted; then no output file is left behind and one that was there before is untouched.
+/// Factors the matrix, checks the factor if requested, and renames the complete output. Throws granary's errors and
+/// Interrupted; then no output file is left behind, and an older one is unchanged.
 [[nodiscard]] Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals);
 
 }  // namespace granary::app

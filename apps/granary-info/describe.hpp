@@ -7,8 +7,8 @@
 
 namespace granary::app {
 
-/// Everything that granary-info says; the keys are documented in docs/info.md. Sizes are in bytes, times in seconds;
-/// what is not known or not limited is null. Throws InvalidArgument for devices that there are not.
+/// The description that granary-info prints; docs/info.md documents the keys. Sizes are in bytes, times in seconds;
+/// unknown or unlimited values are null. Throws InvalidArgument for devices that do not exist.
 [[nodiscard]] nlohmann::ordered_json describe_machine(InfoOptions const& options);
 
 }  // namespace granary::app

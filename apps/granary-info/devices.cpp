@@ -23,7 +23,7 @@ std::string reason_for_none(RuntimeOptions const& options) {
   auto const api = make_vendor_api(&problem);
   if (!problem.empty()) return vendor + ": " + problem;
   if (api == nullptr || api->devices() == 0) return vendor + " finds no device";
-  return "'" + options.devices + "' was asked for";
+  return "'" + options.devices + "' was requested";
 }
 
 class TemporaryDirectory {
@@ -31,7 +31,7 @@ class TemporaryDirectory {
   TemporaryDirectory() {
     auto const pattern = std::filesystem::temp_directory_path() / "granary-info-XXXXXX";
     std::string name = pattern.string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error("cannot make " + name + ": " + std::strerror(errno));
+    if (::mkdtemp(name.data()) == nullptr) throw Error("cannot create " + name + ": " + std::strerror(errno));
     m_path = name;
   }
   ~TemporaryDirectory() {
@@ -46,7 +46,7 @@ class TemporaryDirectory {
   std::filesystem::path m_path;
 };
 
-// The links as a new machine's cache measures them; the machine's own cache gets them in place of what it knew.
+// Measures the links into an empty cache; its results then replace those in the machine's own cache.
 MachineCache measured_anew(RuntimeOptions options, Devices const& devices, std::vector<DeviceLink> const& links) {
   TemporaryDirectory const directory;
   auto const kept = options.models == models_off ? std::filesystem::path() : MachineCache(options, devices).file();

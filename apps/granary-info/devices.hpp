@@ -9,10 +9,10 @@
 
 namespace granary::app {
 
-/// The devices that a run with these options would use, or why there are none.
+/// The devices that a run with these options would use, or the reason why there are none.
 [[nodiscard]] nlohmann::ordered_json describe_devices(RuntimeOptions const& options, Devices const& devices);
 
-/// What a run with these options would know of its links; measured once where the runtime would, or anew.
+/// The links as a run with these options would know them: measured once if the runtime would measure, or again.
 [[nodiscard]] nlohmann::ordered_json describe_links(InfoOptions const& options, Devices const& devices);
 
 }  // namespace granary::app

@@ -16,14 +16,14 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
   std::string device_memory;
   std::string link_bandwidth;
   auto& runtime = options.runtime;
-  CLI::App app("The machine as granary sees it: what it was built with, cores, memories, devices, links, policies.",
-               "granary-info");
-  app.add_option("--json", options.json, "file that gets it as JSON; - for standard output, instead of the text");
-  app.add_flag("--measure", options.measure, "measure the links anew, also where they are known");
+  CLI::App app("Shows granary's build and the machine: cores, memories, devices, links, policies.", "granary-info");
+  app.add_option("--json", options.json, "write JSON to this file; -: to standard output instead of the text");
+  app.add_flag("--measure", options.measure, "measure the links again, even if they are known");
   app.add_option("--devices", runtime.devices,
                  "all, none, numbers such as 0,2, or host:N for N emulated ones (default: all)");
   app.add_option("--device-memory", device_memory, "limit for each device's memory, e.g. 4GiB");
-  app.add_option("--link-bandwidth", link_bandwidth, "of emulated devices' links, in bytes per second, e.g. 12GB/s");
+  app.add_option("--link-bandwidth", link_bandwidth,
+                 "bandwidth of emulated devices' links in bytes per second, e.g. 12GB/s");
   app.add_option("--scratch", runtime.scratch, "directory whose disk is shown (default: TMPDIR or /var/tmp)");
   app.add_option(
       "--models", runtime.models,

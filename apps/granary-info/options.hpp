@@ -8,14 +8,14 @@
 
 namespace granary::app {
 
-/// What the command line asks for.
+/// Options of the command line.
 struct InfoOptions {
   std::optional<std::string> json;  ///< a file, or "-" for standard output
-  bool measure = false;             ///< the links anew
+  bool measure = false;             ///< measure the links again
   RuntimeOptions runtime;
 };
 
-/// Reads the command line. Prints help or versions and returns nothing where that is asked for; throws InvalidArgument.
+/// Parses the command line. Returns nothing after printing help or versions on request; throws InvalidArgument.
 [[nodiscard]] std::optional<InfoOptions> parse_options(int argc, char const* const* argv);
 
 }  // namespace granary::app

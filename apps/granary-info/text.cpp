@@ -55,7 +55,7 @@ std::string software_text(Json const& of) {
                                 "4.0 or newer runs them at once)")) +
          line("Kokkos Kernels", word(of.at("kokkos_kernels"))) +
          line("BLAS", of.at("blas").at("name").get<std::string>() +
-                          (threads.is_null() ? "" : ", " + number_of(threads, "thread") + " a call outside runs")) +
+                          (threads.is_null() ? "" : ", " + number_of(threads, "thread") + " per call outside runs")) +
          line("tile kernels", of.at("host_tile_kernels")) + line("HDF5", of.at("hdf5")) +
          line("disk I/O", of.at("io_uring").get<bool>() ? "io_uring" : "thread pool; no io_uring here");
 }
@@ -132,7 +132,7 @@ std::string policies_text(Json const& policies) {
 }
 
 std::string models_text(Json const& models) {
-  if (models.at("file").is_null()) return line("models", "off: nothing is kept from run to run");
+  if (models.at("file").is_null()) return line("models", "off: nothing is kept between runs");
   return line("models", models.at("file").get<std::string>() + (models.at("exists").get<bool>() ? "" : " (not yet)"));
 }
 

@@ -7,7 +7,7 @@
 
 namespace granary::app {
 
-/// What `describe_machine` found, for people.
+/// The result of `describe_machine` as text.
 [[nodiscard]] std::string text_of(nlohmann::ordered_json const& description);
 
 }  // namespace granary::app

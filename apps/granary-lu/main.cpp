@@ -16,7 +16,7 @@ void add_arguments(CommandLine& line, LuRunOptions& options) {
           "(positive definite)")
       ->required();
   line.app().add_option("OUTPUT", options.output,
-                        "HDF5 file that gets the factors as datasets LU and pivots, in LAPACK's form; without it they "
+                        "HDF5 file for the factors, datasets LU and pivots in LAPACK's form; without it they "
                         "are dropped at the end");
   line.app().add_flag_callback(
       "--no-pivoting", [&options] { options.pivoting = false; },

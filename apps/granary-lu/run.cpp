@@ -22,7 +22,7 @@
 namespace granary::app {
 namespace {
 
-// Everything that is known before any work.
+// The plan of the run, made before any work.
 struct Plan {
   LuRunOptions const& options;
   MatrixInput input;
@@ -116,7 +116,7 @@ class Run {
     report.value("zero_pivot", *result.zero_pivot);
   }
 
-  // With an output, what is checked is what the file holds.
+  // With an output, the check reads the file back.
   void check(Report& report) {
     auto& runtime = m_session.runtime();
     auto const& grid = m_plan.grid;
@@ -143,7 +143,7 @@ class Run {
   TiledMatrix<T> m_lu;
 };
 
-// Counts the tasks; gives the memory that the largest takes.
+// Counts the tasks; returns the memory of the largest one.
 template <class T>
 MemoryNeed dry_run(Plan& plan) {
   DryRun factor;
@@ -170,7 +170,7 @@ Plan make_plan(LuRunOptions const& options) {
   plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
   plan.lu.inner_tile = options.inner_tile;
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
-  // Always without pivoting: there the growth says what the factors are worth.
+  // Always measured without pivoting: there the growth tells how accurate the factors are.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
   auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
     return choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });

@@ -18,12 +18,12 @@ struct LuRunOptions : RunOptions {
 
 struct LuResult {
   Report report;
-  std::optional<std::uint64_t> zero_pivot = {};  ///< the first, from 1; the factors are complete all the same
+  std::optional<std::uint64_t> zero_pivot = {};  ///< the first, counted from 1; the factors are complete nevertheless
 };
 
-/// Factors the matrix, checks the factors where that is asked for, and gives the output its name. Throws granary's
-/// errors (Singular when a factorization without pivoting meets a pivot that it cannot use) and Interrupted; then no
-/// output file is left behind and one that was there before is untouched.
+/// Factors the matrix, checks the factors if requested, and renames the complete output. Throws granary's errors
+/// (Singular if a factorization without pivoting meets an unusable pivot) and Interrupted; then no output file is left
+/// behind, and an older one is unchanged.
 [[nodiscard]] LuResult run_lu(LuRunOptions const& options, SignalWatch& signals);
 
 }  // namespace granary::app

@@ -30,7 +30,7 @@ ScalarType with_precision(ScalarType type, std::optional<bool> single) {
   return *single ? ScalarType::Float32 : ScalarType::Float64;
 }
 
-/// A matrix that is to be written.
+/// A matrix to write.
 class Input {
  public:
   static Input of_generated(GeneratedMatrix const& matrix, ScalarType type) {
@@ -49,7 +49,7 @@ class Input {
     input.m_file = info;
     return input;
   }
-  // The matrix that an argument names.
+  // Finds the matrix that an argument names.
   static Input find(std::string const& name, std::optional<bool> single) {
     std::error_code ignored;
     if (is_generated(name) && !std::filesystem::exists(name, ignored))
@@ -66,7 +66,7 @@ class Input {
     if (m_market) return {m_market->path};
     return m_file ? std::vector{m_file->path} : std::vector<std::string>{};
   }
-  // The order of tiles that suits it best.
+  // Its preferred tile size.
   [[nodiscard]] std::uint64_t natural_tile() const {
     constexpr std::uint64_t usual = 512;
     constexpr std::uint64_t least = 32;
@@ -90,8 +90,8 @@ class Input {
   std::optional<MatrixFileInfo> m_file;
 };
 
-// What the user wants; or the largest of the natural one and its halves with which the memory suffices, and for .npy,
-// of which a tile's rows lie apart, its doubles, too.
+// The requested tile size; otherwise the preferred one, halved until the memory suffices. For .npy, where the rows of a
+// tile are not contiguous in the file, it is doubled while the memory suffices.
 std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Format format, ScalarType type) {
   if (options.tile) return *options.tile;
   auto const wider = std::max(size_of(input.type), size_of(type));
@@ -112,14 +112,15 @@ void write(Input const& input, WriteOptions const& options) {
   auto const format = format_of(options.output);
   check_output(options.output, input.paths());
   if (options.dataset && format != Format::Hdf5)
-    throw InvalidArgument("--dataset names a matrix in an HDF5 file; " + options.output + " is none");
+    throw InvalidArgument("--dataset needs an HDF5 file as output, and " + options.output + " is not one");
   auto const type = with_precision(input.type, options.single_precision);
   auto const tile = choose_tile(input, options, format, type);
   auto const io = make_async_file_io();
   if (format == Format::Market) {
     if (input.is_market()) throw InvalidArgument("the input and the output are both Matrix Market files");
     if (type != input.type)
-      throw InvalidArgument("numbers in text have no precision: convert to a .npy file to round them");
+      throw InvalidArgument(
+          "a Matrix Market file keeps the precision of the input: convert to a .npy file to round the numbers");
     return write_matrix_market(*input.open(tile, io), options.output, options.memory);
   }
   TileGrid const grid{input.rows, input.cols, tile};

@@ -5,8 +5,8 @@
 
 namespace granary::app {
 
-/// Writes a matrix file from another, or from nothing. Throws InvalidArgument and DataError when the input is not what
-/// it should be, the output cannot be, or the memory does not suffice.
+/// Writes a matrix file from another one, or from a generated matrix. Throws InvalidArgument and DataError if the input
+/// is invalid, the output is impossible, or the memory does not suffice.
 void convert(ConvertOptions const& options);
 void generate(GenerateOptions const& options);
 

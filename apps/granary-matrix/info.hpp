@@ -7,7 +7,7 @@
 
 namespace granary::app {
 
-/// What is in a matrix file, as text for people or as JSON. Throws as list_matrices and open_matrix_market do.
+/// The matrices in a file, as text or as JSON. Throws like list_matrices and open_matrix_market.
 [[nodiscard]] std::string describe_file(InfoOptions const& options);
 
 }  // namespace granary::app

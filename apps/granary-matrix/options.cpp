@@ -11,7 +11,7 @@
 namespace granary::app {
 namespace {
 
-// The options of a program that writes; texts are turned into numbers after CLI11 has accepted the command line.
+// The options of a subcommand that writes; texts are parsed after CLI11 has accepted the command line.
 struct WriteArguments {
   WriteOptions options;
   std::string memory = "1GiB";
@@ -21,11 +21,11 @@ struct WriteArguments {
   void add_to(CLI::App& app) {
     app.add_option("OUT", options.output, "the file to write: .h5 or .hdf5, .npy, .mtx")->required();
     app.add_option("--tile", options.tile,
-                   "order of the tiles, which are an HDF5 file's chunks (default: the input's or 512)")
+                   "tile size, also the chunk size of an HDF5 file (default: the input's or 512)")
         ->transform(whole_number(1, 32768));
     app.add_option("--dataset", options.dataset, "name of the matrix in an HDF5 file (default: A)");
-    auto* const narrow = app.add_flag("--float", single, "write numbers of 32 bits");
-    app.add_flag("--double", two_words, "write numbers of 64 bits")->excludes(narrow);
+    auto* const narrow = app.add_flag("--float", single, "write single precision");
+    app.add_flag("--double", two_words, "write double precision")->excludes(narrow);
     app.add_option("--memory", memory, "limit for elements in memory, e.g. 512MiB or 150MB")->capture_default_str();
   }
   WriteOptions finish() {
@@ -53,16 +53,19 @@ struct GenerateArguments {
         ->required()
         ->check(CLI::IsMember({"general", "spd", "hilbert", "laplacian"}));
     app.add_option("SIZE", size,
-                   "order N; general: or ROWSxCOLS; laplacian: N points on a line or a grid of ROWSxCOLS points")
+                   "order N; general also ROWSxCOLS; laplacian: N points on a line, or a grid of ROWSxCOLS points")
         ->required();
-    app.add_option("--seed", seed, "general, spd: which matrix")->capture_default_str()->transform(whole_number(0));
+    app.add_option("--seed", seed, "general, spd: seed of the random elements")
+        ->capture_default_str()
+        ->transform(whole_number(0));
     app.add_option("--condition", condition, "spd: condition number in the 2-norm (default: diagonally dominant)");
-    app.add_option("--length", length, "laplacian: in spacings of the points")->capture_default_str();
-    app.add_option("--nugget", nugget, "hilbert, laplacian: is added to the diagonal")->capture_default_str();
-    app.add_flag("--complex", complex, "complex elements; spd is Hermitian then");
+    app.add_option("--length", length, "laplacian: correlation length, in spacings of the points")
+        ->capture_default_str();
+    app.add_option("--nugget", nugget, "hilbert, laplacian: added to the diagonal")->capture_default_str();
+    app.add_flag("--complex", complex, "complex elements; spd becomes Hermitian");
   }
 
-  // Of what is spelt here only the size may be malformed.
+  // Only the size can be malformed here.
   GeneratedMatrix named(std::string const& name) const {
     try {
       return parse_generated(name);
@@ -107,13 +110,13 @@ std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* a
   auto* const convert = app.add_subcommand("convert", "copies a matrix into a file of another format");
   convert
       ->add_option("IN", convert_options.input,
-                   "file.h5[:/dataset], file.npy, file.mtx, or a matrix that is computed, such as spd:1000:1e6")
+                   "file.h5[:/dataset], file.npy, file.mtx, or a generated matrix, such as spd:1000:1e6")
       ->required();
   convert_arguments.add_to(*convert);
 
   GenerateArguments generate_arguments;
   WriteArguments write_arguments;
-  auto* const generate = app.add_subcommand("generate", "writes a matrix that is computed");
+  auto* const generate = app.add_subcommand("generate", "writes a generated matrix");
   generate_arguments.add_to(*generate);
   write_arguments.add_to(*generate);
 

@@ -16,12 +16,12 @@ struct InfoOptions {
   bool json = false;
 };
 
-/// What both programs that write a matrix are told about it.
+/// Options of both subcommands that write a matrix.
 struct WriteOptions {
   std::string output;
   std::optional<std::uint64_t> tile = {};
   std::optional<std::string> dataset = {};
-  std::optional<bool> single_precision = {};  ///< absent: as the input is, or double
+  std::optional<bool> single_precision = {};  ///< absent: that of the input, or double
   Bytes memory = 0;
 };
 
@@ -38,7 +38,7 @@ struct GenerateOptions {
 
 using MatrixOptions = std::variant<InfoOptions, ConvertOptions, GenerateOptions>;
 
-/// Reads the command line. Nothing when it asks for help or the version, which is printed. Throws InvalidArgument.
+/// Parses the command line. Returns nothing after printing help or the version on request. Throws InvalidArgument.
 [[nodiscard]] std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* argv);
 
 }  // namespace granary::app

@@ -13,7 +13,7 @@ namespace granary::app {
 
 std::optional<Options> parse_options(int argc, char const* const* argv) {
   Options options;
-  CLI::App app("Performance models that granary has learnt from runs on this machine.", "granary-models");
+  CLI::App app("Shows and erases the performance models of runs on this machine.", "granary-models");
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", "granary " GRANARY_VERSION);
@@ -21,11 +21,11 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
                  "directory of the models (default: GRANARY_MODELS, or else granary in the user's cache directory)");
   app.add_option("--machine", options.machine, "another machine's id, as list prints it (default: this machine)");
   auto* list = app.add_subcommand("list", "the machines with models, and their files");
-  auto* show = app.add_subcommand("show", "a table of what is known of one machine");
+  auto* show = app.add_subcommand("show", "a table of the models of one machine");
   show->add_option("CODELET", options.codelet, "only this codelet");
-  auto* erase = app.add_subcommand("erase", "forget what is known of one machine");
-  auto* name = erase->add_option("--codelet", options.codelet, "only what is known of this codelet");
-  erase->add_flag("--all", options.all, "everything, links included")->excludes(name);
+  auto* erase = app.add_subcommand("erase", "erase models of one machine");
+  auto* name = erase->add_option("--codelet", options.codelet, "only the models of this codelet");
+  erase->add_flag("--all", options.all, "all models and link speeds")->excludes(name);
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
   options.action = list->parsed() ? Action::List : show->parsed() ? Action::Show : Action::Erase;
   if (erase->parsed() && !options.codelet && !options.all) {
@@ -38,7 +38,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   if (options.machine.empty()) options.machine = identify_machine().id();
   if (options.machine.find('/') != std::string::npos || options.machine.starts_with(".")) {
     throw InvalidArgument("'" + options.machine +
-                          "' is no machine's id; granary-models list prints those that are known");
+                          "' is not the id of a machine; granary-models list prints the known ids");
   }
   return options;
 }

@@ -8,17 +8,16 @@ namespace granary::app {
 
 enum class Action { List, Show, Erase };
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Options {
   Action action = Action::List;
   std::string directory;               ///< of the models of all machines
   std::string machine;                 ///< the id of one
-  std::optional<std::string> codelet;  ///< show and erase
-  bool all = false;                    ///< erase
+  std::optional<std::string> codelet;  ///< for show and erase
+  bool all = false;                    ///< for erase
 };
 
-/// Reads the command line. Prints help or the version and returns nothing where that is asked for; throws
-/// InvalidArgument.
+/// Parses the command line. Returns nothing after printing help or the version on request; throws InvalidArgument.
 [[nodiscard]] std::optional<Options> parse_options(int argc, char const* const* argv);
 
 }  // namespace granary::app

@@ -97,7 +97,7 @@ std::string erase_models(Options const& options) {
     if (error) throw Error("cannot erase " + file.string() + ": " + error.message());
     if (!erased) return nothing_known(options);
     std::filesystem::remove(file.string() + ".lock", error);
-    std::filesystem::remove(file.parent_path(), error);  // stays if others keep something there
+    std::filesystem::remove(file.parent_path(), error);  // stays if it holds other files
     return fmt::format("erased {}\n", file.string());
   }
   auto const models = read_models(file);

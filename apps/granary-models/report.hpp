@@ -7,14 +7,14 @@
 
 namespace granary::app {
 
-/// The machines that have a file of models, a line each; a damaged file is named as such.
+/// The machines that have a file of models, one per line; damaged files are marked.
 [[nodiscard]] std::string list_machines(Options const& options);
 
-/// A table of the machine's models and links. Throws InvalidArgument for a codelet that is not known, naming those that
-/// are, and DataError for a damaged file.
+/// A table of the machine's models and links. Throws InvalidArgument for an unknown codelet, with the known ones, and
+/// DataError for a damaged file.
 [[nodiscard]] std::string show_models(Options const& options);
 
-/// Erases, and says what. Throws as `show_models`; a damaged file can be erased with --all.
+/// Erases models, and returns a message about them. Throws like `show_models`; --all also erases a damaged file.
 [[nodiscard]] std::string erase_models(Options const& options);
 
 }  // namespace granary::app

@@ -74,7 +74,7 @@ Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set) {
     double const share = *memory.fraction * static_cast<double>(working_set) / static_cast<double>(nodes.size());
     platform.limit(std::max<Bytes>(1, static_cast<Bytes>(std::min(share, static_cast<double>(unbounded)))));
   } else if (memory.fraction) {
-    platform.limit(working_set);  // says what is wrong
+    platform.limit(working_set);  // throws if the limit is wrong
   }
   return platform.machine[nodes.empty() ? platform.home_node() : nodes.front()].capacity;
 }
@@ -183,7 +183,7 @@ class ProblemRuns {
     m_done(m_result);
   }
 
-  // The trace, if something is to be written from it.
+  // The trace, if a file is to be written from it.
   [[nodiscard]] Trace* wanted(Trace& trace) const { return m_options.trace || m_options.report ? &trace : nullptr; }
   void write(Trace& trace) const {
     if (wanted(trace) == nullptr) return;
@@ -192,7 +192,7 @@ class ProblemRuns {
     if (m_options.report) write_html_report(trace, *m_options.report);
   }
 
-  // The same for every seed when schedulers believe the truth.
+  // Schedulers that believe the true times get the same priorities for every seed.
   std::vector<std::int64_t> const& priorities_for(RunSettings const& settings) {
     if (m_options.priorities == "starpu") {
       if (m_priorities.empty()) m_priorities = starpu_cholesky_priorities(m_result.tiles);

@@ -11,7 +11,7 @@
 
 namespace granary::app {
 
-/// One configuration and what its runs gave: medians over the seeds; the links' traffic is that of the first seed.
+/// The results of one configuration: medians over the seeds; the links' traffic is that of the first seed.
 struct Result {
   std::string platform;
   std::string algorithm;
@@ -28,8 +28,8 @@ struct Result {
   Bytes working_set = 0;
   double upper_bound_flops = 0;  ///< per second; 0: not computed
   Bytes io_bound = 0;            ///< 0: none known, or data are used in place
-  Bytes compulsory = 0;          ///< loads; 0 where data are used in place
-  Bytes bus_limit = 0;           ///< what the links into the devices carry in the time of the upper bound
+  Bytes compulsory = 0;          ///< loads; 0 if data are used in place
+  Bytes bus_limit = 0;           ///< bytes that the links into the devices can carry in the time of the upper bound
   std::uint64_t tasks = 0;
   RunFigures figures;
   std::uint32_t seeds = 1;
@@ -38,11 +38,11 @@ struct Result {
   double seconds_max = 0;
 
   [[nodiscard]] double flops_per_second() const { return figures.seconds > 0 ? flops / figures.seconds : 0; }
-  /// The bytes that came to the devices, over the larger of the bounds; 0 without bounds.
+  /// Bytes received by the devices divided by the larger of the bounds; 0 without bounds.
   [[nodiscard]] double ratio() const;
 };
 
-/// Simulates every combination and tells of each as it ends. Throws InvalidArgument, Error.
+/// Simulates every combination and reports each as it ends. Throws InvalidArgument, Error.
 void run_experiment(Options const& options, std::function<void(Result const&)> const& done);
 
 }  // namespace granary::app

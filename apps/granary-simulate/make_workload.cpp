@@ -37,7 +37,7 @@ std::unique_ptr<Workload> make_stencil(Options const& options, Tiling const& til
   bool const solid = options.dimensions == 3;
   auto const face = solid ? tiling.tile * tiling.tile : tiling.tile;
   auto const elements = face * tiling.tile;
-  // A sum of 2 d + 1 neighbours, scaled.
+  // The sum of 2 d + 1 neighbours, scaled.
   double const flops = static_cast<double>(elements) * static_cast<double>(2 * options.dimensions + 2);
   return std::make_unique<Stencil>(Stencil::Options{.blocks = {tiling.tiles, tiling.tiles, solid ? tiling.tiles : 1},
                                                     .iterations = options.iterations,

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is read as text and turned into values after CLI11 has accepted the command line.
+// Read as text, and parsed after CLI11 has accepted the command line.
 struct Texts {
   std::map<std::string, std::string> lists{{"tiles", ""}, {"tile", ""}, {"memory", ""},
                                            {"gpus", ""},  {"cpus", ""}, {"depth", ""}};
@@ -41,15 +41,16 @@ struct Texts {
 };
 
 void add_problem(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("--platform", options.platform, "a shipped platform's name, or a file: docs/platforms.md");
+  app.add_option("--platform", options.platform, "a shipped platform's name, or a file (docs/platforms.md)");
   app.add_option("--algorithm", options.algorithm, fmt::format("one of {}", fmt::join(algorithm_names(), ", ")))
       ->capture_default_str();
-  app.add_option("--graph", options.graph, "task graph to schedule, JSON: docs/simulate.md (means --algorithm graph)");
+  app.add_option("--graph", options.graph,
+                 "task graph to schedule, JSON (docs/simulate.md); implies --algorithm graph");
   app.add_option("--tiles", texts.lists["tiles"],
-                 "tiles in a row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
-  app.add_option("--tile", texts.lists["tile"], "order of the tiles, or a list (default: 960)");
+                 "tiles per row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
+  app.add_option("--tile", texts.lists["tile"], "tile size, or a list (default: 960)");
   app.add_option("--inner-tile", options.inner_tile,
-                 "cholesky, lu: order of the sub-tiles of tasks that may run as finer graphs on several cores, "
+                 "cholesky, lu: sub-tile size; large tasks may run as finer graphs on several cores, "
                  "docs/hierarchical.md (default: none)")
       ->transform(whole_number(0));
   app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
@@ -60,7 +61,7 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str()
       ->transform(whole_number(2, 3));
   app.add_option("--levels", options.levels, "tree: levels")->capture_default_str()->transform(whole_number(1, 16));
-  app.add_option("--graph-seed", options.graph_seed, "random, tree: which graph")
+  app.add_option("--graph-seed", options.graph_seed, "random, tree: seed of the graph")
       ->capture_default_str()
       ->transform(whole_number(0));
 }
@@ -68,51 +69,53 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--scheduler", texts.schedulers, "schedulers, as NAME or NAME:KEY=VALUE:..., separated by commas")
       ->capture_default_str();
-  app.add_option("--eviction", texts.evictions,
-                 "eviction policies, likewise (default: the one that goes with the scheduler)");
-  app.add_option("--memory", texts.lists["memory"],
-                 "memory of each device, or a list: sizes such as 512MiB, or fractions of the working set, which the "
-                 "devices share (default: the platform's)");
-  app.add_option("--gpus", texts.lists["gpus"], "how many of the platform's devices, or a list (default: all)");
-  app.add_option("--cpus", texts.lists["cpus"], "how many of the platform's CPU workers, or a list (default: all)");
-  app.add_option("--depth", texts.lists["depth"],
-                 "tasks whose data are fetched ahead of the workers, or a list (default: the platform's, or else 4)");
+  app.add_option("--eviction", texts.evictions, "eviction policies, likewise (default: the scheduler's own)");
+  app.add_option(
+      "--memory", texts.lists["memory"],
+      "memory of each device, or a list: sizes such as 512MiB, or fractions of the working set, shared by the "
+      "devices (default: the platform's)");
+  app.add_option("--gpus", texts.lists["gpus"], "number of the platform's devices, or a list (default: all)");
+  app.add_option("--cpus", texts.lists["cpus"], "number of the platform's CPU workers, or a list (default: all)");
+  app.add_option(
+      "--depth", texts.lists["depth"],
+      "number of tasks per worker group whose data are prefetched, or a list (default: the platform's, or else 4)");
   app.add_option("--max-live-tasks", options.max_live_tasks,
-                 "let tasks be submitted only while fewer of them have not ended, as in a real run (default: all tasks "
-                 "are there from the beginning)")
+                 "limit of submitted tasks that have not ended, as in a real run (default: all tasks "
+                 "are submitted at the start)")
       ->transform(whole_number(1));
-  app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, say tiles=8:32:4");
+  app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, e.g. tiles=8:32:4");
   app.add_option("--seeds", options.seeds, "runs of each configuration with seeds 0, 1, ...; medians are shown")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--jitter", options.jitter,
-                 "kernels take a random factor in [1-X, 1+X] of their times, X below 1 (default: the platform's)");
+                 "kernel times are multiplied by a random factor in [1-X, 1+X], X below 1 (default: the platform's)");
   app.add_option("--estimator-error", options.estimator_error,
-                 "schedulers believe kernel times that are wrong by up to this part, below 1")
+                 "schedulers' estimates of kernel times are wrong by up to this fraction, below 1")
       ->capture_default_str();
-  app.add_option("--charge-decisions", texts.charge, "virtual time of decisions: none, measured, or a time per task")
+  app.add_option("--charge-decisions", texts.charge,
+                 "virtual time of scheduling decisions: none, measured, or a time per task")
       ->capture_default_str();
-  app.add_flag("!--no-bounds", options.bounds,
-               "do not compute the upper bound, which takes long for very large graphs");
+  app.add_flag("!--no-bounds", options.bounds, "do not compute the upper bound, which is slow for very large graphs");
 }
 
 void add_output(CLI::App& app, Options& options) {
-  app.add_option("--csv", options.csv, "file that gets the runs as CSV; - for standard output, instead of the table");
+  app.add_option("--csv", options.csv,
+                 "write the runs as CSV to this file; -: to standard output instead of the table");
   app.add_option("--json", options.json,
-                 "file that gets the runs as JSON; - for standard output, instead of the table");
-  app.add_option("--order", options.order, "file that gets the order of execution as CSV, of a single run");
+                 "write the runs as JSON to this file; -: to standard output instead of the table");
+  app.add_option("--order", options.order, "write the order of execution of a single run as CSV to this file");
   app.add_option("--trace", options.trace,
-                 "file that gets what happened in a single run: .json for Perfetto, .paje for ViTE, docs/trace.md");
-  app.add_option("--report", options.report, "file that gets a page of HTML that shows a single run, docs/report.md");
-  app.add_option("--save-graph", options.save_graph, "file that gets the task graph as JSON, of a single problem");
-  app.add_flag("--force", options.force, "write over files that exist");
+                 "write a trace of a single run to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
+  app.add_option("--report", options.report, "write a report of a single run to this .html file (docs/report.md)");
+  app.add_option("--save-graph", options.save_graph, "write the task graph of a single problem as JSON to this file");
+  app.add_flag("--force", options.force, "overwrite existing files");
   app.add_option(
          "--priorities", options.priorities,
          "bottom-level; for --algorithm cholesky also library: those of granary's own factorization, and starpu: "
          "those of StarPU's example")
       ->capture_default_str()
       ->check(CLI::IsMember({"bottom-level", "library", "starpu"}));
-  app.add_option("--load", options.load, "shared library whose policies register themselves; may be repeated");
+  app.add_option("--load", options.load, "shared library that registers policies; may be repeated");
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
   app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
 }
@@ -125,7 +128,7 @@ void apply_sweeps(Texts& texts) {
       throw InvalidArgument("malformed sweep '" + sweep +
                             "': write KEY=VALUES with KEY one of cpus, depth, gpus, memory, tile, tiles");
     }
-    if (!list->second.empty()) throw InvalidArgument("the values of " + list->first + " are stated twice");
+    if (!list->second.empty()) throw InvalidArgument("the values of " + list->first + " are given twice");
     list->second = sweep.substr(equals + 1);
     if (list->second.empty()) throw InvalidArgument("the sweep '" + sweep + "' has no values");
   }
@@ -151,7 +154,7 @@ void take_texts(Options& options, Texts& texts) {
   options.schedulers = parse_names(texts.schedulers, "schedulers");
   if (!texts.evictions.empty()) options.evictions = parse_names(texts.evictions, "eviction policies");
   if (texts.precision != "s" && texts.precision != "d") {
-    throw InvalidArgument("unknown precision '" + texts.precision + "': it is s or d");
+    throw InvalidArgument("unknown precision '" + texts.precision + "': use s or d");
   }
   options.single_precision = texts.precision == "s";
   options.charge_decisions = parse_decision_cost(texts.charge);
@@ -173,17 +176,17 @@ void check_names(Options& options) {
   if (options.inner_tile != 0 && !factorization) {
     throw InvalidArgument("--inner-tile is for Cholesky and LU factorizations, not " + options.algorithm);
   }
-  // A task that is shared ends before the times of one worker allow.
+  // A shared task may end earlier than the times of one worker allow.
   if (options.inner_tile != 0) options.bounds = false;
   auto const check_share = [](char const* option, double value) {
     if (!(value >= 0 && value < 1))
-      throw InvalidArgument(fmt::format("{} is {}, not from 0 to below 1", option, value));
+      throw InvalidArgument(fmt::format("{} is {}; it must be at least 0 and below 1", option, value));
   };
   check_share("--estimator-error", options.estimator_error);
   if (options.jitter) check_share("--jitter", *options.jitter);
 }
 
-// Its static objects register its policies.
+// The library's static objects register its policies.
 void load_policies(std::string const& library) {
   if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     char const* const reason = dlerror();
@@ -216,18 +219,18 @@ void check_outputs(Options const& options) {
   }
   auto const runs = options.combinations() * options.seeds;
   if (options.order && runs > 1) {
-    throw InvalidArgument(fmt::format("--order writes the order of one run, but {} are asked for", runs));
+    throw InvalidArgument(fmt::format("--order needs a single run, but {} were requested", runs));
   }
   if (options.trace) static_cast<void>(trace_format(*options.trace));
   if (options.trace && runs > 1) {
-    throw InvalidArgument(fmt::format("--trace writes what happened in one run, but {} are asked for", runs));
+    throw InvalidArgument(fmt::format("--trace needs a single run, but {} were requested", runs));
   }
   if (options.report) check_report_path(*options.report);
   if (options.report && runs > 1) {
-    throw InvalidArgument(fmt::format("--report shows one run, but {} are asked for", runs));
+    throw InvalidArgument(fmt::format("--report needs a single run, but {} were requested", runs));
   }
   if (options.save_graph && options.tiles.size() * options.tile.size() > 1) {
-    throw InvalidArgument("--save-graph writes one graph, but several sizes are asked for");
+    throw InvalidArgument("--save-graph needs a single problem size, but several were requested");
   }
 }
 

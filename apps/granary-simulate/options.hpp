@@ -10,9 +10,9 @@
 
 namespace granary::app {
 
-/// What the command line asks for. Every combination of the lists is simulated.
+/// Options of the command line. Every combination of the lists is simulated.
 struct Options {
-  bool list = false;  ///< print what is known, and nothing else
+  bool list = false;  ///< print the known names, and nothing else
   std::string platform;
   std::string algorithm = "cholesky";
   std::optional<std::string> graph;
@@ -46,14 +46,13 @@ struct Options {
   std::vector<std::string> load;
   bool force = false;
 
-  /// For people, on the standard output: not where a file goes there.
+  /// True if text for people may go to standard output: false if a file goes there.
   [[nodiscard]] bool prints_table() const;
-  /// How many configurations there are, seeds left aside.
+  /// Number of configurations, without the seeds.
   [[nodiscard]] std::size_t combinations() const;
 };
 
-/// Reads the command line. Prints help or the version and returns nothing where that is asked for; throws
-/// InvalidArgument.
+/// Parses the command line. Returns nothing after printing help or the version on request; throws InvalidArgument.
 [[nodiscard]] std::optional<Options> parse_options(int argc, char const* const* argv);
 
 }  // namespace granary::app

@@ -15,10 +15,10 @@ namespace granary::app {
 /// The tasks of a run in the order in which they started.
 class OrderTrace {
  public:
-  /// To be called when a task ends: SimulatorOptions::on_task_end.
+  /// Call it when a task ends: SimulatorOptions::on_task_end.
   void add(Planner const& planner, TaskId task, WorkerId worker, Instant start, Instant end);
-  /// CSV with a header line; row and column are those of the tile that the task writes, empty where its name has none.
-  /// The iteration counts the tasks that wrote the datum before.
+  /// CSV with a header line. Row and column are those of the tile that the task writes, empty if its name has none. The
+  /// iteration is the number of earlier tasks that wrote the datum.
   [[nodiscard]] std::string to_csv(Machine const& machine);
 
  private:
@@ -36,7 +36,7 @@ class OrderTrace {
   std::vector<std::uint32_t> m_writes;  // by datum
 };
 
-/// The first two coordinates of a name such as `A(3, 2)`; empty ones without.
+/// The first two coordinates in a name such as `A(3, 2)`; empty without any.
 [[nodiscard]] std::pair<std::string, std::string> tile_coordinates(std::string_view name);
 
 }  // namespace granary::app

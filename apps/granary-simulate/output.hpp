@@ -8,18 +8,18 @@
 
 namespace granary::app {
 
-/// The table's lines; `widest` is the width of its column of schedulers.
+/// The table's lines; `widest` is the width of the scheduler column.
 [[nodiscard]] std::string table_header(std::size_t widest);
 [[nodiscard]] std::string table_row(Result const& result, std::size_t widest);
 
-/// For programs; the keys are stable.
+/// JSON with stable keys.
 [[nodiscard]] std::string format_json(std::vector<Result> const& results);
-/// The same but for the links' traffic, a line each behind a header.
+/// The same as CSV without the links' traffic: one line per configuration and a header.
 [[nodiscard]] std::string format_csv(std::vector<Result> const& results);
-/// Quoted where it must be.
+/// Quotes the text if CSV requires it.
 [[nodiscard]] std::string csv_field(std::string const& text);
 
-/// What --list prints.
+/// The output of --list.
 [[nodiscard]] std::string format_known();
 
 }  // namespace granary::app

@@ -18,7 +18,7 @@ namespace {
 
 void never_called(KernelCall const&) { throw InternalError("a recorded task's kernel was called"); }
 
-// Gives codelets the kernels that the platform has times for.
+// Gives a codelet a kernel for each kind of worker with times in the platform.
 class KindsOfPlatform final : public Submitter {
  public:
   KindsOfPlatform(GraphRecorder& target, PlatformTruth const& truth) : m_target(target), m_truth(truth) {}
@@ -153,8 +153,8 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
   }
   if (total < seconds(longest_duration)) return;
   throw InvalidArgument(fmt::format(
-      "the tasks and transfers take up to {:.3g} s on platform '{}' where nothing runs at once; {:.3g} s can "
-      "be counted",
+      "the tasks and transfers take up to {:.3g} s on platform '{}' one after the other; the maximum is {:.3g} "
+      "s",
       total, platform.name, seconds(longest_duration)));
 }
 

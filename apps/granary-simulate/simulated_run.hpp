@@ -16,7 +16,7 @@
 
 namespace granary::app {
 
-/// A problem on a platform, with what every run of it needs.
+/// A problem on a platform, and the inputs of all its runs.
 struct Case {
   Platform const& platform;
   Workload const& workload;
@@ -25,12 +25,12 @@ struct Case {
   std::uint64_t tasks;
 };
 
-/// How to run it.
+/// The options of one run.
 struct RunSettings {
   std::string scheduler;
   std::string eviction;
   PlannerOptions planner;
-  std::uint64_t max_live_tasks = 0;  ///< as SimulatorOptions has it
+  std::uint64_t max_live_tasks = 0;  ///< as in SimulatorOptions
   DecisionCost charge_decisions;
   std::optional<double> jitter;
   double estimator_error = 0;
@@ -44,34 +44,34 @@ struct LinkTraffic {
   Bytes bytes = 0;
 };
 
-/// What one run amounted to.
+/// The results of one run.
 struct RunFigures {
   double seconds = 0;
-  Bytes host_to_device = 0;  ///< and reads from a disk
+  Bytes host_to_device = 0;  ///< includes reads from a disk
   Bytes device_to_device = 0;
-  Bytes device_to_host = 0;  ///< and writes to a disk
+  Bytes device_to_host = 0;  ///< includes writes to a disk
   Bytes total = 0;
   std::uint64_t evictions = 0;
   std::uint64_t reloads = 0;
   double idle_seconds = 0;  ///< summed over the workers
   double decision_seconds = 0;
   double wall_seconds = 0;
-  std::vector<LinkTraffic> links;                        ///< those that were used
+  std::vector<LinkTraffic> links;                        ///< links that were used
   std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
 };
 
-/// Simulates it. Throws what Submitter documents, Error when not every task ran; `trace`, if any, then holds what
-/// happened up to there.
+/// Simulates it. Throws what Submitter documents, and Error if not every task ran; `trace`, if any, then holds the
+/// events up to there.
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
                                   Trace* trace = nullptr);
 
-/// Throws InvalidArgument unless all tasks and their transfers, one after the other and each where it takes longest,
-/// end before `longest_duration`: schedulers add up such times. O(tasks x models of workers).
+/// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
+/// `longest_duration`: schedulers add up such times. O(tasks x models of workers).
 void require_countable_time(GraphRecorder const& graph, Platform const& platform, Precision precision);
 
 /// The tasks, with kernels for the kinds of workers that run them on the platform.
 [[nodiscard]] GraphRecorder record(Workload const& workload, Platform const& platform, Precision precision);
-/// Bottom levels by what schedulers believe, each task on the fastest kind of worker.
+/// Bottom levels with the schedulers' estimates, each task on its fastest kind of worker.
 [[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
                                                       Precision precision, RunSettings const& settings);
 

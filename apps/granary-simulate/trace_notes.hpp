@@ -7,7 +7,7 @@
 
 namespace granary::app {
 
-/// Adds the configuration to the trace, and the totals with the bounds that are known.
+/// Adds the configuration, the totals and the known bounds to the trace.
 void describe(Trace& trace, Result const& result);
 
 }  // namespace granary::app

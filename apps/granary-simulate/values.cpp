@@ -33,7 +33,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-// Calls add(value) for each value of a list of values and ranges; `parse` reads one, `malformed` throws.
+// Calls add(value) for each value of a list of values and ranges; `parse` parses one, `malformed` throws.
 template <class Parse, class Add, class Malformed>
 void for_each_value(std::string_view text, Parse const& parse, Add const& add, Malformed const& malformed) {
   std::size_t count = 0;
@@ -48,7 +48,7 @@ void for_each_value(std::string_view text, Parse const& parse, Add const& add, M
     if (steps >= static_cast<double>(most_values)) malformed();
     count += static_cast<std::size_t>(steps) + 1;
     if (count > most_values) malformed();
-    // The margin is for steps such as 0.1.
+    // The margin allows for rounding of steps such as 0.1.
     for (std::size_t i = 0; i <= static_cast<std::size_t>(steps + 1e-9); ++i) {
       add(first + static_cast<decltype(step)>(i) * step);
     }

@@ -12,19 +12,20 @@
 
 namespace granary::app {
 
-/// The memory of each device: a size, or a part of the working set that the devices share; neither: the platform's.
+/// The memory of each device: a size, or a fraction of the working set that the devices share; neither: the platform's.
 struct Memory {
   std::optional<Bytes> size;
   std::optional<double> fraction;
 };
 
-/// The members of a list `a,b,c`. Throws InvalidArgument, naming `what`, when one is empty.
+/// The members of a list `a,b,c`. Throws InvalidArgument with `what` if one is empty.
 [[nodiscard]] std::vector<std::string> parse_names(std::string_view text, std::string_view what);
-/// `8`, `8,16`, `8:32:4` (both ends, if the steps hit the last) or a list of these; each in [least, most]. Throws
-/// InvalidArgument, naming `what` and the text.
+/// `8`, `8,16`, `8:32:4` (both ends included, if the steps hit the last) or a list of these; each in [least, most].
+/// Throws InvalidArgument with `what` and the text.
 [[nodiscard]] std::vector<std::uint64_t> parse_counts(std::string_view text, std::string_view what, std::uint64_t least,
                                                       std::uint64_t most);
-/// Likewise: sizes have a unit (512MiB), fractions of the working set have none (0.25); ranges are of either.
+/// Likewise for memory: sizes have a unit (512MiB), fractions of the working set have none (0.25); a range has one
+/// kind.
 [[nodiscard]] std::vector<Memory> parse_memory(std::string_view text);
 /// `none`, `measured` or a time such as 500ns, 1.5us, 2ms, 0.1s.
 [[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);

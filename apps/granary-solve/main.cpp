@@ -14,9 +14,8 @@ int main(int argc, char** argv) {
     line.app()
         .add_option("B", options.b, "right-hand sides, as many rows: file.h5[:/dataset], file.npy or general:NxK")
         ->required();
-    line.app().add_option(
-        "X", options.output,
-        "HDF5 file that gets the solution as dataset X; without it the solution is dropped at the end");
+    line.app().add_option("X", options.output,
+                          "HDF5 file for the solution, dataset X; without it the solution is dropped at the end");
     line.app().add_flag(
         "--spd", options.spd,
         "A is Hermitian (real: symmetric) positive definite: Cholesky; only its lower triangle is read");

@@ -18,7 +18,7 @@
 namespace granary::app {
 namespace {
 
-// Everything that is known before any work.
+// The plan of the run, made before any work.
 struct Plan {
   SolveOptions const& options;
   MatrixInput a;
@@ -32,7 +32,7 @@ struct Plan {
 
   [[nodiscard]] MatrixPart part() const { return options.spd ? MatrixPart::Lower : MatrixPart::All; }
   [[nodiscard]] CholeskyOptions cholesky() const { return {.order = lu.order}; }
-  // Of A, which have no home.
+  // The factors have no home.
   [[nodiscard]] Bytes bytes_of_factors() const {
     auto const element = size_of(a.type);
     auto const bytes = options.spd ? cholesky_compulsory(grid.rows, element) : lu_compulsory(grid.rows, element);
@@ -150,7 +150,7 @@ class Run {
     return report;
   }
 
-  // With an output, what is checked is what the file holds.
+  // With an output, the check reads the file back.
   void check(Report& report) {
     if (m_sink) {
       m_x.release(m_session.submitter());
@@ -180,7 +180,7 @@ class Run {
   TiledMatrix<T> m_x;
 };
 
-// What mixed precision may end with is the solve in double precision, whose tasks are the largest.
+// Mixed precision may fall back to double precision, whose tasks are the largest.
 template <class T>
 void emit_dry_solve(DryRun& solve, Plan const& plan) {
   TaskEmitter tasks(solve);
@@ -201,7 +201,7 @@ void emit_dry_solve(DryRun& solve, Plan const& plan) {
   }
 }
 
-// What mixed precision does before, beside tasks of half the size.
+// The tasks of mixed precision before a fallback, which are half the size.
 template <class T>
 void emit_dry_conversion(DryRun& dry, Plan const& plan) {
   if constexpr (sizeof(RealOf<T>) == sizeof(double)) {
@@ -216,8 +216,8 @@ void emit_dry_conversion(DryRun& dry, Plan const& plan) {
   }
 }
 
-// For the report's bounds, where the tasks are known beforehand. No I/O bound is known of the factorization and the
-// solves together.
+// For the report's bounds, if the tasks are known in advance. No I/O bound is known for a factorization and its solves
+// together.
 std::optional<Operations> operations_of(Plan const& plan) {
   if (plan.options.mixed) return std::nullopt;
   auto const n = plan.grid.rows;
@@ -234,7 +234,7 @@ std::optional<Operations> operations_of(Plan const& plan) {
                                   n * plan.columns.cols * element};
 }
 
-// Counts the tasks; gives the memory that the largest takes.
+// Counts the tasks; returns the memory of the largest one.
 template <class T>
 MemoryNeed dry_run(Plan& plan) {
   DryRun solve;

@@ -16,9 +16,8 @@ struct SolveOptions : RunOptions {
   bool mixed = false;
 };
 
-/// Solves A X = B, checks X where that is asked for, and gives the output its name. Throws granary's errors
-/// (NotPositiveDefinite, Singular) and Interrupted; then no output file is left behind and one that was there before is
-/// untouched.
+/// Solves A X = B, checks X if requested, and renames the complete output. Throws granary's errors
+/// (NotPositiveDefinite, Singular) and Interrupted; then no output file is left behind, and an older one is unchanged.
 [[nodiscard]] Report run_solve(SolveOptions const& options, SignalWatch& signals);
 
 }  // namespace granary::app

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Factors a matrix on emulated devices whose memories together hold a quarter of it and whose links are throttled, with granary-cholesky, and simulates
-each run with granary-simulate on a platform file that is made of what the run measured; one CSV line per number of devices and scheduler: bytes by kind of
-link, seconds, and the CPU time of the process. docs/devices.md says what the emulation is, docs/simulate.md what the comparison rests on.
+each run with granary-simulate on a platform file that is generated from the run's measurements; one CSV line per number of devices and scheduler: bytes by kind of
+link, seconds, and the CPU time of the process. docs/devices.md describes the emulation, docs/simulate.md the method of the comparison.
 
   bench/devices/devices.py --bin build/bin --directory /some/disk --output bench/devices/devices.csv
 """
@@ -23,8 +23,8 @@ COLUMNS = (["n", "tile", "devices", "lanes", "device_memory_bytes", "link_bandwi
            + ["engine_seconds", "engine_seconds_min", "engine_seconds_max", "engine_cpu_seconds", "seeds", "jitter"]
            + [f"simulated_bytes_{kind}" for kind in KINDS] + ["simulated_bytes", "simulated_seconds", "bytes_ratio", "seconds_ratio"]
            + ["cpu", "cores", "memory", "kernel"])
-DEVICE_WIDTH = 2  # copies that the runtime has under way at once on a device's link
-DEVICE_ISSUE = 2  # tasks that it hands each lane
+DEVICE_WIDTH = 2  # copies in flight on a device's link
+DEVICE_ISSUE = 2  # tasks issued to each lane
 
 
 def parse():
@@ -32,12 +32,12 @@ def parse():
     add_arguments(parser, tile=128, schedulers=["eager", "lws", "dmdas", "dmdar", "darts", "superblock"], runs=3)
     parser.add_argument("--n", type=int, default=2048)
     parser.add_argument("--devices", nargs="+", type=int, default=[1, 2, 4])
-    parser.add_argument("--lanes", type=int, default=1, help="of each device")
-    parser.add_argument("--share", type=float, default=0.25, help="of the lower triangle's tiles that all devices hold together")
+    parser.add_argument("--lanes", type=int, default=1, help="lanes of each device")
+    parser.add_argument("--share", type=float, default=0.25, help="share of the lower triangle's tiles that fit in the memories of all devices together")
     parser.add_argument("--depth", type=int, default=4)
-    parser.add_argument("--link-megabytes", type=int, default=15, help="of each link of a device, in MB/s")
+    parser.add_argument("--link-megabytes", type=int, default=15, help="bandwidth of each link of a device, in MB/s")
     parser.add_argument("--disk-megabytes", type=int, default=400, help="the emulated disk's bandwidth, in MB/s, below the real one's")
-    parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, where others use the machine, too")
+    parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, for a machine that others also use")
     arguments = parser.parse_args()
     require_full_tiles(arguments.n, arguments.tile)
     return arguments
@@ -51,7 +51,7 @@ def device_memory(arguments, devices):
 
 
 def factor(engine, devices, scheduler):
-    """What the run reports. Models are kept apart by the number of devices, which share the machine's cores."""
+    """The run's report. Models are separate for each number of devices, because devices share the machine's cores."""
     arguments = engine.arguments
     options = ["--memory", "2GiB", "--workers", "0", "--devices", f"host:{devices}", "--device-lanes", str(arguments.lanes),
                "--device-memory", str(device_memory(arguments, devices)), "--link-bandwidth", f"{arguments.link_megabytes}MB/s",
@@ -61,7 +61,7 @@ def factor(engine, devices, scheduler):
 
 
 def kind_of_link(source, target):
-    """Which of KINDS a link between nodes of these names counts as."""
+    """The kind, of KINDS, of a link between nodes of these names."""
     if source == "disk":
         return "read"
     if target == "disk":
@@ -79,7 +79,7 @@ def bytes_by_kind(links):
 
 
 def platform(models, arguments, devices):
-    """The machine that the runtime builds (core/runtime/machine.hpp), in its order."""
+    """The same machine as the runtime's (core/runtime/machine.hpp), in the same order."""
     disk = {"bandwidth": arguments.disk_megabytes * 1e6, "width": DISK_WIDTH, "buses": ["disk"]}
     links = [{"from": "host memory", "to": "disk", **disk}, {"from": "disk", "to": "host memory", **disk}]
     names = [f"device {d}" for d in range(devices)]
@@ -94,13 +94,13 @@ def platform(models, arguments, devices):
 
 
 def simulate(engine, run, devices):
-    """What this run of the engine would be in virtual time, with the kernel times that it measured."""
+    """Simulates this run of the engine with the kernel times that it measured."""
     simulated = engine.simulate(run, platform(engine.models(f"models-{devices}"), engine.arguments, devices))
     return {"seconds": simulated["seconds"], **bytes_by_kind(simulated["links"])}
 
 
 def engine_bytes(run):
-    """The bytes of a run's report, by KINDS."""
+    """The bytes in a run's report, by KINDS."""
     result = {"read": run["bytes_read"], "written": run["bytes_written"], "to_device": run["bytes_host_to_devices"],
               "between_devices": run["bytes_device_to_device"], "from_device": run["bytes_devices_to_host"]}
     return {**result, "bytes": sum(result.values())}
@@ -135,7 +135,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=arguments.directory) as directory, table(arguments.output, COLUMNS) as append:
         engine = Engine(arguments, directory)
         for devices in arguments.devices:
-            factor(engine, devices, arguments.schedulers[0])  # so that no run that counts starts without models
+            factor(engine, devices, arguments.schedulers[0])  # so that all counted runs start with models
             for scheduler in arguments.schedulers:
                 row = measure(arguments, engine, devices, scheduler)
                 append(row)

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How long a lane of an emulated device stands still between two tasks of a chain, each of which reads what the one
-// before writes: with a scheduler whose tasks are issued behind their predecessors, and with one that waits for their
-// end. The runs of both take turns.
+// Idle time of an emulated device's lane between two tasks of a chain, each of which reads the result of the previous
+// one: with a scheduler that issues tasks behind their predecessors, and with one that waits for the predecessors' end.
+// Runs of both alternate.
 #include <granary/granary.hpp>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ struct Spin {
   }
 };
 
-// Microseconds between the end of a task and the begin of the next, in order of size.
+// Microseconds between the end of a task and the start of the next, sorted.
 std::vector<double> gaps(std::string const& scheduler, std::size_t tasks, std::chrono::microseconds duration) {
   Kokkos::View<double*, Kokkos::HostSpace> x("x", 1);
   std::vector<Span> spans(tasks);
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
   int repeat = 5;
   std::vector<int> durations{50, 200, 1000};
   std::string csv;
-  app.add_option("--tasks", tasks, "in a chain")->check(CLI::Range(2, 1000000))->capture_default_str();
-  app.add_option("--microseconds", durations, "that a task takes")
+  app.add_option("--tasks", tasks, "tasks in a chain")->check(CLI::Range(2, 1000000))->capture_default_str();
+  app.add_option("--microseconds", durations, "duration of a task")
       ->check(CLI::Range(1, 1000000))
       ->delimiter(',')
       ->capture_default_str();

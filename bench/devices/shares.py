@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How evenly factorizations occupy emulated devices: runs granary-cholesky and granary-lu, without and with pivoting, on devices whose memories together hold
-half of the matrix and whose links are throttled; one CSV line per program and scheduler: each device's part of the time that all of them compute, its tasks,
-bytes by kind of link, seconds. docs/devices.md says what the emulation is, docs/lu.md what the figures say.
+"""Measures how evenly factorizations use emulated devices: runs granary-cholesky and granary-lu, without and with pivoting, on devices whose memories together hold
+half of the matrix and whose links are throttled; one CSV line per program and scheduler: each device's share of the total computing time, its tasks,
+bytes by kind of link, seconds. docs/devices.md describes the emulation, docs/lu.md the figures.
 
   bench/devices/shares.py --bin build/bin --output bench/devices/shares.csv --real-time
 """
@@ -32,15 +32,15 @@ def parse():
     parser.add_argument("--n", type=int, default=2048)
     parser.add_argument("--tile", type=int, default=128)
     parser.add_argument("--devices", type=int, default=4)
-    parser.add_argument("--link-megabytes", type=int, default=60, help="of each link of a device, in MB/s")
+    parser.add_argument("--link-megabytes", type=int, default=60, help="bandwidth of each link of a device, in MB/s")
     parser.add_argument("--schedulers", nargs="+", default=["eager", "dmdas", "darts", "superblock"])
-    parser.add_argument("--runs", type=int, default=3, help="the one of median time counts")
-    parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, where others use the machine, too")
+    parser.add_argument("--runs", type=int, default=3, help="the run with the median time counts")
+    parser.add_argument("--real-time", action="store_true", help="run under chrt -r 20, for a machine that others also use")
     return parser.parse_args()
 
 
 def shares(trace, devices):
-    """Each device's part of the time that all of them compute."""
+    """Each device's share of the total computing time."""
     events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
     names = {(e["pid"], e.get("tid")): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
@@ -86,7 +86,7 @@ def main():
         if new:
             table.writeheader()
         for program in arguments.programs:
-            run(arguments, program, arguments.schedulers[0], memory_of_each(arguments), pathlib.Path(directory))  # so that no run that counts starts without models
+            run(arguments, program, arguments.schedulers[0], memory_of_each(arguments), pathlib.Path(directory))  # so that all counted runs start with models
             for scheduler in arguments.schedulers:
                 row = measure(arguments, program, scheduler, pathlib.Path(directory))
                 table.writerow(row)

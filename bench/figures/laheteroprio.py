@@ -1,7 +1,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counterparts of the figures of the LAHeteroprio paper (Bramas 2019), on graphs of the same form.
 
-SFA and SFM are the paper's: heteroprio's mean (least) time over six runs divided by laheteroprio's.
+SFA and SFM are the paper's: heteroprio's mean (minimum) time over six runs divided by laheteroprio's.
 """
 import matplotlib.pyplot as plt
 
@@ -17,7 +17,7 @@ APPLICATIONS = {
 
 
 def _runs(simulations, name, application, platform, schedulers, quick):
-    """Six runs of each; workers of devices take one of the 24 cores each. Quick: two runs, fewer iterations."""
+    """Six runs of each; each device worker occupies one of the 24 cores. Quick: two runs, fewer iterations."""
     options = dict(APPLICATIONS[application], seeds=2 if quick else 6)
     if quick and "iterations" in options:
         options["iterations"] //= 4
@@ -85,7 +85,7 @@ def _details(simulations, quick, number, application, l_cpu, l_device):
 
 
 def _formula_of(run, formula):
-    """The counter that a run is shown by: its formula's, for the automatic choice the lowest."""
+    """The counter shown for a run: its formula's, or the lowest for the automatic choice."""
     if formula != "auto":
         return formula
     competing = {name: run["counters"][f"bmd {name}"] for name in ("LS_SDH", "LS_SDH2", "LS_SDHB", "LC_SMWB")}

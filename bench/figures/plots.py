@@ -1,5 +1,5 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the figures are drawn with."""
+"""Common functions for drawing the figures."""
 import math
 
 import matplotlib
@@ -19,12 +19,12 @@ THOUSANDS = ["red", "green", "blue", "gold", "magenta", "cyan", "orange"]
 
 
 def received(run):
-    """Gigabytes that came to the devices, from the host and from each other, or to the host from a disk."""
+    """Gigabytes that the devices received from the host and from each other, or the host from a disk."""
     return (run["bytes_host_to_device"] + run["bytes_device_to_device"]) / 1e9
 
 
 def curves(runs, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
-    """Throughput and transfers over the working set, a curve for each scheduler (DARTS, Figures 6, 14 and 16)."""
+    """Throughput and transfers over the working set, one curve per scheduler (DARTS, Figures 6, 14 and 16)."""
     figure, (rates, transfers) = plt.subplots(1, 2, figsize=(10, 3.4))
     for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osv^D*"):
         mine = [run for run in runs if run["scheduler"] == scheduler]
@@ -53,7 +53,7 @@ def curves(runs, path, title, memory_gb, moved=received, moved_label="received b
 
 
 def bars(groups, path, title, value, label, bound=None):
-    """A group of bars, one for each scheduler, for each (name, runs) (DARTS, Figures 10, 11, 12 and 15)."""
+    """For each (name, runs) a group with one bar per scheduler (DARTS, Figures 10, 11, 12 and 15)."""
     figure, axes = plt.subplots(figsize=(max(6, 1.6 * len(groups)), 4))
     schedulers = list(dict.fromkeys(run["scheduler"] for _, runs in groups for run in runs))
     width = 0.8 / len(schedulers)
@@ -70,10 +70,10 @@ def bars(groups, path, title, value, label, bound=None):
 
 
 def order(tasks, capacity, path, title, iterations=4, workers=None):
-    """Where in the matrix each task worked, coloured by thousands of tasks (DARTS, Figures 8, 9 and 13).
+    """The position of each task in the matrix, coloured by thousands of tasks (DARTS, Figures 8, 9 and 13).
 
-    A column of panels for each iteration, a row for each of the workers; the black area has as many tiles as the memory
-    holds.
+    One column of panels per iteration, one row per worker; the black area has as many tiles as fit in
+    memory.
     """
     rows = workers or [None]
     figure, panels = plt.subplots(len(rows), iterations, figsize=(3 * iterations, 3.2 * len(rows)), squeeze=False)
@@ -95,7 +95,7 @@ def order(tasks, capacity, path, title, iterations=4, workers=None):
             if row is panels[-1]:
                 axes.set_xlabel("column of tiles", fontsize=7)
         row[0].set_ylabel("row of tiles", fontsize=7)
-    save(figure, path, f"{title}\nBlack: {capacity} tiles, as many as the memory holds")
+    save(figure, path, f"{title}\nBlack: {capacity} tiles, as many as fit in memory")
 
 
 def _shade(sequence):

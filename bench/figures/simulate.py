@@ -1,5 +1,5 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs granary-simulate for the figures and keeps what it printed beside them."""
+"""Runs granary-simulate for the figures and stores its output beside them."""
 import csv
 import json
 import pathlib

@@ -78,7 +78,7 @@ VendorTimes factor(std::int64_t n, T* a, bool pivots) {
                                              &on_device, &on_host)
                : cusolverDnXpotrf_bufferSize(solver.handle, solver.parameters, lower, n, type, matrix.get(), n, type,
                                              &on_device, &on_host),
-        "asking for cuSOLVER's workspace");
+        "querying cuSOLVER's workspace");
   auto const workspace = allocate(on_device + 1);
   std::vector<std::byte> host_workspace(on_host);
   VendorTimes times;

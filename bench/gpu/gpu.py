@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks and times granary on a GPU and writes a CSV with a line, and the exact command, for each measurement.
+"""Checks and times granary on a GPU. Writes one CSV line, with the exact command, per measurement.
 
   bench/gpu/gpu.py --build build-cuda --output bench/gpu/h200.csv
 
-The build has to be one with a Kokkos that drives the GPU; or a folder that bench/gpu/pack.sh made of one, on a machine
-that has nothing else. Nothing is built. Without a device nothing is written and the exit status is 1; it is 1, too, when
-some check failed or something could not be measured, which is said at the end. Sections, of which --seconds bounds the
-time in all, in this order:
+The build must use a Kokkos with the GPU's backend; or be a folder that bench/gpu/pack.sh made from one, for a machine
+without a build. Nothing is built. Without a device nothing is written and the exit status is 1. It is also 1 if
+a check failed or a measurement is missing; these are listed at the end. Sections, in this order, with --seconds as the
+limit of the total time:
   check      potrf and getrf of small matrices, double and float, in memory and out of it
   in-core    potrf and getrf, double and float, against the vendor's solver on the same data
   out        potrf in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
@@ -15,8 +15,8 @@ time in all, in this order:
   tests      the tests with label device
   sanitizer  small factorizations under compute-sanitizer
   beyond     a matrix that exceeds the device's physical memory
-A line has the device's peak, the traffic, the part of the link's bandwidth that was used, and the part that was reached
-of the larger one of two bounds: the vendor's rate in core and the link.
+A line has the device's peak, the traffic, the used fraction of the link's bandwidth, and the reached fraction
+of the larger of two lower bounds of the time: the vendor's rate in core and the link.
 """
 import argparse
 import csv
@@ -38,7 +38,7 @@ COLUMNS = ["section", "operation", "n", "precision", "tile", "scheduler", "lanes
            "seconds", "gflops", "residual", "vendor_gflops", "vendor_with_input_gflops", "ratio", "of_in_core",
            "from_host_bytes", "to_host_bytes", "link_utilisation", "bound_fraction", "median_gap_us", "command"]
 LANES = 2
-WORKSPACES = LANES * 2**20  # of small limits
+WORKSPACES = LANES * 2**20  # of runs with small limits
 SECTIONS = ["check", "in-core", "out", "gaps", "tests", "sanitizer", "beyond"]
 
 
@@ -50,13 +50,13 @@ class Session:
         self.missing = []
         self.end = time.monotonic() + arguments.seconds
         self.environment = dict(os.environ)
-        if (arguments.build / "lib").is_dir():  # of pack.sh
+        if (arguments.build / "lib").is_dir():  # made by pack.sh
             known = [str(arguments.build / "lib"), os.environ.get("LD_LIBRARY_PATH")]
             self.environment["LD_LIBRARY_PATH"] = ":".join(filter(None, known))
         self.rates = known_rates(arguments.output)
 
     def run(self, command, **kwargs):
-        """What became of the command; None if there was no time for it."""
+        """The completed command; None if there was no time for it."""
         left = self.end - time.monotonic()
         if left <= 0:
             return None
@@ -104,7 +104,7 @@ class Session:
 
 
 def known_rates(output):
-    """flop/s by (operation, precision) that an earlier run's lines in core tell: the vendor's and granary's best."""
+    """flop/s by (operation, precision) from an earlier run's in-core lines: the vendor's and granary's best."""
     rates = {}
     if output.exists():
         with output.open(newline="", encoding="utf-8") as stream:
@@ -120,7 +120,7 @@ def remember(rates, row, vendor, ours):
 
 
 def derived(line, rates, in_core=False):
-    """The columns of a CSV line from a line of gpu_bench; remembers rates in core, which other lines are compared with."""
+    """The columns of a CSV line from a line of gpu_bench; stores rates in core, the reference of other lines."""
     row = dict(line)
     flops, seconds = line["flops"], line["seconds"]
     row["gflops"] = flops / seconds * 1e-9
@@ -142,7 +142,7 @@ def derived(line, rates, in_core=False):
 
 
 def small(session, n, tile, part, what, prefix=()):
-    """Factorizations, in memory for this part of the matrix, that fail when the residual is not that of a right result."""
+    """Factorizations with memory for this fraction of the matrix, which fail if the residual is too large."""
     for operation, (precision, size) in itertools.product(["potrf", "getrf"], [("double", 8), ("float", 4)]):
         memory = WORKSPACES + n * n * size // part if part > 1 else 0
         command = session.command(operation, n, precision, tile, "darts", memory=memory)
@@ -232,8 +232,8 @@ def main():
     parser.add_argument("--scheduler", nargs="+", default=["darts", "superblock", "dmdar", "dmdas", "heft", "prio", "lws"])
     parser.add_argument("--in-core-scheduler", nargs="+", default=["prio"])
     parser.add_argument("--repeat", type=int, default=2)
-    parser.add_argument("--devices", default="0", help="of granary's: the vendor's solver uses device 0 (default: 0)")
-    parser.add_argument("--seconds", type=float, default=540, help="what is not measured by then is missing (default: 540)")
+    parser.add_argument("--devices", default="0", help="devices of granary; the vendor's solver uses device 0 (default: 0)")
+    parser.add_argument("--seconds", type=float, default=540, help="time limit; later measurements are missing (default: 540)")
     session = Session(parser.parse_args())
     if not session.bench.exists():
         sys.exit(f"{session.bench} does not exist: build it first")

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Factors a matrix in host memory with granary's Runtime and, where asked, with the vendor's solver, in turns; checks
+// Factors a matrix in host memory with granary's Runtime and optionally with the vendor's solver, alternating; checks
 // every result and prints one line of JSON with the best of each. bench/gpu/gpu.py makes a CSV of such lines.
 #include "bench/gpu/vendor_factor.hpp"
 
@@ -48,7 +48,7 @@ double seconds_of(Function&& function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// body(first, last, sum) for parts of the columns, on all threads; the sums' sum.
+// Calls body(first, last, sum) for parts of the columns on all threads; returns the sum of the sums.
 Vector over_columns(std::uint64_t n, std::function<void(std::uint64_t, std::uint64_t, Vector&)> const& body) {
   std::uint64_t const threads = std::max(1U, std::thread::hardware_concurrency());
   std::vector<Vector> sums(threads, Vector(n));
@@ -79,7 +79,7 @@ Vector fill(Matrix<T> const& a, bool symmetric) {
   });
 }
 
-// The product of the factors' left one (of unit diagonal with LU) and x.
+// The product of the left factor (with unit diagonal for LU) and x.
 template <class T>
 Vector times_lower(Matrix<T> const& a, Vector const& x, bool unit) {
   auto const n = a.extent(0);
@@ -106,7 +106,7 @@ Vector times_right(Matrix<T> const& a, bool lower_transposed) {
   });
 }
 
-// |P A x - L (R x)| over |A x|, largest elements, in units of n times the precision's epsilon.
+// |P A x - L (R x)| / |A x| with largest elements, in units of n times the precision's epsilon.
 template <class T>
 double residual(Matrix<T> const& factors, Vector product, Pivots const* pivots) {
   if (pivots != nullptr) {
@@ -124,7 +124,7 @@ double residual(Matrix<T> const& factors, Vector product, Pivots const* pivots) 
          (largest * static_cast<double>(product.size()) * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-// Bytes per second from and to pinned memory of the first device of the vendor.
+// Bytes per second from and to pinned memory on the vendor's first device.
 nlohmann::ordered_json link_speeds(DeviceApi& api) {
   constexpr Bytes bytes = 256_MiB;
   auto* const device = api.allocate(0, bytes);
@@ -220,7 +220,7 @@ int measure(Case const& bench) {
   if (auto const api = make_vendor_api(); api && api->devices() > 0) line.update(link_speeds(*api));
   if (bench.vendor) line.update(measure_vendor(bench, a));
   std::printf("%s\n", line.dump().c_str());
-  // What backward stable factorizations stay far below.
+  // Backward stable factorizations stay far below this.
   if (line["residual"].get<double>() < 30) return 0;
   std::fprintf(stderr, "gpu_bench: the residual is %g n eps\n", line["residual"].get<double>());
   return 1;
@@ -253,7 +253,7 @@ int main(int argc, char** argv) {
   bench.runtime.workers = 0;
   bench.runtime.scheduler = "darts";
   CLI::App app("Factors a matrix in host memory on devices; one line of JSON.");
-  app.add_flag("--list", list, "say which devices there are, one line each, and end; 1 when there is none");
+  app.add_flag("--list", list, "print the devices, one per line, and exit; status 1 without any");
   app.add_option("--operation", bench.operation)->check(CLI::IsMember({"potrf", "getrf"}));
   app.add_option("--n", bench.n, "order of the matrix")->check(CLI::Range(1, 1 << 20));
   app.add_option("--precision", bench.precision)->check(CLI::IsMember({"double", "float"}));

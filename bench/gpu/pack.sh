@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# bench/gpu/pack.sh BUILD FOLDER: copies what bench/gpu/gpu.py runs, and the libraries that it needs but for the C
-# library and the vendor's own, into FOLDER: `gpu.py --build FOLDER` on a machine with a GPU and the vendor's libraries.
+# bench/gpu/pack.sh BUILD FOLDER: copies the programs of bench/gpu/gpu.py, and their libraries except the C library and
+# the vendor's own, into FOLDER: `gpu.py --build FOLDER` on a machine with a GPU and the vendor's libraries.
 set -euo pipefail
 if (($# != 2)) || [[ ! -x $1/bin/gpu_bench || ! -x $1/tests/bin/test_device ]]; then
   echo "usage: bench/gpu/pack.sh BUILD FOLDER, where BUILD has gpu_bench and test_device" >&2

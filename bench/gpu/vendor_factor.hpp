@@ -5,16 +5,16 @@
 
 namespace granary::bench {
 
-/// Seconds that a vendor's factorization of a matrix in host memory took.
+/// Seconds of a vendor's factorization of a matrix in host memory.
 struct VendorTimes {
   double to_device = 0;
   double factor = 0;
   double to_host = 0;
 };
 
-/// Moves the column-major n x n matrix (ld = n, pinned for speed) to device 0, factors it there by cuSOLVER or
-/// rocSOLVER and moves it back. T is float or double; potrf works on the lower triangle, getrf pivots. Throws
-/// DeviceError with the runtime's words, or where there is no vendor's solver in this build.
+/// Copies the column-major n x n matrix (ld = n, pinned for speed) to device 0, factors it there with cuSOLVER or
+/// rocSOLVER and copies it back. T is float or double; potrf uses the lower triangle, getrf pivots. Throws DeviceError
+/// with the vendor's message, or if this build has no vendor's solver.
 template <class T>
 VendorTimes vendor_potrf(std::int64_t n, T* a);
 template <class T>

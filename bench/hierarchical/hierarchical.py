@@ -6,8 +6,8 @@
 
 BUILD is a build directory. Simulated is Figure 6 of the Hierarchical paper (Cholesky in double precision, 3 GPUs and 16
 cores) on the nearest shipped platform, sirocco: 3 of its 4 NVIDIA K40m and 16 of its 20 cores (Intel Xeon E5-2680 v3;
-the paper: K40c, E5-2650 v2). For each order of the matrix and each tile, without and with inner tiles of 192, as in
-the paper; the scheduler is dmdas. Run the measurement on a machine that does nothing else.
+the paper: K40c, E5-2650 v2). For each matrix order and tile size, without and with inner tiles of 192, as in
+the paper; the scheduler is dmdas. Run the measurement on an idle machine.
 """
 import csv
 import json

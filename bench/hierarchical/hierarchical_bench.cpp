@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hierarchical_bench cholesky|lu N B b[,b...] REPEATS WORKERS [SCHEDULER]: a factorization of a host View in double
-// precision with tiles of order B, whose tasks run as they are and as finer graphs on sub-tiles of order b, in turns in
-// one process; a line of JSON for each inner tile. bench/hierarchical/hierarchical.py makes a CSV of it.
+// hierarchical_bench cholesky|lu N B b[,b...] REPEATS WORKERS [SCHEDULER]: factors a host View in double precision with
+// tile size B, without and with finer graphs of sub-tile size b, alternating in one process. Prints a line of JSON per
+// inner tile size. bench/hierarchical/hierarchical.py makes a CSV of it.
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/cholesky.hpp>
 #include <granary/linalg/lu.hpp>
@@ -38,11 +38,11 @@ struct Bench {
 
 struct Sample {
   double seconds;
-  double busy;  // part of the workers' time that was in kernels
+  double busy;  // fraction of the workers' time in kernels
   std::uint64_t inner_tasks;
 };
 
-// Symmetric, with a diagonal that dominates: both factorizations are stable without pivoting.
+// Symmetric and diagonally dominant: both factorizations are stable without pivoting.
 Matrix make_matrix(std::uint64_t n) {
   Matrix a("A", n, n);
   for (std::uint64_t j = 0; j < n; ++j) {
@@ -88,7 +88,7 @@ void measure(Bench const& bench) {
   for (int r = -1; r < bench.repeats; ++r) {  // the first round warms up
     for (auto const inner : bench.inner) {
       Kokkos::deep_copy(work, a);
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what came before it leaves the processor
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));  // lets the processor recover from the previous run
       auto const sample = factor(bench, work, inner);
       if (inner == 0) Kokkos::deep_copy(whole, work);
       difference[inner] = largest_difference(bench, work, whole);

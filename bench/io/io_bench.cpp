@@ -27,7 +27,7 @@ struct Settings {
   bool csv = false;
 };
 
-// Keeps `window` tiles under way until all `count` are done; returns MB/s.
+// Keeps `window` tiles in flight until all `count` are done; returns MB/s.
 double stream(Storage& storage, IoDirection direction, std::byte* memory, Settings const& settings,
               std::uint64_t window) {
   auto const count = settings.file_bytes / settings.tile_bytes;

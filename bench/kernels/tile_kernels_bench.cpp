@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// GFlop/s of the Cholesky tile kernels with every worker busy on tiles of its own, LAPACK's potrf with as many threads
-// in the same run, and what the kernels allow a tiled Cholesky at best: total flops over the sum of the tasks' times
-// divided by the workers (no idle time, no data movement). Kernels are timed in the CPU time of their thread, so that
-// other load on the machine distorts them less; the bound's percentage is of what compares with that: LAPACK on one
-// thread in CPU time, times the workers, which is at least what LAPACK reaches on as many threads.
+// GFlop/s of the Cholesky tile kernels with every worker busy on its own tiles, LAPACK's potrf with as many threads in
+// the same run, and the upper bound of a tiled Cholesky with these kernels: total flops divided by the sum of the
+// tasks' times per worker (no idle time, no data movement). Kernels are timed in the CPU time of their thread, which
+// reduces the influence of other load. The bound's percentage is relative to LAPACK on one thread in CPU time, times
+// the workers, which is at least LAPACK's rate on as many threads.
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/linalg/kernels/blas.hpp>
@@ -44,7 +44,7 @@ struct Options {
 template <class T>
 constexpr char const* precision = sizeof(T) == 8 ? "double" : "float";
 
-/// Tiles of one worker, cycled through so that operands come from beyond the second-level cache.
+/// Tiles of one worker, used in turn so that operands are not in the second-level cache.
 template <class T>
 class TileSet {
  public:
@@ -58,13 +58,13 @@ class TileSet {
     }
   }
 
-  /// The i-th tile, counted around.
+  /// The i-th tile, modulo their number.
   [[nodiscard]] TileView<T> operator[](std::size_t i) {
     auto const at = i % count * static_cast<std::size_t>(m_ld) * static_cast<std::size_t>(m_order);
     return {m_entries.data() + at, m_order, m_order, m_ld, m_layout};
   }
 
-  /// Adds to the diagonal of every tile, so that their triangles are well conditioned and they are positive definite.
+  /// Increases the diagonal of every tile, so that triangles are well conditioned and tiles are positive definite.
   void shift_diagonals() {
     for (std::size_t t = 0; t < count; ++t) {
       for (int i = 0; i < m_order; ++i) {
@@ -89,7 +89,7 @@ void copy_tile(TileView<T> from, TileView<T> to) {
   }
 }
 
-/// CPU time that the calling thread has used.
+/// CPU time of the calling thread.
 [[nodiscard]] double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -149,7 +149,7 @@ class KernelTimer {
   }
 
  private:
-  /// Runs the kernel as the lower Cholesky does and returns its seconds, without those that restore its operand.
+  /// Runs the kernel as in the lower Cholesky; returns its seconds, without restoring its operand.
   double call(std::string const& kernel, std::size_t w, std::size_t i) {
     auto const a = m_left[w][i], other = m_left[w][i + 3], l = m_diagonal[w][i], c = m_updated[w][i];
     bool const solves = kernel == "trsm" || kernel == "blas_trsm";
@@ -273,10 +273,10 @@ void measure(Options const& options, std::FILE* csv) {
 int main(int argc, char** argv) try {
   Options options;
   CLI::App app{"GFlop/s per worker of the Cholesky tile kernels, all workers busy"};
-  app.add_option("--n", options.n, "order of the matrix that LAPACK and the bound are for");
+  app.add_option("--n", options.n, "order of the matrix for LAPACK and the bound");
   app.add_option("--workers", options.workers, "threads");
-  app.add_option("--repeats", options.repeats, "measurements, of which the median is reported");
-  app.add_option("--tiles", options.tiles, "tile orders");
+  app.add_option("--repeats", options.repeats, "number of measurements; the median is reported");
+  app.add_option("--tiles", options.tiles, "tile sizes");
   app.add_option("--ld", options.ld, "leading dimension of the tiles, in entries, if larger than their order");
   app.add_option("--layout", options.layout, "column or row")->check(CLI::IsMember({"column", "row"}));
   app.add_option("--csv", options.csv, "file for the figures");

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE[/INNER]...: an operation on host Views and LAPACK's with
-// as many threads, in turns, the best of each; a line of JSON per tile size. Tasks may run as finer graphs over tiles
-// of order INNER. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK: getrf), getrf,
-// posv or gesv; solves have 16 right-hand sides.
+// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE[/INNER]...: times an operation on host Views and
+// LAPACK's with as many threads, alternating, and keeps the best of each; a line of JSON per tile size. Tasks may run
+// as finer graphs with tile size INNER. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv
+// (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
@@ -143,7 +143,7 @@ double seconds_of(Function&& function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Symmetric positive definite, or uniform in [-1, 1] with a diagonal that LU without pivoting may use.
+// Symmetric positive definite, or uniform in [-1, 1] with a diagonal for LU without pivoting.
 template <class T>
 void fill(Operands<T> const& x, bool symmetric, bool dominant) {
   Random random(1);
@@ -165,7 +165,7 @@ void copy(Operands<T> const& to, Operands<T> const& from) {
   Kokkos::deep_copy(to.b, from.b);
 }
 
-// The largest difference of two results' elements over the largest element.
+// The largest difference of two results' elements, relative to the largest element.
 template <class T>
 double difference(Matrix<T> const& x, Matrix<T> const& y) {
   double most = 0;

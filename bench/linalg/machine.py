@@ -1,5 +1,5 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The machine that figures were measured on, as columns of a CSV."""
+"""The machine of the measurements, as columns of a CSV."""
 import os
 import platform
 

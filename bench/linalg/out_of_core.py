@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Factors one matrix out of core under every combination of limit, tile, policies and depth; one CSV line each.
+"""Factors one matrix out of core with every combination of limit, tile size, policies and depth; one CSV line each.
 
   bench/linalg/out_of_core.py --bin build/bin --directory /some/disk --output bench/linalg/out_of_core.csv
 """
@@ -27,7 +27,7 @@ PROGRAMS = {"cholesky": ("granary-cholesky", [], "spd"), "lu": ("granary-lu", []
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
-    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="where the matrices lie, on the disk to measure")
+    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="folder of the matrices, on the disk to measure")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
     parser.add_argument("--program", nargs="+", choices=PROGRAMS, default=["cholesky"])
     parser.add_argument("--n", type=int, default=12288)

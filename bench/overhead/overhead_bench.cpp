@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a task costs that does nothing: wall time from the first submission to the end of wait, by task.
+// Cost of an empty task: wall time from the first submission to the end of wait, per task.
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/host_copies.hpp>
 #include <granary/core/backends/host_workers.hpp>
@@ -78,7 +78,7 @@ Shape independent(std::size_t tasks) {
           }};
 }
 
-// Each task reads its left and its upper neighbour and changes its own datum.
+// Each task reads its left and upper neighbours and updates its own datum.
 Shape wavefront(std::size_t n) {
   return {"wavefront", n * n, [=](Setup& setup) {
             auto const at = [&](std::size_t i, std::size_t j) { return setup.data[i * n + j]; };
@@ -142,7 +142,7 @@ Measured measure(Shape const& shape, std::string const& scheduler, unsigned work
   return result;
 }
 
-// Nothing can run before the gate's task has ended, so that all tasks are live at once.
+// Nothing can run before the gate's task has ended, so all tasks are live at the same time.
 double bytes_per_live_task(Shape const& shape, std::string const& scheduler, unsigned workers) {
   auto setup = make_setup(scheduler, workers, shape.data);
   gate_open = false;
@@ -165,7 +165,7 @@ double bytes_per_live_task(Shape const& shape, std::string const& scheduler, uns
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Cost of a task without work, in nanoseconds of wall time");
+  CLI::App app("Cost of an empty task, in nanoseconds of wall time");
   std::string scheduler = "eager", only, csv;
   unsigned workers = 2, repeats = 5;
   app.add_option("--scheduler", scheduler);

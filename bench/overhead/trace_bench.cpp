@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording a trace costs a run's planner, by task: processor time of simulations of tasks without work, with the
-// recorder and without it in turns. The engine's recorder does the same work at the same places.
+// Cost of recording a trace in the planner, per task: processor time of simulations of empty tasks with and without the
+// recorder, alternating. The engine's recorder does the same work in the same places.
 #include <granary/core/model/estimator.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/simulator.hpp>
@@ -39,7 +39,7 @@ struct Measured {
   std::size_t events = 0;
 };
 
-// Updates of 200 data on a device of that much memory, each reading another one.
+// Updates of 200 data on a device with that much memory, each reading another one.
 void measure(std::size_t tasks, Bytes memory, bool record, Measured& best) {
   Machine machine;
   auto const host = machine.add_node({.name = "host"});
@@ -73,7 +73,7 @@ void measure(std::size_t tasks, Bytes memory, bool record, Measured& best) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Cost of recording, in nanoseconds of processor time by task");
+  CLI::App app("Cost of recording, in nanoseconds of processor time per task");
   std::size_t tasks = 200'000;
   unsigned repeats = 7;
   std::string csv;

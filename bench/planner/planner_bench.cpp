@@ -1,6 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the planner's decisions cost: events are typed in a loop, commands answered at once, nothing is computed or
-// copied.
+// Cost of the planner's decisions: a loop feeds events and answers commands at once; nothing is computed or copied.
 #include <granary/core/planner/planner.hpp>
 #include <granary/policies/registry.hpp>
 
@@ -39,7 +38,7 @@ void answer_all(Planner& planner) {
   }
 }
 
-/// Submits a tiled Cholesky factorization of `tiles` x `tiles` tiles; returns how many tasks it has.
+/// Submits a tiled Cholesky factorization of `tiles` x `tiles` tiles; returns the number of tasks.
 std::int64_t submit_cholesky(Planner& planner, CodeletId codelet, std::vector<DataId> const& data, std::int64_t tiles) {
   auto const tile = [&](std::int64_t i, std::int64_t j) { return data[static_cast<std::size_t>(i * (i + 1) / 2 + j)]; };
   std::int64_t tasks = 0;

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-// The cost of the policies per task against the number of ready tasks, every task ready from the start, in a memory for
-// a quarter of the data, one task after another, nothing executed. update: C_mn += A_m * A_n, each C_mn used once;
-// product: A_m * B_n, where every datum is used by many tasks and comes and goes. Usage: darts_bench [--csv] [--depth
-// N]
+// The cost of the policies per task as a function of the number of ready tasks. All tasks are ready from the start,
+// memory holds a quarter of the data, and tasks are issued one after another without execution. update: C_mn += A_m *
+// A_n, each C_mn used once; product: A_m * B_n, where many tasks use each datum, which is evicted and loaded again.
+// Usage: darts_bench [--csv] [--depth N]
 
 namespace granary {
 namespace {
@@ -78,7 +78,7 @@ class Bench final : private PlanBoard::Observer {
     }
   }
   void add_product(std::size_t rows) {
-    std::size_t const side = rows * 7 / 10;  // as many tasks as the update has
+    std::size_t const side = rows * 7 / 10;  // as many tasks as in the update
     std::vector<DataId> a;
     std::vector<DataId> b;
     for (std::size_t m = 0; m < side; ++m) a.push_back(add_tile());
@@ -154,7 +154,7 @@ int main_of(int argc, char** argv) {
     for (char const* const scheduler : {"eager", "prio", "darts"}) {
       for (char const* const eviction : {"lru", "luf"}) {
         for (std::size_t const rows : {45U, 142U, 316U, 447U}) {
-          // The best of three: the machine may be shared.
+          // The best of three, because the machine may be shared.
           auto result = Bench(product, rows, scheduler, eviction).run(depth);
           for (int repeat = 0; repeat < 2; ++repeat) {
             result.microseconds_per_task =

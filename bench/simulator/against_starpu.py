@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Simulates the cases that StarPU master with SimGrid was run on (float Cholesky, tile 960) and prints both, as a table
-and as CSV: GFlop/s and GB moved in all. A memory of xK holds 1/K of the lower triangle, over all devices.
+"""Simulates the cases that were run with StarPU master and SimGrid (float Cholesky, tile size 960) and prints both, as a table
+and as CSV: GFlop/s and total GB moved. "xK": the memories of all devices together hold 1/K of the lower triangle.
 
     bench/simulator/against_starpu.py [--program build/bin/granary-simulate] [--output FILE.csv]
 """
@@ -70,7 +70,7 @@ def print_table(rows):
 
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
-    parser = argparse.ArgumentParser(description="Simulate what StarPU with SimGrid was run on, and print both.")
+    parser = argparse.ArgumentParser(description="Simulate the cases that were run with StarPU and SimGrid, and print both.")
     parser.add_argument("--program", default=root / "build/bin/granary-simulate", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path, help="CSV file")
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Factors matrices on disk with granary-cholesky under emulated limits, simulates the same with granary-simulate on a platform file that is made of
-what the runs measured, and compares the bytes that crossed the disk's link; one CSV line per case. docs/simulate.md says what the comparison rests on.
+"""Factors matrices on disk with granary-cholesky under emulated limits, simulates the same with granary-simulate on a platform file from
+the runs' measurements, and compares the bytes on the disk's link; one CSV line per case. docs/simulate.md describes the method.
 
   bench/simulator/engine_against_simulator.py --bin build/bin --directory /some/disk --output bench/simulator/engine_against_simulator.csv
 """
@@ -38,7 +38,7 @@ def factor(engine, n, megabytes, scheduler, depth):
 
 
 def disk_links(models, megabytes):
-    """The runtime's links to and from the disk, in its order: as measured, no faster than the emulated disk."""
+    """The runtime's links to and from the disk, in its order: as measured, at most as fast as the emulated disk."""
     def speed(of_disk):
         (link,) = [l for l in models["links"] if of_disk(l)]
         return min(link["bytes_per_second"], megabytes * 1e6), link["latency_seconds"]
@@ -62,7 +62,7 @@ def platform(models, arguments, megabytes):
 def compare(arguments, engine, case):
     n, megabytes = (int(part) for part in case.split(":"))
     require_full_tiles(n, arguments.tile)
-    factor(engine, n, megabytes, arguments.schedulers[0], arguments.depth[0])  # so that no run that counts starts without models
+    factor(engine, n, megabytes, arguments.schedulers[0], arguments.depth[0])  # so that all counted runs start with models
     for scheduler, depth in itertools.product(arguments.schedulers, arguments.depth):
         real, virtual = [], []
         for _ in range(arguments.runs):

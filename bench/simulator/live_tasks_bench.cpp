@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a limit of live tasks costs: factorizations out of core on the simulator, with limits and without. Cores of
-// 50 GFlop/s, a disk of 1 GB/s each way, tiles of 512 x 512 doubles.
+// Cost of a limit of live tasks: factorizations out of core on the simulator, with and without limits. Cores of 50
+// GFlop/s, a disk of 1 GB/s in each direction, tiles of 512 x 512 doubles.
 #include <granary/linalg/cholesky.hpp>
 #include <granary/linalg/lu.hpp>
 #include <granary/policies/registry.hpp>
@@ -91,13 +91,13 @@ int main(int argc, char** argv) {
   bool left_looking = false;
   app.add_option("--algorithm", problem.algorithm, "cholesky, lu or lu-nopiv")
       ->check(CLI::IsMember({"cholesky", "lu", "lu-nopiv"}));
-  app.add_option("--tiles", problem.tiles, "in a row");
-  app.add_option("--memory", problem.memory, "part of the matrix that it holds");
+  app.add_option("--tiles", problem.tiles, "tiles per row");
+  app.add_option("--memory", problem.memory, "fraction of the matrix that fits in memory");
   app.add_flag("--left-looking", left_looking);
   app.add_option("--schedulers", schedulers)->delimiter(',');
-  app.add_option("--limits", limits, "most live tasks; 0: none")->delimiter(',');
+  app.add_option("--limits", limits, "maximum numbers of live tasks; 0: no limit")->delimiter(',');
   app.add_option("--workers", problem.workers, "CPU workers");
-  app.add_option("--csv", csv, "file that lines are added to");
+  app.add_option("--csv", csv, "file to which lines are appended");
   CLI11_PARSE(app, argc, argv);
   if (left_looking) problem.order = FactorOrder::LeftLooking;
   std::string const header =

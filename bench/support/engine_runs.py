@@ -1,6 +1,6 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What comparisons of the engine with the simulator share: runs of granary-cholesky with models of their own, the same in virtual time with
-granary-simulate on a platform that is made of what the run measured, and a table that grows by a line as soon as there is one."""
+"""Common parts of comparisons of the engine with the simulator: runs of granary-cholesky with separate models, simulations of them with
+granary-simulate on a platform from the run's measurements, and a table to which each line is appended immediately."""
 import contextlib
 import csv
 import json
@@ -10,24 +10,24 @@ import statistics
 import subprocess
 import sys
 
-DISK_WIDTH = 4  # copies that the runtime has under way on the disk at once, each way
+DISK_WIDTH = 4  # copies in flight on the disk, in each direction
 FLOPS = {"potrf": lambda b: b**3 / 3, "trsm": lambda b: b**3, "syrk": lambda b: b * b * (b + 1), "gemm": lambda b: 2 * b**3}
 
 
 def add_arguments(parser, *, tile, schedulers, runs):
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
-    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="where matrices and factors lie")
+    parser.add_argument("--directory", type=pathlib.Path, default=pathlib.Path("."), help="folder of matrices and factors")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
     parser.add_argument("--tile", type=int, default=tile)
     parser.add_argument("--schedulers", nargs="+", default=schedulers)
-    parser.add_argument("--runs", type=int, default=runs, help="of the engine; medians count")
-    parser.add_argument("--seeds", type=int, default=5, help="of the simulation")
+    parser.add_argument("--runs", type=int, default=runs, help="runs of the engine; the medians count")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds of the simulation")
     parser.add_argument("--jitter", type=float, default=0.05)
 
 
 def require_full_tiles(n, tile):
     if n % tile != 0:
-        sys.exit(f"{n} is no multiple of the tile {tile}: kernel times are measured for full tiles")
+        sys.exit(f"{n} is not a multiple of the tile size {tile}: kernel times are measured for full tiles")
 
 
 class Engine:
@@ -46,7 +46,7 @@ class Engine:
         return path
 
     def factor(self, n, options, models="models", prefix=()):
-        """What the run reports, and its CPU time. `models` is the directory of its performance models."""
+        """The run's report, and its CPU time. `models` is the directory of its performance models."""
         factor, summary = self.directory / "L.h5", self.directory / "run.json"
         command = [*prefix, self.arguments.bin / "granary-cholesky", self.matrix(n), factor, "--tile", str(self.arguments.tile),
                    "--disk-bandwidth", f"{self.arguments.disk_megabytes}MB/s", *options, "--json", summary, "--quiet"]
@@ -65,7 +65,7 @@ class Engine:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def simulate(self, run, platform, options=()):
-        """What this run would be in virtual time."""
+        """Simulates this run."""
         arguments = self.arguments
         file, result = self.directory / "platform.json", self.directory / "simulated.json"
         file.write_text(json.dumps(platform, indent=1), encoding="utf-8")
@@ -79,7 +79,7 @@ class Engine:
 
 
 def kernel_times(models, tile, kind):
-    """Seconds by codelet for full tiles: the mean of the class of sizes that they fall in, the nearest one that was measured."""
+    """Seconds by codelet for full tiles: the mean of the nearest measured class of sizes."""
     times = {}
     for codelet, flops_of in FLOPS.items():
         flops = flops_of(tile)
@@ -95,7 +95,7 @@ def median(runs, key):
 
 @contextlib.contextmanager
 def table(path, columns):
-    """A function that appends a row to a CSV, which is there afterwards whatever happens to later ones."""
+    """A function that appends a row to a CSV and flushes it, so that it is kept if a later one fails."""
     new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, columns)

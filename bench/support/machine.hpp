@@ -7,7 +7,7 @@
 
 namespace granary::bench {
 
-/// The machine that figures were measured on, for the first line of a CSV: `# AMD EPYC, 2 cores`.
+/// The machine of the measurements, for the first line of a CSV: `# AMD EPYC, 2 cores`.
 inline std::string machine_line() {
   std::string model = "unknown processor";
   std::ifstream info("/proc/cpuinfo");

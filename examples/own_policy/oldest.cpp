@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An eviction policy of the application's own: first in, first out.
+// An eviction policy of the application: first in, first out.
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <list>
 #include <map>
 
-// Evicts the replica that came first.
+// Evicts the replica that arrived first.
 class Oldest final : public granary::EvictionPolicy {
  public:
   void attach(granary::SystemView const& view, granary::PlanBoard const&) override { m_view = &view; }
@@ -21,7 +21,7 @@ class Oldest final : public granary::EvictionPolicy {
 
  private:
   granary::SystemView const* m_view = nullptr;
-  std::map<granary::NodeId, std::list<granary::DataId>> m_replicas;  // those of each node, the oldest first
+  std::map<granary::NodeId, std::list<granary::DataId>> m_replicas;  // the replicas of each node, the oldest first
 };
 
 granary::EvictionRegistration const registration("oldest",

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Uses the scheduler of stack.cpp, which is the application's own.
+// Uses the application's scheduler of stack.cpp.
 #include <granary/granary.hpp>
 
 #include <cstdio>

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A scheduler of the application's own. Linked into a program, or loaded by `granary-simulate --load`, it is there by
-// name like granary's.
+// A scheduler of the application. Linked into a program, or loaded with `granary-simulate --load`, it is available by
+// name like granary's own.
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/registry.hpp>
 
-// Last come, first served.
+// Last in, first out.
 class Stack final : public granary::Scheduler {
  public:
   void attach(granary::SystemView const& view, granary::PlanBoard&) override { m_view = &view; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads what granary-cholesky or granary-solve wrote, checks it and draws it; needs h5py and matplotlib, nothing of granary.
+"""Reads a result of granary-cholesky or granary-solve, checks it and plots it; needs h5py and matplotlib.
 
     granary-cholesky A.h5 L.h5 --json run.json
     read_results.py L.h5 --matrix A.h5 --summary run.json --plot factor.png
@@ -17,8 +17,8 @@ import sys
 import h5py
 import numpy as np
 
-ROWS = 512  # read at once
-PIXELS = 256  # of the picture of a matrix, along its longer side
+ROWS = 512  # rows read at a time
+PIXELS = 256  # pixels of a matrix plot along its longer side
 
 
 def open_dataset(path):
@@ -29,7 +29,7 @@ def open_dataset(path):
         # Row exchanges of an LU factorization are vectors of integers beside it.
         matrices = [key for key, value in file.items() if isinstance(value, h5py.Dataset) and value.ndim == 2]
         if len(matrices) != 1:
-            raise ValueError(f"{name} has {len(matrices)} matrices; say which one as {name}:/NAME")
+            raise ValueError(f"{name} has {len(matrices)} matrices; name one of them as {name}:/NAME")
         dataset = matrices[0]
     if dataset not in file:
         raise ValueError(f"{name} has no dataset {dataset}")
@@ -37,13 +37,13 @@ def open_dataset(path):
 
 
 def part_of(matrix):
-    """'all', 'lower' or 'upper': what a matrix that granary wrote stores; the rest of the dataset has no meaning."""
+    """The stored part of a matrix of granary: 'all', 'lower' or 'upper'; the rest of the dataset has no meaning."""
     part = matrix.attrs.get("part", "all")
     return part.decode() if isinstance(part, bytes) else str(part)
 
 
 def row_blocks(matrix):
-    """(first row, rows) of a matrix; what is not stored is zero."""
+    """(first row, rows) of a matrix; the part that is not stored is zero."""
     part = part_of(matrix)
     for first in range(0, matrix.shape[0], ROWS):
         rows = matrix[first : first + ROWS]
@@ -71,7 +71,7 @@ def require_shapes(name, shape, expected):
 
 
 def factor_error(factor, matrix):
-    """max |A x - L L^H x| / (n eps |A| |x|) for a vector x: a product with a vector in place of one with a matrix."""
+    """max |A x - L L^H x| / (n eps |A| |x|) for a vector x, which needs only products with vectors."""
     n = factor.shape[0]
     require_shapes("the matrix", matrix.shape, (n, n))
     if part_of(matrix) != "all":
@@ -98,7 +98,7 @@ def solution_error(solution, matrix, right_sides):
 
 
 def draw_matrix(axes, matrix):
-    """log10 of the largest |element| of the squares that the pixels stand for."""
+    """log10 of the largest |element| of the square of elements of each pixel."""
     step = -(-max(matrix.shape) // PIXELS)
     lines = []
     columns = np.arange(0, matrix.shape[1], step)
@@ -127,7 +127,7 @@ def draw_columns(axes, matrix):
 
 
 def draw_summary(axes, summary):
-    """What the run moved, beside what it could not avoid."""
+    """The run's disk traffic beside its lower bounds."""
     bars = {
         "read": summary["bytes_read"],
         "written": summary["bytes_written"],
@@ -157,7 +157,7 @@ def plot(path, result, summary):
 
 
 def check(result, options):
-    """The error in units of the last place, or None where nothing to compare with was given."""
+    """The error in units of the last place, or None without a matrix to compare with."""
     if options.matrix is None:
         return None
     matrix = open_dataset(options.matrix)
@@ -170,11 +170,11 @@ def check(result, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("result", help="FILE or FILE:/DATASET that granary wrote: a Cholesky factor or a solution")
-    parser.add_argument("--matrix", help="the matrix that was factored, both triangles: the result is checked")
-    parser.add_argument("--right-sides", help="with a solution: what was solved for")
-    parser.add_argument("--summary", help="what --json wrote")
-    parser.add_argument("--plot", help="picture to write: .png, .svg or .pdf")
+    parser.add_argument("result", help="FILE or FILE:/DATASET written by granary: a Cholesky factor or a solution")
+    parser.add_argument("--matrix", help="the factored matrix, with both triangles, to check the result")
+    parser.add_argument("--right-sides", help="the right-hand sides of a solution")
+    parser.add_argument("--summary", help="the JSON summary of the run")
+    parser.add_argument("--plot", help="image to write: .png, .svg or .pdf")
     options = parser.parse_args()
     try:
         result = open_dataset(options.result)
@@ -193,7 +193,7 @@ def main():
         return 2
     if error is None:
         return 0
-    print(f"error {error:.2g}, which is {'fine' if error < 30 else 'too large'} (LAPACK asks for less than 30)")
+    print(f"error {error:.2g}, which is {'fine' if error < 30 else 'too large'} (LAPACK requires less than 30)")
     return 0 if error < 30 else 1
 
 

@@ -7,8 +7,8 @@
 
 namespace granary::detail {
 
-/// Whether none of `count` floats or doubles is NaN or infinite. A number is finite unless all bits of its exponent are
-/// set: a unit more carries into the sign's bit then. Any compiler makes vector instructions of this.
+/// True if none of `count` floats or doubles is NaN or infinite. A number is finite unless all bits of its exponent are
+/// set; adding one unit to such an exponent carries into the sign bit. Compilers vectorize this.
 template <class R>
 [[nodiscard]] bool all_finite(R const* values, std::uint64_t count) {
   using Bits = std::conditional_t<sizeof(R) == 4, std::uint32_t, std::uint64_t>;

@@ -9,7 +9,7 @@
 
 namespace granary::detail {
 
-/// Where the chunks of an HDF5 dataset lie in its file, numbered in row-major order.
+/// The offsets of the chunks of an HDF5 dataset in its file; chunks are numbered in row-major order.
 class ChunkMap {
  public:
   ChunkMap(std::uint64_t first, Bytes stride) : m_first(first), m_stride(stride) {}
@@ -26,10 +26,10 @@ class ChunkMap {
   std::vector<std::uint64_t> m_offsets;
 };
 
-/// Finds the chunks of a dataset whose arrangement is Chunked. Chunks of a dataset of fixed size that were all
-/// allocated when it was created lie one after the other if the last one lies where it then must: two look-ups. Others
-/// are looked up one by one, up to 2048 of them, since HDF5 1.10 searches linearly. Nothing when there are more, or
-/// when some chunk was never written.
+/// Finds the chunks of a dataset whose arrangement is Chunked. If all chunks of a dataset of fixed size were allocated
+/// at creation, they are contiguous if the last one is at the expected offset: two look-ups. Otherwise each chunk is
+/// looked up, up to 2048 of them, because HDF5 1.10 searches linearly. Returns nothing if there are more, or if a chunk
+/// was never written.
 [[nodiscard]] std::optional<ChunkMap> map_chunks(MatrixFileInfo const& info);
 
 }  // namespace granary::detail

@@ -9,8 +9,8 @@
 
 namespace granary {
 
-/// As open_matrix_file, and an array of one dimension is a matrix of one column: right-hand sides. In HDF5 such a
-/// dataset is to be named, and contiguous; throws DataError otherwise.
+/// Like open_matrix_file, and a one-dimensional array is a matrix of one column: right-hand sides. In HDF5 such a
+/// dataset must be named and contiguous; throws DataError otherwise.
 [[nodiscard]] MatrixFileInfo open_columns_file(std::string const& spec);
 
 }  // namespace granary

@@ -16,7 +16,7 @@ namespace {
 
 using detail::TileMemory;
 
-// Elements become narrower from the first on, wider from the last on: what is still to be read is never written over.
+// Narrows from the first element on and widens from the last one on, so that unread elements are not overwritten.
 template <class From, class To>
 void convert_in_place(std::byte* values, std::uint64_t count) {
   auto const convert = [values](std::uint64_t k) {
@@ -40,10 +40,10 @@ void convert_in_place(std::byte* values, std::uint64_t count, ScalarType from, S
   });
 }
 
-// More does not make it faster.
+// More tiles do not make it faster.
 constexpr std::uint64_t most_tiles_under_way = 8;
 
-// Of the largest tile.
+// Bytes of the largest tile.
 Bytes bytes_of_tile(TileGrid const& grid, ScalarType from, ScalarType to) {
   return round_up(grid.largest_tile() * std::max(size_of(from), size_of(to)), io_alignment);
 }
@@ -61,8 +61,8 @@ void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Byt
   auto const needed = bytes_of_tile(grid, from, to);
   if (needed <= memory) return;
   throw InvalidArgument("a tile of " + std::to_string(grid.rows_in(0)) + " x " + std::to_string(grid.cols_in(0)) +
-                        " elements needs " + format_bytes(needed) + ", more than the " + format_bytes(memory) +
-                        " of memory allowed");
+                        " elements needs " + format_bytes(needed) + ", more than the memory limit of " +
+                        format_bytes(memory));
 }
 
 void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between) {

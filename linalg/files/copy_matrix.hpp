@@ -10,16 +10,16 @@
 
 namespace granary {
 
-/// Is called again and again during long work on files, on the caller's thread; what it throws ends the work.
+/// Called repeatedly during long work on files, on the caller's thread; an exception ends the work.
 using Between = std::function<void()>;
 
-/// Throws InvalidArgument when a tile of the wider of both types does not fit in `memory`.
+/// Throws InvalidArgument if a tile of the wider of both types does not fit in `memory`.
 void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Bytes memory);
 
-/// Copies every tile of a matrix into an output of the same TileGrid, rounding or widening its elements where the types
-/// differ. Up to 8 tiles are under way, and at most `memory` bytes of them. Does not commit. Throws InvalidArgument as
-/// check_copy_memory, or when the grids differ, or the source is complex and the output is not; and what reading and
-/// writing say.
+/// Copies every tile of a matrix into an output with the same TileGrid, and converts the elements if the types differ.
+/// Up to 8 tiles are in flight, in at most `memory` bytes. Does not commit. Throws InvalidArgument like
+/// check_copy_memory, or if the grids differ, or if the source is complex and the output is not; and what reading and
+/// writing throw.
 void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between = {});
 
 }  // namespace granary

@@ -5,7 +5,7 @@
 
 namespace granary::detail {
 
-/// Logs a warning where the output replaced what a dead run had left of it.
+/// Logs a warning if the output replaced the partial file of a killed run.
 void warn_of_dead_run(PartialFile const& output);
 
 }  // namespace granary::detail

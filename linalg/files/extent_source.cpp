@@ -16,7 +16,7 @@ struct Element {
   std::byte bytes[Size];
 };
 
-// TO := FROM^T, FROM of so many lines and elements in each.
+// TO := FROM^T, FROM having `lines` lines of `elements` elements.
 template <std::size_t Size>
 void transpose(std::byte const* from, std::byte* to, std::uint64_t lines, std::uint64_t elements) {
   auto const* const source = reinterpret_cast<Element<Size> const*>(from);
@@ -42,7 +42,7 @@ void transpose_square(std::byte* values, std::uint64_t n) {
   }
 }
 
-// Takes a copy of a tile that is not square; a single line needs nothing.
+// Copies a tile that is not square; a single line needs no work.
 template <std::size_t Size>
 void transpose_in_place(std::byte* values, std::uint64_t lines, std::uint64_t elements) {
   if (lines == 1 || elements == 1) return;
@@ -59,7 +59,7 @@ void transpose_in_place(std::byte* values, std::uint64_t lines, std::uint64_t el
   transpose_in_place<16>(values, lines, elements);
 }
 
-// Turns round the bytes of each number.
+// Swaps the bytes of each number.
 template <std::size_t Size>
 void swap_bytes(std::byte* values, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) std::reverse(values + i * Size, values + (i + 1) * Size);
@@ -81,7 +81,7 @@ class ContiguousSource final : public MatrixSource {
     auto const i = t.row_of(slot);
     auto const j = t.col_of(slot);
     auto const size = size_of(scalar_type());
-    // In the order of the file, a matrix is lines of elements: its rows, or its columns.
+    // In the file's order, a matrix consists of lines: its rows, or its columns.
     auto const line_length = m_column_major ? t.rows : t.cols;
     auto const first_line = m_column_major ? t.first(j) : t.first(i);
     auto const first_element = m_column_major ? t.first(i) : t.first(j);
@@ -121,8 +121,8 @@ class ContiguousSource final : public MatrixSource {
   bool m_swapped;
 };
 
-// Chunks are tiles, cut to the matrix where it is smaller than a tile; of those at its edges only what is in it is
-// read.
+// Chunks are tiles, cut to the matrix if it is smaller than a tile. Of chunks at the edges only the part inside the
+// matrix is read.
 class ChunkSource final : public MatrixSource {
  public:
   ChunkSource(MatrixFileInfo const& info, ChunkMap chunks, std::uint64_t tile, MatrixPart part,
@@ -147,7 +147,7 @@ class ChunkSource final : public MatrixSource {
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
   ChunkMap m_chunks;
-  Bytes m_pitch;  // of a chunk's rows
+  Bytes m_pitch;  // bytes between rows of a chunk
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ Columns columns_of(MatrixPart part, std::uint64_t i, std::uint64_t j, std::uint6
   return (part == MatrixPart::Lower) == (i > j) ? Columns{0, cols} : Columns{0, 0};
 }
 
-// A complex element is two numbers, `width` of them.
+// `width`: numbers per element, 2 if it is complex.
 template <class T>
 std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* values, std::uint64_t width,
                          MatrixPart part, std::string const& name) {

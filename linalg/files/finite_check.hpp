@@ -9,9 +9,9 @@
 
 namespace granary::detail {
 
-/// Looks for NaN and infinity in the elements of a row-major tile that belong to the matrix and to `part` of it. Null
-/// when all are finite, else a DataError `<name> holds NaN at (i, j)` with the element's indices in the matrix, counted
-/// from 0. One pass over the tile at about the speed of memory.
+/// Searches the elements of a row-major tile that belong to `part` of the matrix for NaN and infinity. Returns null if
+/// all are finite, otherwise a DataError `<name> holds NaN at (i, j)` with the indices in the matrix, counted from 0.
+/// One pass over the tile at about memory bandwidth.
 [[nodiscard]] std::exception_ptr check_finite(TileGrid const& tiling, std::uint64_t slot, std::byte const* values,
                                               ScalarType type, MatrixPart part, std::string const& name);
 

@@ -16,7 +16,7 @@ using Fields = std::vector<std::string_view>;
 struct Grammar {
   Kind kind;
   std::string_view word;
-  std::size_t least;  // fields after the word
+  std::size_t least;  // minimum of fields after the word
   std::size_t most;
   std::string_view form;
 };
@@ -84,7 +84,7 @@ bool read_fields(Fields const& fields, GeneratedMatrix& matrix) {
       if (!read_shape(fields[0], matrix.rows, matrix.grid_cols) || !read(fields[1], matrix.length)) return false;
       if (fields.size() > 2 && !read(fields[2], matrix.nugget)) return false;
       if (!grid) matrix.grid_cols = 1;
-      // Neither factor reaches the limit, so the product does not overflow.
+      // Both factors are below the limit, so the product does not overflow.
       if (matrix.rows >= order_limit || matrix.grid_cols >= order_limit) return false;
       matrix.rows *= matrix.grid_cols;
       break;
@@ -107,8 +107,9 @@ bool is_generated(std::string_view text) { return grammar_of(text) != nullptr; }
 GeneratedMatrix parse_generated(std::string_view text) {
   auto const* grammar = grammar_of(text);
   if (grammar == nullptr) {
-    throw InvalidArgument("'" + std::string(text) +
-                          "' names no generated matrix; there are random:, general:, spd:, hilbert: and laplacian:");
+    throw InvalidArgument(
+        "'" + std::string(text) +
+        "' is not a generated matrix; the known ones are random:, general:, spd:, hilbert: and laplacian:");
   }
   Fields fields;
   for (auto rest = text.substr(grammar->word.size() + 1);;) {

@@ -20,7 +20,7 @@ namespace {
 using Kind = GeneratedMatrix::Kind;
 using Fill = std::function<void(TileGrid const&, std::uint64_t slot, std::byte* tile)>;
 
-// Turns the number of a stream of random numbers and a seed into the seed of that stream.
+// Derives the seed of a random stream from its number and a seed.
 constexpr std::uint64_t stream(std::uint64_t seed, std::uint64_t number) { return seed ^ (number << 56); }
 
 template <class S>
@@ -36,7 +36,7 @@ S random_entry(std::uint64_t seed, std::uint64_t i, std::uint64_t j) {
   return real;
 }
 
-// Below the diagonal; the moduli of complex elements are at most 1, too.
+// Below the diagonal; complex elements also have a modulus of at most 1.
 template <class S>
 S dominant_entry(std::uint64_t n, std::uint64_t seed, std::uint64_t i, std::uint64_t j) {
   if constexpr (detail::is_std_complex<S>) {
@@ -45,15 +45,15 @@ S dominant_entry(std::uint64_t n, std::uint64_t seed, std::uint64_t i, std::uint
   return spd_entry(n, seed, i, j);
 }
 
-/// A = H_2 H_1 D H_1 H_2 with H_k = I - 2 v_k v_k^H. As H A H = A + v u^H + u v^H with u = 2 (v^H A v) v - 2 A v, an
-/// element costs two products for each reflection, from the vectors v and u, which are computed once in O(n).
+/// A = H_2 H_1 D H_1 H_2 with H_k = I - 2 v_k v_k^H. As H A H = A + v u^H + u v^H with u = 2 (v^H A v) v - 2 A v, each
+/// reflection costs two products per element; the vectors v and u are computed once in O(n).
 template <class S>
 class Conditioned {
  public:
   Conditioned(std::uint64_t n, double condition, std::uint64_t seed)
       : m_n(n), m_log(n > 1 ? -std::log(condition) / static_cast<double>(n - 1) : 0) {
-    // Scatters the eigenvalues over the diagonal: i -> i m + seed modulo n is a permutation, as m and n have no common
-    // divisor.
+    // Scatters the eigenvalues over the diagonal: i -> i m + seed modulo n is a permutation because m and n are
+    // coprime.
     m_shift = seed % n;
     m_multiplier = static_cast<std::uint64_t>(static_cast<double>(n) * (std::numbers::phi - 1)) + 1;
     while (std::gcd(m_multiplier, n) != 1) ++m_multiplier;
@@ -131,7 +131,7 @@ Fill fill_with(Element element) {
   };
 }
 
-// From an element on or below the diagonal, that above.
+// Computes the element above the diagonal from its mirror image below.
 template <class Element>
 auto hermitian(Element element) {
   return [element = std::move(element)](std::uint64_t i, std::uint64_t j) {
@@ -159,17 +159,18 @@ Fill make_fill(GeneratedMatrix const& m) {
     case Kind::Laplacian:
       return fill_with<T>([m](std::uint64_t i, std::uint64_t j) { return laplacian_entry(m, i, j); });
   }
-  throw InternalError("a generated matrix is of no known kind");
+  throw InternalError("a generated matrix is of an unknown kind");
 }
 
 void check(GeneratedMatrix const& m) {
   auto const refuse = [&m](std::string const& what) { throw InvalidArgument(m.name() + ": " + what); };
   if (m.rows == 0 || m.cols == 0) refuse("the extents of a matrix must be at least 1");
-  if (m.kind != Kind::General && m.rows != m.cols) refuse("a symmetric matrix has as many columns as rows");
+  if (m.kind != Kind::General && m.rows != m.cols) refuse("a symmetric matrix must be square");
   if (!(m.condition >= 1 && std::isfinite(m.condition))) refuse("the condition number must be finite and at least 1");
   if (!(m.length > 0 && std::isfinite(m.length))) refuse("the length must be finite and above 0");
-  if (!(m.nugget >= 0 && std::isfinite(m.nugget))) refuse("the nugget must be finite and not negative");
-  if (m.grid_cols == 0 || m.rows % m.grid_cols != 0) refuse("the points must fill the rows of the grid");
+  if (!(m.nugget >= 0 && std::isfinite(m.nugget))) refuse("the nugget must be finite and at least 0");
+  if (m.grid_cols == 0 || m.rows % m.grid_cols != 0)
+    refuse("the number of points must be a multiple of the grid's row length");
 }
 
 class GeneratedSource final : public MatrixSource {

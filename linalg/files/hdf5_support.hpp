@@ -15,8 +15,7 @@
 
 namespace granary::detail {
 
-/// Held around every call of HDF5: the library may be built for one thread only. Its own printing of errors is off
-/// meanwhile.
+/// Held around every call of HDF5, which may be built without thread safety. Switches off HDF5's own error printing.
 class Hdf5Lock {
  public:
   Hdf5Lock();
@@ -30,7 +29,7 @@ class Hdf5Lock {
   void* m_data = nullptr;
 };
 
-/// Owns an HDF5 identifier. Make and destroy it under an Hdf5Lock.
+/// Owns an HDF5 identifier. Create and destroy it under an Hdf5Lock.
 class Hdf5Id {
  public:
   using Close = herr_t (*)(hid_t);
@@ -57,8 +56,7 @@ class Hdf5Id {
   Close m_close = nullptr;
 };
 
-/// The HDF5 type of such elements in memory; complex ones are the record {r, i} that h5py knows. Make it under an
-/// Hdf5Lock.
+/// The HDF5 type of such elements in memory; complex ones are the record {r, i} of h5py. Create it under an Hdf5Lock.
 [[nodiscard]] Hdf5Id memory_type(ScalarType type);
 
 /// The innermost message of the last HDF5 error of this thread.

@@ -9,8 +9,8 @@
 
 namespace granary::detail {
 
-/// The rows of a tile (or its columns, in a file that is column-major) as they lie in a file: `lines` runs of `line`
-/// bytes, `pitch` bytes from one to the next, the first at `offset`. In memory they follow each other without gaps.
+/// The rows of a tile (or its columns, in a column-major file) as they are in a file: `lines` lines of `line` bytes,
+/// `pitch` bytes apart, the first at `offset`. In memory they are contiguous.
 struct FileLines {
   std::uint64_t offset;
   Bytes pitch;
@@ -18,8 +18,7 @@ struct FileLines {
   Bytes line;
 };
 
-/// One stretch where there are no gaps in the file either, otherwise one for each line: what lies between the lines is
-/// neither read nor written.
+/// One byte range if the file has no gaps between the lines, otherwise one per line: gaps are neither read nor written.
 [[nodiscard]] inline std::vector<IoExtent> line_extents(FileLines const& file, std::byte* memory) {
   if (file.line == file.pitch || file.lines == 1) return {{file.offset, memory, file.lines * file.line}};
   std::vector<IoExtent> extents;

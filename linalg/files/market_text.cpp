@@ -57,7 +57,7 @@ void read_banner(detail::LineReader& reader, MatrixMarketInfo& info) {
   if (field == "complex") {
     info.scalar_type = ScalarType::Complex128;
   } else if (field != "real" && field != "double" && field != "integer") {
-    reader.fail("the elements are '" + excerpt(field, 40) + "'; real, integer and complex ones can be read");
+    reader.fail("the element type is '" + excerpt(field, 40) + "', not real, integer or complex");
   }
   info.integer = field == "integer";
   for (auto const known : {Symmetry::General, Symmetry::Symmetric, Symmetry::Hermitian, Symmetry::Skew}) {
@@ -73,7 +73,7 @@ std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std:
   auto const word = take_word(text);
   std::uint64_t size = 0;
   auto const [end, code] = std::from_chars(word.data(), word.data() + word.size(), size);
-  if (word.empty()) reader.fail("the line of sizes has no number of " + what);
+  if (word.empty()) reader.fail("the size line has no number of " + what);
   if (code != std::errc{} || end != word.data() + word.size() || size > most) {
     reader.fail("the number of " + what + " is '" + excerpt(word, 40) + "', not a whole number up to " +
                 std::to_string(most));
@@ -84,7 +84,7 @@ std::uint64_t take_size(detail::LineReader& reader, std::string_view& text, std:
 void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
   std::string line;
   do {
-    if (!reader.next(line)) reader.fail("the file ends before its line of sizes");
+    if (!reader.next(line)) reader.fail("the file ends before its size line");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
   info.rows = take_size(reader, rest, "rows", most_extent);
@@ -103,7 +103,7 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
                  : info.symmetry == Symmetry::Skew    ? n * (n - 1) / 2
                                                       : n * (n + 1) / 2;
   if (!has_nothing(rest)) {
-    reader.fail("the line of sizes '" + excerpt(line, 80) + "' has more than " + (info.coordinate ? "3" : "2") +
+    reader.fail("the size line '" + excerpt(line, 80) + "' has more than " + (info.coordinate ? "3" : "2") +
                 " numbers");
   }
   static_cast<void>(matrix_bytes(info.path, info.rows, info.cols, info.scalar_type));
@@ -185,7 +185,7 @@ double MarketEntries::number(std::string_view& text) {
   bool const out_of_range = code == std::errc::result_out_of_range;
   if (word.empty() || end != word.data() + word.size() || (code != std::errc{} && !out_of_range))
     m_reader.fail("'" + excerpt(m_line, 80) + "' is not an entry of this matrix");
-  // Says which end of the range: 0 or infinity.
+  // 0 means underflow of the text's number, infinity overflow.
   if (out_of_range) value = std::strtod(std::string(word).c_str(), nullptr);
   if (!std::isfinite(value)) m_reader.fail(std::string("the matrix holds ") + (std::isnan(value) ? "NaN" : "infinity"));
   return value;
@@ -222,7 +222,7 @@ MarketEntries::Entry MarketEntries::next() {
       return "entry (" + std::to_string(entry.row + 1) + ", " + std::to_string(entry.col + 1) + ")";
     };
     if (m_info.symmetry != Symmetry::General && entry.row < entry.col)
-      m_reader.fail(place() + " is above the diagonal, where the file holds the lower triangle");
+      m_reader.fail(place() + " is above the diagonal, but the file holds the lower triangle");
     if (m_info.symmetry == Symmetry::Skew && entry.row == entry.col)
       m_reader.fail(place() + " is on the diagonal of a skew-symmetric matrix");
   } else {

@@ -13,7 +13,7 @@ namespace granary::detail {
 /// Reads a text line by line, with lines of bounded length.
 class LineReader {
  public:
-  /// Throws InvalidArgument when the file cannot be opened.
+  /// Throws InvalidArgument if the file cannot be opened.
   explicit LineReader(std::string const& path);
 
   /// The next line; false at the end. Throws DataError for a line of more than 4096 characters, IoError.
@@ -45,10 +45,10 @@ class MarketEntries {
   [[nodiscard]] bool more() const { return m_read < m_info.entries; }
   /// Arrays: the column of the next entry.
   [[nodiscard]] std::uint64_t column() const { return m_col; }
-  /// Throws DataError when the entry is malformed, not finite, out of range, above the diagonal of a file that holds a
-  /// triangle, or not there.
+  /// Throws DataError if the entry is missing, malformed, not finite, out of range, or above the diagonal of a file
+  /// that holds a triangle.
   [[nodiscard]] Entry next();
-  /// Throws DataError when there is text after the last entry.
+  /// Throws DataError if there is text after the last entry.
   void require_end();
 
  private:

@@ -31,19 +31,19 @@ struct Spec {
   std::string dataset;
 };
 
-// A colon may also be part of a file's name: a spec that is a file is one.
+// A colon may also be part of a file name: if the whole spec is a file, it names that file.
 Spec split(std::string const& spec) {
   auto const colon = spec.rfind(':');
   std::error_code ignored;
   if (colon == std::string::npos || colon == 0 || std::filesystem::exists(spec, ignored)) return {spec, {}};
   auto dataset = spec.substr(colon + 1);
-  if (dataset.empty()) throw InvalidArgument("no dataset is named after the colon of " + spec);
+  if (dataset.empty()) throw InvalidArgument("there is no dataset name after the colon of " + spec);
   if (dataset.front() != '/') dataset.insert(dataset.begin(), '/');
   return {spec.substr(0, colon), dataset};
 }
 
 void require_readable(std::string const& path) {
-  // A pipe that nobody writes would not be opened otherwise.
+  // Otherwise opening a pipe without a writer would block.
   int const descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw InvalidArgument("cannot open " + path + ": " + std::generic_category().message(errno));
   struct stat status {};
@@ -101,7 +101,7 @@ std::string join(std::vector<std::string> const& names) {
   return text;
 }
 
-// Opens the dataset that the spec names, or the only matrix that there is.
+// Opens the named dataset, or the only matrix in the file.
 Hdf5Id open_dataset(hid_t file, Spec& spec) {
   if (!spec.dataset.empty()) {
     auto dataset = detail::open_dataset(file, spec.dataset);
@@ -135,7 +135,7 @@ std::optional<ScalarType> real_type(hid_t type) {
   return std::nullopt;
 }
 
-// A complex number is a record of two equal real ones, r and i: h5py writes numpy's so.
+// A complex number is a record {r, i} of two equal real types, as h5py writes it.
 std::optional<ScalarType> complex_type(hid_t type) {
   if (H5Tget_class(type) != H5T_COMPOUND || H5Tget_nmembers(type) != 2) return std::nullopt;
   int const r = H5Tget_member_index(type, "r");
@@ -148,7 +148,7 @@ std::optional<ScalarType> complex_type(hid_t type) {
   return *part == ScalarType::Float32 ? ScalarType::Complex64 : ScalarType::Complex128;
 }
 
-// Fills in the element type; returns whether the file holds it in the form that memory does.
+// Sets the element type; returns true if file and memory have the same representation.
 bool read_type(hid_t dataset, MatrixFileInfo& info) {
   auto const type = require({H5Dget_type(dataset), H5Tclose}, "read the type of", info.name());
   auto const found = H5Tget_class(type.get()) == H5T_COMPOUND ? complex_type(type.get()) : real_type(type.get());
@@ -156,15 +156,15 @@ bool read_type(hid_t dataset, MatrixFileInfo& info) {
     auto const* kind = H5Tget_class(type.get()) == H5T_FLOAT      ? "floating-point numbers"
                        : H5Tget_class(type.get()) == H5T_INTEGER  ? "integers"
                        : H5Tget_class(type.get()) == H5T_COMPOUND ? "records other than {r, i}"
-                                                                  : "elements that are no numbers";
+                                                                  : "elements that are not numbers";
     throw DataError(info.name() + " holds " + kind + " of " + std::to_string(H5Tget_size(type.get())) +
-                    " bytes; float and double can be read, real and complex");
+                    " bytes; real and complex float and double can be read");
   }
   info.scalar_type = *found;
   return H5Tequal(type.get(), detail::memory_type(*found).get()) > 0;
 }
 
-// Whether one dimension, as of a matrix with one column, will do.
+// True if one dimension is allowed, as for a matrix with one column.
 enum class Vectors { Refused, Accepted };
 
 void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
@@ -199,7 +199,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
                      lies_in(info.path, dataset);
   if (layout == H5D_CONTIGUOUS && plain) {
     auto const offset = H5Dget_offset(dataset);
-    if (offset == HADDR_UNDEF) return;  // nothing was ever written: HDF5 knows the fill value
+    if (offset == HADDR_UNDEF) return;  // never written: HDF5 supplies the fill value
     auto const bytes = matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type);
     auto const end = checked_sum(offset, bytes);
     auto const present = static_cast<std::uint64_t>(std::filesystem::file_size(info.path));
@@ -214,7 +214,7 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
     H5Pget_chunk(properties.get(), 2, chunk);
     info.chunk_rows = chunk[0];
     info.chunk_cols = chunk[1];
-    // HDF5 disagrees with itself, from version to version, on whether chunk addresses count a user block.
+    // Versions of HDF5 differ in whether chunk addresses include a user block.
     auto const creation = require({H5Fget_create_plist(file), H5Pclose}, "read", info.path);
     hsize_t user_block = 0;
     H5Pget_userblock(creation.get(), &user_block);
@@ -236,7 +236,8 @@ MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
   read_arrangement(file.get(), dataset.get(), native, info);
   auto const space = require({H5Dget_space(dataset.get()), H5Sclose}, "read the shape of", info.name());
   if (H5Sget_simple_extent_ndims(space.get()) == 1 && info.arrangement != MatrixFileInfo::Arrangement::Contiguous) {
-    throw DataError(info.name() + " is a vector in chunks or of foreign type; store it contiguously, or as a matrix");
+    throw DataError(info.name() +
+                    " is a vector that is chunked or not of a native type; store it contiguously, or as a matrix");
   }
   return info;
 }
@@ -269,7 +270,7 @@ MatrixFileInfo open_file(std::string const& text, Vectors vectors) {
 Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type) {
   if (auto const bytes = checked_product({rows, cols, size_of(type)})) return *bytes;
   throw DataError(name + " has " + std::to_string(rows) + " x " + std::to_string(cols) + " elements of " +
-                  std::to_string(size_of(type)) + " bytes, more than the 2^63 - 1 bytes that a file can have");
+                  std::to_string(size_of(type)) + " bytes, more than the maximum of 2^63 - 1 bytes");
 }
 
 MatrixFileInfo open_matrix_file(std::string const& text) { return open_file(text, Vectors::Refused); }

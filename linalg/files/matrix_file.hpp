@@ -14,7 +14,7 @@
 
 namespace granary {
 
-/// The elements that matrices in files have; complex ones are stored as pairs, the real part first.
+/// The element types of matrices in files; complex numbers are pairs, the real part first.
 enum class ScalarType { Float32, Float64, Complex64, Complex128 };
 
 [[nodiscard]] constexpr bool is_complex_type(ScalarType type) {
@@ -44,13 +44,13 @@ inline constexpr ScalarType scalar_type_of = std::is_floating_point_v<T>
                                                  ? (sizeof(T) == 4 ? ScalarType::Float32 : ScalarType::Float64)
                                                  : (sizeof(T) == 8 ? ScalarType::Complex64 : ScalarType::Complex128);
 
-/// A matrix in a file, and how its elements lie there.
+/// A matrix in a file, and its storage layout.
 struct MatrixFileInfo {
   enum class Format { Hdf5, Npy };
   enum class Arrangement {
-    Contiguous,   ///< one row after the other from `first_byte` on (one column after the other if `column_major`)
-    Chunked,      ///< HDF5 chunks that may be read at their offsets in the file
-    ThroughHdf5,  ///< everything else: filters, foreign types, external files
+    Contiguous,   ///< row by row from `first_byte` on (column by column if `column_major`)
+    Chunked,      ///< HDF5 chunks that can be read at their offsets in the file
+    ThroughHdf5,  ///< everything else: filters, non-native types, external files
   };
 
   std::string path;
@@ -63,28 +63,28 @@ struct MatrixFileInfo {
   std::uint64_t first_byte = 0;
   bool column_major = false;
   bool swapped = false;          ///< stored with the other byte order (Contiguous only)
-  std::uint64_t chunk_rows = 0;  ///< 0 where there are no chunks
+  std::uint64_t chunk_rows = 0;  ///< 0 without chunks
   std::uint64_t chunk_cols = 0;
 
   /// `A.h5:/A` or `A.npy`.
   [[nodiscard]] std::string name() const { return dataset.empty() ? path : path + ":" + dataset; }
 };
 
-/// Bytes of a matrix of these extents. Throws DataError, with its name, where they exceed `largest_size`.
+/// Bytes of a matrix of these extents. Throws DataError with the name if they exceed `largest_size`.
 [[nodiscard]] Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type);
 
-/// Looks at the matrix `file.h5[:/dataset]` or `file.npy`; the content decides which of the two it is. Where no dataset
-/// is named, the file must hold exactly one of two dimensions. Throws InvalidArgument when the file cannot be opened,
-/// or the dataset is not there (the message lists those there are), or is ambiguous; DataError when the file is neither
-/// format, is truncated, or the dataset is not two-dimensional, too large or not of a ScalarType.
+/// Examines the matrix `file.h5[:/dataset]` or `file.npy`; the format follows from the content. Without a dataset name
+/// the file must hold exactly one two-dimensional dataset. Throws InvalidArgument if the file cannot be opened, or if
+/// the dataset is missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither
+/// format or is truncated, or if the dataset is not two-dimensional, too large or not of a ScalarType.
 [[nodiscard]] MatrixFileInfo open_matrix_file(std::string const& spec);
 
 struct MatrixListing {
   std::vector<MatrixFileInfo> matrices;
-  std::vector<std::string> others;  ///< why other datasets are no matrices; where links lead
+  std::vector<std::string> others;  ///< for each other dataset, why it is not a readable matrix; where links lead
 };
-/// All that is in an HDF5 or .npy file, or the one dataset that `spec` names. Throws as open_matrix_file does, but not
-/// when there is no matrix, or when there are several.
+/// All matrices in an HDF5 or .npy file, or the one dataset that `spec` names. Throws like open_matrix_file, but not if
+/// there is no matrix or more than one.
 [[nodiscard]] MatrixListing list_matrices(std::string const& spec);
 
 }  // namespace granary

@@ -28,8 +28,7 @@ using detail::MarketEntries;
 using Symmetry = MatrixMarketInfo::Symmetry;
 constexpr std::uint64_t entries_between = 65536;
 
-/// Some tiles of a matrix in memory, successive ones when they are numbered down the tile columns, with room for
-/// entries from anywhere.
+/// Consecutive tiles of a matrix in memory, numbered down the tile columns; entries may arrive in any order.
 template <class T>
 class Window {
  public:
@@ -39,7 +38,7 @@ class Window {
         m_stride(round_up(output.largest_tile_bytes(), io_alignment)),
         m_memory(detail::allocate_tiles(capacity * m_stride)) {}
 
-  // Starts over with zeros for tiles [first, first + count).
+  // Starts again with zeros for tiles [first, first + count).
   void begin(std::uint64_t first, std::uint64_t count) {
     m_first = first;
     m_count = count;
@@ -81,7 +80,7 @@ void add_with_mirror(Window<T>& window, MarketEntries::Entry const& entry, Symme
                                              : value);
 }
 
-// Reads the entries of an array up to column `end`, or all that are left of a list.
+// Reads the entries of an array up to column `end`, or all entries of a coordinate file.
 template <class T>
 void fill(Window<T>& window, MatrixMarketInfo const& info, MarketEntries& entries, std::uint64_t end,
           Between const& between) {
@@ -98,7 +97,7 @@ void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory,
   check_copy_memory(grid, output.scalar_type(), output.scalar_type(), memory);
   auto const tiles = grid.tile_rows() * grid.tile_cols();
   auto capacity = std::min(memory / bytes, tiles);
-  // Whole tile columns where one fits: of a general array, the next ones follow in the text.
+  // Whole tile columns if one fits: in a general array the text continues with the next ones.
   bool const columns = capacity >= grid.tile_rows();
   if (columns) capacity -= capacity % grid.tile_rows();
   bool const in_order = columns && !info.coordinate && info.symmetry == Symmetry::General;
@@ -116,7 +115,7 @@ void read_into(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory,
   }
 }
 
-// A text file that is written beside its path.
+// A text file that is written as a partial file beside its path.
 class TextOutput {
  public:
   explicit TextOutput(std::string const& path) : m_output(path) { detail::warn_of_dead_run(m_output); }
@@ -206,8 +205,8 @@ void write_matrix_market(MatrixSource& source, std::string const& path, Bytes me
   auto const needed = market_memory(grid, source.scalar_type());
   if (needed > memory) {
     throw InvalidArgument("a tile column of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols_in(0)) +
-                          " elements needs " + format_bytes(needed) + ", more than the " + format_bytes(memory) +
-                          " of memory allowed");
+                          " elements needs " + format_bytes(needed) + ", more than the memory limit of " +
+                          format_bytes(memory));
   }
   TextOutput output(path);
   output.write(std::string("%%MatrixMarket matrix array ") +

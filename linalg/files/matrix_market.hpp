@@ -11,15 +11,15 @@
 
 namespace granary {
 
-/// A Matrix Market file: text, which is converted from and to and never factored from. The format is that of R. F.
-/// Boisvert, R. Pozo, K. Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996.
+/// A Matrix Market file: text that can be converted, but not factored directly. The format is that of R. F. Boisvert,
+/// R. Pozo, K. Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996.
 struct MatrixMarketInfo {
   enum class Symmetry { General, Symmetric, Hermitian, Skew };
 
   std::string path;
-  bool coordinate = false;  ///< entries `row column value`; else all of them, one column after the other
+  bool coordinate = false;  ///< entries `row column value`; otherwise all elements, column by column
   Symmetry symmetry = Symmetry::General;
-  ScalarType scalar_type = ScalarType::Float64;  ///< Float64, of integers too, or Complex128
+  ScalarType scalar_type = ScalarType::Float64;  ///< Float64, also for integers, or Complex128
   bool integer = false;
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
@@ -42,22 +42,23 @@ struct MatrixMarketInfo {
   return "unknown";
 }
 
-/// Whether the file starts as a Matrix Market file does.
+/// True if the file starts like a Matrix Market file.
 [[nodiscard]] bool is_matrix_market(std::string const& path);
 
-/// Reads the header. Throws InvalidArgument when the file cannot be opened, DataError when it is malformed, and for
-/// `pattern` and `vector` files.
+/// Reads the header. Throws InvalidArgument if the file cannot be opened, DataError if it is malformed or a `pattern`
+/// or `vector` file.
 [[nodiscard]] MatrixMarketInfo open_matrix_market(std::string const& path);
 
-/// Writes the whole matrix, with both triangles and with zeros where there is no entry, into an output of its extents.
-/// Entries of the same place are added. Holds as many tiles of the output as `memory` allows, and reads the text once
-/// for each such share of the matrix; once in all where it is a general array and a tile column fits. Does not commit.
-/// Throws InvalidArgument when a single tile does not fit or the matrix is complex and the output is not, DataError
-/// with the line where the text is malformed.
+/// Writes the whole matrix, both triangles and with zeros for missing entries, into an output of its extents. Duplicate
+/// entries are added. Holds as many tiles of the output as `memory` allows, and reads the text once for each such group
+/// of tiles; only once for a general array of which a tile column fits. Does not commit. Throws InvalidArgument if a
+/// single tile does not fit, or if the matrix is complex and the output is not; DataError with the line number if the
+/// text is malformed.
 void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between = {});
 
-/// Writes a matrix as an array of real or complex numbers, with the fewest digits that round to the same ones again.
-/// Holds a tile column: market_memory(). Throws InvalidArgument when the file cannot be created or `memory` is less.
+/// Writes a matrix as an array of real or complex numbers, with the fewest digits that are read back exactly. Needs
+/// memory for one tile column: market_memory(). Throws InvalidArgument if the file cannot be created or `memory` is
+/// less.
 void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory, Between const& between = {});
 
 /// Bytes of the tiles of one tile column.

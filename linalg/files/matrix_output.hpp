@@ -8,8 +8,8 @@
 
 namespace granary {
 
-/// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and the form of tiles are
-/// MatrixSource's. The file gets its name with `commit`; without it the destructor removes what was written.
+/// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and tile layout are those of
+/// MatrixSource. `commit` renames the file to its path; without it the destructor removes the file.
 class MatrixOutput : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
@@ -21,12 +21,12 @@ class MatrixOutput : public Storage {
   /// Bytes of the largest tile.
   [[nodiscard]] Bytes largest_tile_bytes() const { return tile_bytes(0); }
 
-  /// Makes the file durable and renames it to its path, over what was there. Call it once, when nothing is under way.
-  /// Throws IoError; then the destructor removes the file.
+  /// Makes the file durable and renames it to its path, replacing an older file. Call it once, when no operation is in
+  /// flight. Throws IoError; then the destructor removes the file.
   virtual void commit() = 0;
 
  protected:
-  /// Throws InvalidArgument when an extent or the tile size is 0.
+  /// Throws InvalidArgument if an extent or the tile size is 0.
   MatrixOutput(TileGrid const& tiling, ScalarType type);
 
  private:

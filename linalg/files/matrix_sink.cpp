@@ -27,11 +27,11 @@ void write_text_attribute(hid_t dataset, char const* name, std::string const& va
   H5Awrite(attribute.get(), type.get(), value.c_str());
 }
 
-// The output is locked already, and where the file system turns the one kind of lock into the other, as NFS does, HDF5
-// would wait for that.
+// The output is locked already. On file systems that emulate one kind of lock by the other, such as NFS, HDF5 would
+// wait for that lock.
 Hdf5Id access_to(std::string const& name) {
   auto access = require({H5Pcreate(H5P_FILE_ACCESS), H5Pclose}, "create", name);
-  H5Pset_fapl_sec2(access.get());  // whatever HDF5_DRIVER says: the file is one
+  H5Pset_fapl_sec2(access.get());  // regardless of HDF5_DRIVER: the output is one file
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 11, 0))
   H5Pset_file_locking(access.get(), false, true);
 #endif
@@ -55,10 +55,10 @@ haddr_t chunk_address(hid_t dataset, std::uint64_t row, std::uint64_t col) {
 
 void require_name(std::string const& dataset) {
   if (dataset.empty() || dataset.ends_with('/') || dataset.ends_with('.'))
-    throw InvalidArgument("'" + dataset + "' cannot be the name of a dataset");
+    throw InvalidArgument("'" + dataset + "' cannot be a dataset name");
 }
 
-// Of links whose groups are made as needed.
+// Creates missing groups.
 Hdf5Id with_groups(std::string const& name) {
   auto properties = require({H5Pcreate(H5P_LINK_CREATE), H5Pclose}, "create", name);
   H5Pset_create_intermediate_group(properties.get(), 1);
@@ -87,7 +87,8 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
   require_name(options.dataset);
   if (chunk_bytes() >= 4_GiB) {
     throw InvalidArgument("a tile of " + std::to_string(m_chunk_rows) + " x " + std::to_string(m_chunk_cols) +
-                          " elements is " + format_bytes(chunk_bytes()) + "; a chunk of HDF5 is less than 4 GiB");
+                          " elements is " + format_bytes(chunk_bytes()) +
+                          "; the maximum of an HDF5 chunk is 4 GiB - 1 byte");
   }
   detail::warn_of_dead_run(m_output);
   auto const tiles = tiling().tile_rows() * tiling().tile_cols();
@@ -95,7 +96,7 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
   try {
     create_file();
   } catch (DataError const& error) {
-    // Of a file that HDF5 cannot write, as on a full disk: no data are to blame.
+    // HDF5 cannot write, for example on a full disk: not a fault of the data.
     throw Error("cannot write " + path + ": " + error.what());
   }
   m_file = File::open_for_update(m_output.partial_path());
@@ -108,9 +109,8 @@ void MatrixSink::create_file() {
   auto const& name = m_output.partial_path();
   auto const access = access_to(name);
   auto const creation = require({H5Pcreate(H5P_DATASET_CREATE), H5Pclose}, "create", name);
-  // The format of 1.10 keeps the chunks of a dataset of fixed size in one stretch, without an index, if they are
-  // allocated early. Nothing is written into them: the file grows by truncation, and what was never written reads as
-  // zeros.
+  // With the file format of 1.10 and early allocation, the chunks of a dataset of fixed size are contiguous and have no
+  // index. They are not written at creation: the file grows by truncation, and unwritten parts read as zeros.
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   H5Pset_alignment(access.get(), io_alignment, io_alignment);
   hsize_t const chunk[2] = {m_chunk_rows, m_chunk_cols};
@@ -134,7 +134,7 @@ void MatrixSink::create_file() {
   auto const last = chunk_address(dataset.get(), (tiling().tile_rows() - 1) * m_chunk_rows,
                                   (tiling().tile_cols() - 1) * m_chunk_cols);
   if (first == HADDR_UNDEF || last != first + (count - 1) * chunk_bytes())
-    throw InternalError("HDF5 did not lay out " + name + " in one stretch");
+    throw InternalError("HDF5 did not allocate " + name + " contiguously");
   m_first_byte = first;
   dataset.reset();
   if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0)
@@ -206,7 +206,7 @@ void MatrixSink::read_async(std::uint64_t slot, std::byte* destination, Bytes by
 
 void MatrixSink::write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) {
   check(slot, bytes);
-  // An extent serves both directions; nothing is written through it here.
+  // IoExtent serves both directions; a write does not modify the source.
   if (m_options.part == MatrixPart::All || tiling().row_of(slot) != tiling().col_of(slot)) {
     auto extents = extents_of(slot, const_cast<std::byte*>(source));
     return m_io->submit(IoDirection::Write, m_file, std::move(extents), std::move(done));

@@ -21,40 +21,39 @@ struct MatrixSinkOptions {
   std::uint64_t cols = 0;
   std::uint64_t tile = 0;
   ScalarType scalar_type = ScalarType::Float64;
-  MatrixPart part = MatrixPart::Lower;  ///< what is written, a trapezoid unless it is square; the rest reads as zeros
+  MatrixPart part = MatrixPart::Lower;  ///< written part, a trapezoid unless it is square; the rest reads as zeros
   std::string dataset = "L";
 };
 
-/// A matrix that is written tile by tile into a new HDF5 file, in chunks that are tiles: the home of tiled data.
-/// h5py shows at [i, j] what is at row i and column j. Chunks at the edges of the matrix are as large in the file as
-/// all others, as HDF5 has it; what they hold beyond the matrix is neither written nor read.
+/// A matrix that is written tile by tile into a new HDF5 file, whose chunks are tiles: the home of tiled data. h5py
+/// shows element (i, j) at [i, j]. As HDF5 requires, chunks at the edges of the matrix are full-sized; their part
+/// beyond the matrix is neither written nor read.
 ///
-/// The file is written beside `path`, as `<path>.partial` (detail::PartialFile), with room reserved for the part that
-/// is written. `commit` gives it its name; without it the destructor removes it. HDF5 lays the file out once; after
-/// that tiles go straight to their offsets. Tile sizes that are multiples of 32 go past the page cache, but for the
-/// last tile column where the matrix ends within it. HDF5 1.10 or newer reads the file.
+/// The file is written as `<path>.partial` (detail::PartialFile), with space reserved for the written part. `commit`
+/// renames it to its path; without it the destructor removes it. HDF5 allocates the file once; then tiles are written
+/// directly at their offsets. Tile sizes that are multiples of 32 bypass the page cache, except for a last tile column
+/// that the matrix's edge cuts. HDF5 1.10 or newer reads the file.
 class MatrixSink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument when the output cannot be created there, another run is writing it, an extent or the tile
-  /// size is 0, or a tile has 4 GiB; Error when the disk is full or HDF5 cannot write.
+  /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
+  /// 0, or a tile has 4 GiB; Error if the disk is full or HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
 
-  /// Reads back a tile that was written. `bytes` is tile_bytes(slot); throws InternalError otherwise, for a tile
-  /// outside the part, and after commit.
+  /// Reads back a written tile. `bytes` must be tile_bytes(slot). Throws InternalError otherwise, for a tile outside
+  /// the part, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
-  /// As read_async. The elements of a diagonal tile outside the part are written as zeros, whatever `source` holds
-  /// there.
+  /// Like read_async. The elements of a diagonal tile outside the part are written as zeros, whatever `source` holds.
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;
   [[nodiscard]] std::string describe(std::uint64_t slot) const override;
 
-  /// Adds a dataset of one dimension to the file, before commit: the pivots of a factor, say. Throws InvalidArgument
-  /// for a name that is taken, Error when HDF5 cannot write it.
+  /// Adds a one-dimensional dataset to the file, before commit: for example the pivots of a factor. Throws
+  /// InvalidArgument for a name that is taken, Error if HDF5 cannot write it.
   void add_vector(std::string const& dataset, std::span<std::int64_t const> values);
 
   void commit() override;
 
  private:
-  // Of a row of tiles, those that are in the part.
+  // For a row of tiles, those in the part.
   struct Stretch {
     std::uint64_t first;
     std::uint64_t tiles;
@@ -68,13 +67,13 @@ class MatrixSink final : public MatrixOutput {
   [[nodiscard]] Bytes chunk_bytes() const { return m_chunk_rows * m_chunk_cols * size_of(m_options.scalar_type); }
   [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_byte + slot * chunk_bytes(); }
   [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory) const;
-  // Of a tile on the diagonal, with zeros outside the part.
+  // For a tile on the diagonal, with zeros outside the part.
   [[nodiscard]] detail::TileMemory copy_of_part(std::uint64_t slot, std::byte const* source);
 
   std::shared_ptr<AsyncFileIo> m_io;
   detail::PartialFile m_output;
   MatrixSinkOptions m_options;
-  // A chunk is a tile, cut to the matrix where that is smaller.
+  // A chunk is a tile, cut to the matrix if that is smaller.
   std::uint64_t m_chunk_rows;
   std::uint64_t m_chunk_cols;
   std::uint64_t m_first_byte = 0;

@@ -12,11 +12,10 @@
 
 namespace granary {
 
-/// The tiles of a matrix that is read and never written: the origin of tiled data. Slots are TileGrid's. A tile arrives
-/// row-major, without gaps, as large as it is: fewer elements at the edges and where the matrix is narrower than a
-/// tile.
+/// The tiles of a matrix that is only read: the origin of tiled data. Slots are those of TileGrid. A tile arrives
+/// row-major without gaps, with its own size: smaller at the edges, and if the matrix is narrower than a tile.
 ///
-/// A tile that holds NaN or infinity, in the part of the matrix that counts, arrives as DataError.
+/// A tile with NaN or infinity, in the part of the matrix that counts, arrives as DataError.
 class MatrixSource : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
@@ -28,7 +27,7 @@ class MatrixSource : public Storage {
   /// Bytes of the largest tile.
   [[nodiscard]] Bytes largest_tile_bytes() const { return tile_bytes(0); }
 
-  /// `bytes` is tile_bytes(slot); throws InternalError otherwise, or when there is no such slot.
+  /// `bytes` must be tile_bytes(slot); throws InternalError otherwise, or if the slot does not exist.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) final;
   /// Throws InternalError.
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) final;
@@ -37,7 +36,7 @@ class MatrixSource : public Storage {
  protected:
   MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name);
 
-  /// Starts to fill the tile; `done` as in Storage.
+  /// Starts to read the tile; `done` as in Storage.
   virtual void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) = 0;
 
   [[nodiscard]] std::string const& name() const { return m_name; }
@@ -49,11 +48,11 @@ class MatrixSource : public Storage {
   std::string m_name;
 };
 
-/// Opens a matrix to be read in tiles of `tile` x `tile` elements. Chunks that are such tiles, unfiltered and of native
-/// type, and contiguous datasets and .npy files are read straight from the file; all others by HDF5 on a thread of
-/// their own, with a cache of 16 MiB. A compressed chunk is then unpacked as often as tiles that touch it are read:
-/// tiles should span whole chunks. Throws InvalidArgument for a tile size of 0, DataError when the file became
-/// unreadable or has compressed chunks over 32 MiB.
+/// Opens a matrix to be read in tiles of `tile` x `tile` elements. Contiguous datasets, .npy files, and unfiltered
+/// chunks of native type with the tile size are read directly from the file; everything else by HDF5 on a separate
+/// thread, with a cache of 16 MiB. Then a compressed chunk is unpacked for every tile that overlaps it: tiles should
+/// span whole chunks. Throws InvalidArgument for a tile size of 0, DataError if the file became unreadable or has
+/// compressed chunks over 32 MiB.
 [[nodiscard]] std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile,
                                                                MatrixPart part, std::shared_ptr<AsyncFileIo> io);
 

@@ -28,7 +28,7 @@ constexpr std::uint64_t most_extent = (std::uint64_t{1} << 31) - 1;
                   " bytes, and its header alone has " + std::to_string(expected));
 }
 
-// The text of the Python dictionary in the header, and where the elements start.
+// The text of the Python dictionary in the header, and the offset of the elements.
 std::string read_dictionary(std::string const& path, std::uint64_t& first_byte) {
   std::ifstream file(path, std::ios::binary);
   unsigned char start[12] = {};
@@ -52,7 +52,7 @@ std::string read_dictionary(std::string const& path, std::uint64_t& first_byte) 
   return text;
 }
 
-// What follows `'key':`, without leading blanks.
+// The text after `'key':`, without leading blanks.
 std::string_view value_of(std::string_view text, std::string_view key, std::string const& path) {
   auto position = text.find(std::string("'").append(key).append("'"));
   if (position == std::string_view::npos) malformed(path);
@@ -112,7 +112,7 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
     info.scalar_type = ScalarType::Complex128;
   } else {
     throw DataError(path + " holds elements of type '" + excerpt(descriptor, 20) +
-                    "'; float and double can be read, real and complex");
+                    "'; real and complex float and double can be read");
   }
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';
   info.swapped = (descriptor[0] == '<' || descriptor[0] == '>') && descriptor[0] != native;

@@ -15,8 +15,7 @@
 namespace granary {
 namespace {
 
-// As numpy has it. Rows of tiles are short and better gathered by the page cache than written past it, so there is no
-// use in an aligned start.
+// The alignment of numpy. The rows of tiles are short, so writes go through the page cache and need no aligned start.
 constexpr std::uint64_t first_byte = 128;
 
 char const* kind_of(ScalarType type) {
@@ -80,7 +79,7 @@ void NpySink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes
 }
 
 void NpySink::write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) {
-  // An extent serves both directions; nothing is written through it here.
+  // IoExtent serves both directions; a write does not modify the source.
   m_io->submit(IoDirection::Write, m_file, extents_of(slot, const_cast<std::byte*>(source), bytes), std::move(done));
 }
 

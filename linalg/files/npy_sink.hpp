@@ -13,17 +13,17 @@
 
 namespace granary {
 
-/// A matrix that is written tile by tile into a new .npy file, row by row: numpy.load shows at [i, j] what is at row i
-/// and column j. Elements that are never written are zeros.
+/// A matrix that is written tile by tile into a new row-major .npy file: numpy.load shows element (i, j) at [i, j].
+/// Elements that are never written are zeros.
 class NpySink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument when the output cannot be created there, another run is writing it, or an extent or the
-  /// tile size is 0; Error when the disk is full.
+  /// Throws InvalidArgument if the output cannot be created, another run is writing it, or an extent or the tile size
+  /// is 0; Error if the disk is full.
   NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type);
 
-  /// `bytes` is tile_bytes(slot); throws InternalError otherwise, and after commit.
+  /// `bytes` must be tile_bytes(slot); throws InternalError otherwise, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
-  /// As read_async.
+  /// Like read_async.
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override;
   [[nodiscard]] std::string describe(std::uint64_t slot) const override;
   void commit() override;

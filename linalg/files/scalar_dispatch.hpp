@@ -13,7 +13,7 @@ namespace granary::detail {
 template <class T>
 inline constexpr bool is_std_complex = !std::is_floating_point_v<T>;
 
-/// Calls `function(T{})` with the T that `type` stands for; complex ones are of std.
+/// Calls `function(T{})` with the T of `type`; complex types are those of std.
 template <class Function>
 decltype(auto) with_scalar(ScalarType type, Function&& function) {
   switch (type) {
@@ -26,10 +26,10 @@ decltype(auto) with_scalar(ScalarType type, Function&& function) {
     case ScalarType::Complex128:
       return std::forward<Function>(function)(std::complex<double>{});
   }
-  throw InternalError("a matrix has elements of no known type");
+  throw InternalError("a matrix has elements of unknown type");
 }
 
-/// Rounds; an imaginary part is dropped where To is real.
+/// Rounds; drops the imaginary part if To is real.
 template <class To, class From>
 [[nodiscard]] To convert_scalar(From const& value) {
   if constexpr (is_std_complex<To>) {

@@ -8,11 +8,11 @@
 
 namespace granary::detail {
 
-/// Reads rows (or columns) of tiles straight from a contiguous matrix.
+/// Reads rows (or columns) of tiles directly from a contiguous matrix.
 [[nodiscard]] std::unique_ptr<MatrixSource> make_contiguous_source(MatrixFileInfo const& info, std::uint64_t tile,
                                                                    MatrixPart part, std::shared_ptr<AsyncFileIo> io);
 
-/// Reads chunks that are tiles, cut to the matrix where that is smaller, at their offsets in the file.
+/// Reads chunks that are tiles, cut to the matrix if that is smaller, at their offsets in the file.
 [[nodiscard]] std::unique_ptr<MatrixSource> make_chunk_source(MatrixFileInfo const& info, ChunkMap chunks,
                                                               std::uint64_t tile, MatrixPart part,
                                                               std::shared_ptr<AsyncFileIo> io);

@@ -13,7 +13,7 @@
 namespace granary {
 
 /// A number uniform in [0, 1), a function of its arguments alone: SplitMix64 (core/base/random.hpp) at an arbitrary
-/// position of its sequence; the positions of a seed are the elements (row, col) of a matrix.
+/// position of its sequence. The positions of a seed are the elements (row, col) of a matrix.
 [[nodiscard]] constexpr double unit_at(std::uint64_t seed, std::uint64_t row, std::uint64_t col) {
   std::uint64_t z = seed * 0xd1342543de82ef95U + ((row << 32) + col + 1) * 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -29,12 +29,12 @@ namespace granary {
   return i == j ? static_cast<double>(n) + unit : 2 * unit - 1;
 }
 
-/// A source without a file of spd_entry's matrix: `random:N:SEED` of open_generated.
+/// A source of spd_entry's matrix without a file: `random:N:SEED` of open_generated.
 [[nodiscard]] std::unique_ptr<MatrixSource> make_random_spd_source(std::uint64_t n, std::uint64_t tile,
                                                                    std::uint64_t seed, ScalarType type);
 
-/// Writes spd_entry's matrix, both triangles, as an HDF5 file with chunks of tile x tile, holding two tiles in memory.
-/// Throws as MatrixSink does.
+/// Writes spd_entry's matrix, both triangles, as an HDF5 file with chunks of tile x tile; needs memory for two tiles.
+/// Throws like MatrixSink.
 void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t tile, std::uint64_t seed, ScalarType type,
                       std::string const& dataset = "A");
 

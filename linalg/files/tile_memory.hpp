@@ -19,7 +19,7 @@ namespace granary::detail {
 struct FreeMemory {
   void operator()(std::byte* memory) const { std::free(memory); }
 };
-/// Memory as Storage asks for it.
+/// Memory with the alignment that Storage requires.
 using TileMemory = std::unique_ptr<std::byte, FreeMemory>;
 
 [[nodiscard]] inline TileMemory allocate_tiles(Bytes bytes) {
@@ -28,7 +28,7 @@ using TileMemory = std::unique_ptr<std::byte, FreeMemory>;
   return memory;
 }
 
-/// Operations under way whose end is waited for. It lives until they have all ended.
+/// Counts operations in flight; the destructor waits for them.
 class PendingIo {
  public:
   PendingIo() = default;
@@ -41,24 +41,24 @@ class PendingIo {
     std::lock_guard lock(m_mutex);
     ++m_under_way;
   }
-  /// One has ended.
+  /// An operation has ended.
   void end(std::exception_ptr error) {
     std::lock_guard lock(m_mutex);
     if (error && !m_failure) m_failure = std::move(error);
     --m_under_way;
     m_changed.notify_one();
   }
-  /// Counts one more operation; what is returned ends it.
+  /// Counts one more operation; calling the result ends it.
   [[nodiscard]] IoCompletion one() {
     begin();
     return [this](std::exception_ptr error) { end(std::move(error)); };
   }
-  /// Waits until at most `most` are under way.
+  /// Waits until at most `most` are in flight.
   void wait_until(std::size_t most) {
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [&] { return m_under_way <= most; });
   }
-  /// Waits until at most `most` are under way; throws the first error that there was.
+  /// Waits until at most `most` are in flight; throws the first error.
   void require(std::size_t most) {
     wait_until(most);
     std::lock_guard lock(m_mutex);

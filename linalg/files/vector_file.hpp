@@ -9,8 +9,8 @@
 
 namespace granary {
 
-/// A dataset of at most `most` integers with one dimension, as MatrixSink::add_vector writes it. Throws DataError when
-/// the file or the dataset cannot be read as that.
+/// A one-dimensional dataset of at most `most` integers, as MatrixSink::add_vector writes it. Throws DataError if it
+/// cannot be read as that.
 [[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset,
                                                     std::uint64_t most);
 

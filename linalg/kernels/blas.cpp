@@ -149,7 +149,7 @@ GRANARY_DEFINE_HERMITIAN(Complex128, z, herk, hemm, lanhe)
 
 namespace {
 
-/// The function of that name in whatever the process has loaded, or null.
+/// The loaded function of that name, or null.
 template <class Function>
 [[nodiscard]] Function* loaded(char const* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));

@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(default)
 
-/// BLAS and LAPACK under their own names, typed: column-major, 32-bit integers, no checks. T is float, double,
-/// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric where T is real.
+/// Typed BLAS and LAPACK with their own names: column-major, 32-bit integers, no checks. T is float, double,
+/// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric if T is real.
 namespace granary::blas {
 
 /// C := alpha op(A) op(B) + beta C, with C m x n and k the inner dimension.
@@ -70,7 +70,7 @@ template <class T>
 
 namespace granary {
 
-/// Name, version and kernels of the BLAS at hand, as it describes itself; "BLAS" where it does not.
+/// Name, version and kernels of the BLAS library, as it reports them; "BLAS" if it does not.
 [[nodiscard]] std::string blas_description();
 
 }  // namespace granary

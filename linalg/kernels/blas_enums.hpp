@@ -8,19 +8,19 @@ namespace granary {
 /// Which triangle of a matrix is stored and referenced.
 enum class Uplo : char { Lower = 'L', Upper = 'U' };
 
-/// On which side of the unknown, or of the other factor, a matrix stands.
+/// On which side of the unknown, or of the other factor, the matrix is.
 enum class Side : char { Left = 'L', Right = 'R' };
 
-/// op(A): A itself, its transpose, or its conjugate transpose (the transpose where A is real).
+/// op(A): A itself, its transpose, or its conjugate transpose (the transpose if A is real).
 enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
-/// Whether the diagonal of a triangle is stored or taken as ones.
+/// Whether the diagonal of a triangle is stored or implicitly one.
 enum class Diag : char { NonUnit = 'N', Unit = 'U' };
 
-/// Of which entries of a matrix the norm is taken: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
+/// Norms of a matrix: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
 enum class Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
 
-/// Whether the entries of a column or those of a row are contiguous.
+/// Whether columns or rows are contiguous.
 enum class Layout : char { ColumnMajor, RowMajor };
 
 [[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }

@@ -13,9 +13,9 @@
 namespace granary::kernels {
 namespace {
 
-// Rows that are solved at a time, and copied in case that they must be solved again.
+// Rows solved at a time, which are copied in case they must be solved again.
 constexpr int rows_at_a_time = 64;
-// Multipliers up to here are what tournaments leave in panels of full rank.
+// Upper limit of the multipliers that tournaments leave in panels of full rank.
 constexpr double usual_multiplier = 16;
 
 template <class T>
@@ -23,8 +23,8 @@ template <class T>
   return {&b(first, 0), count, b.cols, b.ld, b.layout};
 }
 
-// One row of B U^-1 with a square triangle U, its values before in `row`. An entry that would exceed 1 in modulus and
-// whose numerator is no larger than its rounding errors, γ_j (|b_j| + Σ |l_k| |u_kj|), becomes 0.
+// One row of B U^-1 with a square triangle U; `row` has its old values. An entry whose modulus would exceed 1 and whose
+// numerator is not above its rounding errors, γ_j (|b_j| + Σ |l_k| |u_kj|), becomes 0.
 template <class T>
 void solve_row(TileView<T const> const& u, TileView<T const> const& row, TileView<T> const& l) {
   using R = RealOf<T>;
@@ -56,7 +56,7 @@ template <class T>
   return true;
 }
 
-// A row of L, of the first a.cols or fewer pivots, and then one of U.
+// A row of L, for at most the first a.cols pivots, followed by a row of U.
 template <class T>
 void factor_row(TileView<T const> const& before, TileView<T> const& a, int i) {
   int const pivots = std::min(i, a.cols);

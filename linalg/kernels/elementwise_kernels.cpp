@@ -14,7 +14,7 @@
 namespace granary::kernels {
 namespace {
 
-// Entries that are contiguous in a tile: `count` of line `line`, a column or a row, from number `first` on.
+// Entries that are contiguous in a tile: `count` entries of line `line`, a column or a row, from entry `first` on.
 template <class T>
 struct Run {
   T* data;
@@ -36,7 +36,7 @@ template <class T>
   return by_rows(tile) ? tile.cols : tile.rows;
 }
 
-// The part of a line: from its diagonal entry on, or up to it; without that entry if strict.
+// The part of a line: from its diagonal entry on, or up to it; strict: without that entry.
 template <class T>
 [[nodiscard]] Run<T> run_of(TileView<T> const& tile, MatrixPart part, bool strict, int line) {
   int const length = line_length(tile);
@@ -66,7 +66,7 @@ void require_same_size(char const* kernel, TileView<A> const& a, TileView<B> con
                         " do not match");
 }
 
-// Calls operation(a_ij, b_ij) on one part. Where the layouts differ, block by block, so that both stay in cache.
+// Calls operation(a_ij, b_ij) on one part. If the layouts differ, works in blocks that fit in cache.
 template <class A, class B, class Operation>
 void for_each_pair(MatrixPart part, TileView<A> const& a, TileView<B> const& b, Operation const& operation) {
   if (a.layout == b.layout) {
@@ -99,7 +99,7 @@ template <class To, class From>
   }
 }
 
-// Sums of squares in this range have lost nothing that counts to underflow, nor overflown.
+// Sums of squares in this range have no overflow and no significant underflow.
 constexpr double smallest_safe = 1e-280;
 constexpr double largest_safe = 1e290;
 
@@ -125,13 +125,13 @@ template <class T>
   }
 }
 
-// |a_ii|, of the real part alone in a Hermitian tile.
+// |a_ii|, of the real part only in a Hermitian tile.
 template <class T>
 [[nodiscard]] double diagonal_modulus(TileView<T const> const& a, int i) {
   return std::abs(static_cast<double>(real_part(a(i, i))));
 }
 
-// The largest modulus, NaN left out; complex moduli are only computed where they can be larger.
+// The largest modulus, ignoring NaN; a complex modulus is only computed if it may be larger.
 template <class T>
 [[nodiscard]] double largest_of(Run<T const> const& run, double largest) {
   for (int i = 0; i < run.count; ++i) {
@@ -154,7 +154,7 @@ template <class T>
   return found;
 }
 
-// Σ |a|² with scaling by the largest modulus: the second pass, for tiles that need it.
+// Σ |a|² scaled by the largest modulus: the second pass, for tiles that need it.
 template <class T>
 [[nodiscard]] ScaledSquares scaled_squares(NormPart part, TileView<T const> a) {
   double const scale = max_modulus(part, a);
@@ -240,7 +240,7 @@ template <class T>
 ScaledSquares sum_of_squares(NormPart part, TileView<T const> a) {
   double sum = 0;
   for_each_run(a, part.part, part.hermitian, [&](Run<T const> const& run) {
-    double partial[8] = {};  // independent sums, which the compiler may take side by side
+    double partial[8] = {};  // independent sums, so that the compiler can vectorize
     for (int i = 0; i < run.count; ++i) partial[i % 8] += square(run.data[i]);
     for (double const value : partial) sum += value;
   });

@@ -6,13 +6,13 @@
 
 #pragma GCC visibility push(default)
 
-/// Kernels that pass once over the elements of a tile, in any layouts; T is one of the four scalars. A part is that of
-/// the tile itself, also a trapezoid: Lower has the elements (i, j) with i >= j. Tiles of different sizes throw
+/// Kernels that pass once over the elements of a tile in any layout; T is one of the four scalars. A part is a part of
+/// the tile itself, which may be a trapezoid: Lower has the elements (i, j) with i >= j. Tiles of different sizes throw
 /// InvalidArgument. They launch no Kokkos kernels and allocate nothing.
 namespace granary::kernels {
 
 /// B := A, or its conjugate, on one part; the rest of B stays. From and To are both real or both complex; a value that
-/// To cannot hold becomes infinite, as the language converts it.
+/// overflows To becomes infinite.
 template <class From, class To>
 void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b);
 
@@ -20,11 +20,11 @@ void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To>
 template <class T>
 void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a);
 
-/// Zeros what is outside one part.
+/// Zeros the elements outside one part.
 template <class T>
 void clear_outside(MatrixPart part, TileView<T> a);
 
-/// B := alpha A + beta B on one part; the rest of B stays. B's old values count for nothing where beta is 0.
+/// B := alpha A + beta B on one part; the rest of B stays. If beta is 0, B's old values do not count.
 template <class T>
 void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
          TileView<T> b);
@@ -39,8 +39,8 @@ struct ScaledSquares {
   [[nodiscard]] double root() const;
 };
 
-/// Which elements a norm counts: one part; or, if hermitian, those of the Hermitian matrix of which that triangle is
-/// stored, with a real diagonal (imaginary parts there are not looked at).
+/// Which elements a norm counts: one part; or, if hermitian, those of the Hermitian matrix stored in that triangle. Its
+/// diagonal is real (imaginary parts there are ignored).
 struct NormPart {
   MatrixPart part = MatrixPart::All;
   bool hermitian = false;
@@ -54,8 +54,8 @@ template <class T>
 template <class T>
 [[nodiscard]] ScaledSquares sum_of_squares(NormPart part, TileView<T const> a);
 
-/// columns[j] := Σ_i |a_ij| and, unless `rows` is null, rows[i] := Σ_j |a_ij|. Of a Hermitian tile both are the same:
-/// `rows` is then not used.
+/// columns[j] := Σ_i |a_ij| and, unless `rows` is null, rows[i] := Σ_j |a_ij|. For a Hermitian tile both are equal, and
+/// `rows` is not used.
 template <class T>
 void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows);
 

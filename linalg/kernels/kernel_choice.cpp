@@ -15,8 +15,8 @@
 // GCC gives the instances of a template the visibility of its definition.
 #pragma GCC visibility push(default)
 
-// Without a BLAS behind it, Kokkos Kernels would run kernels with team scratch, which Kokkos < 4.0 cannot run on
-// several threads at once.
+// Without a BLAS, Kokkos Kernels would run kernels with team scratch, which Kokkos < 4.0 cannot run on several threads
+// concurrently.
 #if defined(GRANARY_HAVE_KOKKOSKERNELS) && defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
 #define GRANARY_KERNELS_ON_KOKKOSBLAS 1
 #else
@@ -33,7 +33,7 @@ using HostDevice = Kokkos::Device<HostExecutionSpace, Kokkos::HostSpace>;
 template <class T>
 using BlockView = Kokkos::View<T**, Kokkos::LayoutLeft, HostDevice, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-// A LayoutLeft View whose columns are ld apart.
+// A LayoutLeft View with leading dimension ld.
 template <class T>
 [[nodiscard]] BlockView<T> as_view(Block<T> const& block) {
   return Kokkos::subview(
@@ -51,10 +51,10 @@ template <class Flag>
 
 template <class T>
 void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) {
-  // Where alpha is 0, A and B count for nothing, but OpenBLAS' real GEMM multiplies them all the same, NaN included.
+  // If alpha is 0, A and B do not count, but OpenBLAS' real GEMM multiplies them nevertheless, including NaN.
   int const k = alpha == T(0) ? 0 : op_a == Op::NoTrans ? a.cols : a.rows;
 #if GRANARY_KERNELS_ON_KOKKOSBLAS
-  // Kokkos Kernels ignores beta when k = 0 and launches a kernel of its own when C is small and only A transposed.
+  // Kokkos Kernels ignores beta if k = 0, and launches its own kernel if C is small and only A is transposed.
   constexpr std::ptrdiff_t small = 1600;
   if (k > 0 && static_cast<std::ptrdiff_t>(c.rows) * c.cols >= small) {
     KokkosBlas::gemm(text(op_a).data(), text(op_b).data(), alpha, as_view(a), as_view(b), beta, as_view(c));

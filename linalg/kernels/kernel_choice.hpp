@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(default)
 
-/// Which implementation serves which tile operation:
+/// The implementation of each tile operation:
 ///
 ///   operation                 host workers                           backends without a vendor library
 ///   gemm, trsm                Kokkos Kernels on the BLAS; the BLAS   Kokkos Kernels' own
@@ -22,7 +22,7 @@
 ///   copy, set, add, norms     elementwise_kernels.hpp
 ///
 /// GEMM and TRSM are chosen here, for all kernels on host tiles. The codelets of tile tasks have kernels for host
-/// workers alone; the portable ones run on any Kokkos execution space.
+/// workers only; the portable ones run on any Kokkos execution space.
 namespace granary::kernels {
 
 /// A column-major matrix as BLAS sees it.
@@ -37,7 +37,7 @@ struct Block {
   operator Block<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld}; }
 };
 
-/// C := alpha op(A) op(B) + beta C; what C holds counts for nothing where beta is 0, also where A has no columns.
+/// C := alpha op(A) op(B) + beta C. If beta is 0, C's old values do not count, even if A has no columns.
 template <class T>
 void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c);
 
@@ -49,7 +49,7 @@ void chosen_trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const>
 
 namespace granary {
 
-/// What computes tiles on host workers: Kokkos Kernels or BLAS and LAPACK. For versions and logs.
+/// The library that computes tiles on host workers: Kokkos Kernels or BLAS and LAPACK. For versions and logs.
 [[nodiscard]] std::string host_kernels_description();
 
 }  // namespace granary

@@ -19,7 +19,7 @@ namespace {
 
 using detail::sub;
 
-// Order of the diagonal blocks that loops factor: the order of those that trsm inverts.
+// Order of the diagonal blocks that are factored by loops: that of the blocks that trsm inverts.
 constexpr int block_order = 32;
 
 template <class T>
@@ -35,7 +35,7 @@ template <class T>
   return true;
 }
 
-// Divides what follows a pivot; the reciprocal of a subnormal one would overflow.
+// Divides the entries below a pivot; the reciprocal of a subnormal pivot would overflow.
 template <class T>
 void divide(T* entries, int count, T const& pivot) {
   if (divides(pivot)) {
@@ -53,7 +53,7 @@ template <class T>
   return !(size >= limit) || !std::isfinite(size);
 }
 
-// A square block of order <= block_order, by columns in a copy.
+// A square block of order <= block_order, in a column-major copy.
 template <class T>
 [[nodiscard]] int factor_block(BadPivot policy, RealOf<T> limit, TileView<T> const& a) {
   int const n = a.cols;
@@ -104,7 +104,7 @@ template <class T>
   return bad > 0 ? bad : later > 0 ? h + later : 0;
 }
 
-// As trsm_ru_skip, of which it is the slow path.
+// The slow path of trsm_ru_skip.
 template <class T>
 void solve_skipping(TileView<T const> const& a, TileView<T> const& b) {
   int const n = a.cols;
@@ -128,7 +128,7 @@ void solve_skipping(TileView<T const> const& a, TileView<T> const& b) {
 
 template <class T>
 int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit, TileView<T> a) {
-  return factor<T>(policy, std::max(std::numeric_limits<RealOf<T>>::min(), limit), a);  // also where the limit is NaN
+  return factor<T>(policy, std::max(std::numeric_limits<RealOf<T>>::min(), limit), a);  // also if the limit is NaN
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-/// Tiles of any layout as BLAS sees their memory.
+/// The memory of tiles of any layout, as BLAS sees it.
 namespace granary::kernels::detail {
 
 template <class T>
@@ -31,7 +31,7 @@ template <class T>
   return std::to_string(rows) + "x" + std::to_string(cols);
 }
 
-/// The memory of a tile as a column-major matrix: the tile, or its transpose where the tile is row-major.
+/// The memory of a tile as a column-major matrix: the tile, or its transpose if the tile is row-major.
 template <class T>
 [[nodiscard]] Block<T> stored(char const* kernel, TileView<T> const& tile) {
   bool const by_rows = row_major(tile);
@@ -48,8 +48,8 @@ inline void require(bool fits, char const* kernel, std::string const& operands) 
   if (!fits) throw InvalidArgument(std::string(kernel) + ": the sizes of " + operands + " do not match");
 }
 
-/// What has to be done to the memory of a tile, seen as a column-major matrix, to have op(tile): a BLAS flag, and
-/// conjugation before it, which no flag of BLAS expresses without a transposition.
+/// The operation on the memory of a tile, seen as a column-major matrix, that gives op(tile): a BLAS flag, and a
+/// conjugation before it if needed; no BLAS flag conjugates without transposing.
 struct StoredOp {
   Op op = Op::NoTrans;
   bool conjugated = false;
@@ -61,7 +61,7 @@ struct StoredOp {
   return {Op::NoTrans, op.op == Op::ConjTrans && complex};
 }
 
-/// op(tile) in terms of the column-major matrix that the tile's memory is.
+/// op(tile) in terms of the column-major matrix in the tile's memory.
 template <class T>
 [[nodiscard]] StoredOp stored_op(Op op, TileView<T> const& tile) {
   if (!row_major(tile)) return {op};

@@ -3,12 +3,12 @@
 
 #include <granary/linalg/kernels/stored_tile.hpp>
 
-/// The operations of tile_kernels.hpp in terms of the tiles' memory, seen as column-major matrices: which flags serve
-/// which layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,
+/// The operations of tile_kernels.hpp on the tiles' memory, seen as column-major matrices: the flags for each
+/// combination of layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,
 ///   multiply(StoredOp, StoredOp, alpha, a, b, beta, c)         syrk, herk(uplo, op, alpha, a, beta, c)
 ///   hemm(side, uplo, alpha, a, b, beta, c)                     trsm, trmm(side, uplo, op, diag, alpha, a, b)
 ///   conjugate(b), conjugate(uplo, b): in place                 potrf(uplo, a)
-/// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts that no flags serve.
+/// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts without matching flags.
 namespace granary::kernels::by_flags {
 
 using detail::extents;
@@ -24,7 +24,7 @@ void syrk(Blas const& blas, Uplo uplo, Op op, T alpha, TileView<T const> a, T be
       c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::ConjTrans || !is_complex<T>),
       "syrk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
   if (c.rows == 0) return;
-  // op(A) op(A)^T is symmetric: a row-major C differs in its triangle alone.
+  // op(A) op(A)^T is symmetric: for a row-major C only the triangle changes.
   Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::Trans;
   blas.template syrk<T>(row_major(c) ? flip(uplo) : uplo, memory_op, alpha, factor, beta, sum);
 }
@@ -36,8 +36,8 @@ void herk(Blas const& blas, Uplo uplo, Op op, RealOf<T> alpha, TileView<T const>
   require(c.rows == c.cols && c.rows == (op == Op::NoTrans ? a.rows : a.cols) && (op != Op::Trans || !is_complex<T>),
           "herk", "A " + extents(a.rows, a.cols) + " and C " + extents(c.rows, c.cols));
   if (c.rows == 0) return;
-  // BLAS can have X X^H and X^H X of the memory X of A. A row-major A and a row-major C each ask for the conjugate:
-  // where only one of them does, conj(C) is what is updated.
+  // BLAS computes X X^H and X^H X from the memory X of A. A row-major A and a row-major C each need the conjugate: if
+  // only one of them is row-major, conj(C) is updated.
   Op const memory_op = (op == Op::NoTrans) != row_major(a) ? Op::NoTrans : Op::ConjTrans;
   Uplo const triangle = row_major(c) ? flip(uplo) : uplo;
   bool const conjugated = is_complex<T> && row_major(a) != row_major(c);
@@ -56,7 +56,7 @@ void hemm(Blas const& blas, Side side, Uplo uplo, T alpha, TileView<T const> a, 
           "hemm",
           "A " + extents(a.rows, a.cols) + ", B " + extents(b.rows, b.cols) + " and C " + extents(c.rows, c.cols));
   if (c.rows == 0 || c.cols == 0) return;
-  // With B and C by rows, C^T = B^T A^T, and A^T is conj(A). The memory of a row-major A is conj(A) too.
+  // If B and C are row-major, C^T = B^T A^T, and A^T is conj(A). The memory of a row-major A is conj(A) too.
   bool const by_rows = row_major(c);
   if (row_major(b) != by_rows || (is_complex<T> && by_rows != row_major(a))) {
     blas.template hemm_mixed<T>(side, uplo, alpha, a, b, beta, c);
@@ -87,15 +87,15 @@ void gemm(Blas const& blas, Op op_a, Op op_b, T alpha, TileView<T const> a, Tile
   }
 }
 
-/// op(A) in terms of A's memory for the memory of B, which holds B^T if B is row-major: op(A) X = B reads X^T op(A)^T =
-/// B^T then.
+/// op(A) in terms of A's memory, for the memory of B. This holds B^T if B is row-major; then op(A) X = B reads X^T
+/// op(A)^T = B^T.
 template <class T>
 [[nodiscard]] detail::StoredOp op_beside(Op op, TileView<T const> a, TileView<T> b) {
   auto const op_stored = detail::stored_op(op, a);
   return row_major(b) ? detail::transposed(op_stored, is_complex<T>) : op_stored;
 }
 
-/// Calls kernel(alpha); with A conjugated, for conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.
+/// Calls kernel(alpha). If A is conjugated, uses conj(A)^-1 B = conj(A^-1 conj(B)), and likewise for products.
 template <class Blas, class T, class Kernel>
 void beside_conjugate(Blas const& blas, bool conjugated, T alpha, Block<T> b, Kernel const& kernel) {
   if (!conjugated) return kernel(alpha);
@@ -104,8 +104,7 @@ void beside_conjugate(Blas const& blas, bool conjugated, T alpha, Block<T> b, Ke
   blas.template conjugate<T>(b);
 }
 
-/// Checks a triangular A beside B and calls kernel(side, uplo, op, alpha, A, B), with the flags that serve their
-/// memory.
+/// Checks a triangular A with B and calls kernel(side, uplo, op, alpha, A, B) with the flags for their memory.
 template <class Blas, class T, class Kernel>
 void beside_triangle(char const* name, Blas const& blas, Side side, Uplo uplo, Op op, T alpha, TileView<T const> a,
                      TileView<T> b, Kernel const& kernel) {

@@ -15,16 +15,16 @@ namespace {
 using detail::row_major;
 using detail::StoredOp;
 
-/// Columns (rows) of an operand that are copied at a time where no flag of BLAS serves it: a small part of a tile.
+/// Columns (rows) of an operand that are copied at a time if no BLAS flag fits: a small part of a tile.
 constexpr int panel = 64;
 
-/// The part of a factor that belongs to [first, first + count) of the inner dimension.
+/// The part of a factor for [first, first + count) of the inner dimension.
 template <class T>
 [[nodiscard]] Block<T> slice(Block<T> x, bool inner_is_columns, int first, int count) {
   return inner_is_columns ? x.sub(0, first, x.rows, count) : x.sub(first, 0, count, x.cols);
 }
 
-/// C := alpha op(A) op(B) + beta C; an operand that is conjugated without being transposed, in panels that are copied.
+/// C := alpha op(A) op(B) + beta C; an operand that is conjugated but not transposed is copied in panels.
 template <class T>
 void multiply(StoredOp op_a, StoredOp op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) {
   if (!op_a.conjugated && !op_b.conjugated) return chosen_gemm(op_a.op, op_b.op, alpha, a, b, beta, c);
@@ -54,7 +54,7 @@ template <class T>
   return {x.data + offset, rows, cols, x.ld, x.layout};
 }
 
-/// A diagonal block of a Hermitian tile, both triangles of it, copied.
+/// A copy of a diagonal block of a Hermitian tile, with both triangles.
 template <class T>
 [[nodiscard]] std::vector<T> hermitian_block(Uplo uplo, TileView<T const> a, int first, int order) {
   std::vector<T> full(static_cast<std::size_t>(order) * static_cast<std::size_t>(order));
@@ -70,14 +70,14 @@ template <class T>
   return full;
 }
 
-/// C := alpha A B + beta C or alpha B A + beta C with A Hermitian, in any layouts, as products with blocks of A.
+/// C := alpha A B + beta C or alpha B A + beta C with A Hermitian, in any layout, as products with blocks of A.
 template <class T>
 void hemm_by_blocks(Side side, Uplo uplo, T alpha, TileView<T const> a, TileView<T const> b, T beta, TileView<T> c) {
   bool const left = side == Side::Left;
   auto const lines = [&](auto x, int first, int count) {
     return left ? part_of(x, first, 0, count, x.cols) : part_of(x, 0, first, x.rows, count);
   };
-  // C(to) := alpha op(A) B(from) + factor C(to), or with the product the other way round
+  // C(to) := alpha op(A) B(from) + factor C(to), or with the product reversed
   auto const multiply_block = [&](TileView<T const> block, Op op, TileView<T const> from, T factor, TileView<T> to) {
     if (left) {
       gemm(op, Op::NoTrans, alpha, block, from, factor, to);

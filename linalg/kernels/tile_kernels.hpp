@@ -11,8 +11,8 @@
 
 namespace granary {
 
-/// A rows x cols matrix somewhere in memory; ld is the distance in entries between two columns (column-major) or two
-/// rows (row-major). Owns nothing.
+/// A rows x cols matrix in memory, without ownership; ld is the distance in entries between two columns (column-major)
+/// or two rows (row-major).
 template <class T>
 struct TileView {
   T* data = nullptr;
@@ -21,18 +21,18 @@ struct TileView {
   int ld = 1;
   Layout layout = Layout::ColumnMajor;
 
-  /// Entry (i, j), whatever the layout. Unchecked.
+  /// Entry (i, j) in any layout, unchecked.
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T& operator()(int i, int j) const {
     auto const major = layout == Layout::ColumnMajor ? j : i;
     auto const minor = layout == Layout::ColumnMajor ? i : j;
     return data[static_cast<std::ptrdiff_t>(major) * ld + minor];
   }
 
-  /// Converts as T* does to T const*.
+  /// Converts like T* to T const*.
   operator TileView<T const>() const requires(!std::is_const_v<T>) { return {data, rows, cols, ld, layout}; }
 };
 
-/// Keeps a parameter out of template argument deduction, so that a TileView<T> may be passed where it is only read.
+/// Excludes a parameter from template argument deduction, so that a TileView<T> can be passed as a read-only operand.
 template <class T>
 struct NotDeduced {
   using type = T;
@@ -40,33 +40,34 @@ struct NotDeduced {
 template <class T>
 using ConstTileView = typename NotDeduced<TileView<T const>>::type;
 
-/// Kernels on tiles; T is float, double, Kokkos::complex<float> or Kokkos::complex<double>. kernel_choice.hpp says what
-/// serves which. The operands of one call may differ in layout: BLAS flags serve nearly every combination and nothing
-/// is transposed in memory. Where a complex operand would have to be conjugated and not transposed, the output is,
-/// before and after (trsm, trmm, herk), or the operand is copied in panels of 64 columns or rows (gemm, hemm).
+/// Kernels on tiles; T is float, double, Kokkos::complex<float> or Kokkos::complex<double>. kernel_choice.hpp lists the
+/// implementations. The operands of one call may differ in layout: BLAS flags cover nearly every combination, and
+/// nothing is transposed in memory. If a complex operand must be conjugated but not transposed, either the output is
+/// conjugated before and after (trsm, trmm, herk), or the operand is copied in panels of 64 columns or rows (gemm,
+/// hemm).
 ///
-/// Outputs are overwritten where beta is 0, whatever they held. Sizes of zero are fine. Operands whose sizes do not
-/// match, or an ld shorter than a column (row), throw InvalidArgument. Safe to call from several threads on different
-/// tiles; no kernel fences, and none launches Kokkos kernels of its own.
+/// If beta is 0, the old values of outputs do not count. Sizes of zero are allowed. Operands whose sizes do not match,
+/// or an ld below the length of a column (row), throw InvalidArgument. Several threads may call them on different
+/// tiles; kernels do not fence, and launch no Kokkos kernels.
 namespace kernels {
 
 /// Cholesky factorization in place: A = L L^H (lower) or A = U^H U (upper); the other triangle is not referenced.
-/// Returns 0, or k > 0 when pivot k is not positive or is NaN, as in LAPACK, whatever the BLAS says of NaN (A is then
-/// partly overwritten). n^3/3 flops.
+/// Returns 0, or k > 0 if pivot k is not positive or is NaN, as in LAPACK, even if the BLAS library ignores NaN (A is
+/// then partly overwritten). n^3/3 flops.
 template <class T>
 [[nodiscard]] int potrf(Uplo uplo, TileView<T> a);
 
 /// Solves op(A) X = alpha B (left) or X op(A) = alpha B (right), A triangular; X overwrites B. m n^2 flops.
 ///
-/// Recursive: the triangle is halved, GEMM updates what is between, and diagonal blocks of order 32 are inverted and
-/// applied with TRMM, because the TRSM of a BLAS library is often far slower than its GEMM (see bench/kernels). A block
-/// that is singular, whose pivots differ by a factor above 1/(128 eps), or whose inverse overflows goes to the
-/// library's TRSM.
+/// Recursive: the triangle is halved, and GEMM updates the block between the halves. Diagonal blocks of order 32 are
+/// inverted and applied with TRMM, because the TRSM of BLAS libraries is often far slower than their GEMM (see
+/// bench/kernels). The library's TRSM is used for a block that is singular, whose pivots differ by a factor above
+/// 1/(128 eps), or whose inverse overflows.
 ///
-/// Error, measured at order 512 beside OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12
-/// (float: 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. Where a diagonal block is itself
-/// ill-conditioned the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to
-/// 1.2 n eps (last diagonal block graded to 1e-12); the normwise one grows 2 to 7 times and stays below 1e-6 n eps.
+/// Error at order 512, compared with OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12 (float:
+/// 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. If a diagonal block is itself ill-conditioned,
+/// the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to 1.2 n eps (last
+/// diagonal block graded to 1e-12). The normwise error grows 2 to 7 times and stays below 1e-6 n eps.
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
           TileView<T> b);

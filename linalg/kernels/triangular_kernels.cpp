@@ -24,7 +24,7 @@ constexpr int inverted_order = 32;
   return static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(n);
 }
 
-/// Whether the entries on the diagonal differ by more than the precision: the inverse then costs backward error.
+/// True if the diagonal entries differ by more than the precision: the inverse would then increase the backward error.
 template <class T>
 [[nodiscard]] bool is_graded(Block<T const> a) {
   using R = RealOf<T>;
@@ -38,8 +38,8 @@ template <class T>
   return least < 128 * std::numeric_limits<R>::epsilon() * largest;
 }
 
-/// Multiplies B by the inverse of a triangle of order <= inverted_order; false, B untouched, if that is singular or
-/// graded or its inverse overflows.
+/// Multiplies B by the inverse of a triangle of order <= inverted_order. Returns false, with B unchanged, if the
+/// triangle is singular or graded, or its inverse overflows.
 template <class T>
 [[nodiscard]] bool solve_by_inverse(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
   int const n = a.rows;
@@ -53,7 +53,7 @@ template <class T>
   if (blas::trtri(uplo, diag, n, inverse.data(), n) != 0) {
     return false;
   }
-  RealOf<T> sum = 0;  // divided by the number of entries, it is finite if and only if all of them are
+  RealOf<T> sum = 0;  // this sum divided by the number of entries is finite if and only if all entries are
   for (int j = 0; j < n; ++j) {
     for (int i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Lower ? n : j + 1); ++i) {
       sum += modulus(inverse[entry(i, j, n)]) / static_cast<RealOf<T>>(square(n));
@@ -83,7 +83,7 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
   auto const b_first = left ? b.sub(0, 0, h, b.cols) : b.sub(0, 0, b.rows, h);
   auto const b_last = left ? b.sub(h, 0, rest, b.cols) : b.sub(0, h, b.rows, rest);
 
-  // From the left a lower op(A) is solved forwards, an upper one backwards; from the right the other way round.
+  // On the left, a lower op(A) is solved forwards, an upper one backwards; on the right the other way round.
   bool const op_is_lower = (uplo == Uplo::Lower) == (op == Op::NoTrans);
   bool const forwards = left == op_is_lower;
   auto const& known = forwards ? b_first : b_last;
@@ -97,8 +97,8 @@ void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Bl
   solve(side, uplo, op, diag, T(1), forwards ? a_last : a_first, unknown);
 }
 
-/// LAPACK's potrf reports a pivot that is NaN as one that is not positive, OpenBLAS' own goes on. The number of the
-/// first among the first `count` of a factor's diagonal, from 1, or 0.
+/// The number, counted from 1, of the first NaN among the first `count` diagonal entries of a factor, or 0. LAPACK's
+/// potrf reports a NaN pivot as not positive, OpenBLAS' own continues.
 template <class T>
 [[nodiscard]] int first_nan_pivot(Block<T const> factor, int count) {
   for (int k = 0; k < count; ++k) {

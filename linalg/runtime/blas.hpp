@@ -6,13 +6,13 @@
 
 #pragma GCC visibility push(default)
 
-/// The level 3 BLAS on a runtime. Each call waits for its result. Operands as MatrixOperand says; what is written
-/// shares no element with another operand, and of a triangular or Hermitian one only the triangle `uplo` is read or
-/// written. All throw InvalidArgument, with names and sizes and before anything is changed, when the operands do not
-/// fit, and what Runtime::wait throws.
+/// Level 3 BLAS on a runtime. Each call waits for its result. Operands are those of MatrixOperand. An output shares no
+/// element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read or written. All
+/// throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not match, and what
+/// Runtime::wait throws.
 namespace granary {
 
-/// C := alpha op(A) op(B) + beta C; xGEMM. Where beta is 0, C need not have values.
+/// C := alpha op(A) op(B) + beta C; xGEMM. If beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
 void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
@@ -27,8 +27,8 @@ void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B c
   call.finish();
 }
 
-/// C := alpha op(A) op(A)^H + beta C on the triangle `uplo` of C, op being NoTrans or ConjTrans; xHERK, where the
-/// scalars are real xSYRK.
+/// C := alpha op(A) op(A)^H + beta C on the triangle `uplo` of C, op being NoTrans or ConjTrans; xHERK, for real
+/// scalars xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
 void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
@@ -56,8 +56,8 @@ void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, Sca
   call.finish();
 }
 
-/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, symmetric where it is real; xHEMM or
-/// xSYMM. Where beta is 0, C need not have values.
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, symmetric if real; xHEMM or xSYMM. If
+/// beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
 void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
@@ -73,7 +73,7 @@ void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
   call.finish();
 }
 
-/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal gives
+/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal results in
 /// infinities, as in the BLAS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>

@@ -76,22 +76,22 @@ void require_distinct(std::string const& call, std::span<CallOperand const> oper
 }
 
 std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<CallOperand const> operands) {
-  if (asked == std::uint64_t{0}) throw InvalidArgument(call + ": a tile size of 0 was asked for; the least is 1");
+  if (asked == std::uint64_t{0}) throw InvalidArgument(call + ": the tile size must be at least 1, not 0");
   std::uint64_t extent = 0;
   CallOperand const* tiled = nullptr;
   for (auto const& operand : operands) {
     extent = std::max({extent, operand.rows, operand.cols});
     if (operand.tile == 0) continue;
     if (tiled != nullptr && tiled->tile != operand.tile) {
-      throw InvalidArgument(call + ": " + describe(*tiled) + " has tiles of order " + std::to_string(tiled->tile) +
-                            ", " + describe(operand) + " of order " + std::to_string(operand.tile));
+      throw InvalidArgument(call + ": " + describe(*tiled) + " has tile size " + std::to_string(tiled->tile) + ", " +
+                            describe(operand) + " has tile size " + std::to_string(operand.tile));
     }
     tiled = &operand;
   }
   if (tiled == nullptr) return asked.value_or(default_tile(extent));
   if (asked && *asked != tiled->tile) {
-    throw InvalidArgument(call + ": tiles of order " + std::to_string(*asked) + " were asked for, and " +
-                          describe(*tiled) + " has tiles of order " + std::to_string(tiled->tile));
+    throw InvalidArgument(call + ": tile size " + std::to_string(*asked) + " was requested, but " + describe(*tiled) +
+                          " has tile size " + std::to_string(tiled->tile));
   }
   return tiled->tile;
 }

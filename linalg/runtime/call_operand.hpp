@@ -18,26 +18,26 @@
 
 namespace granary {
 
-/// The order of the tiles that a call cuts Views into. Nothing: that of the matrices in files among the operands; where
-/// all are Views, see default_tile.
+/// The tile size of the Views of a call. Nothing: that of the FileMatrix or TiledMatrix operands; if all are Views, see
+/// default_tile.
 using TileSize = std::optional<std::uint64_t>;
 
-/// 512 where the larger extent of the operands is 4096 or more; below that an eighth of it, rounded up to a multiple of
-/// 32 and at least 64, so that there are tiles to work on at the same time.
+/// 512 if the larger extent of the operands is 4096 or more; otherwise an eighth of it, rounded up to a multiple of 32
+/// and at least 64, so that several tiles can be processed in parallel.
 [[nodiscard]] std::uint64_t default_tile(std::uint64_t largest_extent);
 
 namespace detail {
 
-/// The bytes of a matrix in host memory, of elements of `element` bytes.
+/// Bytes of a matrix in host memory with elements of `element` bytes.
 [[nodiscard]] ByteSet bytes_of(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element);
 
-/// A matrix that a call was given, for its checks.
+/// An operand of a call, for its checks.
 struct CallOperand {
-  std::string role;  ///< the letter that it has in the call's formula
-  std::string name;  ///< the View's label or the dataset, may be empty
+  std::string role;  ///< its letter in the call's formula
+  std::string name;  ///< the View's label or the dataset; may be empty
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
-  std::uint64_t tile = 0;  ///< 0 for a View, which any tiles fit
+  std::uint64_t tile = 0;  ///< 0 for a View, which accepts any tile size
   MatrixPart part = MatrixPart::All;
   bool written = false;
   Op op = Op::NoTrans;
@@ -49,18 +49,18 @@ struct CallOperand {
   [[nodiscard]] std::uint64_t op_cols() const { return op == Op::NoTrans ? cols : rows; }
 };
 
-/// `B 'right-hand sides' (100 x 3)`, with `, transposed` where op says so.
+/// `B 'right-hand sides' (100 x 3)`, with `, transposed` according to op.
 [[nodiscard]] std::string describe(CallOperand const& operand);
 
-/// Throws InvalidArgument, naming the call and all operands with their sizes, unless `match`.
+/// Throws InvalidArgument, with the call and all operands with their sizes, unless `match`.
 void require_match(std::string const& call, bool match, std::span<CallOperand const> operands);
 /// Throws InvalidArgument unless the operand is square.
 void require_square(std::string const& call, CallOperand const& operand);
 /// Throws InvalidArgument unless the operand stores `part`.
 void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
-/// Throws InvalidArgument when an operand that is written shares elements with another.
+/// Throws InvalidArgument if an operand that is written shares elements with another.
 void require_distinct(std::string const& call, std::span<CallOperand const> operands);
-/// The tile size of a call. Throws InvalidArgument when 0 was asked for, or two sizes that differ.
+/// The tile size of a call. Throws InvalidArgument if 0 was requested, or two different sizes.
 [[nodiscard]] std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<CallOperand const> operands);
 
 }  // namespace detail

@@ -6,13 +6,14 @@
 
 #pragma GCC visibility push(default)
 
-/// Operations on the elements of matrices on a runtime. Each call waits for its result. All throw InvalidArgument, with
-/// names and sizes and before anything is changed, when sizes do not match or operands share elements, and what
+/// Elementwise operations on matrices on a runtime. Each call waits for its result. All throw InvalidArgument, with
+/// names and sizes and before anything is changed, if sizes do not match or operands share elements, and what
 /// Runtime::wait throws.
 namespace granary {
 
-/// B := A; xLACPY. In another precision, real to real or complex to complex, xLAG2y, without its check for overflow:
-/// what B's scalar cannot hold becomes infinite. Of `part` Lower or Upper only that triangle or trapezoid is copied.
+/// B := A; xLACPY. Between precisions, real to real or complex to complex, xLAG2y, but without its check for overflow:
+/// values that overflow B's scalar become infinite. If `part` is Lower or Upper, only that triangle or trapezoid is
+/// copied.
 template <MatrixOperand A, MutableMatrix B>
 void copy(Runtime& runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
   detail::MatrixCall call(runtime, "copy");
@@ -37,7 +38,7 @@ void transpose(Runtime& runtime, Op op, A const& a, B const& b, TileSize tile = 
   call.finish();
 }
 
-/// `diagonal` on the diagonal and `off_diagonal` elsewhere, of `part` Lower or Upper only on that triangle or
+/// `diagonal` on the diagonal and `off_diagonal` elsewhere; if `part` is Lower or Upper, only on that triangle or
 /// trapezoid; xLASET.
 template <MutableMatrix A>
 void set(Runtime& runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,

@@ -11,14 +11,14 @@
 
 #pragma GCC visibility push(default)
 
-/// Factorizations on a runtime, in place. Each call waits for its result, and throws InvalidArgument, with names and
-/// sizes and before anything is changed, when its operands do not fit, and what Runtime::wait throws.
+/// Factorizations on a runtime, in place. Each call waits for its result. It throws InvalidArgument, with names and
+/// sizes and before anything is changed, if its operands do not match, and what Runtime::wait throws.
 namespace granary {
 
-/// What an LU call with a Runtime takes by default: leaf_tiles 0 lets it choose. Of a View only the copy of a leaf
-/// counts against the memory limit: a whole panel is one leaf where its copy fits in a quarter of the limit, which is
-/// partial pivoting as LAPACK's. Of other matrices leaf and copy may take an eighth. Otherwise a leaf has as many tiles
-/// as fit, at least 2, which is tournament pivoting.
+/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. For a View only the copy of a leaf
+/// counts against the memory limit. A whole panel is one leaf if its copy fits in a quarter of the limit: partial
+/// pivoting, as in LAPACK. For other matrices leaf and copy may take an eighth. Otherwise a leaf has as many tiles as
+/// fit, at least 2: tournament pivoting.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
 namespace detail {
@@ -33,7 +33,7 @@ template <class T>
   return options;
 }
 
-/// The pivots' panels as data in place.
+/// The panels of the pivots as data in place.
 [[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots& pivots) {
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k)
@@ -46,31 +46,31 @@ template <class T>
   return bind_pivots(scope, const_cast<Pivots&>(pivots));
 }
 
-/// Throws InvalidArgument unless the operand has the rows of the matrix that the pivots are of.
+/// Throws InvalidArgument unless the operand has the number of rows of the factored matrix.
 inline void require_pivots(std::string const& call, Pivots const& pivots, CallOperand const& operand) {
   if (operand.rows == pivots.grid().rows) return;
   throw InvalidArgument(call + ": the pivots of a matrix of " + std::to_string(pivots.grid().rows) + " x " +
                         std::to_string(pivots.grid().cols) + " do not fit " + describe(operand));
 }
 
-/// Throws InvalidArgument when the triangle of a factor alone would not make the output that the matrix was opened
-/// with.
+/// Throws InvalidArgument if the matrix was opened with an output for all of it, which the triangle of a factor cannot
+/// fill.
 template <MatrixOperand A>
 void require_whole_output(std::string const&, A const&, MatrixPart) {}
 template <class T>
 void require_whole_output(std::string const& call, FileMatrix<T> const& a, MatrixPart part) {
   if (!a.has_output() || a.tiles().part() == part) return;
-  throw InvalidArgument(call + ": " + a.name() + " was opened with an output for all of it; for one triangle say " +
+  throw InvalidArgument(call + ": " + a.name() +
+                        " was opened with an output for the whole matrix; for one triangle open it with " +
                         (part == MatrixPart::Lower ? "MatrixPart::Lower" : "MatrixPart::Upper"));
 }
 
 }  // namespace detail
 
-/// Overwrites the triangle `uplo` of A by its Cholesky factor: A = L L^H (Lower) or A = U^H U (Upper); xPOTRF. The
-/// other triangle is neither read nor written. A FileMatrix with an output is opened with that triangle.
+/// Overwrites the triangle `uplo` of A with its Cholesky factor: A = L L^H (Lower) or A = U^H U (Upper); xPOTRF. The
+/// other triangle is neither read nor written. Open a FileMatrix with an output as that triangle.
 ///
-/// Throws NotPositiveDefinite, which says the order of the leading minor that is not positive; A is then partly
-/// overwritten.
+/// Throws NotPositiveDefinite with the order of the leading minor that is not positive; A is then partly overwritten.
 template <MutableMatrix A>
 void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
   detail::MatrixCall call(runtime, "potrf");
@@ -82,11 +82,11 @@ void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, Cholesky
   call.finish();
 }
 
-/// Overwrites A, of any shape, by the factors of P A = L U, and `pivots` by the row exchanges; xGETRF. See chosen_leaf
-/// for how pivots are found.
+/// Overwrites A, of any shape, with the factors of P A = L U, and `pivots` with the row exchanges; xGETRF. chosen_leaf
+/// describes the choice of pivoting.
 ///
-/// Throws Singular when a pivot is exactly zero, which it names: as in LAPACK, A and `pivots` hold the whole
-/// factorization then.
+/// Throws Singular, with the number of the pivot, if a pivot is exactly zero. As in LAPACK, A and `pivots` then hold
+/// the complete factorization.
 template <MutableMatrix A>
 void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
   detail::MatrixCall call(runtime, "getrf");
@@ -100,7 +100,7 @@ void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuO
   if (auto const order = pivots.zero_pivot()) throw Singular(*order);
 }
 
-/// The same, for matrices that are not singular: after Singular the row exchanges are lost.
+/// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A>
 [[nodiscard]] Pivots getrf(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
   Pivots pivots(TileGrid{});
@@ -108,14 +108,14 @@ template <MutableMatrix A>
   return pivots;
 }
 
-/// Overwrites A, of any shape, by the factors of A = L U without pivoting, and returns how much it grew. Stable where A
-/// is diagonally dominant or Hermitian positive definite; a large ratio() says that it was not.
+/// Overwrites A, of any shape, with the factors of A = L U without pivoting, and returns the pivot growth. Stable if A
+/// is diagonally dominant or Hermitian positive definite; a large ratio() means that it was not stable.
 ///
-/// Throws Singular, which says the number and the modulus of the pivot, when one is refused (see LuOptions::tiny); A is
+/// Throws Singular, with the number and the modulus of the pivot, if a pivot is refused (see LuOptions::tiny); A is
 /// then partly overwritten.
 template <MutableMatrix A>
 PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
-  std::optional<TileMaxima> maxima;  // outlive the call's data
+  std::optional<TileMaxima> maxima;  // must outlive the call's data
   detail::MatrixCall call(runtime, "getrf_nopiv");
   call.writes("A", a);
   call.prepare(tile);
@@ -128,8 +128,8 @@ PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOpti
   return maxima->growth();
 }
 
-/// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the rows of the matrix that
-/// was factored, and its tiles.
+/// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the
+/// tile size of the factored matrix.
 template <MutableMatrix B>
 void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
   detail::MatrixCall call(runtime, "laswp");

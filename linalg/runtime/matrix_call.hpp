@@ -49,11 +49,11 @@ struct MatrixTraits<TiledMatrix<T>> : MatrixTraits<FileMatrix<T>> {};
 
 }  // namespace detail
 
-/// What the calls with a Runtime take: a View on the host of rank 2, or 1 for a column, used in place; a FileMatrix; a
-/// TiledMatrix of the runtime's data.
+/// Operands of the calls with a Runtime: a View on the host of rank 2, or 1 for a column, used in place; a FileMatrix;
+/// a TiledMatrix of the runtime's data.
 template <class M>
 concept MatrixOperand = detail::MatrixTraits<M>::is_matrix;
-/// One that the call changes: no View of const elements.
+/// An operand that the call may change: not a View of const elements.
 template <class M>
 concept MutableMatrix = MatrixOperand<M> && !detail::MatrixTraits<M>::is_const;
 
@@ -74,7 +74,7 @@ template <class T>
   return a.tiles();
 }
 
-/// Data that a call adds to the runtime, given up at its end.
+/// Data that a call adds to the runtime, and releases at its end.
 class DataScope {
  public:
   explicit DataScope(Runtime& runtime) : m_runtime(runtime) {}
@@ -83,7 +83,7 @@ class DataScope {
   ~DataScope() {
     try {
       release();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has said what is broken
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
     }
   }
 
@@ -97,7 +97,7 @@ class DataScope {
   [[nodiscard]] TiledMatrix<T> temporary(TileGrid const& grid, MatrixPart part, std::string const& name) {
     return keep(make_temporary_matrix<T>(m_runtime.submitter(), grid, part, name));
   }
-  /// A datum that is the bytes at `first`, which outlive the scope.
+  /// A datum for the bytes at `first`, which must outlive the scope.
   [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes) {
     auto const id = m_runtime.add_data(name, bytes, {.host = first});
     m_releases.push_back([id](Submitter& submitter) { submitter.release_data(id); });
@@ -106,7 +106,7 @@ class DataScope {
   [[nodiscard]] DataId in_place(std::string const& name, double& value) {
     return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double));
   }
-  /// Gives all data up once the tasks submitted so far have used them.
+  /// Releases all data once the tasks submitted so far have used them.
   void release() {
     for (auto const& give_up : std::exchange(m_releases, {})) give_up(m_runtime.submitter());
   }
@@ -116,11 +116,10 @@ class DataScope {
   std::vector<std::function<void(Submitter&)>> m_releases;
 };
 
-/// One call on matrices: checks its operands, cuts Views into tiles, and gives these up at its end.
+/// One call on matrices: checks its operands, cuts Views into tiles, and releases these at its end.
 ///
-/// The order is: reads and writes for each operand, the require functions, prepare, then tiles and tasks, at last
-/// finish. When it is left by an exception it waits for the tasks that were submitted, so that nobody uses the Views
-/// after it.
+/// Order of calls: reads and writes for each operand, the require functions, prepare, tiles and tasks, finish. If an
+/// exception leaves it, the destructor waits for the submitted tasks, so that none uses the Views afterwards.
 class MatrixCall {
  public:
   /// Throws InvalidArgument inside a task of the runtime.
@@ -135,7 +134,7 @@ class MatrixCall {
     if (m_finished) return;
     try {
       m_data.release();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has said what is broken
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
     }
     settle();
   }
@@ -158,7 +157,7 @@ class MatrixCall {
     m_tile = choose_tile(m_name, asked, m_operands);
   }
 
-  /// The tiles of the operand of that number, or of one part of it. Throws InvalidArgument when it stores another part.
+  /// The tiles of the operand with that number, or of one part of it. Throws InvalidArgument if it stores another part.
   template <MatrixOperand M>
   [[nodiscard]] auto tiles(std::size_t number, M const& matrix, MatrixPart part = MatrixPart::All) {
     require_part(m_name, m_operands[number], part);
@@ -169,8 +168,8 @@ class MatrixCall {
     }
   }
 
-  /// Emits the tasks that look for NaN and infinity in the operand of that number where it is a View: files are looked
-  /// at when they are read. The next wait throws the InvalidArgument of the first that finds one.
+  /// If the operand with that number is a View, emits tasks that search it for NaN and infinity; files are checked when
+  /// they are read. The next wait throws the first InvalidArgument of these tasks.
   template <MatrixOperand M>
   void look_for_nan([[maybe_unused]] std::size_t number, M const&,
                     [[maybe_unused]] TiledMatrix<ScalarOf<M>> const& tiles, bool hermitian = false) {
@@ -183,7 +182,7 @@ class MatrixCall {
   [[nodiscard]] DataScope& data() { return m_data; }
   [[nodiscard]] Runtime& runtime() { return m_runtime; }
   [[nodiscard]] Bytes memory() const { return task_memory(m_runtime.options()); }
-  /// Waits for the tasks that were submitted, while an exception is on its way.
+  /// Waits for the submitted tasks while an exception propagates.
   void settle() noexcept {
     try {
       m_runtime.wait();
@@ -236,7 +235,7 @@ class MatrixCall {
   std::string m_name;
   TaskEmitter m_tasks;
   DataScope m_data;
-  std::vector<CallOperand> m_operands;  // never more than its capacity: references to them are handed out
+  std::vector<CallOperand> m_operands;  // never more than its capacity: callers hold references to them
   std::uint64_t m_tile = 1;
   bool m_finished = false;
 };

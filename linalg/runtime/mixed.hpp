@@ -16,22 +16,22 @@
 
 #pragma GCC visibility push(default)
 
-/// Solves in mixed precision, as LAPACK's xxPOSV and xxGESV: factored in single precision, which takes half the time
-/// and half the memory, and refined until the backward error is that of double precision.
+/// Solves in mixed precision, like LAPACK's xxPOSV and xxGESV: factors in single precision, which takes half the time
+/// and half the memory, and refines until the backward error is that of double precision.
 namespace granary {
 
 /// How a system was solved in mixed precision.
 struct MixedReport {
-  int iterations = 0;       ///< refinements of the solution in single precision
-  bool used_float = false;  ///< whether that is what X holds; otherwise all was done again in double precision
-  std::string reason = {};  ///< why not
-  /// The row exchanges of the factorization in double precision, where gesv_mixed made one.
+  int iterations = 0;       ///< number of refinements of the single precision solution
+  bool used_float = false;  ///< X is that refined solution; otherwise all was repeated in double precision
+  std::string reason = {};  ///< why not; empty if used_float
+  /// The row exchanges of the factorization in double precision, if gesv_mixed computed one.
   std::optional<Pivots> pivots = {};
 };
 
 namespace detail {
 
-/// The scalar of half the precision.
+/// The scalar of half the width.
 template <class T>
 using HalfOf = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
 
@@ -102,7 +102,7 @@ class LuSystem {
   }
   [[nodiscard]] std::optional<std::string> failure() const {
     if (auto const order = m_pivots.zero_pivot()) {
-      return "in single precision pivot " + std::to_string(*order) + " is exactly zero";
+      return "pivot " + std::to_string(*order) + " is exactly zero in single precision";
     }
     return std::nullopt;
   }
@@ -115,8 +115,8 @@ class LuSystem {
   LuOptions m_options;
 };
 
-/// Iterative refinement, dsposv.f and dsgesv.f of LAPACK: X has converged when every column of the residual R = B - A X
-/// has ‖r‖∞ <= sqrt(n) ε ‖A‖∞ ‖x‖∞.
+/// Iterative refinement as in dsposv.f and dsgesv.f of LAPACK: X has converged if every column of the residual R = B -
+/// A X has ‖r‖∞ <= sqrt(n) ε ‖A‖∞ ‖x‖∞.
 template <class T, class System>
 class Refinement {
  public:
@@ -131,7 +131,7 @@ class Refinement {
         m_r_maxima(scope, b.grid(), "norms of R"),
         m_x_maxima(scope, b.grid(), "norms of X") {}
 
-  /// Returns why X did not converge, if it did not; at most 30 refinements, as in dsgesv.f.
+  /// Returns the reason if X did not converge; at most 30 refinements, as in dsgesv.f.
   [[nodiscard]] std::optional<std::string> run(int& iterations) {
     constexpr int most = 30;
     if (auto reason = overflow()) return reason;
@@ -152,7 +152,7 @@ class Refinement {
   }
 
  private:
-  // Computes norms; says why A or B cannot be had in single precision.
+  // Computes norms; returns the reason if A or B cannot be converted to single precision.
   [[nodiscard]] std::optional<std::string> overflow() {
     constexpr double limit = std::numeric_limits<float>::max();
     m_system.norm(m_call.tasks(), Norm::Infinity, m_scope.in_place("norm of A", m_norm));
@@ -181,7 +181,7 @@ class Refinement {
     return std::equal(m_r_maxima.values().begin(), m_r_maxima.values().end(), m_x_maxima.values().begin(),
                       [&](double r, double x) { return r <= x * tolerance; });
   }
-  // X := X + A^-1 R, A^-1 in single precision.
+  // X := X + A^-1 R, with A^-1 in single precision.
   void correct() {
     copy(m_call.tasks(), m_r, m_low);
     m_system.solve(m_call.tasks(), m_low);
@@ -203,7 +203,7 @@ class Refinement {
   double m_largest_b = 0;
 };
 
-/// Solves in single precision with refinement; the report says whether it converged.
+/// Solves in single precision with refinement; the report states whether it converged.
 template <class T, class MakeSystem>
 [[nodiscard]] MixedReport try_single(MatrixCall& call, MakeSystem&& make_system, TiledMatrix<T> const& b,
                                      TiledMatrix<T> const& x) {
@@ -227,13 +227,13 @@ template <class T, class MakeSystem>
 
 }  // namespace detail
 
-/// Solves A X = B with A Hermitian positive definite, of which the triangle `uplo` is read, in mixed precision; xSPOSV.
+/// Solves A X = B in mixed precision, with A Hermitian positive definite, of which the triangle `uplo` is read; xSPOSV.
 /// A, B and X are of double or Kokkos::complex<double>. A and B are only read, unless the refinement does not reach the
-/// backward error of double precision: then A is overwritten by its Cholesky factor in double precision, and the report
-/// says why: an element overflows in single precision, the matrix is not positive definite in it, or there was no
-/// convergence in 30 refinements. Temporary: A in single precision, and twice X.
+/// backward error of double precision. Then A is overwritten with its Cholesky factor in double precision, and the
+/// report has the reason: an element overflows in single precision, the matrix is not positive definite in it, or there
+/// was no convergence in 30 refinements. Temporary data: A in single precision, and twice X.
 ///
-/// Throws NotPositiveDefinite where potrf in double precision does, and what posv throws.
+/// Throws NotPositiveDefinite if potrf in double precision does, and what posv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
 double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {},
@@ -263,11 +263,11 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
   return report;
 }
 
-/// Solves A X = B in mixed precision; xSGESV. As posv_mixed, with LU factorizations: the refinement also gives up when
-/// a pivot is exactly zero in single precision. Then A is overwritten by its factors in double precision, and the
+/// Solves A X = B in mixed precision; xSGESV. Like posv_mixed, with LU factorizations: the refinement also stops if a
+/// pivot is exactly zero in single precision. Then A is overwritten with its factors in double precision, and the
 /// report has the row exchanges.
 ///
-/// Throws Singular where getrf in double precision does, and what gesv throws.
+/// Throws Singular if getrf in double precision does, and what gesv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
 double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X const& x, TileSize tile = {},

@@ -9,8 +9,8 @@
 namespace granary {
 
 /// A norm of a matrix: max |a_ij| (Max), the largest column sum (One), the largest row sum (Infinity), the Frobenius
-/// norm; xLANGE. Summed in double precision. NaN if an element is NaN. Throws what Runtime::wait throws, and
-/// InvalidArgument for a matrix in a file of which one triangle was opened.
+/// norm; xLANGE. Sums are taken in double precision. NaN if an element is NaN. Throws what Runtime::wait throws, and
+/// InvalidArgument for a FileMatrix that was opened as one triangle.
 template <MatrixOperand A>
 [[nodiscard]] double lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
   double result = 0;
@@ -22,8 +22,8 @@ template <MatrixOperand A>
   return result;
 }
 
-/// The same of the Hermitian matrix (symmetric where it is real) of which the triangle `uplo` is stored; xLANHE,
-/// xLANSY. Throws InvalidArgument when A is not square, and what Runtime::wait throws.
+/// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
+/// InvalidArgument if A is not square, and what Runtime::wait throws.
 template <MatrixOperand A>
 [[nodiscard]] double lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
   double result = 0;

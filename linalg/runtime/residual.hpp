@@ -7,8 +7,8 @@
 #pragma GCC visibility push(default)
 
 /// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit. Each call waits for its result;
-/// below 30 is what LAPACK asks of its routines. They throw InvalidArgument when operands do not fit, and what
-/// Runtime::wait throws.
+/// LAPACK requires a result below 30. They throw InvalidArgument if operands do not match, and what Runtime::wait
+/// throws.
 namespace granary {
 
 /// ‖A - L L^H‖₁ / (n ε ‖A‖₁) (Lower) or ‖A - U^H U‖₁ / (n ε ‖A‖₁) (Upper), of the triangles `uplo` of both; xPOT01.
@@ -29,7 +29,7 @@ requires SameScalars<A, F>
   return scaled_residual<ScalarOf<A>>(rest, norm, x.rows);
 }
 
-/// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no rows were exchanged.
+/// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no row exchanges.
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] double getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
@@ -72,14 +72,14 @@ template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 
 }  // namespace detail
 
-/// The largest over the columns of ‖b - op(A) x‖₁ / (ε ‖op(A)‖₁ ‖x‖₁); xGET02.
+/// The maximum over the columns of ‖b - op(A) x‖₁ / (ε ‖op(A)‖₁ ‖x‖₁); xGET02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
 [[nodiscard]] double solve_residual(Runtime& runtime, Op op, A const& a, X const& x, B const& b, TileSize tile = {}) {
   return detail::solve_residual(runtime, op, MatrixPart::All, a, x, b, tile);
 }
 
-/// The same of the Hermitian matrix (symmetric where it is real) of which the triangle `uplo` is stored; xPOT02.
+/// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xPOT02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
 [[nodiscard]] double solve_residual(Runtime& runtime, Uplo uplo, A const& a, X const& x, B const& b,

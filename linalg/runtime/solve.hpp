@@ -6,12 +6,12 @@
 
 #pragma GCC visibility push(default)
 
-/// Solves of linear systems on a runtime; B holds the right-hand sides, any number of columns, and then the solutions.
-/// Each call waits for its result, and throws InvalidArgument, with names and sizes and before anything is changed,
-/// when its operands do not fit, and what Runtime::wait throws.
+/// Solves of linear systems on a runtime. B holds the right-hand sides, any number of columns, and afterwards the
+/// solutions. Each call waits for its result. It throws InvalidArgument, with names and sizes and before anything is
+/// changed, if its operands do not match, and what Runtime::wait throws.
 namespace granary {
 
-/// What posv, gesv, posv_mixed and gesv_mixed take.
+/// Options of posv, gesv, posv_mixed and gesv_mixed.
 struct SolveOptions {
   /// Refuses Views that hold NaN or infinity with InvalidArgument, which names the first such element, before anything
   /// is changed. Reads A and B once at the speed of memory: 5 % of the processor time of a solve of order 500, 1 to 4 %
@@ -22,7 +22,7 @@ struct SolveOptions {
 
 namespace detail {
 
-/// Throws what Runtime::wait throws, and InvalidArgument where A or B is a View that holds NaN or infinity.
+/// Throws what Runtime::wait throws, and InvalidArgument if A or B is a View with NaN or infinity.
 template <class A, class B, class T>
 void require_finite(MatrixCall& call, SolveOptions const& options, bool hermitian, A const& a,
                     TiledMatrix<T> const& a_tiles, B const& b, TiledMatrix<T> const& b_tiles) {
@@ -34,7 +34,7 @@ void require_finite(MatrixCall& call, SolveOptions const& options, bool hermitia
 
 }  // namespace detail
 
-/// B := A^-1 B with the Cholesky factor that potrf left in the triangle `uplo`; xPOTRS.
+/// B := A^-1 B with the Cholesky factor from potrf in the triangle `uplo`; xPOTRS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
@@ -48,10 +48,10 @@ void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize ti
   call.finish();
 }
 
-/// Solves A X = B with A Hermitian positive definite, of which the triangle `uplo` is overwritten by its Cholesky
-/// factor, and B by X; xPOSV. The solve begins while the factorization runs.
+/// Solves A X = B with A Hermitian positive definite; overwrites its triangle `uplo` with the Cholesky factor, and B
+/// with X; xPOSV. The solve starts while the factorization runs.
 ///
-/// Throws NotPositiveDefinite as potrf does; A and B are then partly overwritten. Of Views with NaN or infinity, see
+/// Throws NotPositiveDefinite like potrf; A and B are then partly overwritten. Views with NaN or infinity: see
 /// SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
@@ -72,8 +72,8 @@ void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {
   call.finish();
 }
 
-/// B := op(A)^-1 B with the factors and the row exchanges that getrf left; xGETRS. Views are cut into the tiles that
-/// they were factored in.
+/// B := op(A)^-1 B with the factors and the row exchanges from getrf; xGETRS. Views are cut into tiles of the size used
+/// in the factorization.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
@@ -89,7 +89,7 @@ void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& 
   call.finish();
 }
 
-/// B := op(A)^-1 B with the factors that getrf_nopiv left.
+/// B := op(A)^-1 B with the factors from getrf_nopiv.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
@@ -103,11 +103,11 @@ void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile
   call.finish();
 }
 
-/// Solves A X = B, overwriting A by its factors, `pivots` by the row exchanges and B by X; xGESV. The solve begins
+/// Solves A X = B; overwrites A with its factors, `pivots` with the row exchanges and B with X; xGESV. The solve starts
 /// while the factorization runs.
 ///
-/// Throws Singular as getrf does: A and `pivots` hold the whole factorization then, B infinities and NaNs. Of Views
-/// with NaN or infinity, see SolveOptions.
+/// Throws Singular like getrf: A and `pivots` then hold the complete factorization, and B infinities and NaNs. Views
+/// with NaN or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
 void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
@@ -129,7 +129,7 @@ void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
   if (auto const order = pivots.zero_pivot()) throw Singular(*order);
 }
 
-/// The same, for matrices that are not singular: after Singular the row exchanges are lost.
+/// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
 [[nodiscard]] Pivots gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},

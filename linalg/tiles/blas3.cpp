@@ -27,10 +27,10 @@ using detail::sub_tiles;
 using detail::tile_codelet;
 using detail::TileShape;
 
-// The kernels of host workers are called with no lane, those of devices with theirs.
+// Kernels of host workers are called without a lane, those of devices with theirs.
 
-// The operands of a task, in the order of its accesses; each operation uses the flags that it has. `inner` is the order
-// of sub-tiles: see TaskEmitter::inner_tile.
+// The parameters of a task, with operands in the order of its accesses; each operation uses only its own flags. `inner`
+// is the sub-tile size: see TaskEmitter::inner_tile.
 template <class Scalar>
 struct Call {
   TileShape a, b;
@@ -42,7 +42,7 @@ struct Call {
   Diag diag = Diag::NonUnit;
 };
 
-// Of GEMM and the like, with three tiles.
+// For GEMM and similar tasks with three tiles.
 template <class Scalar>
 struct Call3 : Call<Scalar> {
   TileShape c;
@@ -193,7 +193,7 @@ Codelet const hemm_codelet = tile_codelet<T>(is_complex<T> ? "hemm" : "symm", ru
 template <class T>
 Codelet const trsm_codelet = expandable_codelet<T>("trsm", run_trsm<T>, expand_trsm<T>,
                                                    on_lane<run_trsm<T, DeviceLane>>);
-// The two of an LU factorization have names of their own, as in the DARTS paper: their speeds differ on devices.
+// Those of an LU factorization have separate names, as in the DARTS paper: their speeds differ on devices.
 template <class T>
 Codelet const trsm_ll_codelet = expandable_codelet<T>("trsm_ll", run_trsm<T>, expand_trsm<T>,
                                                       on_lane<run_trsm<T, DeviceLane>>);

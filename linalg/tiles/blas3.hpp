@@ -7,16 +7,16 @@
 
 #include <cstdint>
 
-/// Each function emits one task on tiles; T is one of the four scalars. Sizes must match; nothing is checked here, the
-/// kernels throw InvalidArgument. `priority` as in TaskSubmission.
+/// Each function emits one task on tiles; T is one of the four scalars. Sizes must match; the kernels, not these
+/// functions, throw InvalidArgument. `priority` as in TaskSubmission.
 namespace granary::tiles {
 
-/// C := alpha op(A) op(B) + beta C. C is written, not read, when beta is 0. 2 m n k flops (8 m n k where T is complex).
+/// C := alpha op(A) op(B) + beta C. C is written, not read, if beta is 0. 2 m n k flops (8 m n k if T is complex).
 template <class T>
 void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileRef const& b, T beta, TileRef const& c,
           std::int64_t priority = 0);
 
-/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; where T is real, SYRK.
+/// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; if T is real, SYRK.
 /// n (n+1) k flops (4 n (n+1) k).
 template <class T>
 void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TileRef const& a, RealOf<T> beta, TileRef const& c,
@@ -27,7 +27,7 @@ template <class T>
 void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TileRef const& a, T beta, TileRef const& c,
           std::int64_t priority = 0);
 
-/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian (symmetric where T is real), of which
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian (symmetric if T is real), of which
 /// the triangle `uplo` is read. 2 m n k flops (8 m n k), k the order of A.
 template <class T>
 void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, TileRef const& b, T beta,

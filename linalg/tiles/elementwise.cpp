@@ -20,7 +20,7 @@ using detail::read;
 using detail::tile_codelet;
 using detail::TileShape;
 
-// The operands of a task, in the order of its accesses.
+// The parameters of a task, with operands in the order of its accesses.
 struct ElementwiseCall {
   MatrixPart part = MatrixPart::All;
   OtherTriangle other = OtherTriangle::Kept;
@@ -89,7 +89,7 @@ Codelet const set_codelet = tile_codelet<T>("set", run_set<T>, on_lane<launch_se
 template <class T>
 Codelet const add_codelet = tile_codelet<T>("add", run_add<T>, on_lane<launch_add<T>>);
 
-// Written without being read, unless something of it stays or counts.
+// Writes without reading, unless old elements stay or count.
 Access output(TileRef const& tile, MatrixPart part, OtherTriangle other, bool counts = false) {
   bool const stays = part != MatrixPart::All && other == OtherTriangle::Kept;
   return {tile.data, stays || counts ? AccessMode::ReadWrite : AccessMode::Write};

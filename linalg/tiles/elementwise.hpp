@@ -11,16 +11,16 @@
 
 namespace granary {
 
-/// What becomes of the elements outside a part that share a tile with it: those of the other triangle in the diagonal
-/// tiles. Zeroed writes such a tile without reading it, as a temporary matrix needs that has no values yet.
+/// What happens to the elements outside a part in the same tile: those of the other triangle in the diagonal tiles.
+/// Zeroed writes such a tile without reading it, which a temporary matrix without values needs.
 enum class OtherTriangle { Kept, Zeroed };
 
 }  // namespace granary
 
 /// Each function emits one task on tiles, which passes once over their elements; T is one of the four scalars. The part
-/// is that of the tile itself (All off the diagonal of a matrix); what lies outside it is kept or zeroed. Tiles are
-/// read only if a value of theirs stays or counts. Sizes must match; nothing is checked here, the kernels throw
-/// InvalidArgument. `priority` as in TaskSubmission.
+/// is that of the tile itself (All off the diagonal of a matrix); elements outside it are kept or zeroed. Tiles are
+/// read only if old values stay or count. Sizes must match; the kernels, not these functions, throw InvalidArgument.
+/// `priority` as in TaskSubmission.
 namespace granary::tiles {
 
 /// B := A, or its conjugate. From and To may differ in precision.

@@ -8,24 +8,24 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What the expansions of tile tasks are made with: an inner graph runs the tiled algorithm of the same name on the
+/// Common parts of the expansions of tile tasks: an inner graph runs the tiled algorithm of the same name on the
 /// sub-tiles of the task's tiles (Hierarchical paper, section 5C: views into the tile, in LAPACK's layout). Products
-/// cut only their result, which has sub-tiles enough: the longer the inner dimension, the faster they are.
+/// cut only their result, which has enough sub-tiles; a long inner dimension makes them faster.
 namespace granary::detail {
 
-/// The parent's tile of the access of that number, as it lies now.
+/// The parent's tile of the access with that number, at its current location.
 template <class T>
 [[nodiscard]] TileShape shape_now(InnerGraph const& graph, std::size_t access, TileShape tile) {
   if (graph.pitch(access) > 0) tile.ld = static_cast<std::int32_t>(graph.pitch(access) / sizeof(T));
   return tile;
 }
 
-/// Whether a task with that result runs as a finer graph on sub-tiles of order `inner`; 0: never.
+/// True if a task with that result runs as a finer graph with sub-tile size `inner`; 0: never.
 [[nodiscard]] inline bool splits(TileShape const& result, std::int32_t inner) {
   return inner > 0 && (result.rows > inner || result.cols > inner);
 }
 
-/// The tile of the parent's access of that number as a matrix of sub-tiles of order `inner`, or one part of it.
+/// The tile of the parent's access with that number as a matrix with tile size `inner`, or one part of it.
 template <class T>
 [[nodiscard]] TiledMatrix<T> sub_tiles(InnerGraph& graph, std::size_t access, TileShape const& shape,
                                        std::int32_t inner, MatrixPart part = MatrixPart::All) {
@@ -40,8 +40,8 @@ template <class T>
           }};
 }
 
-/// What `count` rows of op(A) from `first` on are made of, A the parent's tile of the access of that number: so many of
-/// its rows or columns, in their full length.
+/// The elements of `count` rows of op(A) from `first` on, where A is the parent's tile of the access with that number:
+/// rows or columns of A in full length.
 template <class T>
 [[nodiscard]] TileRef rows_of_op(InnerGraph& graph, std::size_t access, TileShape const& shape, Op op,
                                  std::uint64_t first, std::int32_t count) {

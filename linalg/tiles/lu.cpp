@@ -38,7 +38,7 @@ struct GetrfCall {
   std::int32_t inner = 0;  // see TaskEmitter::inner_tile
 };
 
-// The panel's datum, the access of that number; `top` is its top tile.
+// The panel's datum, from the access with that number; `top` is its top tile.
 [[nodiscard]] PanelExchanges panel_of(KernelCall const& call, std::size_t access, TileShape const& top) {
   return PanelExchanges::at(call.data[access], static_cast<std::uint64_t>(top.rows));
 }
@@ -97,7 +97,7 @@ void run_trsm_ru_ordered(KernelCall const& call, Lane const&... lane) {
   kernels::trsm_ru_bounded<T>(lane..., input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
 }
 
-// The tiles of a panel as one column-major matrix, if that is what they are in memory.
+// The tiles of a panel as one column-major matrix, if they are contiguous in memory.
 template <class T>
 [[nodiscard]] bool adjacent(KernelCall const& call, TileStack const& stack) {
   if (stack.shape.layout != Layout::ColumnMajor || leading_of<T>(call, 0, stack.shape) < stack.rows) {
@@ -109,7 +109,7 @@ template <class T>
   return true;
 }
 
-// The tiles of a panel where they are factored: in place, or in the workspace.
+// The place where the tiles of a panel are factored: in place, or in the workspace.
 template <class T>
 struct Panel {
   bool in_place;
@@ -156,7 +156,7 @@ struct SwapCall {
   Permute permute = Permute::None;
 };
 
-// Exchanges that bring to each slot the row of its source, cycle by cycle, or back.
+// Moves to each slot the row of its source, cycle by cycle, or back.
 [[nodiscard]] std::vector<std::pair<int, int>> cycles(std::span<std::int64_t const> sources, bool back) {
   std::vector<std::pair<int, int>> pairs;
   std::vector<bool> done(sources.size());
@@ -187,7 +187,7 @@ void run_swap_rows(KernelCall const& call) {
     pairs[static_cast<std::size_t>(row / p.lower.tile)].emplace_back(slot, static_cast<int>(row % p.lower.tile));
   }
   for (std::size_t i = 0; i < p.lower.count; ++i) {
-    // The top tile's column stays in cache, the lower one's passes through it.
+    // The top tile's column stays in cache; the lower tile's column streams through.
     std::ranges::sort(pairs[i], {}, &std::pair<int, int>::second);
     kernels::swap_rows<T>(pairs[i], top, p.lower.view<T>(call, 2, i));
   }

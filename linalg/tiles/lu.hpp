@@ -9,75 +9,74 @@
 #include <cstdint>
 #include <span>
 
-/// The tasks of LU factorizations beside those of blas3.hpp; each function emits one. `pivots` is a panel's datum, see
-/// pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
+/// The tasks of LU factorizations other than those of blas3.hpp; each function emits one. `pivots` is a panel's datum,
+/// see pivots.hpp; T is one of the four scalars, `priority` as in TaskSubmission.
 namespace granary::tiles {
 
-/// A := L U without pivoting. The task throws Singular for a pivot whose modulus is below tiny * max |a_ij| or the
+/// A := L U without pivoting. The task throws Singular if the modulus of a pivot is below tiny * max |a_ij| or the
 /// smallest normal number, or not finite. `first` is the tile's first row in the matrix, for its message. m n² - n³/3
-/// flops for m >= n (four times that where T is complex).
+/// flops for m >= n (four times that if T is complex).
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority = 0);
 
-/// A := L U for a panel's top tile whose rows are in pivot order; a zero pivot stops nothing, `pivots` is told of the
-/// first. `workspace` is a temporary datum with room for A's elements. See kernels::getrf_bounded.
+/// A := L U for a panel's top tile whose rows are in pivot order; it continues after a zero pivot, and stores the first
+/// one in `pivots`. `workspace` is a temporary datum with room for A's elements. See kernels::getrf_bounded.
 template <class T>
 void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
                    std::int64_t priority = 0);
 
-/// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided. Nor are
-/// rounding errors divided by pivots of their size: see kernels::trsm_ru_bounded.
+/// B := B U^-1 with the upper triangle of A, which may have zero pivots: their columns of B are not divided. Rounding
+/// errors are not divided by pivots of their size: see kernels::trsm_ru_bounded.
 template <class T>
 void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority = 0);
 
-/// Tile rows of a panel: its tiles from the top, the first row of the first of them in the matrix, and the order of
-/// full tiles.
+/// Tile rows of a panel: its tiles from the top, the first row of the top tile in the matrix, and the tile size.
 struct PanelPart {
   std::span<TileRef const> tiles;
   std::uint64_t first = 0;
   std::uint64_t tile = 0;
 };
 
-/// Factors a whole panel with partial pivoting: L, U and `pivots`. Tiles that are adjacent columns in memory are
-/// factored in place, others are gathered in `workspace`, a temporary datum with room for their elements.
+/// Factors a whole panel with partial pivoting: L, U and `pivots`. Tiles that are adjacent in memory are factored in
+/// place; others are gathered in `workspace`, a temporary datum with room for their elements.
 template <class T>
 void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots,
                  std::int64_t priority = 0);
 
-/// The first match of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel, as many
+/// The first round of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel, as many
 /// as its smaller extent. `workspace` is a temporary datum with room for the part's elements.
 template <class T>
 void select_rows(TaskEmitter& tasks, PanelPart const& part, DataId workspace, DataId winners,
                  std::int64_t priority = 0);
 
-/// A match among winners: those of them all that partial pivoting selects. Its workspace has room for all of them.
+/// A later round: selects among winners with partial pivoting. Its workspace has room for all of them.
 struct Match {
   std::span<DataId const> candidates;
   std::uint64_t cols = 0;       ///< of the panel
-  std::uint64_t last_rows = 0;  ///< that the last candidate has; the others have `cols`
+  std::uint64_t last_rows = 0;  ///< rows of the last candidate; the others have `cols`
 
-  /// Rows that compete.
+  /// Number of competing rows.
   [[nodiscard]] std::uint64_t rows() const { return (candidates.size() - 1) * cols + last_rows; }
 };
 template <class T>
 void merge_rows(TaskEmitter& tasks, Match const& match, DataId workspace, DataId winners, std::int64_t priority = 0);
 
-/// The last match: its winners, in order, become the first rows of the panel whose top tile is `top`; `pivots` := the
-/// exchanges that bring them there.
+/// The last round: its winners, in order, become the first rows of the panel whose top tile is `top`; `pivots` := the
+/// exchanges that move them there.
 template <class T>
 void final_rows(TaskEmitter& tasks, Match const& match, TileRef const& top, std::uint64_t first, DataId workspace,
                 DataId pivots, std::int64_t priority = 0);
 
-/// Bytes of a datum of `rows` winners, of a panel of `cols` columns.
+/// Bytes of a datum of `rows` winners of a panel with `cols` columns.
 template <class T>
 [[nodiscard]] Bytes winners_bytes(std::uint64_t rows, std::uint64_t cols);
 
-/// Whether the rows of the top tile are permuted: before or after they are exchanged with lower ones.
+/// Whether the rows of the top tile are permuted before or after the exchange with lower ones.
 enum class Permute { None, Before, After };
 
-/// Exchanges rows of a tile column, the top tile's with those of some lower tiles, as `pivots` says; then (or before,
-/// undoing it) permutes those of the top tile. `first_lower` is the first row of the lower tiles, which follow each
-/// other.
+/// Exchanges rows in a tile column, of the top tile with some lower tiles, as in `pivots`, and then permutes those of
+/// the top tile (or undoes this in reverse order). `first_lower` is the first row of the lower tiles, which are
+/// consecutive.
 struct RowExchange {
   TileRef top;
   std::span<TileRef const> lower;

@@ -17,12 +17,12 @@ namespace {
 
 using detail::DeviceLane;
 
-// The task's own kernels and parameters, and what it measures. The data of the measurements are its last accesses.
+// The task's own kernels and parameters, and its measurements. The data of the measurements are its last accesses.
 struct MeasuredCall {
   std::array<Kernel, worker_kinds> kernels;
   Check check;
   Parameters own;
-  std::size_t accesses;  // of its own
+  std::size_t accesses;  // number of its own accesses
   std::size_t tile_access;
   detail::TileShape tile;
   bool before;
@@ -90,7 +90,7 @@ TaskId MeasuringSubmitter<T>::submit(TaskSubmission const& submission, Parameter
       own, [&](Access const& access) { return access.data == next.tile.data && writes(access.mode); });
   if (written == own.end()) throw InternalError("a task measures a tile that it does not write");
   auto const known = std::ranges::find(m_codelets, submission.codelet, &Known::id);
-  if (known == m_codelets.end()) throw InvalidArgument("a task that measures has an unknown codelet");
+  if (known == m_codelets.end()) throw InvalidArgument("a measuring task has an unknown codelet");
   if (!known->measuring.valid()) known->measuring = m_submitter.add_codelet(measuring<T>(known->codelet));
 
   std::vector<Access> accesses(own.begin(), own.end());

@@ -11,8 +11,8 @@
 
 namespace granary::tiles {
 
-/// What a task measures on a tile that it changes: the largest modulus of all of it before and of a part of it after
-/// the change, each a datum of a double; where an id is invalid, nothing.
+/// Measurements of a task on a tile that it changes: the largest modulus of the whole tile before, and of a part of it
+/// after the change, each a datum of one double. An invalid id means no measurement.
 struct Measurement {
   TileRef tile;
   DataId before;
@@ -20,10 +20,9 @@ struct Measurement {
   MatrixPart after_part = MatrixPart::All;
 };
 
-/// Hands tasks on to another submitter, and has some of them measure a tile while they have it in memory: tasks of
-/// their own would bring it there once more, and hold up the ones that they measure for. A task that measures keeps its
-/// name, its priority and its operations, and does not run as a finer graph. T: of the tiles' elements, one of the four
-/// scalars.
+/// Forwards tasks to another submitter, and lets some of them measure a tile while it is in their memory. Separate
+/// tasks would load the tile again, and delay the measured tasks. A measuring task keeps its name, priority and
+/// operations, and does not run as a finer graph. T: the tiles' elements, one of the four scalars.
 template <class T>
 class MeasuringSubmitter final : public Submitter {
  public:

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-/// What the kernels share that work on several tiles of a panel.
+/// Common parts of the kernels that work on several tiles of a panel.
 namespace granary::detail {
 
-/// Tiles above each other, one access each from `first_access` on: full ones, and perhaps a smaller last one.
+/// A column of tiles, one access each from `first_access` on: full ones, and perhaps a smaller last one.
 struct TileStack {
   std::size_t count = 0;
   std::uint64_t first = 0;  ///< row in the matrix
@@ -48,7 +48,7 @@ struct Pivoting {
   std::vector<int> pivots;  ///< LAPACK's, from 0
 };
 
-/// Factors A, column-major, with partial pivoting. NaNs may lead LAPACK to rows that do not exist: then none is
+/// Factors A, column-major, with partial pivoting. With NaNs LAPACK may return rows that do not exist: these are not
 /// exchanged.
 template <class T>
 [[nodiscard]] Pivoting factor_panel(TileView<T> const& a) {
@@ -81,7 +81,7 @@ template <AccessMode Mode>
   return accesses;
 }
 
-/// Flops of the LU factorization of an m x n matrix: m n k - (m + n) k²/2 + k³/3 fused operations, k the smaller
+/// Flops of the LU factorization of an m x n matrix: m n k - (m + n) k²/2 + k³/3 fused multiply-adds, k the smaller
 /// extent.
 template <class T>
 [[nodiscard]] double lu_flops(double m, double n) {

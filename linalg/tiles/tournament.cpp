@@ -21,7 +21,7 @@ using detail::rows_of;
 using detail::tile_codelet;
 using detail::TileStack;
 
-// A datum of winners: their rows in the matrix, and their values by columns as they are before the panel is factored.
+// A datum of winners: their rows in the matrix, and their original values, column-major.
 template <class T>
 struct Winners {
   std::int64_t* numbers;
@@ -37,7 +37,8 @@ struct Winners {
   }
 };
 
-// The rows that meet in a match: parts of a panel, and each row's part, place there and number in the matrix.
+// The competing rows of a round: parts of a panel, and for each row its part, its place there and its number in the
+// matrix.
 template <class T>
 struct Competitors {
   struct Row {
@@ -54,7 +55,7 @@ struct Competitors {
     for (int s = 0; s < values.rows; ++s) rows.push_back({parts.size(), s, number_of(s)});
     parts.push_back(values);
   }
-  // Those that partial pivoting brings to the top, in order; `workspace` has room for all.
+  // The rows that partial pivoting moves to the top, in order; `workspace` has room for all rows.
   [[nodiscard]] std::vector<Row> best(std::byte* workspace) const {
     auto const m = static_cast<int>(rows.size());
     TileView<T> const all{reinterpret_cast<T*>(workspace), m, parts.front().cols, m};
@@ -116,7 +117,7 @@ void launch_select_rows(KernelCall const& call, DeviceLane const& lane) {
 struct MatchCall {
   std::size_t count = 0;
   std::int32_t cols = 0;
-  std::int32_t last_rows = 0;  // of the last candidate; the others have as many as columns
+  std::int32_t last_rows = 0;  // rows of the last candidate; the others have as many as columns
   std::int64_t first = 0;      // the panel's first row
   std::int32_t slots = 0;      // rows of its top tile
 

@@ -23,21 +23,22 @@ struct ChildOptions {
   int signal = 0;  ///< sent once `signal_when` appears in the directory, and `signal_after` has passed since
   std::string signal_when = {};  ///< part of a file's name; empty: from the start
   std::chrono::milliseconds signal_after{0};
-  std::chrono::milliseconds flood{0};  ///< before it, SIGUSR1 again and again for so long
-  /// For a child that a signal was sent to: then it is killed, and its status is 137. Far longer than any should take.
+  std::chrono::milliseconds flood{0};  ///< before that signal, SIGUSR1 repeatedly for this long
+  /// Time limit for a child that received a signal: then it is killed, and its status is 137. Far longer than any
+  /// needs.
   std::chrono::milliseconds deadline{30000};
   std::filesystem::path models = {};           ///< directory of performance models; empty: off
-  std::optional<rlim_t> file_size_limit = {};  ///< RLIMIT_FSIZE: a disk that is full
-  std::filesystem::path out = {};              ///< file that gets the standard output instead of ChildResult::out
-  bool out_without_reader = false;             ///< the standard output is a pipe that nobody reads any more
-  bool err_is_stuck = false;                   ///< the standard error is a full pipe that nobody reads
+  std::optional<rlim_t> file_size_limit = {};  ///< RLIMIT_FSIZE, to simulate a full disk
+  std::filesystem::path out = {};              ///< file for the standard output instead of ChildResult::out
+  bool out_without_reader = false;             ///< the standard output is a pipe without a reader
+  bool err_is_stuck = false;                   ///< the standard error is a full pipe that is not read
 };
 
 /// Runs a program with these arguments to its end.
 ChildResult run_child(std::string const& program, std::vector<std::string> const& arguments,
                       ChildOptions const& options = {});
 
-/// A directory of its own that is removed at the end.
+/// A temporary directory that is removed at the end.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

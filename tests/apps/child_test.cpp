@@ -45,7 +45,7 @@ std::string read_all(fs::path const& path) {
     ::dup2(ends[1], STDERR_FILENO);
   }
   if (::chdir(options.directory.c_str()) != 0) ::_exit(126);
-  // A program under test leaves nothing in the user's cache directory.
+  // A program under test writes nothing to the user's cache directory.
   ::setenv("GRANARY_MODELS", options.models.empty() ? "off" : options.models.c_str(), 1);
   if (options.file_size_limit) {
     struct rlimit const limit{*options.file_size_limit, *options.file_size_limit};

@@ -47,7 +47,7 @@ class CholeskyCli : public ::testing::Test {
                    ScalarType type = ScalarType::Float64) const {
     write_random_spd(file(name), n, tile, 1, type);
   }
-  // One sentence, this status, and no file but those that were there.
+  // One sentence, this status, and no new file.
   void expect_refused(std::vector<std::string> const& arguments, int status, std::string const& part) const {
     auto const before = m_directory.files();
     auto const result = run(arguments);
@@ -72,7 +72,7 @@ TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
   EXPECT_LT(json.at("residual"), 1);
   EXPECT_LE(json.at("memory_peak_bytes"), 524288);
   EXPECT_EQ(json.at("tasks"), 10 * 11 * 12 / 6);
-  // Tiles at the edge are padded: what is moved is at least the triangle.
+  // Tiles at the edge are padded: at least the triangle is moved.
   EXPECT_GE(json.at("bytes_read"), json.at("compulsory_bytes"));
   EXPECT_GE(json.at("bytes_written"), json.at("compulsory_bytes"));
   EXPECT_EQ(json.at("least_bytes_read"), std::max(json.at("io_bound_bytes"), json.at("compulsory_bytes")));
@@ -99,11 +99,11 @@ TEST_F(CholeskyCli, AnOutputIsNamedAsTheHdf5FileThatItIs) {
     expect_refused(
         {"random:100", name}, 2,
         "the output " + name +
-            " would be an HDF5 file: let its name end in .h5 or .hdf5 (granary-matrix convert makes .npy of it)");
+            " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
   }
   for (std::string const name : {"L.h5:/foo", "L.h5:L"}) {
     expect_refused({"random:100", name}, 2,
-                   "an output is a file without a dataset; it will hold dataset L: write L.h5 instead of " + name);
+                   "name the output without a dataset: it will hold dataset L; write L.h5 instead of " + name);
   }
   expect_refused({"random:100", "U.h5:/foo", "--upper"}, 2, "it will hold dataset U");
   for (std::string const name : {"L.hdf5", "a.b/L", "L"}) {
@@ -113,7 +113,7 @@ TEST_F(CholeskyCli, AnOutputIsNamedAsTheHdf5FileThatItIs) {
 }
 
 TEST_F(CholeskyCli, AMisspeltGeneratedMatrixIsNoMissingFile) {
-  expect_refused({"rndom:100"}, 2, "'rndom:100' names no generated matrix; there are random:, general:, spd:");
+  expect_refused({"rndom:100"}, 2, "'rndom:100' is not a generated matrix; the known ones are random:, general:, spd:");
   expect_refused({"A:/data"}, 2, "cannot open A: No such file or directory");
 }
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What h5py and numpy write is read, and what is written h5py reads.
+// granary reads what h5py and numpy write, and h5py reads what granary writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

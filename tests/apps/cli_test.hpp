@@ -14,7 +14,7 @@
 
 namespace granary::testing {
 
-/// A program in a directory of its own.
+/// A program in a temporary directory.
 class CliTest : public ::testing::Test {
  protected:
   explicit CliTest(std::string name) : m_name(std::move(name)) {}
@@ -23,7 +23,7 @@ class CliTest : public ::testing::Test {
     options.directory = m_directory.path();
     return run_child(GRANARY_BIN_DIR "/" + m_name, arguments, options);
   }
-  // Runs Python with numpy as np and h5py; what it prints.
+  // Runs Python with numpy as np and h5py; returns its output.
   std::string python(std::string const& script) const {
     auto const result =
         run_child(GRANARY_PYTHON, {"-c", "import h5py, numpy as np\n" + script}, {.directory = m_directory.path()});
@@ -38,7 +38,7 @@ class CliTest : public ::testing::Test {
   [[nodiscard]] nlohmann::json read_json(std::string const& name) const {
     return nlohmann::json::parse(std::ifstream(file(name)));
   }
-  // One sentence, this status, and no file but those that were there.
+  // One sentence, this status, and no new file.
   void expect_refused(std::vector<std::string> const& arguments, int status, std::string const& part) const {
     auto const before = m_directory.files();
     auto const result = run(arguments);
@@ -49,7 +49,8 @@ class CliTest : public ::testing::Test {
     EXPECT_EQ(result.out, "");
     EXPECT_EQ(m_directory.files(), before);
   }
-  // With a limit of one byte the message names the least; a run with that completes, with a byte less it does not.
+  // With a limit of one byte the message has the minimum. A run with the minimum completes; with a byte less it does
+  // not.
   void expect_least_memory_is_exact(std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--memory", "1"});
     auto const refused = run(arguments);

@@ -17,7 +17,7 @@ class DevicesCli : public CliTest {
  protected:
   explicit DevicesCli(std::string name) : CliTest(std::move(name)) {}
 
-  // Runs with a check; every limit was kept, and every device was used.
+  // Runs with --check; every limit was kept, and every device was used.
   nlohmann::json expect_right(Arguments const& arguments, std::string const& workers) const {
     auto const result =
         run(arguments + Arguments{"--workers", workers, "--check", "--tile", "50", "--json", "out.json"});
@@ -80,7 +80,7 @@ TEST_F(CholeskyDevicesCli, TheLeastMemoryThatIsNamedIsEnough) {
   // 3 tiles of 50 x 50, each rounded up to 256 bytes; 20224 = 79 * 256.
   EXPECT_EQ(run(arguments + Arguments{"--device-memory", "60672"}).status, 0);
   expect_refused(arguments + Arguments{"--device-memory", "60671"}, 2, "(--device-memory 60672)");
-  // A tile, rounded up to 4096 bytes, on its way to the device and one on its way back.
+  // A tile, rounded up to 4096 bytes, in transfer to the device and one in transfer back.
   EXPECT_EQ(run(arguments + Arguments{"--memory", "40960"}).status, 0);
   expect_refused(arguments + Arguments{"--memory", "40959"}, 2, "(--memory 40960)");
 }
@@ -88,7 +88,7 @@ TEST_F(CholeskyDevicesCli, TheLeastMemoryThatIsNamedIsEnough) {
 TEST_F(CholeskyDevicesCli, LinksAreHeldToTheirBandwidth) {
   auto const json = expect_right(
       {"random:400", "--devices", "host:2", "--device-memory", "400KiB", "--link-bandwidth", "20MB/s"}, "0");
-  // 0.64 MB go to each device at least once and cannot go there faster.
+  // At least 0.64 MB must reach each device, which takes this long at the link's bandwidth.
   EXPECT_GE(json.at("seconds"), json.at("bytes_host_to_devices").get<double>() / 2 / 20e6);
 }
 

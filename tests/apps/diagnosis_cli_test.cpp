@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program says of itself while it runs: its state, its progress, and what is better done otherwise.
+// Messages of a program while it runs: its state, its progress, and warnings.
 #include <unistd.h>
 
 #include <csignal>
@@ -20,11 +20,11 @@ class Diagnosis : public CliTest {
   [[nodiscard]] static std::vector<std::string> slow_run() {
     return {"random:640", "L.h5", "--tile", "256", "--workers", "1", "--disk-bandwidth", "5MB/s"};
   }
-  // A run that has no need of a word.
+  // A run without warnings.
   [[nodiscard]] static std::vector<std::string> sane_run() {
     return {"random:1024", "--tile", "128", "--workers", "1"};
   }
-  // What a run with these arguments writes to stderr.
+  // Returns what a run with these arguments writes to stderr.
   [[nodiscard]] std::string said(std::vector<std::string> arguments, std::vector<std::string> const& more) const {
     arguments.insert(arguments.end(), more.begin(), more.end());
     auto const result = run(arguments);
@@ -94,10 +94,10 @@ TEST_F(Diagnosis, TilesTooFewForTheWorkers) {
   for (auto const* program : {"granary-cholesky", "granary-lu"}) {
     m_name = program;
     auto const err = said({"random:1024", "--workers", "2"}, {"--tile", "1024", "--scheduler", "darts"});
-    EXPECT_THAT(err, HasSubstr("granary: 1 tiles of order 1024 leave some of 2 workers without work: use smaller ones "
+    EXPECT_THAT(err, HasSubstr("granary: 1 tiles of size 1024 leave some of 2 workers idle: use smaller tiles "
                                "(--tile "));
-    EXPECT_THAT(said({"random:1024", "--workers", "2"}, {"--tile", "128"}), Not(HasSubstr("without work")));
-    EXPECT_THAT(said({"random:100", "--workers", "2"}, {}), Not(HasSubstr("without work")))
+    EXPECT_THAT(said({"random:1024", "--workers", "2"}, {"--tile", "128"}), Not(HasSubstr("workers idle")));
+    EXPECT_THAT(said({"random:100", "--workers", "2"}, {}), Not(HasSubstr("workers idle")))
         << "small work needs no care";
   }
 }

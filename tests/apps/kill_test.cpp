@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs that are ended from outside, at any instant: the output is absent or whole, and what is half written goes away.
+// Runs that are killed at any instant: the output is absent or complete, and partial files are removed.
 #include <hdf5.h>
 #include <sys/stat.h>
 
@@ -26,7 +26,7 @@ class Kill : public CliTest {
   [[nodiscard]] static std::vector<std::string> short_run() {
     return {"random:600", "L.h5", "--tile", "64", "--memory", "512KiB", "--workers", "2", "--disk-bandwidth", "40MB/s"};
   }
-  // Far longer than a signal may take.
+  // Far longer than the handling of a signal may take.
   [[nodiscard]] static std::vector<std::string> long_run() {
     return {"random:3000", "L.h5", "--tile", "128", "--memory", "1MiB", "--disk-bandwidth", "4MB/s"};
   }
@@ -45,7 +45,7 @@ class Kill : public CliTest {
     options.signal = signal;
     auto const result = run(arguments, options);
     EXPECT_EQ(result.status, 128 + signal) << result.err;
-    // One that comes before main() ends the process as well, but without a word.
+    // A signal before main() also ends the process, but without a message.
     if (!options.err_is_stuck && !options.signal_when.empty()) {
       EXPECT_THAT(result.err, HasSubstr(m_name + ": interrupted: "));
     }
@@ -53,7 +53,7 @@ class Kill : public CliTest {
   }
 };
 
-// GRANARY_KILL_INSTANTS: of each signal, how many; GRANARY_KILL_SEED: which.
+// GRANARY_KILL_INSTANTS: number of instants for each signal; GRANARY_KILL_SEED: their seed.
 TEST_F(Kill, TheOutputIsAbsentOrWhole) {
   auto const* const instants = std::getenv("GRANARY_KILL_INSTANTS");
   auto const* const chosen = std::getenv("GRANARY_KILL_SEED");
@@ -99,7 +99,7 @@ TEST_F(Kill, EverySignalEndsTheRun) {
 }
 
 TEST_F(Kill, PlanningAndSubmissionEnd) {
-  // Forty million tasks and more, which take minutes to count.
+  // More than forty million tasks, which take minutes to count.
   std::vector<std::string> const large{"random:200000", "--tile", "32", "--memory", "64MiB"};
   expect_ended_by(SIGTERM, large, {.signal_after = milliseconds(2000)});
 }
@@ -119,7 +119,7 @@ TEST_F(Kill, AFloodOfStateRequestsIsHarmless) {
                                        .flood = milliseconds(500)});
   EXPECT_EQ(result.status, 128 + SIGTERM) << result.err;
   EXPECT_THAT(result.err, HasSubstr("memory node 'host"));
-  // Nobody reads what is asked for.
+  // Nobody reads the standard output and error.
   auto arguments = long_run();
   arguments.insert(arguments.end(), {"--progress", "0.01"});
   expect_ended_by(SIGTERM, arguments,

@@ -127,8 +127,8 @@ TEST_F(LuCli, RefusesBadInput) {
   expect_refused({"missing.h5", "LU.h5"}, 2, "missing.h5");
   expect_refused({"text.h5", "LU.h5"}, 2, "text.h5");
   expect_refused({"general:0"}, 2, "general:0");
-  expect_refused({"genral:100"}, 2, "'genral:100' names no generated matrix; there are random:, general:");
-  expect_refused({"general:100", "LU.npy"}, 2, "the output LU.npy would be an HDF5 file");
+  expect_refused({"genral:100"}, 2, "'genral:100' is not a generated matrix; the known ones are random:, general:");
+  expect_refused({"general:100", "LU.npy"}, 2, "the output LU.npy is an HDF5 file");
   expect_refused({"general:100", "LU.h5:/A"}, 2, "it will hold dataset LU: write LU.h5");
   expect_refused({"general:100", "--unknown"}, 2, "--unknown");
   expect_refused({"general:100", "--inner-tile", "0"}, 2, "--inner-tile");
@@ -137,7 +137,7 @@ TEST_F(LuCli, RefusesBadInput) {
   if (!have_h5py()) return;
   python("A = np.ones((64, 64))\nA[50, 17] = np.nan\nnp.save('nan.npy', A)");
   expect_refused({"nan.npy", "LU.h5", "--tile", "16"}, 2, "(50, 17)");
-  expect_refused({"nan.npy", "nan.npy"}, 2, "the output nan.npy would be an HDF5 file");
+  expect_refused({"nan.npy", "nan.npy"}, 2, "the output nan.npy is an HDF5 file");
   expect_refused({"nan.npy", "LU.h5", "--float"}, 2, "--float");
 }
 

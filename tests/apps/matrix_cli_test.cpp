@@ -29,7 +29,7 @@ class MatrixCli : public ::testing::Test {
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err, "");
   }
-  // One line on standard error, and no file that was not there before.
+  // One line on standard error, and no new file.
   void expect_refused(Arguments const& arguments, std::string const& message) const {
     auto const before = m_directory.files();
     auto const result = run(arguments);
@@ -47,13 +47,13 @@ class MatrixCli : public ::testing::Test {
   testing::TemporaryDirectory m_directory;
 };
 
-/// What h5py, numpy and scipy write is read, and what is written they read.
+/// granary reads what h5py, numpy and scipy write, and they read what granary writes.
 class MatrixCliFormats : public MatrixCli {
  protected:
   void SetUp() override {
     if (testing::run_child(GRANARY_PYTHON, {"-c", "import h5py, numpy"}).status != 0) GTEST_SKIP() << "no h5py";
   }
-  // Runs Python with numpy as np, h5py, and `load`, which gives the matrix in a file; returns what it prints.
+  // Runs Python with numpy as np, h5py, and `load`, which returns the matrix in a file; returns the output.
   std::string python(std::string const& script) const {
     std::string const start = R"(
 import h5py, numpy as np
@@ -202,7 +202,7 @@ h5py.File('empty.h5', 'w')
   EXPECT_EQ(run({"info", "A.h5"}).out,
             "A.h5:/a: 3 x 4 double, 96 B, row by row\n"
             "A.h5:/g/b: 3 x 4 complex double, 192 B, read through HDF5\n"
-            "not a matrix: A.h5:/i holds integers of 8 bytes; float and double can be read, real and complex\n"
+            "not a matrix: A.h5:/i holds integers of 8 bytes; real and complex float and double can be read\n"
             "not a matrix: A.h5:/v has 1 dimensions; a matrix has 2\n");
   EXPECT_EQ(run({"info", "empty.h5"}).out, "empty.h5 holds no dataset\n");
 }
@@ -267,9 +267,9 @@ TEST_F(MatrixCli, RefusesBadArguments) {
                  "malformed size '5x' of a matrix general: write N or ROWSxCOLS");
   expect_refused({"generate", "spd", "3", "A.dat"},
                  "the name of the output A.dat does not end in .h5, .hdf5, .npy or .mtx");
-  expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset names a matrix in an HDF5 file");
+  expect_refused({"generate", "spd", "3", "A.npy", "--dataset", "B"}, "--dataset needs an HDF5 file as output");
   expect_refused({"generate", "spd", "99999", "A.h5", "--tile", "8192", "--memory", "100MiB"},
-                 "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the 100.0 MiB of memory allowed");
+                 "a tile of 8192 x 8192 elements needs 512.0 MiB, more than the memory limit of 100.0 MiB");
   expect_refused({"convert", "A.mtx", "B.mtx"}, "the input and the output are both Matrix Market files");
   expect_refused({"convert", "spd:5", "B.h5"}, "malformed input 'spd:5': write spd:N:CONDITION[:SEED]");
   expect_refused({"generate", "spd", "3", "A.h5", "--seed", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1");

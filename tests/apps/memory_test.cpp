@@ -17,8 +17,7 @@ testing::ChildResult read_tiles(std::string const& scheduler, std::uint64_t orde
                             {scheduler, std::to_string(order), std::to_string(passes), std::to_string(limit)});
 }
 
-// A million tasks and 125,250 tiles: as many tiles as a matrix of 500 x 500 of them has in its triangle, of which
-// memory holds a thousand.
+// A million tasks and 125,250 tiles, the triangle of a matrix of 500 x 500 tiles, of which a thousand fit in memory.
 TEST(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers take memory of their own";
@@ -26,11 +25,11 @@ TEST(ResidentMemory, FollowsTheLimitAndTheTilesAndNotTheTasks) {
   constexpr std::uint64_t order = 500;
   constexpr std::uint64_t passes = 8;
   constexpr Bytes tiles = order * (order + 1) / 2;
-  constexpr Bytes tile_bytes = 4_KiB;  // as they lie in memory, rounded up
+  constexpr Bytes tile_bytes = 4_KiB;  // bytes in memory, rounded up
   constexpr Bytes limit = 1000 * tile_bytes;
   auto const start = read_tiles("darts", 1, 1, limit);
   ASSERT_EQ(start.status, 0) << start.err;
-  // Blocks of data take more, for a tile and for a task.
+  // Memory is allocated in blocks, so a tile and a task take more.
   for (auto const& [scheduler, bytes_per_tile] :
        {std::pair("darts", Bytes{256}), std::pair("superblock", Bytes{512})}) {
     auto const result = read_tiles(scheduler, order, passes, limit);

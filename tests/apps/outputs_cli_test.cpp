@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where programs may write: special files, links, files that another run writes, a standard output that takes nothing.
+// Where programs may write: special files, links, files that another run writes, a standard output that cannot be
+// written.
 #include <sys/stat.h>
 
 #include <csignal>

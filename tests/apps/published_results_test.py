@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What granary-simulate must reproduce of published and measured results: docs/measurements.md tells the rest.
+"""Published and measured results that granary-simulate must reproduce; docs/measurements.md has the others.
 
     published_results_test.py PROGRAM
 """

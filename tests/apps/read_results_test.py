@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""examples/python/read_results.py on what the programs write: factors, solutions, summaries, bad input.
+"""Tests examples/python/read_results.py with the programs' output: factors, solutions, summaries, bad input.
 
     read_results_test.py SCRIPT PROGRAMS' FOLDER
 """

@@ -26,7 +26,7 @@ class SimulateCli : public ::testing::Test {
   [[nodiscard]] ChildResult run(std::vector<std::string> const& arguments) const {
     return testing::run_child(GRANARY_BIN_DIR "/granary-simulate", arguments, {.directory = m_directory.path()});
   }
-  // A run of a small problem with more arguments.
+  // Runs a small problem with additional arguments.
   [[nodiscard]] ChildResult run_small(std::vector<std::string> const& more) const {
     std::vector<std::string> arguments{"--platform", "sirocco", "--cpus", "0", "--tiles", "6"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -75,7 +75,7 @@ TEST_F(SimulateCli, RefusesFilesThatWouldEndOrStallIt) {
   auto slow = platform(R"("bandwidth":1e9)");
   EXPECT_EQ(run(slow).status, 0);
   slow.insert(slow.end(), {"--algorithm", "gemm", "--tile", "60000"});
-  refused(slow, "the tasks and transfers take up to 1.17e+13 s on platform 'p' where nothing runs at once");
+  refused(slow, "the tasks and transfers take up to 1.17e+13 s on platform 'p' one after the other");
 }
 
 TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {

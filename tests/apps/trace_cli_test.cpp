@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// An environment variable of the programs that are run meanwhile.
+// Sets an environment variable for the programs that run while it lives.
 class Variable {
  public:
   Variable(std::string name, std::string const& value) : m_name(std::move(name)) {
@@ -33,7 +33,7 @@ class TraceCli : public testing::CliTest {
  protected:
   TraceCli() : CliTest("granary-cholesky") {}
 
-  // How many events of each category.
+  // Number of events of each category.
   [[nodiscard]] std::map<std::string, std::size_t> count(std::string const& name) const {
     std::map<std::string, std::size_t> counts;
     auto const trace = read_json(name);
@@ -160,7 +160,7 @@ TEST_F(TraceCli, KeepsWhatHappenedBeforeAFailure) {
 TEST_F(TraceCli, SaysWhatItDidNotRecord) {
   auto const result = run({"random:200", "--tile", "40", "--trace", "t.json", "--trace-events", "20"});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.err + result.out, HasSubstr("events were not recorded: at most 20 are (--trace-events)"));
+  EXPECT_THAT(result.err + result.out, HasSubstr("events were not recorded: the limit is 20 (--trace-events)"));
   EXPECT_GT(read_json("t.json").at("otherData").at("dropped events"), 0);
 }
 
@@ -168,13 +168,13 @@ TEST_F(TraceCli, RefusesWhatItCouldNotWrite) {
   expect_refused({"random:200", "--trace", "t.txt"}, 2, "the trace file 't.txt' has no known ending: .json");
   expect_refused({"random:200", "--trace", "absent/t.json"}, 2, "absent/t.json");
   expect_refused({"random:200", "--trace", "t.json", "--json", "t.json"}, 2,
-                 "what happened cannot be written to t.json");
+                 "a trace or a report cannot be written to t.json");
   for (auto const* name : {"t.html", "./t.html"}) {
     expect_refused({"random:200", "--trace", "t.html", "--report", name}, 2,
-                   std::string("what happened cannot be written to ") + name + ", which is another output");
+                   std::string("a trace or a report cannot be written to ") + name + ", which is another output");
   }
   expect_refused({"random:200", "--json", "t.html", "--report", "t.html"}, 2,
-                 "what happened cannot be written to t.html, which is another output");
+                 "a trace or a report cannot be written to t.html, which is another output");
   expect_refused({"random:200", "--trace-events", "0"}, 2, "--trace-events");
 }
 
@@ -256,7 +256,7 @@ TEST_F(TraceOfSimulation, IsThatOfItsSummary) {
 }
 
 TEST_F(TraceOfSimulation, IsThatOfOneRun) {
-  expect_refused({"--platform", "sirocco", "--trace", "t.json", "--tiles", "4,8"}, 2, "but 2 are asked for");
+  expect_refused({"--platform", "sirocco", "--trace", "t.json", "--tiles", "4,8"}, 2, "but 2 were requested");
   expect_refused({"--platform", "sirocco", "--trace", "t.csv", "--tiles", "4"}, 2, "'t.csv' has no known ending");
   expect_refused({"--platform", "sirocco", "--trace", "t.html", "--report", "./t.html", "--tiles", "4"}, 2,
                  "two outputs cannot both be written to ./t.html");

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks and factorizations on the vendor's devices, whose memory limits hold a part of the data only: on the first one,
-// and on that one as two and as four.
+// Tasks and factorizations on the vendor's devices, with memory limits below the size of the data: on the first device,
+// and on that device divided into two and four.
 #include <granary/core/backends/device_api.hpp>
 #include <granary/linalg/files/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
@@ -26,8 +26,8 @@ class OnDevice : public testing::Test {
   void SetUp() override {
     if (auto const api = make_vendor_api(); !api || api->devices() == 0) GTEST_SKIP() << "there is no device";
   }
-  // The first device as so many, for data a quarter of an order x order matrix together; with limits as small as that
-  // a lane takes 1 MiB.
+  // The first device divided into so many, which together hold a quarter of an order x order matrix; with limits this
+  // small a lane takes 1 MiB.
   template <class T>
   static RuntimeOptions options(unsigned parts = 1) {
     return {.workers = 0,

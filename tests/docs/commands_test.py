@@ -2,18 +2,18 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs every command of documents: commands_test.py BUILD DIRECTORY PAGE... or commands_test.py --with-set-up PAGE...
 
-Each page has a folder of its own in DIRECTORY, which is its HOME, where `build` leads to BUILD, `examples` and `bench` to the repository's,
-and the programs are in PATH. Its shell blocks are run there as they stand, in order; a line that ends in `# exit status N` has to end so.
-Reports that a command writes have to be whole. A comment in front of a block changes that:
+Each page has its own folder in DIRECTORY, which is its HOME. There `build` links to BUILD, `examples` and `bench` to the repository's,
+and the programs are in PATH. Its shell blocks are run there unchanged, in order; a line with `# exit status N` must have that status.
+Reports that a command writes must be complete. A comment in front of a block changes this:
 
-    <!-- set-up -->            installs packages and builds: run with --with-set-up only, when all is run at the root of a copy of the repository
+    <!-- set-up -->            installs packages and builds: run only with --with-set-up, where everything runs at the root of a copy of the repository
     <!-- not run: REASON -->   counted and printed
-    <!-- run with A=B, C=D --> run with B for A: with sizes that suit a test
-    <!-- file: NAME -->        a block in another language, which is put into that file first of all
-    <!-- output -->            text that the block before has printed, line by line, blanks aside; … stands for anything
-    <!-- output, but for A, B -->  the same without the lines that begin with A or B, which differ from run to run
+    <!-- run with A=B, C=D --> run with B instead of A: sizes for the test
+    <!-- file: NAME -->        a block in another language, which is first written to that file
+    <!-- output -->            the output of the previous block, line by line, ignoring blanks; … stands for any text
+    <!-- output, but for A, B -->  the same without lines that begin with A or B, which differ between runs
 
-<!-- numbers: A, B --> by itself: these stand in what follows, up to the next block, and, rounded alike, in what the block before has printed.
+<!-- numbers: A, B --> separate: these are in the text up to the next block and, equally rounded, in the output of the previous block.
 """
 import os
 import pathlib
@@ -34,7 +34,7 @@ class Fault(Exception):
 class Block(typing.NamedTuple):
     language: str
     text: str
-    notes: dict[str, str]  # What the comments in front of it say.
+    notes: dict[str, str]  # The comments in front of it.
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -69,7 +69,7 @@ def with_expected_failures(text: str) -> str:
 
 
 def check_output(block: Block, output: str) -> None:
-    """That each line of the block stands in the output."""
+    """Checks that each line of the block is in the output."""
     printed = "\n".join(" ".join(line.split()) for line in output.splitlines())
     differ = tuple(block.notes["output"].split(", ")) if block.notes["output"] else ()
     lines = [" ".join(line.split()) for line in block.text.splitlines() if not line.strip().startswith(differ)]
@@ -81,7 +81,7 @@ def check_output(block: Block, output: str) -> None:
 
 
 def check_numbers(block: Block, output: str) -> None:
-    """That the numbers stand in the prose and in the output."""
+    """Checks that the numbers are in the prose and in the output."""
     printed = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]\w)", output)
     for number in block.notes["numbers"].split(", "):
         if not re.search(rf"(?<![\w.]){re.escape(number)}(?!\w|\.\d)", block.text):
@@ -151,12 +151,12 @@ def fresh_folder(build: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def run_page(page: pathlib.Path, build: pathlib.Path, directory: pathlib.Path | None) -> Run:
-    """In a folder of its own below the directory; without one at the root, with everything."""
+    """Runs in a new folder below the directory; without a directory at the root, including set-up blocks."""
     folder = directory / page.stem if directory else ROOT
     environment = dict(os.environ)
     if directory:
         fresh_folder(build, folder)
-        # As a reader has it, who has set nothing; what runs learn about the machine stays in the folder.
+        # The environment of a reader who has set nothing; models of the machine stay in the folder.
         environment = {name: value for name, value in environment.items() if not name.startswith(("GRANARY_", "XDG_"))}
         environment["HOME"] = str(folder)
     environment["PATH"] = f"{build / 'bin'}:{pathlib.Path(sys.executable).parent}:{environment['PATH']}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The checks of the documents find what is wrong: document_checks_test.py BIN."""
+"""The checks of the documents find faults: document_checks_test.py BIN."""
 import pathlib
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Manual pages and completions against the programs' --help: manuals_test.py BIN MANUALS.
+"""Compares manual pages and completions with the programs' --help: manuals_test.py BIN MANUALS.
 
-BIN has the programs, MANUALS what the build made of their help: man/, bash/, zsh/. Shells and formatters that are missing are said and left out.
+BIN has the programs, MANUALS the files generated from their help: man/, bash/, zsh/. Missing shells and formatters are reported and skipped.
 """
 import os
 import pathlib
@@ -26,7 +26,7 @@ def needs(tool: str):
 
 
 def complete(program: str, *words: str) -> set[str]:
-    """What bash offers for the last word."""
+    """The completions of bash for the last word."""
     line = " ".join(f"'{word}'" for word in (program, *words))
     script = f"source '{MANUALS}/bash/{program}'; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _{program.replace('-', '_')}; "
     output = subprocess.run(["bash", "-uc", script + 'printf "%s\\n" "${COMPREPLY[@]}"'], check=True, capture_output=True, text=True)

@@ -1,8 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs a fuzz target without libFuzzer: mutates the target's seeds, with a generator whose seed is printed and given.
+// Runs a fuzz target without libFuzzer: mutates the target's seeds with a random generator whose seed is printed, or
+// given.
 //   fuzz_x [--seconds S] [--inputs N] [--seed K] [--write-corpus DIRECTORY] [FILE...]
-// Ctrl-C ends it and prints how far it came. FILEs are run as they are, and nothing else. An input that ends the
-// program, or takes over 5 s of a processor (60 s of time: the machine may be busy), is left in fuzz-crash.
+// Ctrl-C ends it and prints its progress. FILEs are run unchanged, and nothing else. An input that ends the program, or
+// takes over 5 s of processor time (60 s of wall time: the machine may be busy), is stored in fuzz-crash.
 #include <granary/core/base/random.hpp>
 
 #include <fcntl.h>
@@ -29,7 +30,7 @@ constexpr itimerval longest_work{.it_interval = {}, .it_value = {.tv_sec = 5, .t
 constexpr unsigned longest_seconds = 60;
 constexpr std::size_t longest_input = 65536;
 
-// Of the input that runs, for the signal handler.
+// The running input, for the signal handler.
 char const* running = nullptr;
 std::size_t running_size = 0;
 
@@ -47,13 +48,13 @@ void save_input(int signal) {
 
 void watch_signals() {
 #if defined(__SANITIZE_ADDRESS__)
-  // It has handlers of its own, which say more.
+  // A sanitizer has its own handlers, with better messages.
   __sanitizer_set_death_callback([] { save_input(0); });
   for (int const signal : {SIGALRM, SIGPROF}) std::signal(signal, save_input);
   return;
 #endif
   for (int const signal : {SIGALRM, SIGPROF, SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS}) std::signal(signal, save_input);
-  // A stack that overflows has no room for a handler.
+  // On a stack overflow the handler needs its own stack.
   static std::array<char, 65536> stack;
   stack_t const other{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   ::sigaltstack(&other, nullptr);
@@ -120,7 +121,7 @@ class Mutator {
     }
   }
 
-  // Readers are about numbers: the next one becomes another.
+  // Readers handle numbers: replaces the next one.
   void change_number(std::string& input, std::size_t at) {
     constexpr std::string_view digits = "0123456789+-.eE";
     static std::vector<std::string> const numbers{"0",     "1",          "2",

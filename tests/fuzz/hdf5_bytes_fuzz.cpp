@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads HDF5 files with any bytes changed, each in a child process, since libhdf5 itself crashes on some. What ends
-// within libhdf5 is counted apart, with the first of its functions that the stack shows; anything else is a failure.
+// Reads HDF5 files with any bytes changed, each in a child process, since libhdf5 itself crashes on some. Crashes
+// within libhdf5 are counted by its first function on the stack; anything else is a failure.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr int of_libhdf5 = 99;
 int report = -1;  // where the child writes the function's name
 
-// Whose code is nearest to what happened, libc's left aside?
+// The innermost library on the stack, ignoring libc.
 void judge(int signal) {
   std::array<void*, 64> frames{};
   int const count = ::backtrace(frames.data(), static_cast<int>(frames.size()));

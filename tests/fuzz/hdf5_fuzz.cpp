@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads HDF5 files that are well-formed, with whatever contents, some of them truncated. The first two bytes of an
-// input say where the file ends; the rest is make_hdf5's program. Bytes of a file changed at random:
-// hdf5_bytes_fuzz.cpp.
+// Reads well-formed HDF5 files with random contents, some of them truncated. The first two bytes of an input state the
+// end of the file; the rest is make_hdf5's program. hdf5_bytes_fuzz.cpp changes random bytes.
 #include <filesystem>
 
 #include "tests/fuzz/hdf5_make.hpp"
@@ -35,7 +34,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size < 2) return 0;
   static fuzz::Scratch const scratch;
   fuzz::make_hdf5(scratch.path, fuzz::text_of(data + 2, size - 2));
-  // A quarter of them is cut.
+  // A quarter of them is truncated.
   if (data[0] % 4 == 1) {
     auto const bytes = std::filesystem::file_size(scratch.path);
     if (bytes < (1U << 24U)) std::filesystem::resize_file(scratch.path, bytes * data[1] / 256);

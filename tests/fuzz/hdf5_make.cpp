@@ -107,7 +107,7 @@ Hdf5Id choose_type(Choices& choices) {
   }
 }
 
-// `small`: becomes false where what is written would take long, or lie in another file.
+// Sets `small` to false if writing would take long, or go to another file.
 Hdf5Id choose_layout(Choices& choices, std::size_t rank, bool& small) {
   Hdf5Id properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   auto const layout = choices.below(5);
@@ -123,7 +123,7 @@ Hdf5Id choose_layout(Choices& choices, std::size_t rank, bool& small) {
   }
   small = small && elements <= most_written;
   H5Pset_chunk(properties.get(), static_cast<int>(rank), chunk.data());
-  // Without scale-offset: libhdf5 1.10 itself crashes where it writes with that filter.
+  // Without scale-offset: libhdf5 1.10 itself crashes when it writes with that filter.
   auto const filters = choices.below(8);
   if ((filters & 1U) != 0) H5Pset_shuffle(properties.get());
   if ((filters & 2U) != 0) H5Pset_deflate(properties.get(), 1);
@@ -148,7 +148,7 @@ void make_dataset(hid_t group, std::string const& name, Choices& choices) {
                                : H5Screate_simple(static_cast<int>(rank), now.data(), most.data()),
                      H5Sclose);
   auto const type = choose_type(choices);
-  // What is large stays unwritten, or HDF5 would write fill values.
+  // Large datasets stay unwritten; otherwise HDF5 would write fill values.
   bool small = elements <= most_written;
   auto const properties = choose_layout(choices, std::max<std::size_t>(rank, 1), small);
   H5Pset_fill_time(properties.get(), small && choices.below(2) == 0 ? H5D_FILL_TIME_IFSET : H5D_FILL_TIME_NEVER);

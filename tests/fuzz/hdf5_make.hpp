@@ -6,8 +6,8 @@
 
 namespace granary::fuzz {
 
-/// Writes a well-formed HDF5 file that `program` describes, each byte a choice: datasets of any shape, type, layout and
-/// filters, groups, links. Where HDF5 refuses a choice the file lacks it.
+/// Writes a well-formed HDF5 file described by `program`, each byte a choice: datasets of any shape, type, layout and
+/// filters, groups, links. Choices that HDF5 refuses are skipped.
 void make_hdf5(std::string const& path, std::string_view program);
 
 }  // namespace granary::fuzz

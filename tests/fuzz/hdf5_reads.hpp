@@ -9,7 +9,7 @@
 
 namespace granary::fuzz {
 
-/// Everything that granary reads from an HDF5 file.
+/// Reads everything that granary can read from an HDF5 file.
 inline void read_hdf5(std::string const& path, std::size_t size) {
   refuses_or(size, [&] { read_tiles(open_matrix_file(path)); });
   MatrixListing listing;
@@ -22,7 +22,7 @@ inline void read_hdf5(std::string const& path, std::size_t size) {
   refuses_or(size, [&] { static_cast<void>(read_vector(path, "/pivots", 1U << 20U)); });
 }
 
-/// Where files are made.
+/// Folder for generated files.
 [[nodiscard]] inline std::string scratch_file() {
   auto const directory = std::string(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
   return directory + "/granary-fuzz-" + std::to_string(::getpid()) + ".h5";

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the targets of formats in JSON share.
+// Common parts of the targets of JSON formats.
 #pragma once
 
 #include <iterator>
@@ -19,7 +19,7 @@ namespace granary::fuzz {
   return all;
 }
 
-/// Fails unless what `Format` writes of a value is read as the same value.
+/// Fails unless the text that `Format` writes for a value is read as the same value.
 template <class Format>
 void require_read_as_written(Format const& value) {
   auto const written = value.to_json();

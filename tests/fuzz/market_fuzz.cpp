@@ -7,13 +7,13 @@
 namespace granary::fuzz {
 namespace {
 
-// Takes tiles and keeps nothing.
+// An output that keeps nothing.
 class NoOutput final : public MatrixOutput {
  public:
   void read_async(std::uint64_t, std::byte*, Bytes, IoCompletion done) override { done(nullptr); }
   void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override {
     if (slot >= tiling().tile_rows() * tiling().tile_cols()) fail("a tile that is not there is written");
-    // Reads what is written, for the address sanitizer.
+    // Reads the written bytes, for the address sanitizer.
     for (Bytes b = 0; b < bytes; b += 64) m_sum += std::to_integer<unsigned>(source[b]);
     done(nullptr);
   }

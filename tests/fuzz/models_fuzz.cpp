@@ -26,7 +26,7 @@ void estimate(MachineModels const& known) {
   models.merge_into(stored);
 }
 
-// The folder of a file that is written, which must not get other ones.
+// The folder of a file that is written, which must not get other files.
 class Folder {
  public:
   Folder() {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads what command lines state: generated matrices, sizes, policies with options.
+// Parses values of command lines: generated matrices, sizes, policies with options.
 #include <granary/core/base/units.hpp>
 #include <granary/linalg/files/generators.hpp>
 #include <granary/policies/registry.hpp>

@@ -9,7 +9,7 @@
 
 namespace granary::fuzz {
 
-/// Reads all tiles of a matrix that is small. Throws what reading throws.
+/// Reads all tiles of a matrix if it is small. Throws what reading throws.
 inline void read_tiles(MatrixFileInfo const& info) {
   constexpr std::uint64_t most_elements = 1 << 14;
   if (matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type) > most_elements * size_of(info.scalar_type))

@@ -13,7 +13,7 @@
 
 namespace granary::fuzz {
 
-/// Simulates a graph on a platform, as granary-simulate does. Throws what that throws.
+/// Simulates a graph on a platform, like granary-simulate. Throws what that throws.
 inline void simulate_small(Workload const& workload, Platform const& platform, std::string const& scheduler) {
   constexpr std::size_t most_tasks = 200;
   constexpr std::size_t most_workers = 64;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a fuzz target is made of: LLVMFuzzerTestOneInput, and the inputs that mutations start from.
+// Common parts of a fuzz target: LLVMFuzzerTestOneInput, and the initial inputs of mutations.
 #pragma once
 
 #include <granary/core/base/error.hpp>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
 
 namespace granary::fuzz {
 
-/// Well-formed inputs of the target, made in code.
+/// Well-formed inputs of the target, generated in code.
 [[nodiscard]] std::vector<std::string> seeds();
 /// Words that mutations insert.
 [[nodiscard]] std::vector<std::string> words();
@@ -35,8 +35,8 @@ inline std::string_view text_of(std::uint8_t const* data, std::size_t size) {
   std::abort();
 }
 
-/// Calls `read`. It may succeed or refuse its input in a sentence for people: errors of the library that are not
-/// InternalError. Any other exception passes on and ends the program. Returns whether it succeeded.
+/// Calls `read`, which may succeed or refuse its input: errors of the library other than InternalError. Any other
+/// exception propagates and ends the program. Returns true if it succeeded.
 template <class Read>
 bool refuses_or(std::size_t size, Read const& read) {
   try {

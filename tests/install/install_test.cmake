@@ -1,5 +1,5 @@
-# Installs BINARY_DIR into WORK_DIR and configures, builds and runs the consumers against what was installed. CXX: the compiler.
-# VERSION: granary's. SHARED: whether its libraries are shared.
+# Installs BINARY_DIR into WORK_DIR and configures, builds and runs the consumers against the installed package. CXX:
+# the compiler. VERSION: granary's. SHARED: whether its libraries are shared.
 include(${CMAKE_CURRENT_LIST_DIR}/consumer_test.cmake)
 set(PREFIX ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${WORK_DIR})
@@ -8,13 +8,13 @@ run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${WORK_DIR}/installed)
 file(RENAME ${WORK_DIR}/installed ${PREFIX})
 
 consume(consumer consumer ${WORK_DIR}/build)
-# Static libraries want all that granary needs.
+# Static libraries need all of granary's dependencies.
 consume(without_kokkos platforms ${WORK_DIR}/without_kokkos -DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=${SHARED})
 consume(refusals "" ${WORK_DIR}/refusals)
 # The installed program finds the installed platforms.
 run(${PREFIX}/bin/granary-simulate --platform p100 --tiles 4 --tile 960 --scheduler eager,superblock)
 
-# The same by pkg-config.
+# The same with pkg-config.
 file(GLOB_RECURSE files ${PREFIX}/*/granary.pc)
 get_filename_component(folder "${files}" DIRECTORY)
 get_filename_component(libraries "${folder}" DIRECTORY)
@@ -32,7 +32,8 @@ run(${CXX} -std=c++20 -o ${WORK_DIR}/by_pkg_config ${CMAKE_CURRENT_LIST_DIR}/con
   -Wl,-rpath,${libraries})
 run(${WORK_DIR}/by_pkg_config)
 
-# The soname of a shared library is its interface's version; what it gives away is granary's own or Kokkos', and what headers show.
+# The soname of a shared library has the interface's version; it exports only symbols of granary or Kokkos, and those of
+# headers.
 file(GLOB shared ${libraries}/libgranary_*.so)
 foreach(library IN LISTS shared)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface ${VERSION})
@@ -47,7 +48,7 @@ foreach(library IN LISTS shared)
   if(symbols)
     message(FATAL_ERROR "${library} gives away ${symbols}")
   endif()
-  # Classes of which the public headers say nothing.
+  # Classes that are not in the public headers.
   string(REGEX MATCH "[^\n]*7granary6detail(10CopyStream|14EmulatedStream)[^\n]*" inner "${output}")
   if(inner)
     message(FATAL_ERROR "${library} gives away ${inner}")

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Builds granary, with static libraries, on the newest Kokkos that Debian has, installs it, and configures, builds and runs
-# the consumer against it, in a root of Debian unstable that is made for it and removed again.
+# Builds granary, with static libraries, with Debian's newest Kokkos, installs it, and configures, builds and runs the
+# consumer against it, in a temporary root of Debian unstable.
 #   tests/install/newest_kokkos.sh [--kokkos PACKAGE,PACKAGE...] [TEST...]
-# PACKAGE: Kokkos' packages, if not libkokkos-dev. TEST: programs of granary's tests to build and run there, as test_runtime.
-# Exit status 77: there is no such root here; the last line says why.
+# PACKAGE: Kokkos' packages, if not libkokkos-dev. TEST: test programs of granary to build and run there, such as
+# test_runtime. Exit status 77: such a root cannot be created here; the last line has the reason.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/setup.sh"
 
-# inside TEST...: what runs in the root, where /granary holds the sources.
+# inside TEST...: runs in the root, where /granary holds the sources.
 inside() {
   echo "The root is ready"
   step "granary, $(g++ --version | head -n 1)"
-  # Unoptimised, for its time: this tests what compiles, links and is found.
+  # Unoptimised, to save time: this tests only compiling, linking and finding.
   cmake -S . -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DBUILD_SHARED_LIBS=OFF \
     -DGRANARY_BUILD_TESTS=OFF -DGRANARY_BUILD_BENCHMARKS=OFF -DGRANARY_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX=/prefix
   cmake --build /build --parallel "$(nproc)"

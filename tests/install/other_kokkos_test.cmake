@@ -1,5 +1,5 @@
-# Builds granary with the Kokkos whose prefix GRANARY_TEST_KOKKOS is, installs it and runs the consumer against it.
-# WORK_DIR; SOURCE_DIR: granary's; CXX: the compiler; SHARED: which libraries.
+# Builds granary with the Kokkos in the prefix GRANARY_TEST_KOKKOS, installs it and runs the consumer against it.
+# WORK_DIR; SOURCE_DIR: granary's; CXX: the compiler; SHARED: kind of libraries.
 if("$ENV{GRANARY_TEST_KOKKOS}" STREQUAL "")
   message(STATUS "skipped: GRANARY_TEST_KOKKOS names no installation of Kokkos")
   return()

@@ -1,5 +1,5 @@
-# Builds examples/own_policy outside the tree, against what the install test left in WORK_DIR/prefix, and compares its
-# scheduler with darts. CXX: the compiler. SOURCE_DIR: granary's.
+# Builds examples/own_policy outside the tree, against the package that the install test left in WORK_DIR/prefix, and
+# compares its scheduler with darts. CXX: the compiler. SOURCE_DIR: granary's.
 include(${CMAKE_CURRENT_LIST_DIR}/consumer_test.cmake)
 
 set(example ${WORK_DIR}/own_policy)

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Backward errors and growth on hard matrices, beside LAPACK's. The tables of docs/accuracy.md are what this prints;
-// what is required is what the theory proves for the factors that were computed (unit/linalg/bounds.hpp).
+// Backward errors and growth on hard matrices, compared with LAPACK's. It prints the tables of docs/accuracy.md. The
+// required bounds are those that the theory proves for the computed factors (unit/linalg/bounds.hpp).
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>
 
@@ -22,7 +22,7 @@ using testing::view_of;
 
 constexpr std::uint64_t order = 160;
 constexpr std::uint64_t tile = 16;
-// Tile rows in a leaf of the tournament; with ten, panels are not cut and pivoting is partial.
+// Tile rows in a leaf of the tournament; with ten, a panel is one leaf and pivoting is partial.
 constexpr std::array leaves = {1, 2, 4, 10};
 
 struct LuMeasure {
@@ -127,11 +127,11 @@ TYPED_TEST(Accuracy, OfCholeskyIsThatOfTheTheory) {
   }
 }
 
-// Solves in double precision beside refined ones from a factorization in single precision.
+// Compares solves in double precision with refined ones from a factorization in single precision.
 template <class T>
 class MixedAccuracy : public ::testing::Test {
  protected:
-  // A solve with factors has at most twice their backward error more than they (theorem 9.4).
+  // The backward error of a solve exceeds that of its factors by at most twice theirs (theorem 9.4).
   static void expect_solved(std::string const& name, bool refined, double ratio, double backward_error,
                             double bound_of_factors) {
     if (refined) {

@@ -8,7 +8,7 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-/// LU factorizations of dense matrices by tiles, each task run at once.
+/// LU factorizations of dense matrices by tiles; each task runs immediately.
 namespace granary::testing {
 
 /// Pivots in host memory that any submitter's tasks can use in place.
@@ -35,7 +35,7 @@ class BoundPivots {
   Pivots m_pivots;
 };
 
-/// What LAPACK's getrf returns besides the factors; rows are counted from 0.
+/// The results of LAPACK's getrf besides the factors; rows are counted from 0.
 struct LuResult {
   std::uint64_t info;
   std::vector<std::uint64_t> exchanges;

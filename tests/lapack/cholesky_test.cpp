@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LAPACK's tests of xPOTRF and xPOTRS (TESTING/LIN/xCHKPO), on tiles. LAPACK's order 0 is left out: granary refuses
+// LAPACK's tests of xPOTRF and xPOTRS (TESTING/LIN/xCHKPO), on tiles. LAPACK's order 0 is omitted: granary refuses
 // empty matrices.
 #include <granary/linalg/cholesky.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 using testing::ImmediateSubmitter;
 using testing::Rectangle;
 
-// Overwrites the triangle of A by its factor; returns LAPACK's INFO.
+// Overwrites the triangle of A with its factor; returns LAPACK's INFO.
 template <class T>
 std::uint64_t tiled_potrf(Uplo uplo, Rectangle<T>& a, std::uint64_t tile) {
   ImmediateSubmitter submitter;
@@ -34,7 +34,7 @@ void tiled_potrs(Uplo uplo, Rectangle<T>& factor, Rectangle<T>& b, std::uint64_t
         testing::bind_rectangle(submitter, b, tile, MatrixPart::All, "B"));
 }
 
-// A matrix type, an order and a tile of the tests, with what is printed where a test fails.
+// A matrix type, an order and a tile size of the tests, and the text to print if a test fails.
 struct Case {
   int type;
   std::uint64_t n;

@@ -9,8 +9,8 @@
 
 #include "lapack/matrix_types.hpp"
 
-/// Matrices on which factorizations lose accuracy, in the four scalars: complex ones are real ones of which each row
-/// and each column is turned by a random phase, which changes no modulus.
+/// Matrices on which factorizations lose accuracy, in the four scalars. Complex ones are real ones with each row and
+/// column multiplied by a random phase, which changes no modulus.
 namespace granary::testing {
 
 template <class T>
@@ -64,8 +64,8 @@ inline long double kahan(std::uint64_t i, std::uint64_t j, long double s) {
   return std::pow(s, static_cast<long double>(i)) * (i == j ? 1 : -std::sqrt(1 - s * s));
 }
 
-/// Wilkinson's matrix, on which partial pivoting attains the largest growth, (1 + h)^(n-1); h is 1 in his, and here
-/// such that the growth is 2^20.
+/// Wilkinson's matrix, on which partial pivoting attains the largest growth, (1 + h)^(n-1); h is 1 in the original, and
+/// here chosen for a growth of 2^20.
 inline long double wilkinson(std::uint64_t i, std::uint64_t j, std::uint64_t n) {
   if (i == j || j + 1 == n) return 1;
   return i > j ? 1 - std::pow(2.0L, 20 / static_cast<long double>(n - 1)) : 0;

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LAPACK's tests of xGETRF and xGETRS (TESTING/LIN/xCHKGE), on tiles and with pivots from tournaments. LAPACK's order 0
-// is left out: granary refuses empty matrices.
+// LAPACK's tests of xGETRF and xGETRS (TESTING/LIN/xCHKGE), on tiles and with tournament pivoting. LAPACK's order 0 is
+// omitted: granary refuses empty matrices.
 #include <granary/linalg/lu.hpp>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct Case {
   }
 };
 
-// All types and shapes of LAPACK's tests, in tiles of several sizes, with one, two or four tiles in a leaf.
+// All types and shapes of LAPACK's tests, with several tile sizes and with one, two or four tiles per leaf.
 template <class Body>
 void for_cases(int types, Body&& body) {
   for (int type = 1; type <= types; ++type) {
@@ -92,7 +92,7 @@ TYPED_TEST(LapackLu, SolutionsOfAllTypesPass) {
   ::testing::Test::RecordProperty("largest_getrs_ratio", std::to_string(largest));
 }
 
-// Without pivoting the types of xCHKGE do not pass, in LAPACK neither: these are made diagonally dominant.
+// Without pivoting the types of xCHKGE do not pass, neither in LAPACK: they are made diagonally dominant here.
 TYPED_TEST(LapackLu, WithoutPivotingDiagonallyDominantMatricesPass) {
   using T = TypeParam;
   for_cases(1, [&](Case const& c) {

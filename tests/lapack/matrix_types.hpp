@@ -7,11 +7,12 @@
 
 #include "lapack/ratios.hpp"
 
-/// The matrix types of LAPACK's own tests, made as xLATB4 and xLATMS make them and numbered as there, but from other
+/// The matrix types of LAPACK's own tests, generated and numbered like those of xLATB4 and xLATMS, but from other
 /// random numbers and in long double.
 namespace granary::testing {
 
-/// A matrix, and the INFO that LAPACK's tests expect of its factorization: 0, or the pivot that fails, from 1.
+/// A matrix, and the INFO that LAPACK's tests expect from its factorization: 0, or the pivot that fails, counted from
+/// 1.
 template <class T>
 struct TestMatrix {
   Rectangle<T> elements;

@@ -11,8 +11,8 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-/// The test ratios of LAPACK's own tests, on dense matrices and in long double: the reference for linalg/residual, with
-/// which they share no code. LAPACK passes a ratio below 30.
+/// The test ratios of LAPACK's own tests, on dense matrices and in long double: the reference for linalg/residual,
+/// without shared code. LAPACK accepts a ratio below 30.
 namespace granary::testing {
 
 inline constexpr double lapack_threshold = 30;
@@ -21,7 +21,7 @@ inline constexpr double lapack_threshold = 30;
 template <class T>
 using Long = std::conditional_t<is_complex<T>, Kokkos::complex<long double>, long double>;
 
-/// What LAPACK calls 'Epsilon'.
+/// LAPACK's 'Epsilon'.
 template <class T>
 inline constexpr long double lapack_epsilon = std::numeric_limits<RealOf<T>>::epsilon() / 2;
 
@@ -56,7 +56,7 @@ template <class Element>
   return largest;
 }
 
-/// rest / norm / n / ε; 1 / ε where only the norm is 0.
+/// rest / norm / n / ε; 1 / ε if only the norm is 0.
 template <class T>
 [[nodiscard]] double test_ratio(long double rest, long double norm, std::uint64_t n) {
   if (rest == 0) return 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""report_test.py GRANARY_SIMULATE GRANARY_LU WORK_FOLDER: the report of a small run, opened in a headless browser, says what
-the run's summary says, draws its figures, obeys the keyboard, refers to nothing outside, and tells when it is damaged.
-Without a browser what needs none is tested, and the exit status is 77."""
+"""report_test.py GRANARY_SIMULATE GRANARY_LU WORK_FOLDER: the report of a small run, opened in a headless browser, has the
+values of the run's summary, draws its figures, reacts to the keyboard, loads nothing external, and shows when it is damaged.
+Without a browser only the other tests run, and the exit status is 77."""
 import base64
 import html.parser
 import json
@@ -16,7 +16,7 @@ import unittest
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 BROWSER = next((path for path in map(shutil.which, BROWSERS) if path), None)
 
-# Runs after the page's own script: what is on the canvases, and what the keyboard does.
+# Runs after the page's own script: reads the canvases, and tests the keyboard.
 PROBE = """
 <script>
 const colours = (id) => {
@@ -82,7 +82,7 @@ class Page(html.parser.HTMLParser):
 
 
 def opened(path):
-    """The page as the browser has it once its scripts have run."""
+    """The page in the browser after its scripts have run."""
     profile = path.parent / "profile"
     run = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1400,1000",
                           f"--user-data-dir={profile}", "--dump-dom", path.resolve().as_uri()],
@@ -122,7 +122,7 @@ class AsText(WithReport):
 
     def test_refuses(self):
         self.assertIn("the report 'x.htm' is an HTML page: its name must end with .html", self.refused("--report", "x.htm"))
-        self.assertIn("--report shows one run, but 2 are asked for",
+        self.assertIn("--report needs a single run, but 2 were requested",
                       self.refused("--scheduler", "eager,darts", "--report", str(self.folder / "x.html")))
 
 
@@ -236,7 +236,7 @@ class InABrowser(WithReport):
         totals = {key: row[1] for key, row in page.keys["t-totals"].items() if key}
         busy = sum(row[3] for row in page.tables["t-workers"]) / 1e9
         self.assertAlmostEqual(totals["area seconds"], busy / 4, delta=1e-3 * busy)
-        # Nothing is said of a device that did nothing.
+        # The page does not mention a device without work.
         into = sum(totals.get(f"least bytes loaded into {device['name']}", 0) for device in summary["devices"])
         self.assertAlmostEqual(into, 2 * 300**3 / 3 / (400 * 1024 / 8)**0.5 * 8, delta=1e-3 * into)
         self.assertEqual(totals["least bytes loaded"], max(into, 8 * 300**2))
@@ -264,7 +264,7 @@ class InABrowser(WithReport):
         self.assertRegex(opened(path).legends["order-legend"], r"size of one memory: \d+ tiles")
 
     def test_tells_what_kokkos_blocked(self):
-        """A page whose waits are all made to be for other workers' kernels."""
+        """A page in which all waits are changed to waits for other workers' kernels."""
         count = json.loads(re.search(r'id="report-header">(.*?)</script>', self.text).group(1))["tables"]["waits"]["count"]
         # The first difference is 1, all others 0; differences are zigzag numbers.
         why = base64.b64encode(bytes([2] + [0] * (count - 1))).decode()

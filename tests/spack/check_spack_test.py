@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_spack.py accepts the project as it is and names each difference that a change on one side only would make."""
+"""check_spack.py accepts the project and names each difference caused by a change on one side only."""
 import importlib.util
 import pathlib
 import shutil
@@ -21,7 +21,7 @@ specification.loader.exec_module(check_spack)
 
 
 def check(path=None, old="", new=""):
-    """What the checker finds in a copy of what it reads, where `old` in the file `path` is `new`."""
+    """The checker's findings in a copy of its inputs, with `old` replaced by `new` in the file `path`."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for file in READ:

@@ -183,7 +183,7 @@ void CoherenceOracle::command(RunCommand const& run) {
   for (TaskId const before : task.follows) {
     auto const state = m_tasks[before.index()].state;
     bool const over = m_tasks[before.index()].retired || state == State::Succeeded || state == State::Failed;
-    // What that one follows itself stands before it.
+    // The tasks that this one itself follows come before it.
     bool const behind = run.follows && std::ranges::count(lane, before) > 0;
     require(over || behind,
             [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
@@ -244,7 +244,7 @@ void CoherenceOracle::skip_task(TaskId id) {
   task.waits = false;
 }
 
-// It failed without having started, as when its device is gone.
+// It failed before it started, for example because its device is lost.
 void CoherenceOracle::lose_outputs(TaskId id, bool success) {
   require(!success, [&] { return "task " + std::to_string(id.value()) + " ran although what it follows failed"; });
   auto& task = m_tasks[id.index()];
@@ -345,7 +345,7 @@ bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
 
 void CoherenceOracle::check_not_lost(DataId data, DataRecord const& record) const {
   if (!wanted(data, record) || holds(record, record.current)) return;
-  // A copy under way into the home destroys what was there; its source still holds the value, or another place does.
+  // A copy in flight into the home destroys the old value; its source, or another place, still holds the value.
   require(false, [&] { return "version " + std::to_string(*record.current) + " of " + name(data) + " is lost"; });
 }
 
@@ -371,15 +371,15 @@ void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
   for (std::size_t d = 0; d < m_data.size(); ++d) {
     auto& record = m_data[d];
     DataId const id(static_cast<std::uint32_t>(d));
-    // What could not be written home is reported, and tried again in the next run.
+    // A value that could not be written home is reported, and written again in the next run.
     bool const reported = std::ranges::find(failures, id, &Failure::write_back_of) != failures.end();
     bool const excused = std::exchange(record.copy_failed, false) || reported;
     require(record.forgotten == record.released() || excused,
             [&] { return name(id) + " is released but not forgotten"; });
     bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
-    if (poisoned && excused) record.current.reset();  // it is gone with its device
+    if (poisoned && excused) record.current.reset();  // lost with its device
     require(!poisoned || !record.current, [&] { return name(id) + " is poisoned although a task left it a value"; });
-    // Without a value it is as if nobody had written it: a task that only writes it defines it again.
+    // A lost value counts as never written: a task that only writes it defines it again.
     if (!record.current) record.first.reset();
     if (!record.current) record.writers.clear();
     record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();

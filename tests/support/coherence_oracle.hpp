@@ -16,45 +16,45 @@
 
 namespace granary::test {
 
-/// An independent judge of a planner's commands: it keeps what every place holds, performs each command's effect, and
-/// throws std::logic_error with one sentence at the first command that breaks a promise. It looks into the planner only
-/// for the data that a run command finds, and for which data are poisoned.
+/// An independent judge of a planner's commands: it tracks the value in every place, performs each command's effect,
+/// and throws std::logic_error with one sentence at the first command that breaks a promise. It asks the planner only
+/// for the data of run commands, and for the poisoned data.
 class CoherenceOracle {
  public:
   explicit CoherenceOracle(Topology const& topology)
       : m_topology(topology), m_lanes(topology.machine().workers.size()) {}
 
-  /// Must be set before the first command; may be null in tests of copies alone.
+  /// Set it before the first command; may be null in tests of copies only.
   void look_into(Planner const* planner) { m_planner = planner; }
-  /// The datum was registered under this id, which nothing else has any more.
+  /// The datum was registered under this id, which no other datum has any more.
   void add_data(DataId id, DataDescription description);
   void on_event(Event const& event);
   void on_command(Command const& command);
-  /// The commands that follow from one event have all been seen: nothing may have been lost.
+  /// All commands that follow from one event have been seen: no value may be lost.
   void after_event();
-  /// The run came to rest: every task has left, no command is open, every home holds the last value unless a failure
-  /// says so.
+  /// The run is at rest: every task has left, no command is open, every home holds the last value unless a failure is
+  /// the reason.
   void at_rest(std::vector<Failure> const& failures);
 
   [[nodiscard]] std::size_t tasks_run() const { return m_tasks_run; }
   [[nodiscard]] std::size_t tasks_cancelled() const { return m_tasks_cancelled; }
   [[nodiscard]] std::size_t copies() const { return m_copies; }
-  /// What became of the task: it ran to its end without a failure.
+  /// Whether the task ran to its end without a failure.
   [[nodiscard]] bool succeeded(TaskId task) const { return m_tasks[task.index()].state == State::Succeeded; }
   /// It ran and its kernel failed.
   [[nodiscard]] bool failed(TaskId task) const { return m_tasks[task.index()].state == State::Failed; }
-  /// The tasks whose results it reads, those included that were cancelled since the last rest.
+  /// The tasks whose results it reads, including those cancelled since the last rest.
   [[nodiscard]] std::vector<TaskId> const& sources(TaskId task) const { return m_tasks[task.index()].sources; }
   /// Whether a task submitted now could read the datum if everything goes well.
   [[nodiscard]] bool has_value(DataId data) const { return m_data[data.index()].promised().has_value(); }
   [[nodiscard]] std::size_t tasks() const { return m_tasks.size(); }
-  /// What the homes of the data hold that were not forgotten: nothing readable, or the value that a task left (0: the
-  /// first value; else the task's number + 1).
+  /// The values in the homes of the data that were not forgotten: nothing readable, or the value of a task (0: the
+  /// initial value; otherwise the task's number + 1).
   [[nodiscard]] std::map<DataId, std::optional<std::uint64_t>> homes() const;
 
  private:
-  // What a place holds: nothing readable, or the value that a task left (0: the first value; else the task's number +
-  // 1).
+  // The content of a place: nothing readable, or the value of a task (0: the initial value; otherwise the task's number
+  // + 1).
   using Content = std::optional<std::uint64_t>;
   struct Region {
     DataId data;
@@ -69,13 +69,13 @@ class CoherenceOracle {
     CodeletId codelet;
     std::vector<Content> expected;  // by access: the value that it must read
     std::vector<TaskId> sources;
-    std::vector<TaskId> follows;  // must be over before it runs
+    std::vector<TaskId> follows;  // must have ended before it runs
     State state = State::Submitted;
     bool retired = false;
     bool judged = false;  // at an earlier rest
     WorkerId worker;
     std::vector<Place> places;  // by access
-    bool waits = false;         // behind the one before it on its lane, whose result it reads
+    bool waits = false;         // issued behind its predecessor on its lane, whose result it reads
   };
   struct DataRecord {
     DataDescription description;
@@ -83,12 +83,12 @@ class CoherenceOracle {
     bool forgotten = false;
     bool copy_failed = false;     // since the last rest
     bool home_lost = false;       // forgotten after a failure that is reported
-    Content first;                // 0 if it has a value from the start; none once a failure took it
-    Content current;              // the value that the last task to write it left; none after a failure
-    std::vector<TaskId> writers;  // all that were submitted and not cancelled, in order
+    Content first;                // 0 if it has an initial value; none after a failure lost it
+    Content current;              // the value of the last task that wrote it; none after a failure
+    std::vector<TaskId> writers;  // all submitted and not cancelled tasks, in order
     TaskId last_writer;
     std::vector<TaskId> readers;   // since then
-    std::map<NodeId, Bytes> pool;  // where it has a place
+    std::map<NodeId, Bytes> pool;  // if it has a place
     Region origin;
     Region home;
     std::set<TaskId> pending;
@@ -144,7 +144,7 @@ class CoherenceOracle {
   std::map<LinkId, std::uint32_t> m_in_flight;
   std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker
   std::set<DataId> m_touched;                // since the last event
-  bool m_clearing = false;                   // what is forgotten now is given up after a reported failure
+  bool m_clearing = false;                   // data that are forgotten now are released after a reported failure
   std::size_t m_tasks_run = 0;
   std::size_t m_tasks_cancelled = 0;
   std::size_t m_copies = 0;

@@ -11,8 +11,8 @@
 
 namespace granary::test {
 
-/// Runs `function` on a thread of its own, and throws what it throws. Where it has not ended after five minutes, which
-/// are ample for what the tests do, it hangs: the test program is ended, with `what` as the reason.
+/// Runs `function` on a separate thread, and throws what it throws. If it has not ended after five minutes, far longer
+/// than tests need, it hangs: the test program is ended, with `what` as the reason.
 template <class Function>
 void require_end(std::string const& what, Function&& function) {
   std::promise<void> ended;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every DeviceApi must do. A test instantiates DeviceApiContract with what makes one.
+// Contract of every DeviceApi. A test instantiates DeviceApiContract with a factory of one.
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
@@ -50,7 +50,7 @@ class DeviceApiContract : public testing::TestWithParam<MakeDeviceApi> {
   [[nodiscard]] Kernel add_to() const {
     return m_api->emulated() ? AddTo<HostExecutionSpace>::kernel : AddTo<DeviceExecutionSpace>::kernel;
   }
-  // Waits for what was enqueued.
+  // Waits for the enqueued operations.
   void finish(DeviceApi::Stream& stream) const {
     auto const event = m_api->make_event(stream.device());
     m_api->record(*event, stream);
@@ -230,7 +230,7 @@ TEST_P(DeviceApiContract, RefusesWhatCannotBe) {
   EXPECT_THROW(static_cast<void>(m_api->allocate(last(), Bytes{1} << 60)), DeviceError);
   EXPECT_THROW(static_cast<void>(m_api->make_stream(m_api->devices())), Error);
   EXPECT_THROW(static_cast<void>(m_api->make_stream(-1)), Error);
-  // A refusal leaves the device as it was.
+  // A refusal does not change the device.
   Memory const memory(m_api, last(), 256);
   EXPECT_NE(memory.data, nullptr);
 }

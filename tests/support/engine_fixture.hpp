@@ -15,7 +15,7 @@
 
 namespace granary::test {
 
-/// Runs kernels as they are.
+/// Runs kernels unchanged.
 class PlainWorkers final : public WorkerBackend {
  public:
   void const* enter(WorkerId) override { return this; }
@@ -25,7 +25,7 @@ class PlainWorkers final : public WorkerBackend {
   }
 };
 
-/// Logs each copy. Ends on the disk are numbers that it keeps by datum; every value is one std::uint64_t.
+/// Logs each copy. On the disk it stores numbers by datum; every value is one std::uint64_t.
 class LoggingCopies final : public CopyBackend {
  public:
   enum class Answer { Done, Failed, Thrown };

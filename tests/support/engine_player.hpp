@@ -23,21 +23,21 @@
 
 namespace granary::test {
 
-/// What goes wrong in a play.
+/// The faults in a play.
 struct PlayFaults {
   std::optional<Faults> storage = {};  ///< the storages of origins and homes answer late and out of order, and fail
   std::function<void(EmulatedOperation const&)> before = {};  ///< of the emulated devices
 };
 
-/// Plays a drawn application on the engine: real threads, real copies of stamped data, and every read checked against
-/// what the last write before it in the order of submission left. After a failure was reported, tasks that only write
-/// define anew all data that were written, and the play goes on. The run's journal is then judged.
+/// Plays a drawn application on the engine: real threads, real copies of stamped data. Every read is checked against
+/// the last write before it in the order of submission. After a reported failure, tasks that only write define all
+/// written data again, and the play continues. Then the run's journal is judged.
 class EnginePlayer {
  public:
   explicit EnginePlayer(PolicyCase const& drawn, PlayFaults const& faults = {})
       : m_case(drawn), m_machine(drawn.machine, drawn.seed, faults.before) {
     m_may_fail = faults.storage || faults.before || !drawn.faults.tasks.empty();
-    m_goes_on = !faults.before;  // what fails on a device may do so again and again
+    m_goes_on = !faults.before;  // faults of a device may repeat
     for (auto const& node : m_machine.machine().nodes) {
       m_storages.push_back(node.kind == NodeKind::Disk ? std::make_shared<MemoryStorage>() : nullptr);
       m_bound.push_back(m_storages.back());
@@ -49,7 +49,7 @@ class EnginePlayer {
     EngineOptions options;
     options.planner = drawn.planner;
     options.record_journal = true;
-    options.trace.record = drawn.seed % 2 == 0;  // the journal is the same: it is judged without a recorder
+    options.trace.record = drawn.seed % 2 == 0;  // the journal is the same, and is judged without a recorder
     m_engine = std::make_unique<Engine>(Topology(m_machine.machine()), policies(),
                                         std::make_unique<AveragingEstimator>(), m_machine.backends(), options);
     if (m_faulty.empty()) return;
@@ -68,7 +68,7 @@ class EnginePlayer {
       std::visit([&](auto const& what) { perform(what); }, operation);
     }
     if (!m_failed) perform(WaitForAll{});
-    while (m_goes_on && !m_clean) perform(WaitForAll{});  // what defines data anew may fail, too
+    while (m_goes_on && !m_clean) perform(WaitForAll{});  // tasks that define data again may fail, too
     if (m_failed) {
       EXPECT_NO_THROW(m_engine->wait()) << "a failure is reported once";
     }
@@ -81,7 +81,7 @@ class EnginePlayer {
     check_trace();
   }
 
-  /// Submits the application and destroys the engine, without a wait; nothing else can be asked afterwards.
+  /// Submits the application and destroys the engine without a wait; no other function may be called afterwards.
   void abandon() {
     add_codelets();
     for (auto const& operation : m_case.graph.operations) {
@@ -94,13 +94,13 @@ class EnginePlayer {
   }
 
   [[nodiscard]] bool failed() const { return m_failed; }
-  /// Tasks that were submitted after a failure to define data anew.
+  /// Number of tasks submitted to define data again after a failure.
   [[nodiscard]] std::uint64_t redefining_tasks() const { return m_redefining; }
-  /// What the last wait threw that did; its text.
+  /// The text of the last exception of wait.
   [[nodiscard]] std::string const& thrown() const { return m_thrown; }
   [[nodiscard]] std::uint64_t inner_tasks() const { return m_inner_tasks; }
   [[nodiscard]] Engine& engine() { return *m_engine; }
-  /// Homes of living data that were found to hold the value that they must.
+  /// Number of homes of living data that were found to hold the required value.
   [[nodiscard]] std::uint64_t homes_checked() const { return m_homes_checked; }
 
  private:
@@ -110,7 +110,7 @@ class EnginePlayer {
     std::uint64_t stamp = 0;  // of the last write submitted
     bool given_up = false;
     Layout packed, at_home;
-    std::shared_ptr<std::byte> origin, home;  // where they are in memory
+    std::shared_ptr<std::byte> origin, home;  // address, for homes in memory
   };
 
   [[nodiscard]] PolicySet policies() const { return make_policies(m_case.scheduler, m_case.eviction, m_case.seed); }
@@ -164,7 +164,7 @@ class EnginePlayer {
   [[nodiscard]] bool on_host_or_nowhere(NodeId node) const {
     return !node.valid() || m_machine.machine()[node].kind == NodeKind::Host;
   }
-  // Divides the datum into lines that lie apart at its origin and home, and may not fill their share of it.
+  // Divides the datum into lines with gaps at its origin and home, which may not fill their allocation.
   void draw_lines(Datum& datum, std::size_t number) {
     Random random(m_case.seed * 1000 + number);
     auto const bytes = datum.description.bytes;
@@ -208,7 +208,8 @@ class EnginePlayer {
     }
   }
 
-  // Nobody knows which tasks ran and which were cancelled: whatever some task was to write is written, poisoned or not.
+  // It is not known which tasks ran and which were cancelled: all data that some task writes are written, poisoned or
+  // not.
   void define_anew() {
     for (std::uint32_t d = 0; d < m_data.size(); ++d) {
       if (m_data[d].given_up || m_data[d].stamp >= first_stamp) continue;
@@ -240,7 +241,7 @@ class EnginePlayer {
     if (m_goes_on) define_anew();
   }
 
-  // The trace counts what the planner counts.
+  // The trace and the planner have the same counts.
   void check_trace() {
     auto const trace = m_engine->trace();
     if (m_case.seed % 2 != 0) {
@@ -260,7 +261,7 @@ class EnginePlayer {
     EXPECT_EQ(trace.evictions.size(), evictions);
   }
 
-  // Every home holds what the run's journal says; without failures that is its last value.
+  // Every home holds the value that the journal states; without failures that is its last value.
   void check_homes() {
     HomeContents homes;
     ASSERT_NO_THROW(homes = judge(m_engine->journal(), m_engine->topology(), policies(), m_case.planner));
@@ -318,12 +319,12 @@ class EnginePlayer {
     do_now([&](IoCompletion done) { storage.read_async(slot, value.data(), value.size(), std::move(done)); });
   }
 
-  static constexpr std::uint64_t first_stamp = 1'000'000;  // of what nobody has written yet
+  static constexpr std::uint64_t first_stamp = 1'000'000;  // of data that are not written yet
 
   PolicyCase const& m_case;
   PlayMachine m_machine;
   std::vector<std::shared_ptr<MemoryStorage>> m_storages;  // by node: origins and homes
-  std::vector<std::shared_ptr<Storage>> m_bound;           // by node: the same, or what makes them faulty
+  std::vector<std::shared_ptr<Storage>> m_bound;  // by node: the same storages, or wrappers that make them faulty
   std::vector<std::shared_ptr<FaultyStorage>> m_faulty;
   std::vector<CodeletId> m_codelets;
   std::deque<Datum> m_data;
@@ -335,7 +336,7 @@ class EnginePlayer {
   bool m_may_fail = false;
   bool m_goes_on = false;  // after a failure
   bool m_failed = false;
-  bool m_clean = true;  // nothing failed since the last wait but one
+  bool m_clean = true;  // no failure since the last wait but one
   std::uint64_t m_redefining = 0;
   std::string m_thrown;
   std::jthread m_releaser;  // outlives the engine, which waits for its copies

@@ -17,8 +17,8 @@
 
 namespace granary::test {
 
-/// Lanes that log what they are asked. A launch ends when the test says, or at once; then its kernel runs, on the
-/// thread that says so. The parameters of its tasks are an int, the task's number.
+/// Lanes that log their calls. A launch ends when the test ends it, or immediately; then its kernel runs on the calling
+/// thread. The parameters of its tasks are an int, the task's number.
 class FakeLaunches final : public LaunchBackend {
  public:
   struct Refused : std::runtime_error {
@@ -61,7 +61,7 @@ class FakeLaunches final : public LaunchBackend {
     return end;
   }
 
-  /// Waits until that many launches were taken altogether; false when that takes unreasonably long.
+  /// Waits until this many launches were accepted in total; false after a long timeout.
   [[nodiscard]] bool wait_for_launches(std::size_t count) {
     std::unique_lock lock(m_mutex);
     return m_changed.wait_for(lock, std::chrono::seconds(60), [&] { return m_log.size() >= count; });
@@ -80,7 +80,7 @@ class FakeLaunches final : public LaunchBackend {
     throw std::logic_error("task " + std::to_string(number) + " is not under way");
   }
 
-  /// Worker and task of each launch that was taken, in order.
+  /// Worker and task of each accepted launch, in order.
   [[nodiscard]] std::vector<std::pair<std::size_t, int>> log() const {
     std::lock_guard const lock(m_mutex);
     return m_log;

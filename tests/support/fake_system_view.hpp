@@ -16,8 +16,7 @@
 
 namespace granary::test {
 
-/// A machine whose node 0 is a host without workers and whose other nodes have one device worker, hence one group,
-/// each.
+/// A machine whose node 0 is a host without workers; each other node has one device worker, so one group.
 inline Machine devices(std::uint32_t count) {
   Machine machine;
   NodeId const host = machine.add_node({.name = "host"});
@@ -33,8 +32,8 @@ inline Access read(DataId data) { return {data, AccessMode::Read}; }
 inline Access write(DataId data) { return {data, AccessMode::Write}; }
 inline Access read_write(DataId data) { return {data, AccessMode::ReadWrite}; }
 
-/// A system as policies see it, in which a test states every fact. Every datum can be read on node 0 from the start, so
-/// that loading it takes one nanosecond per byte; from any other node half of that.
+/// A SystemView in which a test sets every fact. Every datum can be read on node 0 from the start: loading it takes one
+/// nanosecond per byte, from any other node half of that.
 class FakeSystemView final : public SystemView {
  public:
   explicit FakeSystemView(Machine machine) : m_topology(std::move(machine)), m_committed(m_topology.groups().size()) {}

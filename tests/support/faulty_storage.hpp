@@ -15,18 +15,19 @@
 
 namespace granary::test {
 
-/// What goes wrong. Operations are counted from 1, in the order in which they are started.
+/// The faults. Operations are counted from 1, in the order in which they are started.
 struct Faults {
   std::optional<std::uint64_t> fail_read = {};   ///< this read fails
   std::optional<std::uint64_t> fail_write = {};  ///< this write fails
   std::set<std::uint64_t> bad_slots = {};        ///< every operation on these slots fails
   int error_number = 5;                          ///< EIO
-  bool half_done = false;                        ///< a failing operation moves the first half of its bytes before
-  std::uint64_t hold = 0;  ///< completions are held back until this many wait (or `release`), then come in random order
+  bool half_done = false;                        ///< a failing operation first moves the first half of its bytes
+  std::uint64_t hold =
+      0;  ///< completions are held back until this many wait (or `release`), then called in random order
   std::uint64_t seed = 1;
 };
 
-/// Passes operations on to another storage, with faults that depend on the seed and the order of the calls alone.
+/// Forwards operations to another storage, with faults that depend only on the seed and the order of the calls.
 class FaultyStorage final : public Storage {
  public:
   FaultyStorage(Storage& storage, Faults faults)
@@ -51,7 +52,7 @@ class FaultyStorage final : public Storage {
 
   [[nodiscard]] std::string describe(std::uint64_t slot) const override { return m_storage.describe(slot); }
 
-  /// Lets the completions that are held back go.
+  /// Calls the completions that are held back.
   void release() {
     std::vector<std::function<void()>> held;
     {
@@ -128,7 +129,7 @@ class MemoryStorage final : public Storage {
   }
 
  private:
-  std::map<std::uint64_t, std::vector<std::byte>> m_values;  // used on the thread only
+  std::map<std::uint64_t, std::vector<std::byte>> m_values;  // used only on the thread
   SerialThread m_thread{"memory-storage"};
 };
 

@@ -18,7 +18,7 @@
 
 namespace granary::test {
 
-/// A directory of its own that is removed, with what is in it, at the end.
+/// A temporary directory that is removed with its contents at the end.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -41,7 +41,7 @@ class TemporaryDirectory {
   std::filesystem::path m_path;
 };
 
-/// Memory as Storage asks for it.
+/// Memory with the alignment that Storage requires.
 class AlignedMemory {
  public:
   explicit AlignedMemory(Bytes bytes)
@@ -61,7 +61,7 @@ class AlignedMemory {
   Bytes m_bytes;
 };
 
-/// A completion that can be waited for; `get` throws what it was told.
+/// A completion that can be waited for; `get` throws its error.
 class Completion {
  public:
   [[nodiscard]] IoCompletion callback() const {

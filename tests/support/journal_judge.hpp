@@ -13,12 +13,12 @@
 
 namespace granary::test {
 
-/// What a home holds: nothing readable, or the value that a task left (0: the first value; else its number + 1).
+/// The content of a home: nothing readable, or the value of a task (0: the initial value; otherwise its number + 1).
 using HomeContents = std::map<DataId, std::optional<std::uint64_t>>;
 
 /// Replays a journal through a fresh planner: its invariants are checked after every event, an oracle judges every
-/// command, and the commands are those of the run. Returns what the homes of the data hold that were not forgotten.
-/// Throws at the first broken promise. At the end of the journal all must be at rest.
+/// command, and the commands must be those of the run. Returns the contents of the homes of data that were not
+/// forgotten. Throws at the first broken promise. At the end of the journal the run must be at rest.
 HomeContents judge(Journal const& journal, Topology const& topology, PolicySet policies, PlannerOptions const& options);
 
 }  // namespace granary::test

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A GoogleTest main for tests that use Kokkos; ends with 77 where Kokkos cannot start.
+// A GoogleTest main for tests that use Kokkos; exits with 77 if Kokkos cannot start.
 #include <granary/core/backends/kokkos_start.hpp>
 
 #include <Kokkos_Core.hpp>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 int main(int argc, char** argv) {
-  ::setenv("GRANARY_MODELS", "off", 0);  // where it is not ctest that runs this: nothing goes to the user's cache
+  ::setenv("GRANARY_MODELS", "off", 0);  // without ctest: nothing is written to the user's cache
   ::testing::InitGoogleTest(&argc, argv);
   if (auto const obstacle = granary::kokkos_obstacle()) {
     std::fprintf(stderr, "skipped: %s\n", obstacle->c_str());

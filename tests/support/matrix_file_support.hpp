@@ -16,7 +16,7 @@
 
 namespace granary::test {
 
-/// How another program might have stored a matrix.
+/// Storage options of a matrix file from another program.
 struct Hdf5Layout {
   hsize_t chunk[2] = {0, 0};  ///< {0, 0}: contiguous
   bool gzip = false;
@@ -24,7 +24,7 @@ struct Hdf5Layout {
   hsize_t user_block = 0;
   hid_t file_type = H5T_NATIVE_DOUBLE;
   std::string dataset = "A";
-  bool skip_writing = false;  ///< leave the dataset as it was created
+  bool skip_writing = false;  ///< do not write the dataset after creating it
 };
 
 /// Element (i, j) of the test matrices.
@@ -58,8 +58,8 @@ T element(std::uint64_t i, std::uint64_t j) {
   }
 }
 
-/// Writes a dataset with the HDF5 library alone, of pairs where its type is a record; the file is created unless `add`
-/// is set.
+/// Writes a dataset with only the HDF5 library, of pairs if its type is a record; the file is created unless `add` is
+/// set.
 inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& extents, std::vector<double> const& values,
                        Hdf5Layout const& layout = {}, bool add = false) {
   detail::Hdf5Lock const lock;
@@ -81,7 +81,7 @@ inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& exte
   if (!layout.skip_writing) H5Dwrite(dataset.get(), memory.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
 }
 
-/// Reads a whole dataset with the HDF5 library alone, as another program would: numbers, or pairs of them.
+/// Reads a whole dataset with only the HDF5 library, as another program would: numbers, or pairs of them.
 inline std::vector<double> read_hdf5(std::string const& path, std::string const& name, std::uint64_t numbers,
                                      ScalarType type = ScalarType::Float64) {
   detail::Hdf5Lock const lock;
@@ -99,7 +99,7 @@ struct NpyLayout {
   std::string descriptor = "<f8";
 };
 
-/// Writes a .npy file of `rows` x `cols` elements given in row-major order, as pairs where they are complex.
+/// Writes a .npy file of `rows` x `cols` elements given in row-major order, as pairs if they are complex.
 inline void write_npy(std::string const& path, std::uint64_t rows, std::uint64_t cols,
                       std::vector<double> const& values, NpyLayout const& layout = {}) {
   auto text = "{'descr': '" + layout.descriptor + "', 'fortran_order': " + (layout.fortran ? "True" : "False") +

@@ -21,7 +21,7 @@
 
 namespace granary::test {
 
-/// From one disk to another by way of memory.
+/// Copies from one disk to another through memory.
 class Bounce final : public CopyBackend {
  public:
   Bounce(std::shared_ptr<DiskNode> from, std::shared_ptr<DiskNode> to) : m_from(std::move(from)), m_to(std::move(to)) {}
@@ -41,7 +41,7 @@ class Bounce final : public CopyBackend {
   std::shared_ptr<DiskNode> m_from, m_to;
 };
 
-/// A launcher whose workers run the kernels that a codelet has for devices, though they are emulated.
+/// A launcher whose workers run a codelet's kernels for devices, though they are emulated.
 class DeviceKernels final : public LaunchBackend {
  public:
   DeviceKernels(std::shared_ptr<DeviceApi> api, LauncherOptions options)
@@ -64,7 +64,7 @@ class DeviceKernels final : public LaunchBackend {
   DeviceLauncher m_launcher;
 };
 
-/// What performs a drawn machine: host workers, disks in memory, and an emulated device for each node that is one or
+/// The backends of a drawn machine: host workers, disks in memory, and an emulated device for each node that is one or
 /// has workers that launch.
 class PlayMachine {
  public:
@@ -142,7 +142,7 @@ class PlayMachine {
   }
 
  private:
-  // The engine takes memory for real: an unbounded node is a disk, or one whose capacity is never reached where it has
+  // The engine allocates memory: an unbounded node must be a disk, or have a capacity that is never reached if it has
   // workers or serves devices.
   static Machine bounded(Machine machine) {
     for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
@@ -169,7 +169,7 @@ class PlayMachine {
   Random m_random;
   std::vector<std::shared_ptr<DiskNode>> m_disks;  // by node
   std::vector<int> m_devices;                      // by node; host_end: none
-  std::shared_ptr<DeviceApi> m_api;                // null where no node needs one
+  std::shared_ptr<DeviceApi> m_api;                // null if no node needs one
   std::shared_ptr<PinnedMemory> m_pinned;
 };
 

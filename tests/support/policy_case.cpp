@@ -29,7 +29,7 @@ std::string text_of(std::exception_ptr const& error) {
   }
 }
 
-// A task as three inner ones, on nothing.
+// A task as three inner tasks without data.
 void expand_in_three(void const*, InnerGraph& graph) {
   auto const inner = graph.add_codelet({.name = "inner"});
   for (int t = 0; t < 3; ++t) graph.submit({inner, {}, t, 1e4});
@@ -110,8 +110,8 @@ class Player {
       valueless = valueless || (reads(mode) && !m_oracle.has_value(id));
       redefines = redefines || (!reads(mode) && m_simulator.planner().poisoned(id));
     }
-    // Until a failure is reported, what depends on it is accepted and cancelled; afterwards what reads is refused, and
-    // what only writes defines the data again.
+    // Until a failure is reported, dependent tasks are accepted and cancelled. Afterwards tasks that read are refused,
+    // and tasks that only write define the data again.
     bool const reported = !m_simulator.planner().failed();
     try {
       m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops});
@@ -143,7 +143,7 @@ class Player {
     m_oracle.at_rest(report.failures);
   }
 
-  // Room is missing only where a value could not be written back, and then for other values on their way home.
+  // Memory is short only if a value could not be written back, and then for other values on their way home.
   static void check_room(std::vector<Failure> const& failures) {
     auto const injected = [](Failure const& f) { return text_of(f.error).starts_with("injected"); };
     bool const write_failed =
@@ -154,12 +154,12 @@ class Player {
     }
   }
 
-  // Only what depends on a failure is cancelled, and failures stand in the order of submission, each task once.
+  // Only tasks that depend on a failure are cancelled, and failures are in the order of submission, each task once.
   void check_causes(std::vector<Failure> const& failures) {
     for (std::size_t i = 1; i < failures.size(); ++i) {
       require(failures[i - 1].task < failures[i].task || !failures[i].task.valid(), "failures are out of order");
     }
-    // A failed write-back concerns no task: nothing more is started.
+    // A failed write-back concerns no task: no further task is started.
     bool const all_cancelled = std::ranges::any_of(failures, [](Failure const& f) { return !f.task.valid(); });
     auto const reported = [&](TaskId task) {
       return std::ranges::find(failures, task, &Failure::task) != failures.end();
@@ -197,7 +197,7 @@ class Player {
 
 FaultPlan draw_faults(Random& random) {
   FaultPlan faults;
-  int const sort = static_cast<int>(random.below(4));  // tasks alone, copies alone, both, both and answers out of order
+  int const sort = static_cast<int>(random.below(4));  // only tasks, only copies, both, both with answers out of order
   if (sort != 1) {
     for (auto n = 1 + random.below(3); n > 0; --n) faults.tasks.emplace(random.below(40));
   }

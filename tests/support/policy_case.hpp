@@ -14,7 +14,7 @@
 
 namespace granary::test {
 
-/// A random application on a random machine under a drawn pair of policies: what a seed stands for.
+/// The case of a seed: a random application on a random machine with a random pair of policies.
 struct PolicyCase {
   std::uint64_t seed = 0;
   std::string scheduler;
@@ -31,8 +31,8 @@ struct PolicyCase {
 };
 
 [[nodiscard]] PolicyCase draw_case(std::uint64_t seed, bool with_faults);
-/// On a host with 1, 2 or 4 devices, with and without CPU workers, links between devices, and a disk behind the host.
-/// Seeds that follow each other go through all schedulers.
+/// A host with 1, 2 or 4 devices, with and without CPU workers, links between devices, and a disk. Consecutive seeds
+/// use all schedulers in turn.
 [[nodiscard]] PolicyCase draw_device_case(std::uint64_t seed, bool with_faults);
 
 struct CaseResult {
@@ -45,8 +45,8 @@ struct CaseResult {
   std::uint64_t redefined = 0;  ///< tasks that only wrote data which a reported failure had left without a value
 };
 
-/// Runs the case in the simulator with the oracle beside it and the planner's invariants checked; throws at the first
-/// broken promise. Events and commands are printed to `trace` if there is one.
+/// Runs the case in the simulator with the oracle and with the planner's invariants checked; throws at the first broken
+/// promise. Prints events and commands to `trace` if it is not null.
 CaseResult run_case(PolicyCase const& drawn, std::ostream* trace = nullptr);
 
 }  // namespace granary::test

@@ -8,7 +8,7 @@
 
 namespace granary::test {
 
-/// One line without its end, for people who look into a failed case.
+/// One line without line end, for debugging a failed case.
 [[nodiscard]] std::string to_text(Event const& event);
 [[nodiscard]] std::string to_text(Command const& command);
 

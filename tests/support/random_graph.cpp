@@ -125,13 +125,13 @@ class Builder {
   Random& m_random;
   bool m_storage;
   std::vector<NodeId> m_quiet_nodes;  // without workers
-  std::vector<NodeId> m_home_nodes;   // where origins and homes may lie
+  std::vector<NodeId> m_home_nodes;   // nodes of possible origins and homes
   Bytes m_uniform = 0;                // all data of this size; 0: of different ones
   std::vector<Datum> m_data;
   RandomGraph m_graph;
 };
 
-// What the graph's tasks need of each node.
+// The requirements of the graph's tasks on each node.
 struct Needs {
   std::vector<Bytes> largest_task;   // by node: of tasks with a kernel there
   std::vector<Bytes> largest_datum;  // by node, rounded

@@ -13,8 +13,8 @@
 
 namespace granary::test {
 
-// What an application does, in order. Data are named by their number in order of registration, not by id: ids come
-// again.
+// The operations of an application, in order. Data are named by their number in order of registration, not by id,
+// because ids are reused.
 struct RegisterData {
   DataDescription description;
 };
@@ -27,7 +27,7 @@ struct SubmitGraphTask {
   std::int64_t priority;
   double flops;
 };
-/// Lets this many things happen before the application goes on.
+/// Waits for this many events before the application continues.
 struct LetHappen {
   std::uint32_t steps;
 };
@@ -42,17 +42,17 @@ struct RandomGraph {
 struct GraphOptions {
   std::uint32_t max_tasks = 60;
   std::uint32_t max_data = 16;
-  bool release = true;           ///< give up some data in the middle
+  bool release = true;           ///< release some data before the end
   bool homes_on_devices = true;  ///< origins and homes may lie on devices
 };
 
-/// A random application for the machine: data of different sizes with and without origin, home and use in place, tasks
-/// with one to five accesses whose data have values when they are read, codelets for one kind of worker or several,
-/// data that are given up.
+/// A random application for the machine: data of different sizes with and without origin, home and use in place; tasks
+/// with one to five accesses whose data have values when they are read; codelets for one kind of worker or several;
+/// data that are released.
 [[nodiscard]] RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random);
 
-/// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it:
-/// often at exactly the least capacity, and such that values have somewhere to go.
+/// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it,
+/// often at exactly the minimum capacity, and such that values can be evicted to some node.
 void bound_memories(Machine& machine, RandomGraph const& graph, Random& random);
 
 }  // namespace granary::test

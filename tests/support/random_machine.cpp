@@ -60,7 +60,7 @@ Machine random_machine(Random& random) {
     node.alignment = random.chance(0.5) ? 1 : Bytes{1} << random.below(7);
     machine.add_node(node);
     if (n == 0) continue;
-    // Mostly chains, so that nodes stand between others.
+    // Mostly chains, so that there are nodes between others.
     std::size_t const parent = random.chance(0.6) ? n - 1 : random.below(n);
     add_random_links(machine, NodeId(static_cast<std::uint32_t>(parent)), NodeId(static_cast<std::uint32_t>(n)),
                      random);
@@ -91,7 +91,7 @@ Machine device_machine(DeviceMachineOptions const& options, Random& random) {
   auto const host = machine.add_node({"host memory", NodeKind::Host, unbounded, 64});
   if (disk) add_random_links(machine, host, *disk, random);
   std::vector<NodeId> devices;
-  // All alike, so that no way to the host leads through another device.
+  // All links are equal, so that no route to the host leads through another device.
   double const bandwidth = 1e8 * static_cast<double>(1 + random.below(100));
   Duration const latency(static_cast<Duration::rep>(random.below(20000)));
   auto const width = static_cast<std::uint32_t>(1 + random.below(3));

@@ -6,7 +6,7 @@
 
 namespace granary::test {
 
-/// One to five nodes in a tree, with peer links at times: disks, hosts and devices, several workers and groups on most
+/// One to five nodes in a tree, sometimes with peer links: disks, hosts and devices, several workers and groups on most
 /// of them, links of different speeds that may share a bus. All nodes are unbounded: the test that knows the data sets
 /// the capacities. There is at least one worker, and disks have none.
 [[nodiscard]] Machine random_machine(Random& random);
@@ -17,10 +17,10 @@ struct DeviceMachineOptions {
   bool disk = false;   ///< behind the host
   bool peers = false;  ///< links between devices
 };
-/// A host with so many devices, of one to three lanes each.
+/// A host with so many devices of one to three lanes each.
 [[nodiscard]] Machine device_machine(DeviceMachineOptions const& options, Random& random);
 
-/// Whether a value without a home can leave the nodes that workers use: some unbounded node has no workers.
+/// True if a value without a home can leave the nodes of workers: some unbounded node has no workers.
 [[nodiscard]] bool has_storage(Machine const& machine);
 [[nodiscard]] bool has_workers(Machine const& machine, NodeId node);
 

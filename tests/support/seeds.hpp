@@ -7,12 +7,12 @@
 
 namespace granary::test {
 
-/// The seeds that a test of random cases goes through. GRANARY_TEST_SEED=<seed> chooses that one alone,
-/// GRANARY_TEST_CASES=<n> so many instead of the usual number.
+/// The seeds of a test of random cases. GRANARY_TEST_SEED=<seed> selects only that seed, GRANARY_TEST_CASES=<n> this
+/// many instead of the default number.
 struct Seeds {
   std::uint64_t first;
   std::uint64_t end;       ///< one beyond the last
-  bool one_alone = false;  ///< nothing can be expected of all of them together
+  bool one_alone = false;  ///< too few for expectations about all of them together
 
   Seeds(std::uint64_t usual_first, std::uint64_t usual_count) : first(usual_first), end(usual_first + usual_count) {
     if (auto const count = number_in("GRANARY_TEST_CASES")) end = first + *count;

@@ -18,7 +18,7 @@ namespace granary::test {
 
 using Bytewise = std::vector<std::byte>;
 
-/// Bytes that tell which task wrote them, and that all of them are there.
+/// Bytes that show which task wrote them, and that they are complete.
 inline Bytewise stamped(std::uint64_t stamp, Bytes bytes) {
   Random random(stamp);
   Bytewise value(bytes);
@@ -26,7 +26,7 @@ inline Bytewise stamped(std::uint64_t stamp, Bytes bytes) {
   return value;
 }
 
-/// A datum's bytes as they lie in memory: packed, or lines `pitch` bytes apart. Bytes between lines are nobody's.
+/// A datum's bytes in memory: packed, or in lines `pitch` bytes apart. Bytes between lines are unused.
 struct Layout {
   Bytes bytes = 0;
   Lines lines = {};
@@ -60,7 +60,7 @@ struct ExpectedAccess {
   Lines lines = {};
 };
 
-/// The parameters of a task that checks what it reads, and stamps what it writes.
+/// The parameters of a task that checks its inputs, and stamps its outputs.
 struct StampTask {
   std::vector<ExpectedAccess> accesses;
   std::uint64_t stamp = 0;  ///< written

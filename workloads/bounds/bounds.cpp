@@ -21,7 +21,7 @@ namespace {
 //   sum_k n_k t_kc x_kc / m_c <= T                          for each c  (a worker runs one task at a time),
 //   sum_{k on P} n_k sum_c t_kc x_kc <= T                   for each P  (a path's tasks run one after the other).
 // The shares of every schedule of makespan T satisfy it, so its optimum is a lower bound. Times are divided by a scale
-// near the optimum, for Clp's tolerances are absolute.
+// near the optimum because Clp's tolerances are absolute.
 class MixedProgram {
  public:
   MixedProgram(TaskClasses const& tasks, double scale) : m_tasks(tasks), m_scale(scale) {
@@ -33,8 +33,8 @@ class MixedProgram {
     m_solution = solve(m_program);
   }
 
-  // From the duals rather than Clp's objective, so that rounding in Clp cannot make it too large: adding up the rows
-  // with any multipliers l_c, l_P >= 0 of sum 1 gives T >= sum_k n_k min_c t_kc (l_c / m_c + sum_{P with k} l_P).
+  // Computed from the duals, not from Clp's objective, so that rounding in Clp cannot make it too large: adding up the
+  // rows with any multipliers l_c, l_P >= 0 of sum 1 gives T >= sum_k n_k min_c t_kc (l_c / m_c + sum_{P with k} l_P).
   [[nodiscard]] double bound() const {
     auto const rows = m_tasks.workers.size() + m_tasks.paths;
     std::vector<double> multipliers(rows);
@@ -55,7 +55,7 @@ class MixedProgram {
     return bound / sum;
   }
 
-  // The time of a class' task, averaged over where its tasks run in the optimum; by class.
+  // The time of a class' task, averaged over its workers in the optimum; by class.
   [[nodiscard]] std::vector<double> average_times() const {
     std::vector<double> averages;
     for (std::size_t k = 0; k < m_tasks.classes.size(); ++k) {
@@ -101,7 +101,7 @@ LongestPath fastest_path(GraphRecorder const& graph, TaskClasses const& tasks) {
   return longest_path(graph, tasks.class_of, times);
 }
 
-// A bound to measure times by: nobody has less work than the fastest times give, nor a shorter path.
+// A scale near the optimum: a lower bound from the critical path and the work at the fastest times.
 double scale_of(TaskClasses const& tasks, double path) {
   double work = 0;
   double workers = 0;
@@ -110,7 +110,7 @@ double scale_of(TaskClasses const& tasks, double path) {
   return std::max(path, work / workers);
 }
 
-// Sums of doubles may come out too large by some 1e-16 of their value for each addition.
+// Each addition of doubles may round up by about 1e-16 of the value.
 Duration rounded_down(double nanoseconds) {
   return Duration(static_cast<Duration::rep>(std::min(nanoseconds, 0x1p62) * (1 - 1e-12)));
 }
@@ -132,21 +132,22 @@ TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, Kerne
                        BoundOptions options) {
   if (options.most_paths == 0) throw InvalidArgument("the mixed bound needs at least 1 path");
   if (!(options.tolerance >= 0)) {
-    throw InvalidArgument("the mixed bound's tolerance is " + std::to_string(options.tolerance) + "; the least is 0");
+    throw InvalidArgument("the mixed bound's tolerance is " + std::to_string(options.tolerance) +
+                          ", but must be at least 0");
   }
   TaskClasses tasks(graph, machine, kernel_time);
   TimeBounds bounds;
   bounds.flops = flops_of(graph);
   auto path = fastest_path(graph, tasks);
   tasks.coarsen(options.most_types);
-  bounds.critical_path = Duration(static_cast<Duration::rep>(path.length));  // a sum of whole numbers: exact
+  bounds.critical_path = Duration(static_cast<Duration::rep>(path.length));  // a sum of integers: exact
   double const scale = scale_of(tasks, path.length);
   if (scale == 0) return bounds;
   double best = MixedProgram(tasks, scale).bound();
   bounds.area = rounded_down(best);
-  // Paths are taken in while there is one that the program's optimum violates ("iterative bound"); the critical path
-  // comes first, which makes the bound at least its length. Once no path is violated, giving each task its class'
-  // average satisfies the program of all tasks and all paths.
+  // Adds paths while one violates the program's optimum ("iterative bound"). The critical path is first, so the bound
+  // is at least its length. Once no path is violated, giving each task its class' average satisfies the program of all
+  // tasks and all paths.
   while (bounds.paths < options.most_paths && !path.tasks.empty()) {
     tasks.add_path(path.tasks);
     ++bounds.paths;

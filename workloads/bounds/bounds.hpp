@@ -13,39 +13,39 @@
 
 namespace granary {
 
-/// The time of a codelet's kernel of `flops` operations on a worker; empty when it cannot run there. Asked once
-/// for each worker and each pair of codelet and operations.
+/// The time of a codelet's kernel of `flops` operations on a worker; empty if it cannot run there. Called once for each
+/// worker and each pair of codelet and operations.
 using KernelTime = std::function<std::optional<Duration>(Codelet const& codelet, double flops, Worker const& worker)>;
 
-/// What every schedule of a graph on a machine takes at least, transfers left aside (Agullo, Beaumont, Eyraud-Dubois,
-/// Kumar, "Are Static Schedules so Bad?", IPDPS 2016, section III; hal-01223573). Rounded down to nanoseconds.
+/// Lower bounds of the time of any schedule of a graph on a machine, without transfers (Agullo, Beaumont,
+/// Eyraud-Dubois, Kumar, "Are Static Schedules so Bad?", IPDPS 2016, section III; hal-01223573). Rounded down to
+/// nanoseconds.
 struct TimeBounds {
-  Duration area{0};           ///< dependencies left aside: the work, shared out as well as can be
-  Duration critical_path{0};  ///< workers without number: the longest chain, each task on its fastest worker
-  Duration mixed{0};          ///< both at once; at least as good as either
+  Duration area{0};           ///< without dependencies: the work, distributed optimally
+  Duration critical_path{0};  ///< unlimited workers: the longest path, each task on its fastest worker
+  Duration mixed{0};          ///< both combined; at least as large as either
   double flops = 0;           ///< of all tasks
-  std::uint32_t paths = 0;    ///< chains that the mixed bound took in
+  std::uint32_t paths = 0;    ///< paths that the mixed bound uses
 
-  /// Operations per second that no schedule exceeds: flops / mixed. 0 without operations, infinite when they take no
-  /// time.
+  /// Upper bound of the operations per second of any schedule: flops / mixed. 0 without operations, infinite if they
+  /// take no time.
   [[nodiscard]] double upper_bound_flops() const;
 };
 
 struct BoundOptions {
-  std::uint32_t most_paths = 64;  ///< chains that the mixed bound takes in at most, at least 1
-  double tolerance = 1e-4;        ///< it stops early when no chain exceeds it by more than this, relatively
-  /// Where there are more pairs of codelet and operations, their times are rounded down until no more differ, for the
-  /// area and the mixed bound: these stay valid and lose some percent at most.
+  std::uint32_t most_paths = 64;  ///< maximum number of paths in the mixed bound, at least 1
+  double tolerance = 1e-4;        ///< the mixed bound stops early if no path exceeds it by more than this, relatively
+  /// If there are more pairs of codelet and operations, their times are rounded down until at most this many differ,
+  /// for the area and the mixed bound. These stay valid and lose a few percent at most.
   std::uint32_t most_types = 2000;
 };
 
-/// The three bounds. Throws InvalidArgument when a time or a number of operations is negative or not a number, or no
-/// worker can run a task. Costs, per chain, one pass over the tasks and a linear program of task types x classes of
-/// workers.
+/// The three bounds. Throws InvalidArgument if a time or a number of operations is negative or NaN, or no worker can
+/// run a task. Cost per path: one pass over the tasks and a linear program of task types x classes of workers.
 [[nodiscard]] TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
                                      BoundOptions options = {});
 
-/// One of them; errors as above.
+/// One of the bounds; errors as above.
 [[nodiscard]] Duration area_bound(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
                                   BoundOptions options = {});
 [[nodiscard]] Duration critical_path(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time);

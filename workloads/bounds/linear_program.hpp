@@ -38,10 +38,10 @@ struct LinearProgram {
 struct LinearSolution {
   double objective = 0;
   std::vector<double> columns;
-  std::vector<double> duals;  ///< by row: how much the objective grows per unit of the row's bound
+  std::vector<double> duals;  ///< by row: increase of the objective per unit of the row's bound
 };
 
-/// Solves with Clp's dual simplex. Throws InternalError when it finds no optimum: granary's programs all have one.
+/// Solves with Clp's dual simplex. Throws InternalError if it finds no optimum: granary's programs all have one.
 [[nodiscard]] LinearSolution solve(LinearProgram const& program);
 
 }  // namespace granary

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
-// The end of a chain of tasks and its last task.
+// The end time of a path and its last task.
 struct ChainEnd {
   double time = 0;
   std::size_t task = nobody;
@@ -20,8 +20,8 @@ void lengthen(ChainEnd& end, ChainEnd const& other) {
 }
 
 struct DatumHistory {
-  ChainEnd written;  // by the last writer
-  ChainEnd read;     // by the last of the readers since to end
+  ChainEnd written;  // of the last writer
+  ChainEnd read;     // of the reader since then that ends last
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t con
     }
     before[t] = start.task;
     ChainEnd const end{start.time + time_of_class[class_of[t]], t};
-    // Writes last: a datum may stand in the list twice.
+    // Writes last: a datum may be in the list twice.
     for (auto const& access : accesses) lengthen(histories[access.data.index()].read, end);
     for (auto const& access : accesses) {
       if (writes(access.mode)) histories[access.data.index()] = {end, {}};

@@ -17,9 +17,9 @@ struct LongestPath {
   std::vector<std::size_t> tasks;  ///< numbers in the recorder, in the order in which they run
 };
 
-/// The chain of dependent tasks that takes longest when task t takes `time_of_class[class_of[t]]`, not negative. A
-/// reader follows the last writer of a datum, a writer follows the last writer and the readers since, as in TaskGraph.
-/// Of chains of one length, the one whose last task was submitted first. Costs O(tasks + accesses).
+/// The longest path of dependent tasks, where task t takes `time_of_class[class_of[t]]`, at least 0. A reader depends
+/// on the last writer of a datum, a writer on the last writer and the readers since, as in TaskGraph. Ties go to the
+/// path whose last task was submitted first. Costs O(tasks + accesses).
 [[nodiscard]] LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t const> class_of,
                                        std::span<double const> time_of_class);
 

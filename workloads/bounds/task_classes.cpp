@@ -13,18 +13,18 @@ namespace granary {
 
 namespace {
 
-// The times of one type of tasks on every worker.
+// The times of one task type on every worker.
 std::vector<double> times_on_workers(Codelet const& codelet, double flops, Machine const& machine,
                                      KernelTime const& kernel_time) {
   if (!(flops >= 0) || std::isinf(flops)) {
-    throw InvalidArgument("a task of codelet '" + codelet.name + "' states " + std::to_string(flops) + " operations");
+    throw InvalidArgument("a task of codelet '" + codelet.name + "' has " + std::to_string(flops) + " operations");
   }
   std::vector<double> times;
   bool somebody = false;
   for (auto const& worker : machine.workers) {
     auto const time = kernel_time(codelet, flops, worker);
     if (time && *time < Duration(0)) {
-      throw InvalidArgument("codelet '" + codelet.name + "' takes a negative time, " + std::to_string(time->count()) +
+      throw InvalidArgument("codelet '" + codelet.name + "' has a negative time, " + std::to_string(time->count()) +
                             " ns, on worker '" + worker.name + "'");
     }
     somebody = somebody || time.has_value();
@@ -54,7 +54,7 @@ TaskClasses::TaskClasses(GraphRecorder const& graph, Machine const& machine, Ker
   std::map<std::pair<std::uint32_t, double>, std::uint32_t> types;
   std::vector<std::vector<double>> times;  // by type, by worker
   for (auto const& task : graph.tasks()) {
-    // A NaN would not be found again.
+    // NaN as a key would never be found.
     auto const flops = std::isnan(task.flops) ? -1.0 : task.flops;
     auto const [type, is_new] =
         types.try_emplace({task.codelet.value(), flops}, static_cast<std::uint32_t>(classes.size()));

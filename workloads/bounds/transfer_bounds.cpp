@@ -11,7 +11,7 @@ namespace granary {
 
 namespace {
 
-// The nodes whose links to the others are counted: the devices' where there are some, else those with workers.
+// The nodes whose links to the others are counted: the devices' if there are any, otherwise those with workers.
 std::vector<bool> inner_nodes(Machine const& machine) {
   if (machine.workers.empty()) throw InvalidArgument("a machine without workers has no bus limit");
   bool const devices = std::ranges::any_of(
@@ -51,7 +51,7 @@ double bus_bandwidth(Machine const& machine, TransferDirection direction) {
   auto const inner = inner_nodes(machine);
   bool const load = direction == TransferDirection::Load;
   // Maximise the sum of the links' rates, each within its bandwidth and all within those of their buses; in units of
-  // the fastest link, for Clp's tolerances are absolute.
+  // the fastest link because Clp's tolerances are absolute.
   double fastest = 0;
   for (auto const& link : machine.links) fastest = std::max(fastest, link.bandwidth);
   LinearProgram program;
@@ -71,7 +71,7 @@ double bus_bandwidth(Machine const& machine, TransferDirection direction) {
 
 Bytes bus_limit(Machine const& machine, Duration time, TransferDirection direction) {
   if (time < Duration(0)) {
-    throw InvalidArgument("the bus limit of " + std::to_string(time.count()) + " ns was asked for; the least is 0 ns");
+    throw InvalidArgument("the bus limit needs a time of at least 0 ns, not " + std::to_string(time.count()) + " ns");
   }
   return static_cast<Bytes>(std::min(bus_bandwidth(machine, direction) * seconds(time), 0x1p62));
 }

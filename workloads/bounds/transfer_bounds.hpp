@@ -13,21 +13,21 @@ namespace granary {
 
 enum class TransferDirection : std::uint8_t { Load, WriteBack };
 
-/// The bytes that a graph moves at least, however large the memories are, when no worker uses a datum in place.
+/// Lower bound of the bytes that a graph moves, however large the memories are, if no worker uses a datum in place.
 struct CompulsoryTraffic {
-  Bytes read = 0;     ///< data with an origin that some task reads before a task overwrites them, once each
+  Bytes read = 0;     ///< data with an origin that a task reads before any task overwrites them, once each
   Bytes written = 0;  ///< data with a home that some task writes, once each
   [[nodiscard]] Bytes total() const { return read + written; }
 };
 [[nodiscard]] CompulsoryTraffic compulsory_traffic(GraphRecorder const& graph);
 
-/// Bytes per second that all links into the devices' memories carry together (write-back: out of them), as far as
-/// their own bandwidths and the buses that they share allow, nothing else being under way. Links between devices do
-/// not count. On a machine whose workers are all on host nodes: the links between those nodes and the others. 0
-/// without such links. Throws InvalidArgument when the machine has no workers.
+/// Bytes per second that all links into the devices' memories carry together (write-back: out of them), limited by
+/// their own bandwidths and by the buses that they share, without other traffic. Links between devices do not count. If
+/// all workers are on host nodes: the links between those nodes and the others. 0 without such links. Throws
+/// InvalidArgument if the machine has no workers.
 [[nodiscard]] double bus_bandwidth(Machine const& machine, TransferDirection direction = TransferDirection::Load);
 
-/// The bytes that can cross these links during the computation, say in the time of a TimeBounds: who moves more needs
+/// Bytes that can cross these links in `time`, for example the time of a TimeBounds: a schedule that moves more needs
 /// longer for the transfers than the best schedule for the computation (DARTS, Figure 6b, gray line). Throws
 /// InvalidArgument for a negative time or a machine without workers.
 [[nodiscard]] Bytes bus_limit(Machine const& machine, Duration time,

@@ -16,11 +16,11 @@ namespace {
 
 void check(cublasStatus_t status, char const* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw DeviceError(std::string("cuBLAS refused ") + call + ": " + cublasGetStatusString(status));
+  throw DeviceError(std::string("cuBLAS error in ") + call + ": " + cublasGetStatusString(status));
 }
 void check(cusolverStatus_t status, char const* call) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
-  throw DeviceError(std::string("cuSOLVER refused ") + call + ": status " + std::to_string(static_cast<int>(status)));
+  throw DeviceError(std::string("cuSOLVER error in ") + call + ": status " + std::to_string(static_cast<int>(status)));
 }
 
 cublasOperation_t flag(Op op) { return op == Op::NoTrans ? CUBLAS_OP_N : op == Op::Trans ? CUBLAS_OP_T : CUBLAS_OP_C; }
@@ -45,10 +45,10 @@ struct VendorBlas::Handles {
 
   explicit Handles(cudaStream_t stream) {
     try {
-      check(cublasCreate(&blas), "a handle");
-      check(cublasSetStream(blas, stream), "the lane's stream");
-      check(cusolverDnCreate(&solver), "a handle");
-      check(cusolverDnSetStream(solver, stream), "the lane's stream");
+      check(cublasCreate(&blas), "creating a handle");
+      check(cublasSetStream(blas, stream), "setting the lane's stream");
+      check(cusolverDnCreate(&solver), "creating a handle");
+      check(cusolverDnSetStream(solver, stream), "setting the lane's stream");
     } catch (...) {
       destroy();
       throw;

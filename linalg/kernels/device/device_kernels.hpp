@@ -9,9 +9,9 @@
 #include <span>
 
 /// The kernels of tile_kernels.hpp, elementwise_kernels.hpp and lu_kernels.hpp on a device's lane: the same operations
-/// on tiles in its memory, enqueued on its stream. kernel_choice.hpp says what serves which. Nothing waits or is
-/// allocated; what depends on values is decided on the device. Where a kernel needs more of the lane's workspace than
-/// there is, DeviceError is thrown.
+/// on tiles in device memory, enqueued on the lane's stream. kernel_choice.hpp lists the implementations. They do not
+/// wait or allocate; decisions that depend on values are made on the device. DeviceError is thrown if a kernel needs
+/// more than the lane's workspace.
 namespace granary::kernels {
 
 template <class T>
@@ -33,23 +33,23 @@ template <class T>
 void trmm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha,
           ConstTileView<T> a, TileView<T> b);
 
-/// The report's info becomes 0, or the order of the leading minor that is not positive definite.
+/// Sets the report's info to 0, or to the order of the leading minor that is not positive definite.
 template <class T>
 void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a);
 
-/// BadPivot::Stop with the limit tiny * max |a_ij|. The report's info and value become the number and the modulus of
+/// BadPivot::Stop with the limit tiny * max |a_ij|. Sets the report's info and value to the number and the modulus of
 /// the first bad pivot.
 template <class T>
 void getrf_nopiv(DeviceLane const& lane, double tiny, TileView<T> a);
-/// `zero_pivot`, on the device, becomes `first` plus the number of the first zero pivot, or 0. A repetition with care
-/// for rounding errors is one team's work.
+/// Sets `zero_pivot`, on the device, to `first` plus the number of the first zero pivot, or to 0. If the factorization
+/// must be repeated to control rounding errors, one team repeats it.
 template <class T>
 void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>::type* workspace, std::int64_t first,
                    std::int64_t* zero_pivot);
 template <class T>
 void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
 
-/// With an outside that becomes zero or stays.
+/// Elements outside the part become zero or stay.
 template <class From, class To>
 void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b,
           bool zero_outside);
@@ -59,38 +59,40 @@ template <class T>
 void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
          typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
 
-/// `largest`, on the device, becomes max |a_ij| of a part; NaN if an element is.
+/// Sets `largest`, on the device, to max |a_ij| of a part; NaN if an element is.
 template <class T>
 void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest);
-/// The same for each column, or where it is not the first the larger of that and itself.
+/// The same for each column; unless it is the first tile, the result is the maximum with the old value.
 template <class T>
 void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
 
-/// Factors tiles above each other with partial pivoting: in place where `all` is their memory, else gathered there.
-/// `exchanges` is the panel's datum, `slots` the rows of its top tile, `first` the panel's first row in the matrix.
+/// Factors a column of tiles with partial pivoting: in place if `all` is their memory, otherwise gathered there.
+/// `exchanges` is the panel's datum, `slots` the number of rows of its top tile, `first` the panel's first row in the
+/// matrix.
 template <class T>
 void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all, bool in_place,
                   std::byte* exchanges, int slots, std::int64_t first);
 
-/// Rows that meet in a match of a tournament; on the device `numbers` are their rows in the matrix, or they follow each
-/// other from `first` on.
+/// Rows that compete in a round of a tournament. Their rows in the matrix are `numbers`, on the device, or consecutive
+/// from `first` on.
 template <class T>
 struct CompetingRows {
   TileView<T const> values;
   std::int64_t const* numbers = nullptr;
   std::int64_t first = 0;
 };
-/// The rows that partial pivoting selects: which, and their values before. `workspace` has room for all that compete.
+/// The rows that partial pivoting selects: their numbers and their original values. `workspace` has room for all
+/// competing rows.
 template <class T>
 void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* rows,
                  TileView<T> values);
-/// The exchanges that bring them to the rows from `first` on; the top tile has `slots` rows.
+/// The exchanges that move the selected rows to the rows from `first` on; the top tile has `slots` rows.
 template <class T>
 void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* exchanges,
                 std::int64_t first, int slots);
 
-/// Exchanges rows of the top tile with those of lower ones, from row `first_lower` on, as `exchanges` says; before
-/// that, permutes the top tile's back, or after it, permutes them.
+/// Exchanges rows of the top tile with rows of lower tiles, from row `first_lower` on, as in `exchanges`. Undoes the
+/// permutation of the top tile `before`, or applies it `after`.
 template <class T>
 void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, std::span<TileView<T> const> lower,
                std::int64_t first_lower, bool before, bool after);

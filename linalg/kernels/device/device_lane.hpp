@@ -12,17 +12,17 @@
 
 namespace granary::kernels {
 
-/// Scratch memory of a lane, handed out piece by piece until the kernel ends.
+/// Scratch memory of a lane, allocated piece by piece until the kernel ends.
 class LaneScratch {
  public:
   explicit LaneScratch(std::span<std::byte> bytes) : m_rest(bytes) {}
 
-  /// Room for `count` of T, aligned to 256 bytes. Throws DeviceError if there is too little.
+  /// Memory for `count` of T, aligned to 256 bytes. Throws DeviceError if there is too little.
   template <class T>
   [[nodiscard]] T* take(std::size_t count) {
     if (room<T>() < count) {
       throw DeviceError("a kernel needs " + std::to_string(count * sizeof(T)) +
-                        " bytes of its lane's workspace, of which " + std::to_string(m_rest.size()) + " are left");
+                        " bytes of its lane's workspace, but only " + std::to_string(m_rest.size()) + " are left");
     }
     auto* const taken = reinterpret_cast<T*>(m_rest.data());
     constexpr std::size_t alignment = 256;
@@ -30,7 +30,7 @@ class LaneScratch {
     m_rest = m_rest.subspan(bytes < m_rest.size() ? bytes : m_rest.size());
     return taken;
   }
-  /// How many of T there is room for.
+  /// How many of T fit.
   template <class T>
   [[nodiscard]] std::size_t room() const {
     return m_rest.size() / sizeof(T);
@@ -41,14 +41,14 @@ class LaneScratch {
   std::span<std::byte> m_rest;
 };
 
-/// Where the kernels of device_kernels.hpp enqueue what they do: a stream of a device, with what is its own.
+/// Where the kernels of device_kernels.hpp are enqueued: a stream of a device, with the lane's own resources.
 struct DeviceLane {
   DeviceExecutionSpace const& space;
   LaneStorage& storage;
   std::span<std::byte> workspace;
   KernelReport& report;
 
-  /// The lane that the task of this call runs on.
+  /// The lane that runs the task of this call.
   explicit DeviceLane(KernelCall const& call)
       : space(*static_cast<DeviceExecutionSpace const*>(call.instance)),
         storage(*call.storage),

@@ -12,14 +12,14 @@
 #include <type_traits>
 
 static_assert(ROCBLAS_VERSION_MAJOR >= 4,
-              "granary needs rocBLAS 4 (ROCm 6) or newer, whose trmm has a result of its own");
+              "granary needs rocBLAS 4 (ROCm 6) or newer, whose trmm writes to a separate matrix");
 
 namespace granary::kernels {
 namespace {
 
 void check(rocblas_status status, char const* call) {
   if (status == rocblas_status_success) return;
-  throw DeviceError(std::string("rocBLAS or rocSOLVER refused ") + call + ": " + rocblas_status_to_string(status));
+  throw DeviceError(std::string("rocBLAS or rocSOLVER error in ") + call + ": " + rocblas_status_to_string(status));
 }
 
 rocblas_operation flag(Op op) {
@@ -42,8 +42,8 @@ auto* vendor(T* address) requires(!std::is_const_v<T>) {
 
 }  // namespace
 
-// What rocSOLVER works in is the lane's workspace, told to its handle before each call; rocBLAS keeps its own, which it
-// would free and allocate again, with the whole device waiting, if one handle served for both.
+// rocSOLVER uses the lane's workspace, which its handle gets before each call. rocBLAS keeps its own workspace: with a
+// shared handle it would free and allocate that again, and synchronize the whole device.
 struct VendorBlas::Handles {
   rocblas_handle blas = nullptr;
   rocblas_handle solver = nullptr;
@@ -51,8 +51,8 @@ struct VendorBlas::Handles {
   explicit Handles(hipStream_t stream) {
     try {
       for (auto* handle : {&blas, &solver}) {
-        check(rocblas_create_handle(handle), "a handle");
-        check(rocblas_set_stream(*handle, stream), "the lane's stream");
+        check(rocblas_create_handle(handle), "creating a handle");
+        check(rocblas_set_stream(*handle, stream), "setting the lane's stream");
       }
     } catch (...) {
       destroy();
@@ -63,16 +63,16 @@ struct VendorBlas::Handles {
   Handles(Handles const&) = delete;
   Handles& operator=(Handles const&) = delete;
 
-  // Enqueues a factorization in the workspace, unless it needs more than that.
+  // Enqueues a factorization in the workspace; returns false if the workspace is too small.
   template <class Function>
   bool solve(char const* name, std::span<std::byte> workspace, Function const& function) const {
     std::size_t needed = 0;
-    check(rocblas_start_device_memory_size_query(solver), "a query of sizes");
+    check(rocblas_start_device_memory_size_query(solver), "querying the workspace size");
     auto const asked = function(solver);
-    check(rocblas_stop_device_memory_size_query(solver, &needed), "a query of sizes");
+    check(rocblas_stop_device_memory_size_query(solver, &needed), "querying the workspace size");
     if (asked != rocblas_status_size_increased && asked != rocblas_status_size_unchanged) check(asked, name);
     if (needed > workspace.size()) return false;
-    check(rocblas_set_workspace(solver, workspace.data(), workspace.size()), "the lane's workspace");
+    check(rocblas_set_workspace(solver, workspace.data(), workspace.size()), "setting the lane's workspace");
     check(function(solver), name);
     return true;
   }

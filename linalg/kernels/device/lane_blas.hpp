@@ -19,8 +19,8 @@ struct StoreInfo {
   KOKKOS_FUNCTION void operator()(std::int64_t) const { *to = *from; }
 };
 
-/// Makes an info that is 0, or later, that of the first pivot of a Cholesky factor that is NaN, as LAPACK reports it: a
-/// vendor's library may go on.
+/// Sets an info that is 0, or larger, to the first NaN pivot of a Cholesky factor, as LAPACK does: a vendor's library
+/// may continue after NaN.
 template <class T>
 struct ReportNanPivots {
   Block<T const> factor;
@@ -38,8 +38,8 @@ struct ReportNanPivots {
   }
 };
 
-/// The operations on Blocks that tile_blas3.hpp asks for, and LAPACK's, on an execution space: the vendor's library
-/// where there is one and it has them, portable kernels elsewhere. Nothing waits.
+/// The operations on Blocks that tile_blas3.hpp needs, and LAPACK's, on an execution space: the vendor's library if it
+/// has them, otherwise portable kernels. They do not wait.
 template <class Space, class Vendor>
 class LaneBlas {
  public:
@@ -133,7 +133,7 @@ class LaneBlas {
                        portable::Conjugate<T>(portable::strided(x), part(uplo)));
   }
 
-  /// The report's info becomes LAPACK's.
+  /// Sets the report's info to LAPACK's.
   template <class T>
   void potrf(Uplo uplo, Block<T> a) const {
     if (a.rows == 0) return;

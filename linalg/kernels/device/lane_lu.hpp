@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-/// The factorizations of lu_kernels.hpp on a LaneBlas, with the same recursions; what depends on the values is decided
-/// on the device.
+/// The factorizations of lu_kernels.hpp on a LaneBlas, with the same recursions; decisions that depend on values are
+/// made on the device.
 namespace granary::kernels::lane_lu {
 
 using detail::sub;
@@ -27,7 +27,7 @@ void copy(Space const& space, portable::Strided<From const> const& from, portabl
                      portable::Copy<From, To>(MatrixPart::All, false, from, to));
 }
 
-/// B := B U^-1; columns of B that a zero pivot would divide are not divided.
+/// B := B U^-1; columns of B for a zero pivot are not divided.
 template <class Blas, class T>
 void trsm_ru_skip(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
   int const n = u.cols;
@@ -43,7 +43,7 @@ void trsm_ru_skip(Blas const& blas, TileView<T const> const& u, TileView<T> cons
   trsm_ru_skip<Blas, T>(blas, sub(u, h, h, n - h, n - h), last);
 }
 
-/// A := L U, `offset` rows below the factorization's first.
+/// A := L U; A begins `offset` rows below the first row of the factorization.
 template <class Blas, class T>
 void factor(Blas const& blas, portable::PivotState const& state, TileView<T> const& a, int offset) {
   using Space = std::remove_cvref_t<decltype(blas.space())>;
@@ -66,7 +66,7 @@ void factor(Blas const& blas, portable::PivotState const& state, TileView<T> con
   factor<Blas, T>(blas, state, rest, offset + h);
 }
 
-/// Without pivoting; the report's info and value name the first pivot that is bad, see kernels::getrf_nopiv.
+/// Without pivoting; the report's info and value are those of the first bad pivot, see kernels::getrf_nopiv.
 template <class Blas, class T>
 void getrf_nopiv(Blas const& blas, double tiny, TileView<T> const& a) {
   if (a.rows == 0 || a.cols == 0) return;
@@ -107,7 +107,7 @@ void getrf_bounded(Blas const& blas, TileView<T> const& a, T* workspace, std::in
                           portable::BoundBlock<Space, T>{tile, before, state.unusual, state.info, first, zero_pivot});
 }
 
-/// See kernels::trsm_ru_bounded; in groups of as many rows as the lane's workspace holds.
+/// See kernels::trsm_ru_bounded; processes as many rows at a time as the lane's workspace holds.
 template <class Blas, class T>
 void trsm_ru_bounded(Blas const& blas, TileView<T const> const& u, TileView<T> const& b) {
   using Space = typename Blas::space_type;

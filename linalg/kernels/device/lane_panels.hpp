@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-/// Panels with partial pivoting, tournaments and row exchanges on a LaneBlas; `words` are a panel's datum, see
-/// pivots.hpp.
+/// Panels with partial pivoting, tournaments and row exchanges on a LaneBlas; `words` are the words of a panel's datum,
+/// see pivots.hpp.
 namespace granary::kernels::lane_lu {
 
 using portable::ExchangeWords;
@@ -41,8 +41,8 @@ void derive(Space const& space, LaneScratch scratch, ExchangeWords const& words,
   portable::for_each("granary::exchanges::partners", space, count, portable::DerivePartners{words, has, first, slots});
 }
 
-/// Factors tiles above each other: in place where `all` is their memory, else gathered there. `first` is their first
-/// row in the matrix, `slots` the rows of the top one.
+/// Factors a column of tiles: in place if `all` is their memory, otherwise gathered there. `first` is their first row
+/// in the matrix, `slots` the number of rows of the top tile.
 template <class Blas, class T>
 void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T> all, bool in_place,
                   std::byte* words_of_panel, int slots, std::int64_t first) {
@@ -66,15 +66,15 @@ void factor_panel(Blas const& blas, std::span<TileView<T> const> tiles, Block<T>
   derive(space, scratch, words, first, slots, count);
 }
 
-/// Where winners go: their rows, and their values (may have no address).
+/// Output for winners: their rows, and their values (may be null).
 template <class T>
 struct WinnersOut {
   std::int64_t* rows = nullptr;
   TileView<T> values;
 };
 
-/// The rows that partial pivoting brings to the top, in order; `workspace` has room for all that compete. Returns how
-/// many there are.
+/// The rows that partial pivoting moves to the top, in order; `workspace` has room for all competing rows. Returns
+/// their number.
 template <class Blas, class T>
 int select(Blas const& blas, LaneScratch& scratch, std::span<CompetingRows<T> const> parts, T* workspace,
            WinnersOut<T> const& out) {
@@ -106,7 +106,7 @@ int select(Blas const& blas, LaneScratch& scratch, std::span<CompetingRows<T> co
   return count;
 }
 
-/// The last match: its winners become the first rows of the panel, whose top tile has `slots` rows.
+/// The last round: its winners become the first rows of the panel, whose top tile has `slots` rows.
 template <class Blas, class T>
 void final_rows(Blas const& blas, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* words_of_panel,
                 std::int64_t first, int slots) {
@@ -128,8 +128,8 @@ void final_rows(Blas const& blas, std::span<CompetingRows<T> const> parts, T* wo
   derive(space, scratch, words, first, slots, count);
 }
 
-/// Permutes the rows of the top tile as the panel's sources say, or back; in groups of as many columns as the lane's
-/// workspace holds.
+/// Permutes the rows of the top tile as in the panel's sources, or inversely; processes as many columns at a time as
+/// the lane's workspace holds.
 template <class Blas, class T>
 void permute(Blas const& blas, ExchangeWords const& words, TileView<T> const& top, bool back) {
   using Space = typename Blas::space_type;
@@ -148,7 +148,7 @@ void permute(Blas const& blas, ExchangeWords const& words, TileView<T> const& to
   }
 }
 
-/// Exchanges rows of the top tile with those of the lower ones, whose first row is `first_lower`.
+/// Exchanges rows of the top tile with rows of the lower ones, whose first row is `first_lower`.
 template <class Blas, class T>
 void exchange(Blas const& blas, ExchangeWords const& words, TileView<T> const& top, std::span<TileView<T> const> lower,
               std::int64_t first_lower) {

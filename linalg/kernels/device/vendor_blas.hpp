@@ -9,7 +9,7 @@
 
 namespace granary::kernels {
 
-/// Stands in where there is no vendor's library: the portable kernels serve.
+/// Placeholder without a vendor library: the portable kernels are used.
 struct NoVendorBlas {
   static constexpr bool available = false;
 
@@ -17,9 +17,9 @@ struct NoVendorBlas {
 };
 
 /// BLAS and LAPACK of the device's vendor (cuBLAS and cuSOLVER, rocBLAS and rocSOLVER) on one lane: typed,
-/// column-major, in device memory, enqueued on the lane's stream. The handles are the lane's own (Kokkos Kernels has
-/// one for the process, which several streams cannot share) and are made when the lane first asks for them. Scalars are
-/// passed from the host. What the library refuses throws DeviceError.
+/// column-major, in device memory, enqueued on the lane's stream. Each lane has its own handles, created at first use
+/// (Kokkos Kernels has one per process, which several streams cannot share). Scalars are passed from the host. Errors
+/// of the library are thrown as DeviceError.
 class VendorBlas {
  public:
   static constexpr bool available = true;
@@ -39,11 +39,11 @@ class VendorBlas {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
   template <class T>
   void trmm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) const;
-  /// False, and nothing is enqueued, where the library needs more than this workspace. `info`, on the device, as
+  /// Returns false, and enqueues nothing, if the library needs more than this workspace. `info`, on the device, is
   /// LAPACK's.
   template <class T>
   [[nodiscard]] bool potrf(Uplo uplo, Block<T> a, int* info, std::span<std::byte> workspace) const;
-  /// The same; `pivots`, from 1, on the device.
+  /// The same; `pivots`, counted from 1, on the device.
   template <class T>
   [[nodiscard]] bool getrf(Block<T> a, int* pivots, int* info, std::span<std::byte> workspace) const;
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-/// The kernels of elementwise_kernels.hpp as functors, one call for each entry; see there.
+/// The kernels of elementwise_kernels.hpp as functors, one call per entry.
 namespace granary::kernels::portable {
 
 template <class To, class From>
@@ -18,7 +18,7 @@ template <class To, class From>
   }
 }
 
-/// B := A or conj(A) on one part; what is outside stays, or becomes zero.
+/// B := A or conj(A) on one part; elements outside stay, or become zero.
 template <class From, class To>
 struct Copy {
   Strided<From const> a;
@@ -93,8 +93,8 @@ template <class T>
   }
 }
 
-/// a := max(a, value), NaN once one is; the order of calls does not matter. Both are at least 0 or NaN: the larger one
-/// is the one with the larger bits.
+/// a := max(a, value), NaN once one is; the order of calls does not matter. Both are at least 0 or NaN, so the larger
+/// one has the larger bits.
 KOKKOS_INLINE_FUNCTION void raise(double* a, double value) {
   using Bits = unsigned long long;
   static_assert(sizeof(Bits) == sizeof(double));
@@ -111,7 +111,7 @@ struct SetNumber {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { number[i] = value; }
 };
 
-/// largest[j * step] := max(itself, |a_ij|), in groups of about 64 entries of a column.
+/// largest[j * step] := max(old value, |a_ij|), in groups of about 64 entries of a column.
 template <class T>
 struct RaiseModuli {
   Strided<T const> a;
@@ -139,7 +139,7 @@ struct RaiseModuli {
 template <class Space, class T>
 void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a, double* largest) {
   for_each("granary::max_modulus::begin", space, 1, SetNumber{largest, 0});
-  // By lines as they lie in memory.
+  // Line by line in memory order.
   bool const by_rows = a.layout == Layout::RowMajor;
   MatrixPart const flipped = part == MatrixPart::Lower   ? MatrixPart::Upper
                              : part == MatrixPart::Upper ? MatrixPart::Lower

@@ -3,11 +3,11 @@
 
 #include <granary/linalg/kernels/portable/strided.hpp>
 
-/// Row exchanges of a panel and winners of a tournament where they are computed on a device; see pivots.hpp.
+/// Row exchanges of a panel and winners of a tournament, computed on a device; see pivots.hpp.
 namespace granary::kernels::portable {
 
-/// A map from row to row in memory of its own: rows that it has not are their own images. `slots` is a power of two,
-/// more than there will be keys.
+/// A hash map from row to row in given memory; rows that are not in it map to themselves. `slots` is a power of two,
+/// larger than the number of keys.
 struct RowMap {
   struct Entry {
     std::int64_t row, image;
@@ -33,14 +33,14 @@ struct RowMap {
   KOKKOS_INLINE_FUNCTION void set(std::int64_t row, std::int64_t image) const { find(row) = {row, image}; }
 };
 
-/// Empties a map, one call for each slot.
+/// Empties a map, one call per slot.
 struct ClearMap {
   RowMap map;
 
   KOKKOS_FUNCTION void operator()(std::int64_t slot) const { map.entries[slot] = {-1, -1}; }
 };
 
-/// The words of a panel's datum, as PanelExchanges has them.
+/// The words of a panel's datum, as in PanelExchanges.
 struct ExchangeWords {
   std::int64_t* zero_pivot = nullptr;
   std::int64_t* pivots = nullptr;
@@ -54,8 +54,8 @@ struct ExchangeWords {
         sources(partners + slots) {}
 };
 
-/// Pivots of LAPACK, from 1 and from the panel's first row, as rows of the matrix; those that do not exist, which NaN
-/// lead to, exchange nothing. zero_pivot := first + *info, 0 where that is 0.
+/// Converts LAPACK's pivots, counted from 1 and from the panel's first row, to rows of the matrix. Pivots that do not
+/// exist, a result of NaN, exchange nothing. zero_pivot := first + *info, or 0 if *info is 0.
 struct PivotsOfLapack {
   ExchangeWords words;
   int const* pivots;
@@ -70,7 +70,7 @@ struct PivotsOfLapack {
   }
 };
 
-/// Sets the pivots to exchanges that bring the rows `order` to the rows from `first` on. One call.
+/// Sets the pivots to exchanges that move the rows `order` to the rows from `first` on. One call.
 struct PivotsOfOrder {
   ExchangeWords words;
   std::int64_t const* order;
@@ -91,7 +91,7 @@ struct PivotsOfOrder {
   }
 };
 
-/// The first part of PanelExchanges::derive: which row each slot, and each lower row that was exchanged, has. One call.
+/// The first part of PanelExchanges::derive: the row in each slot, and in each exchanged lower row. One call.
 struct FollowPivots {
   ExchangeWords words;
   RowMap has;
@@ -108,8 +108,8 @@ struct FollowPivots {
   }
 };
 
-/// The second part: partners and sources of the slots, one call for each. A lower row has a slot's row, whose partner
-/// it is.
+/// The second part: partners and sources of the slots, one call per slot. A lower row that holds a slot's row is its
+/// partner.
 struct DeriveSlots {
   ExchangeWords words;
   RowMap has;
@@ -135,13 +135,13 @@ struct DerivePartners {
 
   KOKKOS_FUNCTION void operator()(std::int64_t s) const {
     std::int64_t const row = words.pivots[s];
-    // Its last exchange is the one that counts, whichever of them asks.
+    // The last exchange counts, independent of the order of the calls.
     if (row >= first + slots) words.partners[has.at(row) - first] = row;
   }
 };
 
-/// Exchanges slots of the top tile with their partners in a lower tile, whose first row is `first`: one call for each
-/// entry of the top tile.
+/// Exchanges slots of the top tile with their partners in a lower tile, whose first row is `first`: one call per entry
+/// of the top tile.
 template <class T>
 struct ExchangePartners {
   Strided<T> top, lower;
@@ -162,7 +162,7 @@ struct ExchangePartners {
   }
 };
 
-/// Slot s of the top tile := the old slot sources[s], or back; the old values are in `old`.
+/// Slot s of the top tile := the old slot sources[s], or inversely; `old` has the old values.
 template <class T>
 struct PermuteSlots {
   Strided<T> top;
@@ -184,12 +184,12 @@ struct PermuteSlots {
   }
 };
 
-/// places[s] := the row of the gathered competitors that pivoting brought to row s. One call.
+/// places[s] := the row of the gathered competitors that pivoting moved to row s. One call.
 struct PlacesOfPivots {
   int const* pivots;
   int rows, count;
-  int* order;   ///< of `rows`
-  int* places;  ///< of `count`
+  int* order;   ///< `rows` entries
+  int* places;  ///< `count` entries
 
   KOKKOS_FUNCTION void operator()(std::int64_t) const {
     for (int s = 0; s < count; ++s) {
@@ -207,9 +207,9 @@ struct CountUp {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { numbers[i] = static_cast<int>(i); }
 };
 
-/// From the competitors of one part, which are the rows [above, above + values.rows) of all, to the winners that are
-/// among them: one call for each entry of the winners. numbers: the competitors' rows in the matrix, or null where they
-/// follow each other from `first` on.
+/// Copies the winners among the competitors of one part, which are the rows [above, above + values.rows) of all: one
+/// call per entry of the winners. numbers: the competitors' rows in the matrix, or null if they are consecutive from
+/// `first` on.
 template <class T>
 struct TakeWinners {
   Strided<T const> values;

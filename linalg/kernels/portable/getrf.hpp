@@ -36,7 +36,7 @@ struct FindPivot {
           if (size(i) >= largest && i < least) least = i;
         },
         Kokkos::Min<int>(pivot));
-    if (team.team_rank() == 0) pivots(j) = pivot < rows ? pivot : j;  // a column of NaN has none
+    if (team.team_rank() == 0) pivots(j) = pivot < rows ? pivot : j;  // a column of NaN has no pivot
   }
 
  private:
@@ -109,7 +109,7 @@ struct CountFromOne {
   KOKKOS_FUNCTION void operator()(std::int64_t j) const { pivots(j) += 1; }
 };
 
-/// A := L U; choose_pivot(j) enqueues the exchange of row j with the one that is to be divided by.
+/// A := L U; choose_pivot(j) enqueues the exchange of row j with the pivot row.
 template <class ExecutionSpace, class Matrix, class Info, class ChoosePivot>
 void factor_lu(ExecutionSpace const& instance, Matrix const& a, Info const& info, ChoosePivot const& choose_pivot) {
   int const m = static_cast<int>(a.extent(0)), n = static_cast<int>(a.extent(1)), order = std::min(m, n);
@@ -129,21 +129,21 @@ void factor_lu(ExecutionSpace const& instance, Matrix const& a, Info const& info
 }  // namespace detail
 
 /// LU factorization in place without pivoting, for backends without a vendor library: A = L U with L unit lower
-/// trapezoidal. m n² - n³/3 fused operations for m >= n.
+/// trapezoidal. m n² - n³/3 fused multiply-adds for m >= n.
 ///
-/// A is a View of rank 2 of one of the four scalars in any layout, or a Strided, m x n, `info` a View of rank 0 of int;
-/// the instance can access both. Everything is enqueued on the instance; nothing waits, and nothing is allocated. Then
-/// info() is 0, or k > 0 when U(k, k) is the first that is exactly zero; what is below a zero is not divided by it, and
-/// the factorization goes on. Panels of 32 columns, one kernel per column and two per panel.
+/// A is an m x n View of rank 2 of one of the four scalars in any layout, or a Strided. `info` is a View of rank 0 of
+/// int. The instance can access both. Everything is enqueued on the instance; it does not wait or allocate. Afterwards
+/// info() is 0, or k > 0 if U(k, k) is the first exact zero. Entries below a zero are not divided by it, and the
+/// factorization continues. Panels of 32 columns, one kernel per column and two per panel.
 template <class ExecutionSpace, class Matrix, class Info>
 void getrf_nopiv(ExecutionSpace const& instance, Matrix const& a, Info const& info) {
   detail::factor_lu(instance, a, info, [](int) {});
 }
 
 /// The same with partial pivoting, A = P L U: LAPACK's xGETRF. pivots(k), counted from 1, is the row that row k was
-/// exchanged with; `pivots` is a contiguous View of rank 1 of int with at least min(m, n) entries, else InvalidArgument
-/// is thrown. Three kernels per column, one of them of a team: before Kokkos 4.0 several threads may not run it at
-/// once.
+/// exchanged with. `pivots` is a contiguous View of rank 1 of int with at least min(m, n) entries, otherwise
+/// InvalidArgument is thrown. Three kernels per column, one of them with a team: before Kokkos 4.0 only one thread at a
+/// time may run it.
 template <class ExecutionSpace, class Matrix, class Info, class Pivots>
 void getrf(ExecutionSpace const& instance, Matrix const& a, Info const& info, Pivots const& pivots) {
   int const m = static_cast<int>(a.extent(0)), n = static_cast<int>(a.extent(1)), order = std::min(m, n);

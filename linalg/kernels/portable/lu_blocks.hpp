@@ -6,16 +6,16 @@
 #include <cmath>
 #include <limits>
 
-/// The parts of LU factorizations without pivoting, and of those whose rows a tournament put in order, that no library
-/// has; see lu_kernels.hpp for what they are for.
+/// The parts of LU factorizations without pivoting, and of those in the row order of a tournament, that no library has;
+/// lu_kernels.hpp explains them.
 namespace granary::kernels::portable {
 
 /// Order of the diagonal blocks that one team factors.
 inline constexpr int block_order = 32;
-/// Multipliers up to here are what tournaments leave in panels of full rank.
+/// Upper limit of the multipliers that tournaments leave in panels of full rank.
 inline constexpr double usual_multiplier = 16;
 
-// Read by device code, from which nvcc wants no calls of the standard library.
+// Used in device code, where nvcc does not allow calls of the standard library.
 template <class R>
 inline constexpr R smallest_normal = std::numeric_limits<R>::min();
 template <class R>
@@ -23,13 +23,13 @@ inline constexpr R largest_finite = std::numeric_limits<R>::max();
 template <class R>
 inline constexpr R machine_precision = std::numeric_limits<R>::epsilon();
 
-/// What a factorization reports, in memory that the kernels reach, and its limit: pivots of a modulus below
-/// max(tiny * largest, smallest normal number) are bad where it stops at them, zeros where it does not.
+/// The report of a factorization, in memory that the kernels can access, and its limit. If it stops at bad pivots,
+/// these have a modulus below max(tiny * largest, smallest normal number); otherwise they are zeros.
 struct PivotState {
-  std::int64_t* info = nullptr;  ///< the first bad pivot, from 1
+  std::int64_t* info = nullptr;  ///< the first bad pivot, counted from 1
   double* value = nullptr;       ///< its modulus; may be null
   double tiny = 0;
-  double const* largest = nullptr;  ///< may be null where tiny is 0
+  double const* largest = nullptr;  ///< may be null if tiny is 0
   bool stop = true;
 
   template <class T>
@@ -43,8 +43,8 @@ struct PivotState {
   }
 };
 
-/// A := L U of a square block of order <= block_order, `offset` rows below the factorization's first. For one team with
-/// scratch memory.
+/// A := L U of a square block of order <= block_order, which begins `offset` rows below the first row of the
+/// factorization. For one team with scratch memory.
 template <class Space, class T>
 struct FactorBlock {
   using Scratch = Kokkos::View<T**, Kokkos::LayoutLeft, typename Space::scratch_memory_space,
@@ -80,7 +80,7 @@ struct FactorBlock {
   }
 };
 
-/// B := B U^-1, each row on its own; columns of B that a zero pivot would divide are not divided.
+/// B := B U^-1, row by row; columns of B for a zero pivot are not divided.
 template <class T>
 struct SolveRowsSkipping {
   Strided<T const> u;
@@ -97,8 +97,8 @@ struct SolveRowsSkipping {
   }
 };
 
-/// An entry of L from its numerator, of which `size` bounds the terms: 0 where it would exceed 1 in modulus and the
-/// numerator is no larger than its rounding errors.
+/// An entry of L from its numerator, whose terms are bounded by `size`: 0 if its modulus would exceed 1 and the
+/// numerator is not above its rounding errors.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION T bounded_quotient(T const& rest, RealOf<T> size, T const& pivot, int terms) {
   using R = RealOf<T>;
@@ -108,8 +108,8 @@ template <class T>
   return is_rounding_error && modulus(rest) > modulus(pivot) ? T(0) : rest / pivot;
 }
 
-/// Solves once more, with care for rounding errors, for rows of B that have an unusual entry; their values before are
-/// in `before`.
+/// Repeats the solve with control of rounding errors for rows of B that have an unusual entry; `before` has their old
+/// values.
 template <class T>
 struct BoundRows {
   Strided<T const> u, before;
@@ -133,7 +133,7 @@ struct BoundRows {
   }
 };
 
-/// unusual := 1 if a multiplier is.
+/// unusual := 1 if a multiplier is unusual.
 template <class T>
 struct FindUnusual {
   Strided<T const> a;
@@ -147,8 +147,8 @@ struct FindUnusual {
   }
 };
 
-/// Factors once more, with care for rounding errors, if an entry is unusual. `before` holds the values before, and is
-/// overwritten. zero_pivot := first + the first zero pivot, from 1; 0 if there is none. For one team.
+/// Repeats the factorization with control of rounding errors if an entry is unusual. `before` has the old values, and
+/// is overwritten. zero_pivot := first + the first zero pivot, counted from 1; 0 if there is none. For one team.
 template <class Space, class T>
 struct BoundBlock {
   Strided<T> a, before;
@@ -177,7 +177,7 @@ struct BoundBlock {
 
  private:
   [[nodiscard]] KOKKOS_INLINE_FUNCTION int pivots() const { return a.rows < a.cols ? a.rows : a.cols; }
-  // The sums of moduli of L's numerators take the place of the old values.
+  // The sums of moduli of L's numerators overwrite the old values.
   KOKKOS_INLINE_FUNCTION void restore(int i) const {
     for (int j = 0; j < a.cols; ++j) {
       a(i, j) = before(i, j);

@@ -18,8 +18,8 @@ struct ClearInfo {
   KOKKOS_FUNCTION void operator()(std::int64_t) const { info() = 0; }
 };
 
-/// The square of L(j,j): what column j subtracts from its diagonal entry. Whoever needs it computes it, in the same
-/// order everywhere; nobody writes it while others read.
+/// The square of L(j,j): the sum that column j subtracts from its diagonal entry. Each work item computes it itself, in
+/// the same order, so that nothing is written while others read.
 template <class Matrix>
 struct SquaredPivot {
   using T = typename Matrix::non_const_value_type;
@@ -69,15 +69,15 @@ struct CholeskyDiagonal {
 }  // namespace detail
 
 /// Cholesky factorization in place, A = L L^H with L in the lower triangle, for backends without a vendor library. The
-/// upper triangle is not referenced, nor are imaginary parts on the diagonal. n³/3 flops.
+/// upper triangle and imaginary parts on the diagonal are not referenced. n³/3 flops.
 ///
-/// A is a View of rank 2 of one of the four scalars in any layout, or a Strided; `info` a View of rank 0 of int; the
-/// instance can access both. Everything is enqueued on the instance; nothing waits, and nothing is allocated. Then
-/// info() is 0, or k > 0 when the leading minor of order k is not positive definite (A is partly overwritten then).
-/// Throws InvalidArgument when A is not square.
+/// A is a View of rank 2 of one of the four scalars in any layout, or a Strided; `info` a View of rank 0 of int. The
+/// instance can access both. Everything is enqueued on the instance; it does not wait or allocate. Afterwards info() is
+/// 0, or k > 0 if the leading minor of order k is not positive definite (A is then partly overwritten). Throws
+/// InvalidArgument if A is not square.
 ///
-/// Panels of 32 columns: column by column, each row on its own (left-looking within the panel), then one update of all
-/// that is right of the panel. n + 2 n/32 kernels.
+/// Panels of 32 columns: column by column, each row independently (left-looking within the panel), then one update
+/// right of the panel. n + 2 n/32 kernels.
 template <class ExecutionSpace, class Matrix, class Info>
 void potrf(ExecutionSpace const& instance, Matrix const& a, Info const& info) {
   int const n = static_cast<int>(a.extent(0));
@@ -92,7 +92,7 @@ void potrf(ExecutionSpace const& instance, Matrix const& a, Info const& info) {
       for_each("granary::portable::potrf::column", instance, n - j,
                detail::CholeskyColumn<Matrix, Info>{squared, info, j});
     }
-    // A pivot is needed by its column's kernel until that ends: they are stored together.
+    // A column's kernel reads its pivot until it ends: pivots are stored together afterwards.
     for_each("granary::portable::potrf::diagonal", instance, last - first, detail::CholeskyDiagonal<Matrix>{squared});
     SubtractProduct<true, Matrix>(a, {last, n, last, n, first, last}).launch(instance);
   }

@@ -5,8 +5,8 @@
 
 namespace granary::kernels::portable {
 
-/// A factor of a product: a matrix, or the Hermitian (symmetric where real) one of which one triangle is stored;
-/// possibly conjugated.
+/// A factor of a product: a matrix, or a Hermitian (symmetric if real) one stored in one triangle; optionally
+/// conjugated.
 template <class T>
 struct Factor {
   Strided<T const> matrix;
@@ -24,14 +24,14 @@ struct Factor {
   }
 };
 
-/// op(X) as a factor; also conjugated without being transposed.
+/// op(X) as a factor; can also conjugate without transposing.
 template <class T>
 [[nodiscard]] Factor<T> factor_of(Op op, bool conjugated, Strided<T const> const& x) {
   return {op == Op::NoTrans ? x : x.transposed(), is_complex<T> && conjugated != (op == Op::ConjTrans)};
 }
 
-/// C := alpha A B + beta C on one part of C; C's old values count for nothing where beta is 0, nor do A and B where
-/// alpha is 0. One work item for each block of 4 x 4.
+/// C := alpha A B + beta C on one part of C. If beta is 0, C's old values do not count; if alpha is 0, A and B do not.
+/// One work item per block of 4 x 4.
 template <class T>
 class Product {
  public:

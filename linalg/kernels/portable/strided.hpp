@@ -10,12 +10,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// What the portable kernels are made with: they run on any execution space, on addresses that it can access, wait for
-/// nothing and allocate nothing. Functors, not lambdas: nvcc refuses lambdas in many places.
+/// Common parts of the portable kernels. These run on any execution space, on memory that it can access, and do not
+/// wait or allocate. They are functors, not lambdas: nvcc refuses lambdas in many places.
 namespace granary::kernels::portable {
 
-/// A matrix in memory with a distance, in entries, between rows and one between columns: whatever the layout, also
-/// transposed.
+/// A matrix in memory with a stride, in entries, between rows and one between columns: any layout, also transposed.
 template <class T>
 struct Strided {
   using non_const_value_type = std::remove_const_t<T>;
@@ -50,11 +49,10 @@ template <class T>
   return static_cast<std::int64_t>(a.rows) * a.cols;
 }
 
-/// Entries of a matrix, numbered as they lie in memory as nearly as that is known: neighbours have neighbouring
-/// numbers.
+/// Entries of a matrix, numbered in memory order as far as it is known: neighbours have consecutive numbers.
 struct Entries {
   int minors = 0;
-  bool by_rows = false;  // consecutive numbers are of one row
+  bool by_rows = false;  // consecutive numbers are in one row
 
   template <class T>
   explicit Entries(Strided<T> const& a)
@@ -68,12 +66,12 @@ struct Entries {
   }
 };
 
-/// Whether entry (i, j) belongs to a part.
+/// True if entry (i, j) belongs to a part.
 [[nodiscard]] KOKKOS_INLINE_FUNCTION bool in_part(MatrixPart part, int i, int j) {
   return part == MatrixPart::All || (part == MatrixPart::Lower ? i >= j : i <= j);
 }
 
-// Kokkos passes larger functors through a memory of which there is one per process, and waits until it is free.
+// Kokkos passes larger functors through one buffer per process, and waits until that is free.
 inline constexpr std::size_t largest_functor = 480;
 
 /// Enqueues function(0), ..., function(count - 1).
@@ -87,7 +85,7 @@ void for_each(char const* name, Space const& space, std::int64_t count, Function
 template <class Space>
 using TeamMember = typename Kokkos::TeamPolicy<Space>::member_type;
 
-/// Enqueues function(team) for so many teams with `scratch` bytes of fast memory each.
+/// Enqueues function(team) for `teams` teams with `scratch` bytes of scratch memory each.
 template <class Space, class Function>
 void for_each_team(char const* name, Space const& space, int count, std::size_t scratch, Function const& function) {
   static_assert(sizeof(Function) <= largest_functor);

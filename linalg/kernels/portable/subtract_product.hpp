@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-/// What the portable factorizations share: most of their flops.
+/// The common update of the portable factorizations: most of their flops.
 namespace granary::kernels::portable {
 
-/// Columns that are factored before the rest of the matrix is brought up to date with them.
+/// Columns that are factored before the rest of the matrix is updated with them.
 inline constexpr int panel_width = 32;
 
 /// Rows [row, row_end) and columns [col, col_end) of a matrix, and the columns [inner, inner_end) of the panel.

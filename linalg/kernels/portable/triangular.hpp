@@ -7,7 +7,7 @@
 
 namespace granary::kernels::portable {
 
-/// A triangle and what stands beside it, as T X with columns X: op(A) X, or op(A)^T X^T for X op(A).
+/// A triangle and its other operand, as T X with columns X: op(A) X, or op(A)^T X^T for X op(A).
 template <class T>
 struct Beside {
   Factor<T> triangle;
@@ -26,7 +26,7 @@ struct Beside {
     x = b.transposed();
   }
 
-  /// The diagonal block of that order and what it stands beside.
+  /// The diagonal block of that order and its other operand.
   [[nodiscard]] Beside block(int first, int order) const {
     auto part = *this;
     part.triangle = triangle.sub(first, first, order, order);
@@ -35,7 +35,7 @@ struct Beside {
   }
 };
 
-/// X := T^-1 X, each column on its own.
+/// X := T^-1 X, each column independently.
 template <class T>
 struct SolveColumns {
   Beside<T> beside;
@@ -52,7 +52,7 @@ struct SolveColumns {
   }
 };
 
-/// X := alpha T X, each column on its own.
+/// X := alpha T X, each column independently.
 template <class T>
 struct MultiplyColumns {
   T alpha;
@@ -74,7 +74,7 @@ struct MultiplyColumns {
   }
 };
 
-/// A := alpha A, zero where alpha is.
+/// A := alpha A, zero if alpha is zero.
 template <class T>
 struct Scale {
   Strided<T> a;
@@ -103,8 +103,8 @@ struct Conjugate {
   }
 };
 
-/// B := alpha op(A)^-1 B or alpha B op(A)^-1, A triangular: diagonal blocks of order 64 are solved with, column by
-/// column, and products bring the rest up to date.
+/// B := alpha op(A)^-1 B or alpha B op(A)^-1, A triangular. Solves with diagonal blocks of order 64, column by column,
+/// and updates the rest with products.
 template <class Space, class T>
 void trsm(Space const& space, Side side, Uplo uplo, Op op, Diag diag, T alpha, Strided<T const> const& a,
           Strided<T> const& b) {

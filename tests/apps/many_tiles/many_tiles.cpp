@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads the lower triangle of a generated matrix of ORDER x ORDER tiles tile by tile, PASSES times each, under a memory
-// limit of LIMIT bytes with SCHEDULER: for the test of what a process with very many tiles and tasks takes. Prints how
-// many tasks ran.
+// Reads the lower triangle of a generated matrix of ORDER x ORDER tiles, PASSES times each tile, under a memory limit
+// of LIMIT bytes with SCHEDULER. Used to test the memory use of a process with very many tiles and tasks. Prints the
+// number of tasks that ran.
 #include <granary/linalg/linalg.hpp>
 
 #include <cstdint>

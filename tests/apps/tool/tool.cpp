@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A Kokkos Tools library: writes the calls that it gets to the file that TOOL_LOG names.
+// A Kokkos Tools library: writes the events that it receives to the file in TOOL_LOG.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

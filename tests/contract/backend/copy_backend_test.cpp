@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every backend that performs copies must do, whatever the memories at both ends.
+// Contract of every backend that performs copies, for all memories at both ends.
 #include "support/faulty_storage.hpp"
 
 #include <granary/core/backends/device_copies.hpp>

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random applications on emulated devices that fail an operation or disappear: the run ends with what they said, and
-// what the journal says is at home is there.
+// Random applications on emulated devices that fail an operation or disappear: the run ends with that error, and every
+// home holds the value that the journal states.
 #include "support/engine_player.hpp"
 #include "support/seeds.hpp"
 
@@ -24,7 +24,7 @@ std::string text_of(EmulatedOperation const& operation) {
          std::to_string(operation.device);
 }
 
-// Has the first operation of a kind and number fail, on whichever device comes to it; `happened` says whether one did.
+// Lets the first operation of a kind and number fail, on any device; `happened` tells whether one did.
 template <class Thrown>
 auto failing(EmulatedStep step, std::uint64_t number, char const* prefix,
              std::shared_ptr<std::atomic<bool>> happened = std::make_shared<std::atomic<bool>>(false)) {
@@ -178,7 +178,7 @@ TEST(DeviceFaults, AValueThatNeverReachedTheLostDeviceStaysAndAnotherEngineCanUs
   for (int i = 0; i < 5; ++i) lost.submit();
   EXPECT_THROW(lost.engine->wait(), DeviceLost);
   EXPECT_EQ(lost.value, 41U);
-  lost.submit();  // it still has its value, only the device does not come back
+  lost.submit();  // the value is kept; only the device does not come back
   EXPECT_THROW(lost.engine->wait(), DeviceLost);
   EXPECT_NO_THROW(lost.engine->wait());
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random applications on a host with emulated devices, a disk behind it, and hard limits on each. A failure names
-// its seed; tests/support/seeds.hpp says how to run that one alone, or many more.
+// Random applications on a host with emulated devices and a disk, with hard limits on each. A failure prints its seed;
+// tests/support/seeds.hpp describes how to run one seed alone, or many more.
 #include "support/engine_player.hpp"
 #include "support/seeds.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every registered policy on random applications and machines. A failure names its seed; GRANARY_TEST_SEED=<seed> runs
-// that one alone and prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the usual number.
+// Every registered policy on random applications and machines. A failure prints its seed; GRANARY_TEST_SEED=<seed> runs
+// only that seed and prints it; GRANARY_TEST_CASES=<n> runs n of each kind instead of the default number.
 #include "support/policy_case.hpp"
 #include "support/seeds.hpp"
 
@@ -25,7 +25,7 @@ struct Totals {
   std::set<std::pair<std::string, std::string>> pairs;
 };
 
-/// Every eighth case runs twice, to the same commands.
+/// Every eighth case runs twice and must give the same commands.
 Totals run_cases(Seeds const& seeds, bool with_faults) {
   Totals totals;
   int broken = 0;

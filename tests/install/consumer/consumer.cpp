@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An application of its own tasks and of linalg.
+// An application with its own tasks and linalg.
 #include <granary/granary.hpp>
 #include <granary/linalg/linalg.hpp>
 
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   Kokkos::deep_copy(x_view, 1.0);
   for (std::size_t i = 0; i < 200; ++i) a_view(i, i) = 4.0;
 
-  // A policy that only its own registration knows is there from a static library, too.
+  // A policy that is only known by its own registration is also there with a static library.
   granary::Runtime runtime({.scheduler = "laheteroprio"});
   auto x = runtime.data(x_view), y = runtime.data(y_view);
   for (int step = 0; step < 10; ++step) runtime.submit("axpy", Axpy{2.0}, read(x), read_write(y));

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The platforms and the schedulers that come with granary.
+// The platforms and the schedulers of granary.
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/platform.hpp>
 

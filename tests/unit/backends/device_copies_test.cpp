@@ -15,7 +15,7 @@
 namespace granary {
 namespace {
 
-// Two emulated devices with a slab each, and the copies among them and the host.
+// Two emulated devices with a slab each, and the copies between them and the host.
 struct Devices {
   explicit Devices(EmulatedOptions options = {}, Bytes slab = 40_MiB) {
     options.devices = 2;
@@ -25,7 +25,7 @@ struct Devices {
     for (int d = 0; d < 2; ++d) slabs.push_back(std::make_unique<DeviceMemory>(api, d, slab));
     copies = std::make_unique<DeviceCopies>(api, pinned);
   }
-  // Waits; what the copy failed with is thrown.
+  // Waits; throws the copy's error.
   static void copy(CopyBackend& link, CopyRequest const& request) {
     std::promise<void> ended;
     link.copy_async(request, [&](std::exception_ptr error) {
@@ -57,7 +57,7 @@ TEST(DeviceCopies, MemoryThatIsNotPinnedGoesThroughStagingPieceByPiece) {
   Devices devices;
   auto const down = devices.copies->link(host_end, 0);
   auto const up = devices.copies->link(0, host_end);
-  // More than the ring holds, and no multiple of a slot.
+  // More than the ring holds, and not a multiple of a slot.
   Bytes const bytes = StagedCopies::slot_bytes * StagedCopies::most_slots + 12345;
   auto const out = numbered(bytes);
   std::vector<std::byte> in(bytes);

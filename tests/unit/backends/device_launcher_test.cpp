@@ -27,7 +27,7 @@ struct Times {
   int count = 0;
 };
 
-// Uses all that a lane has: counts its calls, and says so in the report.
+// Uses everything that a lane has: counts its calls, and writes the count to the report.
 void use_lane(KernelCall const& call) {
   auto& times = call.storage->get<Times>([] { return Times{}; });
   ++times.count;
@@ -138,7 +138,7 @@ void count_inside(KernelCall const& call) {
   --inside.now;
 }
 
-// Each waits until the other is there, too.
+// Each waits until the other has started.
 void meet(KernelCall const& call) {
   auto const& inside = *static_cast<Inside const*>(call.parameters);
   ++inside.now;
@@ -214,7 +214,7 @@ TEST(DeviceLauncher, ADeviceThatIsGoneFailsEveryLaunch) {
   for (int i = 0; i < 4; ++i) {
     launcher.launch(lane, &use_lane, {.data = {}, .parameters = &parameter, .worker = lane}, false);
   }
-  // The first may have ended before the device went, or not.
+  // The first may have ended before the device was lost, or not.
   auto const first = wait_for(launcher, lane);
   for (int i = 1; i < 4; ++i) {
     auto const end = wait_for(launcher, lane);

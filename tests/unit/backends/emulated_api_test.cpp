@@ -17,7 +17,7 @@ void wait_for(DeviceApi& api, DeviceApi::Event& event) {
 }
 
 struct Steps {
-  mutable std::atomic<bool> open = true;  // whether kernels may go on
+  mutable std::atomic<bool> open = true;  // whether kernels may continue
   mutable std::vector<int> seen;
 };
 struct Step {
@@ -101,7 +101,7 @@ TEST(EmulatedApi, ThrottledCopiesTakeAtLeastTheirTime) {
   }
   api->record(*end, *stream);
   wait_for(*api, *end);
-  // From when the first copy was asked for: `begin` may have been performed later.
+  // Counts from the request of the first copy: `begin` may have been performed later.
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(20));
   EXPECT_GE(api->elapsed(*begin, *end), Duration(0));
   EXPECT_TRUE(std::equal(value.begin(), value.end(), memory));

@@ -18,7 +18,7 @@
 namespace granary::host_workers_test {
 namespace {
 
-// Runs `kernel` on each of two workers at once, `rounds` times.
+// Runs `kernel` on both workers concurrently, `rounds` times.
 void run_on_two(HostWorkers& workers, Kernel kernel, bool launches, void const* parameters, int rounds) {
   std::vector<std::thread> threads;
   for (std::uint32_t w = 0; w < 2; ++w) {
@@ -54,7 +54,7 @@ TEST(HostWorkers, BodiesThatLaunchKokkosKernelsRunOneAtATimeWhereTheyMust) {
   EXPECT_LE(inside.most, concurrent_host_kernels ? 2 : 1);
 }
 
-// In a process of its own, since it is said once.
+// In a separate process, because the warning is logged once.
 TEST(HostWorkersDeathTest, TheWarningNamesTheMemberToSet) {
   if (concurrent_host_kernels) GTEST_SKIP() << "this Kokkos needs no warning";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -88,7 +88,8 @@ TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
   EXPECT_EQ(inside.wrong, 0);
 }
 
-// Kokkos before 4.0 runs one host kernel at a time: what a worker waits for another's is told apart from its kernel.
+// Kokkos before 4.0 runs one host kernel at a time: the time that a worker waits for another one is not part of its
+// kernel.
 TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
   HostWorkers workers(2, {});
   auto const nothing = [](KernelCall const&) {};
@@ -115,7 +116,7 @@ TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
   if constexpr (concurrent_host_kernels) {
     EXPECT_EQ(run(true), Duration{0});
   } else {
-    // The thread may reach the lock late; sooner or later it is in time.
+    // The thread may reach the lock late; after some repetitions it is in time.
     Duration blocked{0};
     for (int attempt = 0; attempt < 1000 && blocked == Duration{0}; ++attempt) blocked = run(true);
     EXPECT_GT(blocked, Duration{0});

@@ -12,7 +12,7 @@
 namespace granary {
 namespace {
 
-// Ends each copy at once and remembers its bytes; fails the one at `fail_at`.
+// Completes each copy immediately and records its bytes; fails the one at `fail_at`.
 class InstantCopies final : public CopyBackend {
  public:
   enum class Failure { None, Reported, Thrown };

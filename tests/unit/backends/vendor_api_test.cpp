@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What VendorApi makes of a vendor's runtime, with one that keeps books instead of driving devices.
+// VendorApi on a fake vendor runtime that only keeps records.
 #include <granary/core/backends/device_memory.hpp>
 #include <granary/core/backends/vendor_api.hpp>
 
@@ -21,15 +21,15 @@ enum class Code { Success, NotReady, Refused, Again, Lost };
 struct Books {
   int devices = 2;
   int current = 0;            // the thread's device
-  int streams = 0;            // that live
-  int instances = 0;          // that live
+  int streams = 0;            // that exist
+  int instances = 0;          // that exist
   Code next = Code::Success;  // of the next call that can fail
-  Code left = Code::Success;  // what the next question for the last error is answered
-  int unused = -1;            // device that nobody uses
+  Code left = Code::Success;  // answer to the next query of the last error
+  int unused = -1;            // device in use by others
   bool peers = true;
-  char pinned[5 * 4096] = {};                      // by somebody else
-  char const* hole = nullptr;                      // a page of it that is not
-  std::vector<std::pair<std::string, int>> calls;  // what, with which device current
+  char pinned[5 * 4096] = {};                      // pinned by somebody else
+  char const* hole = nullptr;                      // one page of it that is not pinned
+  std::vector<std::pair<std::string, int>> calls;  // the call and the current device
 
   Code call(std::string what) {
     calls.emplace_back(std::move(what), current);
@@ -46,7 +46,7 @@ struct FakeRuntime {
     Instance() { ++books.instances; }
     Instance(Instance const&) = delete;
     Instance& operator=(Instance const&) = delete;
-    // That one which is never destroyed is no leak.
+    // The event that is never destroyed is not a leak.
     static void* operator new(std::size_t) {
       static char memory[100];
       static int used = 0;

@@ -67,7 +67,7 @@ TEST(ByteSet, TilesOfAMatrixInterleaveAndDoNotOverlap) {
   EXPECT_TRUE(overlap(tile(1, 1), set_of(0, 12 * leading)));
 }
 
-// What is compared with: the sets themselves, byte by byte.
+// The reference: the sets themselves, byte by byte.
 TEST(ByteSet, OverlapsExactlyWhereBytesAreShared) {
   Random random(20261122);
   int overlapping = 0;

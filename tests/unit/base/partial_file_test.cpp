@@ -51,7 +51,7 @@ class PartialFileTest : public ::testing::Test {
   [[nodiscard]] std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(m_directory), fs::directory_iterator()));
   }
-  // What is thrown where the output is made; empty: nothing.
+  // The message that creating the output throws; empty: none.
   static std::string refusal(std::string const& path) {
     return test::message_of([&] { PartialFile const file(path); });
   }
@@ -233,7 +233,7 @@ TEST_F(PartialFileTest, AFailedWriteIsReported) {
   ::close(full);
 }
 
-// Processes that write the same output again and again, each of which may die: every file that gets the name is whole.
+// Processes that write the same output repeatedly, and may die: every file with the final name is complete.
 TEST_F(PartialFileTest, ProcessesThatWriteTheSameOutput) {
   constexpr int rounds = 200;
   std::array<pid_t, 4> children{};

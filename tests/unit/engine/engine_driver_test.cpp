@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The driver of workers that launch: order, several launches under way, failures, sleep, ends.
+// The driver of workers that launch: order, several launches in flight, failures, sleep, shutdown.
 #include "support/engine_fixture.hpp"
 #include "support/fake_launches.hpp"
 
@@ -234,7 +234,7 @@ TEST(EngineDriver, ALostDeviceCancelsWhatWasNotLaunched) {
   ASSERT_TRUE(fixture.launches->wait_for_launches(4));
   auto const log = fixture.launches->log();
   fixture.launches->end(log[0].second, std::make_exception_ptr(DeviceLost("device 0 is gone")));
-  // The other launches of the lane, and any that were handed over before the news, end as well.
+  // The other launches of the lane, and any that were submitted before the error, end as well.
   std::atomic<bool> over = false;
   std::thread ender([&] {
     std::size_t next = 1;
@@ -280,7 +280,7 @@ TEST(EngineDriver, SleepsWhenThereIsNothing) {
   EXPECT_EQ(x, 11U) << "and wakes up";
 }
 
-// Tells when the tasks that were not launched are gone.
+// Counts the destruction of tasks that were not launched.
 struct Counted {
   int number;
   std::shared_ptr<int> alive;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What becomes of a run in which something fails.
+// Runs with failures.
 #include "support/engine_fixture.hpp"
 
 #include <granary/core/base/error.hpp>

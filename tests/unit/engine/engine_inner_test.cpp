@@ -20,7 +20,7 @@ using enum AccessMode;
 constexpr std::size_t parts = 8;
 using Values = std::array<std::uint64_t, parts>;
 
-// What each part goes through; the whole, at once, in the kernel.
+// The operation on each part; the kernel applies it to the whole at once.
 std::uint64_t twice_and_one(std::uint64_t x) { return 2 * x + 1; }
 
 struct Work {
@@ -113,7 +113,7 @@ TEST(EngineInner, ALoneTaskRunsAsAGraphOfSeveralWorkers) {
   auto values = first_values();
   std::atomic<int> whole = 0, inner = 0;
   std::atomic<int> inside = 0;
-  // Each inner task waits until another worker runs one too: only several workers can end this.
+  // Each inner task waits until another worker runs one too: this ends only with several workers.
   Work work{.steps = 5, .whole = &whole, .inner = &inner, .during = [&] {
               ++inside;
               while (inside.load() < 2) std::this_thread::yield();

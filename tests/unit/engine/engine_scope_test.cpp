@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which threads work for an engine, and what they are refused.
+// Which threads work for an engine, and which calls are refused on them.
 #include "support/deadline.hpp"
 #include "support/engine_fixture.hpp"
 #include "support/fake_launches.hpp"
@@ -23,7 +23,7 @@ namespace {
 using testing::StartsWith;
 using enum AccessMode;
 
-// What a kernel, an expansion or a check finds: they are plain functions.
+// Global state for kernels, expansions and checks, which are plain functions.
 Engine* asked = nullptr;
 
 void wait_for_it(KernelCall const&) { asked->wait(); }
@@ -136,7 +136,7 @@ TEST(EngineScope, TheCheckOfADevicesReportIsRefusedToo) {
   EXPECT_THAT(message_of_wait(*fixture.engine), StartsWith(refusal));
 }
 
-// Notes, when it goes, whether its thread works for the engine, and calls the engine.
+// Records in its destructor whether its thread works for the engine, and calls the engine.
 struct Noting {
   Engine* engine;
   DataId data;
@@ -163,7 +163,7 @@ TEST(EngineScope, ParametersOfCancelledTasksAreDestroyedWhereTheEngineMayBeCalle
   EXPECT_EQ(notes, -1);
 }
 
-// An exception of a task that is nobody's failure goes where it may call the engine.
+// An exception of a task that nobody holds is destroyed where it may call the engine.
 TEST(EngineScope, ExceptionsMayCallTheEngineWhenTheyAreDestroyed) {
   require_end("the end of an exception", [] {
     LaunchFixture fixture;
@@ -175,7 +175,7 @@ TEST(EngineScope, ExceptionsMayCallTheEngineWhenTheyAreDestroyed) {
         {address, address, {}}, nullptr);
     for (int i = 0; i < 2; ++i) fixture.submit(nullptr, i);
     ASSERT_TRUE(fixture.launches->wait_for_launches(2));
-    // It follows the first: its failure is a consequence.
+    // It depends on the first: its failure is a consequence.
     fixture.launches->end(1, std::make_exception_ptr(std::make_shared<Noting>(fixture.engine.get(), held, &notes)));
     fixture.launches->end(0, std::make_exception_ptr(std::runtime_error("the cause")));
     EXPECT_THROW(fixture.engine->wait(), std::runtime_error);

@@ -100,7 +100,7 @@ TEST(Engine, ParametersOfTasksThatRanAndOfCancelledOnesAreDestroyed) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// Gives a datum up when it is destroyed.
+// Releases a datum in its destructor.
 struct Releaser {
   Engine* engine;
   DataId data;

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Submission that sleeps while too many tasks live.
+// Submission that sleeps while too many tasks are live.
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/model/bottom_level_scope.hpp>
@@ -26,7 +26,7 @@ EngineOptions at_most(std::uint64_t tasks) {
 
 std::uint64_t most_live_tasks(EngineFixture& fixture) { return fixture.engine->statistics().planner.most_live_tasks; }
 
-// A worker that is handed one of these stays there until it is opened.
+// A worker that runs one of these waits there until it is opened.
 std::atomic<bool> open = false;
 std::atomic<int> entered = 0;
 void wait_at_gate(KernelCall const&) {
@@ -83,7 +83,7 @@ TEST(EngineThrottle, SeveralThreadsMaySleep) {
   EXPECT_LE(most_live_tasks(fixture), limit + threads - 1) << "each may add one while the others sleep";
 }
 
-// Tasks that need room wait for nothing that the submission has yet to do.
+// Tasks that need memory do not wait for anything that the submitting thread has yet to do.
 TEST(EngineThrottle, DataThatAreNotReleasedYetDoNotKeepTasksFromEnding) {
   EngineFixture fixture(2, 24, at_most(2));  // room for three values
   auto const set = fixture.codelet(

@@ -14,7 +14,7 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-/// What the tests of calls with a Runtime share.
+/// Common parts of the tests of calls with a Runtime.
 namespace granary::testing {
 
 using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
@@ -59,7 +59,7 @@ template <class T>
   return factor * std::numeric_limits<RealOf<T>>::epsilon() / 2;
 }
 
-/// The message of the InvalidArgument that `call` throws; empty, and a failure, when it throws none.
+/// The message of the InvalidArgument that `call` throws; empty, and a test failure, if it throws none.
 template <class Call>
 [[nodiscard]] std::string refusal(Call&& call) {
   try {
@@ -81,7 +81,7 @@ class Files : public ::testing::Test {
   [[nodiscard]] std::string file(std::string const& name) const { return (m_directory / name).string(); }
   [[nodiscard]] std::filesystem::path const& directory() const { return m_directory; }
 
-  /// Writes a matrix by way of a FileMatrix.
+  /// Writes a matrix through a FileMatrix.
   template <class T>
   void write(std::string const& name, Rectangle<T> const& values, std::uint64_t tile) const {
     Runtime runtime({.workers = 1});

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products, solves with triangles, norms and operations on elements of Views, with a Runtime.
+// Products, triangular solves, norms and elementwise operations on Views, with a Runtime.
 #include "unit/linalg/api.hpp"
 #include "unit/linalg/exact.hpp"
 
@@ -15,7 +15,7 @@ class ApiBlas : public ::testing::Test {
   T alpha = T(2);
   T beta = T(-3);
 
-  // A View of const elements, in rows.
+  // A row-major View of const elements.
   static HostView<T const, Kokkos::LayoutRight> input(Rectangle<T> const& values, std::string const& name) {
     return make_view<T, Kokkos::LayoutRight>(values, name);
   }

@@ -88,7 +88,7 @@ TYPED_TEST(ApiFactor, GetrfTakesAnyShapeAndPivotsPartially) {
     auto const right = make_view<T, Kokkos::LayoutRight>(a);
     auto const pivots = getrf(runtime, left, 32);
     EXPECT_EQ(pivots.size(), std::min(a.rows, a.cols));
-    // A panel of a View is one leaf: the pivots are those of partial pivoting, for which all is exact.
+    // A panel of a View is one leaf: the pivots are those of partial pivoting, for which the arithmetic is exact.
     EXPECT_EQ(lu_residual(a, values_of(left), pivots), 0) << rows << " x " << cols;
     EXPECT_EQ(lu_residual(a, values_of(right), getrf(runtime, right, 32)), 0) << rows << " x " << cols;
     EXPECT_EQ(getrf_residual(runtime, make_view<T, Kokkos::LayoutRight>(a), left, &pivots), 0);

@@ -15,7 +15,7 @@ constexpr std::uint64_t tile = 32;
 template <class T>
 class ApiFiles : public Files {
  protected:
-  // Room for that many tiles.
+  // Memory for that many tiles.
   static RuntimeOptions limit(std::uint64_t tiles) {
     return {.workers = 2, .host_memory = tiles * tile * tile * sizeof(T)};
   }
@@ -81,7 +81,7 @@ TYPED_TEST(ApiFiles, SolvesOfGeneralSystems) {
   auto const b = this->open(runtime, "B.h5");
   static_cast<void>(gesv(runtime, matrix, b));
   EXPECT_EQ(solve_residual(runtime, Op::NoTrans, this->open(runtime, "A.h5"), b, this->open(runtime, "B.h5")), 0);
-  // A View of right-hand sides for a matrix in a file.
+  // A View of right-hand sides with a matrix in a file.
   auto const view = make_view<T, Kokkos::LayoutLeft>(multiply(a, x), "B");
   static_cast<void>(gesv(runtime, this->open(runtime, "A.h5"), view));
   EXPECT_EQ(largest_difference(values_of(view), x), 0);
@@ -117,7 +117,7 @@ TYPED_TEST(ApiFiles, AMatrixOfAllServesForATriangle) {
   auto const matrix = this->open(runtime, "A.h5");
   potrf(runtime, Uplo::Upper, matrix);
   EXPECT_EQ(potrf_residual(runtime, Uplo::Upper, this->open(runtime, "A.h5"), matrix), 0);
-  // Its output would have the factor's triangle and nothing else.
+  // Its output would have only the factor's triangle.
   auto const whole = open_matrix<T>(runtime, this->file("A.h5"), "", {.tile = tile, .output = this->file("F.h5")});
   EXPECT_NE(refusal([&] { potrf(runtime, Uplo::Upper, whole); }).find("MatrixPart::Upper"), std::string::npos);
 }
@@ -166,7 +166,7 @@ TEST_F(ApiFilesOfDouble, MixedPrecisionUnderAMemoryLimit) {
   EXPECT_LE(runtime.host_memory_peak(), runtime.options().host_memory);
 }
 
-// Padding of tiles and values that are generated are no traffic of files.
+// Padding of tiles and generated values do not count as traffic of files.
 TEST_F(ApiFilesOfDouble, BytesReadAreThoseOfTheFiles) {
   write("A.h5", random_rectangle<double>(200, 40, 3), 200);
   constexpr Bytes bytes = 200 * 40 * sizeof(double);

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What solves do with NaN and infinity in Views.
+// NaN and infinity in the Views of solves.
 #include "unit/linalg/api.hpp"
 #include "unit/linalg/exact.hpp"
 
@@ -23,7 +23,7 @@ class ApiFinite : public ::testing::Test {
   Rectangle<T> general = reversed(ExactLu<T>(n, n).a);
   Rectangle<T> solution = random_eighths<T>(n, 5, 3);
 
-  // Solves with one element of A or B changed, and returns the refusal; neither matrix may have changed.
+  // Solves with one element of A or B changed, and returns the message; neither matrix may have changed.
   template <class Layout, class Solve>
   std::string refusal_of(Rectangle<T> a, Rectangle<T> b, Solve&& solve) {
     auto const a_view = make_view<T, Layout>(a, "M"), b_view = make_view<T, Layout>(b, "");
@@ -84,7 +84,7 @@ TYPED_TEST(ApiFinite, GesvNamesTheFirstElement) {
             "gesv: B (70 x 5) holds infinity at (0, 4)");
 }
 
-// Of several the one in the first tile, tiles counted by rows, and there the first one in memory; A comes before B.
+// Of several the one in the first tile, in row-major order of tiles, and there the first one in memory; A before B.
 TYPED_TEST(ApiFinite, TheFirstOfSeveralIsNamed) {
   using T = TypeParam;
   auto a = this->general, b = multiply(a, this->solution);

@@ -24,7 +24,7 @@ Rectangle<T> general(std::uint64_t n) {
   return a;
 }
 
-// The identity but for [1, a; b, c] in rows and columns 40 and 70.
+// The identity except for [1, a; b, c] in rows and columns 40 and 70.
 template <class T>
 Rectangle<T> with_block(double a, double b, double c) {
   auto m = rectangle_of<T>(96, 96, [](std::uint64_t i, std::uint64_t j) { return T(i == j ? 1.0 : 0.0); });
@@ -34,7 +34,7 @@ Rectangle<T> with_block(double a, double b, double c) {
   return m;
 }
 
-// Numbers of single precision do not reach it: those of X are 2^-30 away from all.
+// Single precision does not reach it: X is 2^-30 away from all its numbers.
 TYPED_TEST(ApiMixed, ReachesTheBackwardErrorOfDoublePrecision) {
   using T = TypeParam;
   std::uint64_t const n = 150;
@@ -66,9 +66,9 @@ TYPED_TEST(ApiMixed, ReachesTheBackwardErrorOfDoublePrecision) {
   EXPECT_EQ(largest_difference(values_of(a_view), a), 0);
 }
 
-// Solves by a call that must fall back; X then is double precision's, and A its factor. The backward error is at most
-// 3 γ_n ‖|L| |U|‖∞ / ‖A‖∞ (Higham, theorem 9.4), times what inverted blocks lose: all below 10 n² here, where
-// multipliers and growth are at most 2.
+// Solves by a call that must fall back; X is then the double precision solution, and A its factor. The backward error
+// is at most 3 γ_n ‖|L| |U|‖∞ / ‖A‖∞ (Higham, theorem 9.4), times the loss by inverted blocks: all below 10 n² here,
+// where multipliers and growth are at most 2.
 template <class T, class Solve>
 std::string fallback(Rectangle<T> const& a, Rectangle<T> const& b, Solve&& solve) {
   auto const a_view = make_view<T, Kokkos::LayoutLeft>(a);
@@ -105,15 +105,15 @@ TYPED_TEST(ApiMixed, FallsBackWhereSinglePrecisionDoesNotDo) {
   EXPECT_EQ(fallback<T>(with_block<T>(almost_one, almost_one, 1), b, posv_call),
             "in single precision " + std::string(NotPositiveDefinite(71).what()));
   EXPECT_EQ(fallback<T>(with_block<T>(1, 1, 1 + 0x1p-40), b, gesv_call),
-            "in single precision pivot 71 is exactly zero");
-  // The second pivot is 2^-40, in single precision, in which 1 + 2^-24 lies between two numbers, 2^-23: a refinement
-  // takes 2^-17 of the error away.
+            "pivot 71 is exactly zero in single precision");
+  // The second pivot is 2^-40. In single precision, in which 1 + 2^-24 lies between two numbers, it is 2^-23: a
+  // refinement reduces the error only by the factor 1 - 2^-17.
   EXPECT_EQ(fallback<T>(with_block<T>(1 + 0x1p-24 - 0x1p-41, 1, 1 + 0x1p-24 + 0x1p-41), b, gesv_call),
             "no convergence in 30 refinements");
 
   auto tiny_column = general<T>(96);
   for (std::uint64_t i = 0; i < 96; ++i) tiny_column(i, 40) *= T(1e-60);
-  EXPECT_EQ(fallback<T>(tiny_column, b, gesv_call), "in single precision pivot 41 is exactly zero");
+  EXPECT_EQ(fallback<T>(tiny_column, b, gesv_call), "pivot 41 is exactly zero in single precision");
 }
 
 TYPED_TEST(ApiMixed, ThrowsWhereDoublePrecisionDoes) {

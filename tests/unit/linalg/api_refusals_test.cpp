@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What calls with a Runtime refuse, before anything is changed.
+// Refusals of calls with a Runtime, before anything is changed.
 #include "unit/linalg/api.hpp"
 
 namespace granary::api_refusals_test {
@@ -92,16 +92,15 @@ TEST_F(ApiRefusals, ViewsWithoutElementsOrWithBadStrides) {
 }
 
 TEST_F(ApiRefusals, TilesOfOrderZeroAndTilesThatDiffer) {
-  EXPECT_EQ(refusal([&] { potrf(runtime, Uplo::Lower, a, 0); }),
-            "potrf: a tile size of 0 was asked for; the least is 1");
+  EXPECT_EQ(refusal([&] { potrf(runtime, Uplo::Lower, a, 0); }), "potrf: the tile size must be at least 1, not 0");
   EXPECT_EQ(refusal([&] { static_cast<void>(create_matrix<double>(runtime, 6, 5, {.tile = 0})); }),
-            "a matrix of 6 x 5 in tiles of order 0 was asked for; all three are at least 1");
+            "a matrix of 6 x 5 with tile size 0 was requested; all three must be at least 1");
   auto const file = create_matrix<double>(runtime, 6, 6, {.tile = 4});
   EXPECT_EQ(refusal([&] { copy(runtime, a, file, MatrixPart::All, 3); }),
-            "copy: tiles of order 3 were asked for, and B 'temporary' (6 x 6) has tiles of order 4");
+            "copy: tile size 3 was requested, but B 'temporary' (6 x 6) has tile size 4");
   auto const other = create_matrix<double>(runtime, 6, 2, {.tile = 2});
   EXPECT_EQ(refusal([&] { potrs(runtime, Uplo::Lower, file, other); }),
-            "potrs: A 'temporary' (6 x 6) has tiles of order 4, B 'temporary' (6 x 2) of order 2");
+            "potrs: A 'temporary' (6 x 6) has tile size 4, B 'temporary' (6 x 2) has tile size 2");
 }
 
 TEST_F(ApiRefusals, OutputsThatShareElementsWithAnotherOperand) {

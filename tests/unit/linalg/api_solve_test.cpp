@@ -12,7 +12,7 @@ template <class T>
 class ApiSolve : public ::testing::Test {};
 TYPED_TEST_SUITE(ApiSolve, Scalars);
 
-// Systems that are solved exactly: X is known and B := op(A) X.
+// Systems with an exact solution: X is known and B := op(A) X.
 template <class T>
 struct System {
   Rectangle<T> a, x, b;

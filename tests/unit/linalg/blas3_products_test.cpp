@@ -39,7 +39,7 @@ struct Draw {
     auto const kind = random.below(4);
     return kind == 0 ? T(0) : kind == 1 ? T(1) : testing::random_eighth<T>(random);
   }
-  // What C holds before: NaN, where it may not be read.
+  // The old values of C: NaN if they must not be read.
   [[nodiscard]] Rectangle<T> initial(std::uint64_t rows, std::uint64_t cols) const {
     if (beta != T(0)) return testing::random_eighths<T>(rows, cols, 3);
     return testing::rectangle_of<T>(rows, cols, [](auto, auto) { return T(testing::not_a_number<T>); });
@@ -134,7 +134,7 @@ void test_rank_k() {
           auto const [unused, n, k, tile, alpha, beta] = draw;
           auto const a = random_for<T>(op, n, k, 1);
           auto c = draw.initial(n, n);
-          // LAPACK takes the diagonal of a Hermitian matrix as real, whatever stands in its imaginary parts.
+          // LAPACK takes the diagonal of a Hermitian matrix as real, and ignores its imaginary parts.
           auto const stored = Hermitian ? testing::hermitian_of(uplo, c) : c;
           PlacedMatrix<T> at_a(a, tile, every_layout[layouts % 2]), at_c(c, tile, every_layout[layouts / 2]);
           ImmediateSubmitter submitter;
@@ -153,7 +153,7 @@ void test_rank_k() {
           for (std::uint64_t j = 0; j < n; ++j) {
             for (std::uint64_t i = 0; i < n; ++i) {
               auto const wanted = testing::in_triangle(uplo, i, j) ? expected(i, j) : c(i, j);
-              // C's diagonal may keep its imaginary parts where the BLAS has nothing to do.
+              // C's diagonal may keep its imaginary parts if the BLAS has nothing to do.
               bool const untouched = Hermitian && i == j && alpha == T(0) && beta == T(1);
               if (untouched || (wanted != wanted && result(i, j) != result(i, j))) continue;
               ASSERT_EQ(result(i, j), wanted) << i << " " << j << " of " << n;

@@ -47,8 +47,8 @@ std::vector<Case> every_case() {
 template <class T>
 using Algorithm = void (*)(TaskEmitter&, Side, Uplo, Op, Diag, T, TiledMatrix<T> const&, TiledMatrix<T> const&);
 
-// Runs the algorithm on matrices of any shape, whose layouts and parts follow from `draw`. `difference` gets the case,
-// op(A), alpha, B before and B after, and returns how far the result is from the definition.
+// Runs the algorithm on matrices of any shape; `draw` determines layouts and parts. `difference` gets the case, op(A),
+// alpha, B before and B after, and returns the distance of the result from the definition.
 template <class T, class Difference>
 void test_case(Algorithm<T> algorithm, Case const& at, unsigned draw, Random& random, Difference&& difference) {
   auto const m = 1 + random.below(20), n = 1 + random.below(20), tile = 4 + random.below(5);
@@ -115,7 +115,7 @@ TYPED_TEST(Blas3Triangular, AlphaZeroClearsWithoutALookAtValues) {
   }
 }
 
-// The longest way from a task to the end of the recorded graph, a solve taking 1 and an update 2.
+// The longest path from a task to the end of the recorded graph, with time 1 for a solve and 2 for an update.
 std::vector<std::int64_t> bottom_levels(ImmediateSubmitter const& submitter) {
   auto const& tasks = submitter.tasks;
   std::vector<std::int64_t> levels(tasks.size());

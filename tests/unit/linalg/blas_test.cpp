@@ -31,7 +31,7 @@ TEST(Blas, NormsOfASymmetricMatrix) {
   EXPECT_DOUBLE_EQ(blas::lange(Norm::Max, 2, 2, a.data(), 2), 4);
 }
 
-// Of a Hermitian matrix the norms leave the imaginary part of the diagonal out, of a symmetric one not.
+// The norms of a Hermitian matrix ignore the imaginary part of the diagonal, those of a symmetric one do not.
 TEST(Blas, NormsOfAComplexMatrix) {
   using Z = Kokkos::complex<double>;
   std::vector<Z> const a{Z(3, 9), Z(0, -4), Z(0, 0), Z(1, 0)};

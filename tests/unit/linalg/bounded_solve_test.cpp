@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernels that factor the panels of tournaments where these have not full rank to working precision.
+// The kernels that factor tournament panels that are rank-deficient to working precision.
 #include <granary/linalg/kernels/lu_kernels.hpp>
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ class Stored {
   std::vector<T> m_elements;
 };
 
-// The largest of |B - X U| over that of |B| + |X| |U|, in units of what is proven: γ_n of substitution and as much of
-// the rounding errors that become 0, times what inverted blocks may lose.
+// The largest entry of |B - X U| divided by that of |B| + |X| |U|, in units of the proven bound: γ_n for substitution
+// and the same for rounding errors that become 0, times the loss by inverted blocks.
 template <class T>
 double solve_error(Rectangle<T> const& b, Rectangle<T> const& x, Rectangle<T> const& u) {
   long double largest = 0;
@@ -63,7 +63,7 @@ double solve_error(Rectangle<T> const& b, Rectangle<T> const& x, Rectangle<T> co
   return static_cast<double>(largest / size) / (4 * testing::gamma_of<T>(u.cols) * loss);
 }
 
-// Random, with pivots that fall from 1 to the ratio.
+// Random, with pivots that decrease from 1 to the ratio.
 template <class T>
 Rectangle<T> triangle(std::uint64_t n, double ratio) {
   auto u = testing::random_rectangle<T>(n, n, 3);
@@ -88,7 +88,7 @@ TYPED_TEST(BoundedSolve, SolvesWithGoodAndGradedTriangles) {
     for (auto const layout_u : layouts) {
       for (auto const layout_b : layouts) {
         auto const u = triangle<T>(70, ratio);
-        // Rows of X U with entries of X below 1: what is solved for is no larger.
+        // Rows of X U with entries of X below 1: the solution is not larger.
         auto const b = testing::multiply(testing::random_rectangle<T>(150, 70),
                                          testing::triangle_of(Uplo::Upper, Diag::NonUnit, u));
         Stored<T> stored_u(u, layout_u);

@@ -5,12 +5,12 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-/// What rounding errors may amount to with any BLAS, for tests whose arithmetic is not exact (see exact.hpp): bounds of
-/// Higham, Accuracy and Stability of Numerical Algorithms (2002), from the factors that were computed.
+/// Bounds of rounding errors with any BLAS, for tests whose arithmetic is not exact (see exact.hpp): from Higham,
+/// Accuracy and Stability of Numerical Algorithms (2002), with the computed factors.
 namespace granary::testing {
 
-/// γ_n = n u / (1 - n u) for a sum of n products and a division, whatever the order of the sum: an operation on complex
-/// numbers has up to four roundings of real ones, a division up to ten.
+/// γ_n = n u / (1 - n u) for a sum of n products and a division, in any order: a complex operation has up to four real
+/// roundings, a complex division up to ten.
 template <class T>
 [[nodiscard]] double gamma_of(std::uint64_t n) {
   double const roundings = (is_complex<T> ? 4.0 : 1.0) * static_cast<double>(n) + 10;
@@ -78,9 +78,8 @@ template <class T>
   return worst;
 }
 
-/// What backward_error is proven to be below after refinement (linalg/runtime/mixed.hpp) of a system of order n: the
-/// computed residual is at most √n u ‖A‖∞ ‖x‖∞; it and the test's are each rounded by γ_(n+1) (‖A‖∞ ‖x‖∞ + ‖b‖∞) at
-/// most.
+/// The proven bound of backward_error after refinement (linalg/runtime/mixed.hpp) of a system of order n: the computed
+/// residual is at most √n u ‖A‖∞ ‖x‖∞; it and the test's are each rounded by at most γ_(n+1) (‖A‖∞ ‖x‖∞ + ‖b‖∞).
 template <class T>
 [[nodiscard]] double refined_bound(std::uint64_t n) {
   return std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) / 2 +
@@ -103,8 +102,9 @@ template <class T>
   return largest;
 }
 
-/// xGET01's ratio that is proven for factors of a matrix whose one norm is given: ‖P A - L U‖₁ <= γ ‖|L| |U|‖₁ (theorem
-/// 9.3), times what inverted blocks may lose, in units of n u ‖A‖₁. Of Cholesky factors likewise (theorem 10.3).
+/// The proven bound of xGET01's ratio for factors of a matrix with the given one norm: ‖P A - L U‖₁ <= γ ‖|L| |U|‖₁
+/// (theorem 9.3), times the loss by inverted blocks, in units of n u ‖A‖₁. Likewise for Cholesky factors (theorem
+/// 10.3).
 template <class T>
 [[nodiscard]] double ratio_bound(Rectangle<T> const& lower, Rectangle<T> const& upper, double norm) {
   auto const inner = lower.cols;
@@ -115,8 +115,8 @@ template <class T>
   return gamma_of<T>(inner + 32) * loss * one_norm_of_moduli(lower, upper) / (unit * norm);
 }
 
-/// What max |P A - L U| is proven to stay below (theorem 9.3): γ max (|L| |U|), times what inverted blocks
-/// may lose. `factors` are L, without its unit diagonal, and U.
+/// The proven bound of max |P A - L U| (theorem 9.3): γ max (|L| |U|), times the loss by inverted blocks. `factors` are
+/// L, without its unit diagonal, and U.
 template <class T>
 [[nodiscard]] double lu_bound(Rectangle<T> const& factors) {
   auto const inner = std::min(factors.rows, factors.cols);

@@ -10,7 +10,7 @@
 namespace granary {
 namespace {
 
-// Believes the four times, whatever the sizes.
+// An estimator with the four times, for any size.
 class FixedTimes final : public Estimator {
  public:
   FixedTimes(testing::ImmediateSubmitter const& submitter, CholeskyTimes const& times)

@@ -82,7 +82,7 @@ TEST(CholeskyGraph, OnlyTheStoredTriangleIsRegistered) {
   EXPECT_EQ(upper.transposed()(2, 0).layout, Layout::ColumnMajor);
 }
 
-// LAPACK's factor of the triangle `uplo`, the other triangle as it was; 0 or LAPACK's INFO.
+// LAPACK's factor of the triangle `uplo`, with the other triangle unchanged; 0 or LAPACK's INFO.
 template <class T>
 int lapack_potrf(Uplo uplo, Rectangle<T>& a) {
   return blas::potrf(uplo, static_cast<int>(a.rows), a.elements.data(), static_cast<int>(a.ld));

@@ -25,7 +25,7 @@ struct Dense {
   T const& operator()(std::uint64_t i, std::uint64_t j) const { return elements[i + j * ld]; }
 };
 
-/// A random symmetric positive definite matrix; what lies between n and ld is a mark that nobody may change.
+/// A random symmetric positive definite matrix; the entries between n and ld are a mark that must not change.
 template <class T>
 Dense<T> random_spd(std::uint64_t n, std::uint64_t ld = 0, std::uint64_t seed = 1) {
   Dense<T> a(n, ld);
@@ -36,7 +36,7 @@ Dense<T> random_spd(std::uint64_t n, std::uint64_t ld = 0, std::uint64_t seed = 
   return a;
 }
 
-/// LAPACK's factor of the triangle `uplo`, the other triangle as it was.
+/// LAPACK's factor of the triangle `uplo`, with the other triangle unchanged.
 template <class T>
 Dense<T> lapack_factor(Dense<T> a, Uplo uplo) {
   if (blas::potrf(uplo, static_cast<int>(a.n), a.elements.data(), static_cast<int>(a.ld)) != 0)
@@ -44,7 +44,7 @@ Dense<T> lapack_factor(Dense<T> a, Uplo uplo) {
   return a;
 }
 
-/// The Frobenius norm of A - L Lᵀ (or A - Uᵀ U) over n ε ‖A‖_F, in long double.
+/// The Frobenius norm of A - L Lᵀ (or A - Uᵀ U) divided by n ε ‖A‖_F, in long double.
 template <class T>
 double dense_residual(Dense<T> const& a, Dense<T> const& factor, Uplo uplo) {
   long double rest = 0;

@@ -18,7 +18,7 @@ constexpr std::uint64_t tile_rows = order / tile;
 constexpr std::uint64_t all_tiles = tile_rows * tile_rows;
 constexpr std::uint64_t triangle_tiles = tile_rows * (tile_rows + 1) / 2;
 
-// Devices that share room for a quarter of so many tiles.
+// Devices whose memories together hold a quarter of so many tiles.
 template <class T>
 RuntimeOptions on_devices(unsigned devices, std::uint64_t tiles, unsigned workers = 0) {
   return {.workers = workers,
@@ -48,8 +48,8 @@ std::uint64_t tasks_of(Runtime& runtime, WorkerKind kind) {
   return tasks;
 }
 
-// Every memory kept its limit, and what one device had another got from it. A device that is slow to begin may find
-// that others have done it all; two of several work.
+// Every memory kept its limit, and devices loaded tiles from each other. If a device starts late, others may have done
+// everything; at least two of several work.
 void expect_used_within_limits(Runtime& runtime, unsigned devices) {
   auto const& machine = runtime.engine().topology().machine();
   auto const statistics = runtime.statistics().planner;
@@ -106,7 +106,7 @@ TYPED_TEST(Devices, LuWithoutPivotingIsExact) {
   }
 }
 
-// Also in a tournament, where a panel has no more than one candidate for each pivot.
+// Also in a tournament, if a panel has only one candidate for each pivot.
 TYPED_TEST(Devices, LuWithPivotingGivesTheHostsFactorsAndPivots) {
   using T = TypeParam;
   auto const a = exact_permuted_upper<T>(order);

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What matrix_ops_test.cpp and norms_test.cpp cannot see of the kernels that they run.
+// Properties of the kernels that matrix_ops_test.cpp and norms_test.cpp cannot observe.
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 

@@ -3,12 +3,12 @@
 
 #include "unit/linalg/rectangle.hpp"
 
-/// Matrices on which products, factorizations and solves are exact in floating point: their entries, and those of all
-/// that is computed from them, are multiples of powers of two that fit in a float's 24 bits. So results do not depend
-/// on the order of sums, on fused operations, or on inverted blocks, and the tests compare with ==, on any BLAS.
+/// Matrices on which products, factorizations and solves are exact in floating point: their entries, and all values
+/// computed from them, are multiples of powers of two that fit in a float's 24 bits. So results do not depend on the
+/// order of sums, on fused operations, or on inverted blocks, and the tests compare with ==, for any BLAS.
 ///
-/// Triangles T = D + N are exact to solve with where D holds powers of two and N² = 0: T^-1 = D^-1 - D^-1 N D^-1. Here
-/// the rows of N that are not zero are even and the columns odd, or the other way round.
+/// Triangles T = D + N have exact solves if D holds powers of two and N² = 0: T^-1 = D^-1 - D^-1 N D^-1. Here the
+/// nonzero rows of N are even and the nonzero columns odd, or the other way round.
 namespace granary::testing {
 
 /// Odd multiples of 1/8 in (-1, 1): real and imaginary part.
@@ -26,7 +26,7 @@ template <class T>
   return drawn_rectangle<T>(rows, cols, padding, [&] { return random_eighth<T>(random); });
 }
 
-/// 1 or -1, or i or -i where T is complex.
+/// 1 or -1, or i or -i if T is complex.
 template <class T>
 [[nodiscard]] T random_unit(Random& random) {
   using R = RealOf<T>;
@@ -38,8 +38,8 @@ template <class T>
   }
 }
 
-/// Both triangles of it are exact to solve with, with its diagonal or with ones. In the strict triangles a quarter of
-/// what N may have is not zero, of modulus `below` or 1; the diagonal holds `diagonal` or twice that, times a unit.
+/// Both triangles have exact solves, with their diagonal or with ones. In the strict triangles a quarter of the entries
+/// allowed in N are nonzero, of modulus `below` or 1; the diagonal holds `diagonal` or twice that, times a unit.
 template <class T>
 [[nodiscard]] Rectangle<T> exact_triangles(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
                                            double below = 1, double diagonal = 1) {
@@ -68,7 +68,7 @@ struct ExactCholesky {
     a = multiply(lower, upper);
   }
   [[nodiscard]] Rectangle<T> const& factor(Uplo uplo) const { return uplo == Uplo::Lower ? lower : upper; }
-  /// What potrf leaves of A: the factor, and A itself in the other triangle.
+  /// The result of potrf for A: the factor, and A itself in the other triangle.
   [[nodiscard]] Rectangle<T> factored(Uplo uplo) const {
     return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
       return in_triangle(uplo, i, j) ? factor(uplo)(i, j) : a(i, j);
@@ -76,13 +76,13 @@ struct ExactCholesky {
   }
 };
 
-/// L U with L of unit diagonal and entries of modulus 1/2 below it: `factors` is what a factorization without pivoting
-/// leaves, in both triangles, and partial pivoting exchanges no rows.
+/// L U with L of unit diagonal and entries of modulus 1/2 below it: `factors` is the result of a factorization without
+/// pivoting, in both triangles, and partial pivoting exchanges no rows.
 template <class T>
 struct ExactLu {
   Rectangle<T> a, factors;
 
-  /// Column `zero` of A, if there is one, holds zeros, and so does that of the factors.
+  /// If `zero` is given, that column of A and of the factors holds zeros.
   ExactLu(std::uint64_t rows, std::uint64_t cols, std::uint64_t seed = 1,
           std::uint64_t zero = std::numeric_limits<std::uint64_t>::max())
       : a(rows, cols), factors(exact_triangles<T>(rows, cols, seed, 0.5, 2)) {
@@ -97,13 +97,14 @@ struct ExactLu {
   }
 };
 
-/// A with its last rows first: of ExactLu's matrix, partial pivoting finds each pivot in one row only, and is exact.
+/// A with its last rows first: for ExactLu's matrix, partial pivoting has only one candidate for each pivot, and is
+/// exact.
 template <class T>
 [[nodiscard]] Rectangle<T> reversed(Rectangle<T> const& a) {
   return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) { return a(a.rows - 1 - i, j); });
 }
 
-/// One whose L is a permutation: also a tournament finds each pivot in one row only.
+/// A matrix whose L is a permutation: a tournament also has only one candidate for each pivot.
 template <class T>
 [[nodiscard]] Rectangle<T> exact_permuted_upper(std::uint64_t n, std::uint64_t seed = 1) {
   return reversed(triangle_of(Uplo::Upper, Diag::NonUnit, exact_triangles<T>(n, n, seed, 1, 2)));

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that run as finer graphs leave what their kernels leave.
+// Tasks that run as finer graphs have the same results as their kernels.
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/blas3.hpp>
 #include <granary/linalg/cholesky.hpp>
@@ -29,8 +29,8 @@ class Expansions : public ::testing::Test {
   static constexpr std::uint64_t tile = 17;
   static constexpr std::int32_t inner = 5;
 
-  // Runs `emit` on matrices placed afresh, tile by tile as they are and as graphs, and compares the last matrix; the
-  // arithmetic is exact.
+  // Runs `emit` on newly placed matrices, without and with finer graphs, and compares the last matrix; the arithmetic
+  // is exact.
   using Emit = std::function<void(TaskEmitter&, std::vector<TiledMatrix<T>> const&)>;
   struct Operand {
     Rectangle<T> values;
@@ -114,7 +114,7 @@ TYPED_TEST(Expansions, OfCholesky) {
   using T = TypeParam;
   auto const a = testing::ExactCholesky<T>(45).a;
   for (auto const uplo : every_uplo) {
-    // What the other triangle holds is neither read nor written.
+    // The other triangle is neither read nor written.
     auto const stored = testing::rectangle_of<T>(
         45, 45, [&](std::uint64_t i, std::uint64_t j) { return testing::in_triangle(uplo, i, j) ? a(i, j) : T(1e3); });
     this->expect_same({{stored, part_of(uplo)}}, [&](auto& tasks, auto const& m) { potrf(tasks, m[0]); });
@@ -127,7 +127,7 @@ TYPED_TEST(Expansions, OfLu) {
   this->expect_same({{a}}, [&](auto& tasks, auto const& m) { getrf_nopiv(tasks, m[0]); });
 }
 
-// What a factorization of tiles of 16 with sub-tiles of 4 throws for diag(1, …, 1) but for one pivot.
+// The exception of a factorization of tiles of size 16 with sub-tiles of 4 for diag(1, …, 1) with one other pivot.
 template <class Error, class Factor>
 std::uint64_t order_of_failure(std::uint64_t at, double pivot, MatrixPart part, Factor&& factor) {
   auto const a = testing::rectangle_of<double>(40, 40, [&](std::uint64_t i, std::uint64_t j) {
@@ -165,7 +165,7 @@ TEST(ExpansionsInFactorizations, TilesThatAreNotLargerRunAsTheyAre) {
   EXPECT_EQ(tasks.inner_tile(), 0) << "the options are those of one call";
 }
 
-// Rates by the order of the tile: full from `full` on, less below.
+// Speeds by tile size: full from `full` on, less below.
 class Rates final : public Estimator {
  public:
   explicit Rates(double full) : m_full(full) {}

@@ -76,7 +76,7 @@ TEST_F(CopyMatrix, RefusesWhatCannotBe) {
   EXPECT_THROW(copy_matrix(*source, other, 1_MiB), InvalidArgument);
   NpySink fitting(io, directory / "D.npy", source->tiling(), ScalarType::Complex128);
   EXPECT_EQ(message_of<InvalidArgument>([&] { copy_matrix(*source, fitting, 4095); }),
-            "a tile of 16 x 16 elements needs 4.0 KiB, more than the 4.0 KiB of memory allowed");
+            "a tile of 16 x 16 elements needs 4.0 KiB, more than the memory limit of 4.0 KiB");
   EXPECT_NO_THROW(copy_matrix(*source, fitting, 4096));
 }
 

@@ -158,7 +158,7 @@ TEST(Generators, WhatIsMalformedIsRefused) {
                                  "laplacian:5:1:-1", "hilbert:5:-1", "hilbert:5:nan"})
     EXPECT_THROW((void)open_generated(name, 4), InvalidArgument) << name;
   EXPECT_EQ(message_of<InvalidArgument>([] { (void)parse_generated("A.h5"); }),
-            "'A.h5' names no generated matrix; there are random:, general:, spd:, hilbert: and laplacian:");
+            "'A.h5' is not a generated matrix; the known ones are random:, general:, spd:, hilbert: and laplacian:");
   EXPECT_THROW((void)open_generated("random:5", 0), InvalidArgument);
   EXPECT_THROW((void)open_generated({.kind = GeneratedMatrix::Kind::Hilbert, .rows = 4, .cols = 5}, 4),
                InvalidArgument);

@@ -58,7 +58,7 @@ TEST_F(MatrixFile, ListsTheDatasetsThereAre) {
   test::write_hdf5(path, {4, 4}, entries(4, 4), {.dataset = "B"}, true);
   EXPECT_EQ(message<InvalidArgument>("A.h5:/C"), path + " has no dataset /C; it has /A, /B");
   EXPECT_EQ(message<InvalidArgument>("A.h5"), path + " holds several matrices: name one of /A, /B after a colon");
-  EXPECT_EQ(message<InvalidArgument>("A.h5:"), "no dataset is named after the colon of " + path + ":");
+  EXPECT_EQ(message<InvalidArgument>("A.h5:"), "there is no dataset name after the colon of " + path + ":");
 }
 
 TEST_F(MatrixFile, MissingUnreadableOrForeign) {
@@ -92,7 +92,7 @@ TEST_F(MatrixFile, TruncatedHdf5) {
 TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
   test::write_hdf5(directory / "i.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_INT});
   EXPECT_EQ(message<DataError>("i.h5"),
-            (directory / "i.h5") + ":/A holds integers of 4 bytes; float and double can be read, real and complex");
+            (directory / "i.h5") + ":/A holds integers of 4 bytes; real and complex float and double can be read");
   test::write_hdf5(directory / "l.h5", {4, 4}, entries(4, 4), {.file_type = H5T_NATIVE_LDOUBLE});
   EXPECT_NE(message<DataError>("l.h5").find("holds floating-point numbers of 16 bytes"), std::string::npos);
   auto const record = [&](char const* first, char const* second, hid_t member) {
@@ -175,7 +175,7 @@ TEST_F(MatrixFile, NpyErrors) {
   EXPECT_EQ(message<DataError>("A.npy"), path + " is truncated: it has 8 bytes, and its header alone has 10");
   test::write_npy(path, 10, 10, entries(10, 10), {.descriptor = "<i8"});
   EXPECT_EQ(message<DataError>("A.npy"),
-            path + " holds elements of type '<i8'; float and double can be read, real and complex");
+            path + " holds elements of type '<i8'; real and complex float and double can be read");
   test::write_npy(path, 10, 10, entries(10, 10), {.version = 9});
   EXPECT_EQ(message<DataError>("A.npy"), path + " has .npy version 9; 1 to 3 can be read");
   auto const header = [](std::string const& dictionary) {
@@ -212,23 +212,23 @@ TEST_F(MatrixFile, TooLargeToBeCounted) {
   write_bytes("A.npy", std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size()) + '\0' + text);
   EXPECT_EQ(message<DataError>("A.npy"),
             (directory / "A.npy") +
-                " has 1073741824 x 1073741824 elements of 16 bytes, more than the 2^63 - 1 bytes that a file can have");
+                " has 1073741824 x 1073741824 elements of 16 bytes, more than the maximum of 2^63 - 1 bytes");
 
   hsize_t const extent = hsize_t{1} << 33U;
   for (hsize_t const chunk : {0, 64}) {
     test::write_hdf5(directory / "A.h5", {extent, extent}, {}, {.chunk = {chunk, chunk}, .skip_writing = true});
     auto const expected =
         (directory / "A.h5") +
-        ":/A has 8589934592 x 8589934592 elements of 8 bytes, more than the 2^63 - 1 bytes that a file "
-        "can have";
+        ":/A has 8589934592 x 8589934592 elements of 8 bytes, more than the maximum of 2^63 - 1 bytes";
     EXPECT_EQ(message<DataError>("A.h5"), expected);
     EXPECT_EQ(list_matrices(directory / "A.h5").others, std::vector{expected});
   }
 
   write_bytes("A.mtx", "%%MatrixMarket matrix coordinate complex general\n2147483647 2147483647 0\n");
-  EXPECT_NE(
-      message_of<DataError>([&] { (void)open_matrix_market(directory / "A.mtx"); }).find("more than the 2^63 - 1"),
-      std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] {
+              (void)open_matrix_market(directory / "A.mtx");
+            }).find("more than the maximum of 2^63 - 1"),
+            std::string::npos);
 }
 
 TEST_F(MatrixFile, AVectorThatIsLongerThanItCanBeIsNotRead) {

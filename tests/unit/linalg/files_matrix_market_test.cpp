@@ -120,11 +120,11 @@ TEST_F(MatrixMarket, WhatIsWrittenIsReadBackInAnyMemory) {
 TEST_F(MatrixMarket, MemoryIsRespected) {
   auto const source = open_generated("general:45x31:4", 8);
   EXPECT_EQ(message_of<InvalidArgument>([&] { write_matrix_market(*source, directory / "G.mtx", 1000); }),
-            "a tile column of 45 x 8 elements needs 24.0 KiB, more than the 1000 B of memory allowed");
+            "a tile column of 45 x 8 elements needs 24.0 KiB, more than the memory limit of 1000 B");
   EXPECT_TRUE(directory.empty());
   EXPECT_EQ(
       message_of<InvalidArgument>([&] { (void)read("%%MatrixMarket matrix array real general\n1 1\n1\n", 2, 1000); }),
-      "a tile of 1 x 1 elements needs 4.0 KiB, more than the 1000 B of memory allowed");
+      "a tile of 1 x 1 elements needs 4.0 KiB, more than the memory limit of 1000 B");
 }
 
 TEST_F(MatrixMarket, HeadersThatCannotBeRead) {
@@ -139,21 +139,21 @@ TEST_F(MatrixMarket, HeadersThatCannotBeRead) {
   EXPECT_EQ(refusal("%%MatrixMarket vector array real general\n"), "1: the file holds a 'vector', not a matrix");
   EXPECT_EQ(refusal(start + "dense real general\n"), "1: the format is 'dense', neither array nor coordinate");
   EXPECT_EQ(refusal(start + "coordinate pattern general\n"),
-            "1: the elements are 'pattern'; real, integer and complex ones can be read");
+            "1: the element type is 'pattern', not real, integer or complex");
   EXPECT_EQ(refusal(start + "array real diagonal\n"),
             "1: the symmetry is 'diagonal', not general, symmetric, skew-symmetric or hermitian");
-  EXPECT_EQ(refusal(start + "array real general\n% only comments\n"), "3: the file ends before its line of sizes");
+  EXPECT_EQ(refusal(start + "array real general\n% only comments\n"), "3: the file ends before its size line");
   for (std::string const rows : {"x", "-2", "2.0", "2147483648", "99999999999999999999"}) {
     EXPECT_EQ(refusal(start + "array real general\n" + rows + " 2\n"),
               "2: the number of rows is '" + rows + "', not a whole number up to 2147483647");
   }
   EXPECT_EQ(refusal(start + "array real general\n2 x\n"),
             "2: the number of columns is 'x', not a whole number up to 2147483647");
-  EXPECT_EQ(refusal(start + "array real general\n2\n"), "2: the line of sizes has no number of columns");
-  EXPECT_EQ(refusal(start + "array real general\n2 2 2\n"), "2: the line of sizes '2 2 2' has more than 2 numbers");
-  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the line of sizes has no number of entries");
+  EXPECT_EQ(refusal(start + "array real general\n2\n"), "2: the size line has no number of columns");
+  EXPECT_EQ(refusal(start + "array real general\n2 2 2\n"), "2: the size line '2 2 2' has more than 2 numbers");
+  EXPECT_EQ(refusal(start + "coordinate real general\n2 2\n"), "2: the size line has no number of entries");
   EXPECT_EQ(refusal(start + "coordinate real general\n2 2 2 2\n"),
-            "2: the line of sizes '2 2 2 2' has more than 3 numbers");
+            "2: the size line '2 2 2 2' has more than 3 numbers");
   EXPECT_EQ(refusal(start + "array real general\n0 2\n"), "2: the matrix is empty: it has 0 x 2 elements");
   EXPECT_EQ(refusal(start + "array real symmetric\n2 3\n"), "2: a matrix that is symmetric is square, not 2 x 3");
 }
@@ -176,7 +176,7 @@ TEST_F(MatrixMarket, EntriesThatCannotBeRead) {
     EXPECT_EQ(refusal(list + "1 2 x\n", memory), "4: '1 2 x' is not an entry of this matrix");
   }
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n"),
-            "3: entry (1, 2) is above the diagonal, where the file holds the lower triangle");
+            "3: entry (1, 2) is above the diagonal, but the file holds the lower triangle");
   EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n"),
             "3: entry (2, 2) is on the diagonal of a skew-symmetric matrix");
   EXPECT_EQ(refusal(array + std::string(5000, '1') + "\n"), "3: the line is longer than 4096 characters");

@@ -20,7 +20,7 @@ using test::entries;
 using test::Hdf5Layout;
 using test::message_of;
 
-// Reads every tile, all at once, and compares. Nothing but the matrix is read, and nothing but the tile is written.
+// Reads every tile concurrently, and compares. Only the matrix is read, and only the tile is written.
 template <class T>
 void expect_all_tiles(std::string const& spec, std::uint64_t tile, std::uint64_t rows, std::uint64_t cols) {
   auto const info = open_matrix_file(spec);
@@ -185,7 +185,7 @@ TEST_F(MatrixSourceTest, ChunksOfAMatrixSmallerThanATile) {
   expect_all_tiles<double>(path, 16, 5, 90);
 }
 
-// Tall, wide and one-column matrices in both orders of a file: tiles hold what belongs to the matrix, in rows.
+// Tall, wide and one-column matrices in both storage orders: tiles hold their part of the matrix, row-major.
 TEST_F(MatrixSourceTest, TilesOfNarrowMatricesAreAsLargeAsTheyAre) {
   for (auto const& [rows, cols] : {std::pair<hsize_t, hsize_t>{200, 1}, {200, 3}, {1, 200}, {3, 200}, {130, 70}}) {
     test::write_hdf5(directory / "A.h5", {rows, cols}, entries(rows, cols));

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrices by the names that the programs take.
+// Matrices by the names that the programs accept.
 #include <gmock/gmock.h>
 
 #include "unit/linalg/api.hpp"
@@ -62,7 +62,7 @@ TEST(GeneratedNames, ThatCannotBeAreRefused) {
   EXPECT_THAT(refused("general:0"), HasSubstr("malformed input 'general:0'"));
   EXPECT_EQ(refused("random:64", {}, "/A"), "random:64 is generated: it has no datasets such as /A");
   EXPECT_EQ(refused("general:40x50:1", {.part = MatrixPart::Lower}),
-            "general:40x50:1 is not square, and a triangle of it was asked for: it is 40 x 50");
+            "general:40x50:1 is not square, so it has no triangle: it is 40 x 50");
   EXPECT_THAT(refused("random:64", {.tile = 0}), HasSubstr("tile size must be at least 1"));
   EXPECT_THAT(refused("unknown:64"), HasSubstr("cannot open")) << "the name of a file";
 }

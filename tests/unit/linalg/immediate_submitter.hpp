@@ -18,8 +18,8 @@
 
 namespace granary::testing {
 
-/// Runs device kernels on the host's execution space, which they are compiled for where Kokkos drives no device: then
-/// vendor libraries aside they do what they do on devices.
+/// Runs device kernels on the host's execution space, for which they are compiled if Kokkos has no device backend:
+/// except for vendor libraries they do the same as on devices.
 class HostLane {
  public:
   explicit HostLane(Bytes workspace) : m_workspace(workspace / sizeof(Aligned)) {}
@@ -45,9 +45,8 @@ class HostLane {
   std::vector<Aligned> m_workspace;
 };
 
-/// Records what is submitted, and runs each task at once unless told not to: the slow reference of an engine. Every
-/// datum is a block of memory of its own, or the one that it was bound to, and must have been written before it is
-/// read.
+/// Records submissions, and runs each task immediately unless told not to: the slow reference of an engine. Every datum
+/// is a separate block of memory, or the memory to which it was bound, and must be written before it is read.
 class ImmediateSubmitter final : public Submitter {
  public:
   struct Recorded {
@@ -61,10 +60,10 @@ class ImmediateSubmitter final : public Submitter {
     if (lane_workspace > 0) m_lane.emplace(lane_workspace);
   }
 
-  /// Of submitters that are made from now on: with 0 tasks run as on hosts, with more as on a device whose lanes have
-  /// so large a workspace, where their codelets have kernels for that.
+  /// For submitters created from now on: with 0 tasks run as on hosts, otherwise as on a device whose lanes have a
+  /// workspace of this size, if their codelets have kernels for that.
   static inline Bytes lane_workspace = std::getenv("GRANARY_TEST_DEVICE_KERNELS") != nullptr ? Bytes{1} << 20 : 0;
-  /// Tasks that ran as on a device.
+  /// Number of tasks that ran as on a device.
   static inline std::uint64_t device_tasks = 0;
 
   CodeletId add_codelet(Codelet codelet) override {
@@ -102,7 +101,7 @@ class ImmediateSubmitter final : public Submitter {
   std::vector<DataDescription> data;
   std::vector<DataId> released;
   std::vector<Recorded> tasks;
-  bool expands = false;           ///< tasks run as inner graphs where they may
+  bool expands = false;           ///< tasks run as inner graphs if possible
   std::uint64_t inner_tasks = 0;  ///< that ran
 
  private:

@@ -13,7 +13,7 @@
 #include "unit/linalg/exact.hpp"
 #include "unit/linalg/placed_matrix.hpp"
 
-/// What the tests of LU factorizations share.
+/// Common parts of the tests of LU factorizations.
 namespace granary::testing {
 
 /// LAPACK's factors, its row exchanges from 0, and its INFO.
@@ -31,7 +31,7 @@ struct LapackLu {
   }
 };
 
-/// A with rows exchanged, [i] being the row that row i is exchanged with.
+/// A with rows exchanged; [i] is the row that row i is exchanged with.
 template <class T, class Pivots>
 [[nodiscard]] Rectangle<T> exchange(Rectangle<T> a, Pivots const& pivots, std::uint64_t count, bool back = false) {
   for (std::uint64_t step = 0; step < count; ++step) {
@@ -58,12 +58,12 @@ template <class T>
   return largest_difference(a, Rectangle<T>(a.rows, a.cols));
 }
 
-/// The data of the growth, on a submitter that runs tasks at once.
+/// The data of the growth, on a submitter that runs tasks immediately.
 [[nodiscard]] inline GrowthData bind_growth(ImmediateSubmitter& submitter, TileMaxima& maxima) {
   return maxima.bind([&](char const* name, double& number) { return submitter.bind(name, sizeof(double), &number); });
 }
 
-/// max |P A - L U|, which lu_bound limits; infinite where an element is not a number.
+/// max |P A - L U|, which lu_bound limits; infinite if an element is NaN.
 template <class T, class Pivots>
 [[nodiscard]] double lu_residual(Rectangle<T> const& a, Rectangle<T> const& factors, Pivots const& pivots) {
   auto const product = multiply(unit_lower(factors), upper(factors));
@@ -86,7 +86,7 @@ template <class T, class Pivots>
   return data;
 }
 
-/// getrf, run at once.
+/// getrf, run immediately.
 template <class T>
 struct TiledLu {
   Rectangle<T> factors;

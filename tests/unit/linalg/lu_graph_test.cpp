@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What LU factorizations submit: tasks, accesses, flops, priorities.
+// The tasks, accesses, flops and priorities that LU factorizations submit.
 #include <granary/core/model/bottom_level_scope.hpp>
 
 #include <set>
@@ -41,7 +41,7 @@ TEST(LuGraph, WithoutPivotingHasTheTasksOfItsFormula) {
   }
 }
 
-// Measuring the growth takes no tasks of its own, and makes none wait.
+// Measuring the growth needs no extra tasks, and delays none.
 TEST(LuGraph, WithoutPivotingMeasuresTheGrowthInTheTasksThatChangeTiles) {
   for (auto const order : {FactorOrder::RightLooking, FactorOrder::LeftLooking}) {
     auto const grid = square_grid(24, 8);
@@ -121,7 +121,7 @@ TEST(LuGraph, WithPivotingPlaysATournamentInTallPanels) {
                                   "trsm_ru A(0, 0) *A(4, 0)",
                                   "trsm_ru A(0, 0) *A(5, 0)",
                               }));
-  // All workspaces and winners are given back.
+  // All workspaces and winners are released.
   EXPECT_EQ(submitter.released.size(), 12U);
 }
 
@@ -159,7 +159,7 @@ TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {
   }
 }
 
-// Believes the four times, whatever the sizes.
+// An estimator with the four times, for any size.
 class FixedTimes final : public Estimator {
  public:
   FixedTimes(ImmediateSubmitter const& submitter, LuTimes const& times) : m_submitter(submitter), m_times(times) {}

@@ -16,7 +16,7 @@ template <class T>
 class LuKernels : public ::testing::Test {};
 TYPED_TEST_SUITE(LuKernels, testing::Scalars);
 
-// A copy of a matrix in memory of its own, in a layout, and its values.
+// A copy of a matrix in its own memory, in a layout, and its values.
 template <class T>
 struct Placed {
   Rectangle<T> memory;

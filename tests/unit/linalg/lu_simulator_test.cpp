@@ -67,7 +67,7 @@ TEST(LuOnTheSimulator, RunsUnchangedOutOfCore) {
   }
 }
 
-// Equal devices whose memories hold half of the matrix together.
+// Equal devices whose memories together hold half of the matrix.
 Machine host_and_devices(std::uint32_t devices, Bytes memory) {
   Machine machine;
   machine.add_node({.name = "host"});
@@ -81,7 +81,7 @@ Machine host_and_devices(std::uint32_t devices, Bytes memory) {
   return machine;
 }
 
-// Each device's part of the time that all of them compute.
+// Each device's share of the total computing time.
 std::vector<double> shares(SimulationReport const& report) {
   double all = 0;
   for (auto const& worker : report.workers) all += seconds(worker.busy);

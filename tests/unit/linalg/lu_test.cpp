@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LU factorizations and solves, run at once, against LAPACK and their definitions.
+// LU factorizations and solves, run immediately, compared with LAPACK and their definitions.
 #include <granary/core/base/error.hpp>
 
 #include <cmath>
@@ -260,7 +260,7 @@ TEST(LuGrowth, IsMeasuredOnTheValuesBeforeAndAfter) {
   }
 }
 
-// By the tasks that change a tile, and by tasks of their own.
+// Measured by the tasks that change a tile, and by separate tasks.
 TYPED_TEST(Lu, GrowthWithoutPivotingIsMeasuredOnTheValuesBeforeAndAfter) {
   using T = TypeParam;
   for (auto const& [rows, cols] : testing::every_extents) {

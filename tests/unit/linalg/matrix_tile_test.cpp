@@ -81,7 +81,7 @@ void for_each_tile(FileMatrix<T> const& matrix, Function const& function) {
 template <class T>
 class MatrixTiles : public Files {
  protected:
-  // Room for that many tiles on every node; with devices those alone work.
+  // Memory for that many tiles on every node; with devices only these work.
   static RuntimeOptions limit(std::uint64_t tiles, std::string const& devices = "none") {
     bool const cores = devices == "none";
     auto const bytes = tiles * tile * tile * sizeof(T);

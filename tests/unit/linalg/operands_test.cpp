@@ -16,7 +16,7 @@ namespace {
 using testing::ImmediateSubmitter;
 using Complex = Kokkos::complex<double>;
 
-// What algorithms refuse, before they emit a task.
+// Refusals of algorithms, before they emit a task.
 class RefusedOperands : public ::testing::Test {
  protected:
   TiledMatrix<double> matrix(std::uint64_t rows, std::uint64_t cols, MatrixPart part = MatrixPart::All,
@@ -84,8 +84,7 @@ TEST_F(RefusedOperands, TrianglesThatAreNotStored) {
                  [&](auto& tasks) { trsm(tasks, Side::Right, Uplo::Lower, Op::NoTrans, Diag::Unit, 1.0, upper, all); });
   expect_refused("trmm needs all of B",
                  [&](auto& tasks) { trmm(tasks, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, 1.0, all, upper); });
-  expect_refused("potrs needs a factor of which one triangle is stored",
-                 [&](auto& tasks) { potrs(tasks, all, other); });
+  expect_refused("potrs needs a factor with one stored triangle", [&](auto& tasks) { potrs(tasks, all, other); });
 }
 
 TEST_F(RefusedOperands, OutputsThatAreInputs) {

@@ -13,7 +13,7 @@ namespace {
 using detail::PanelExchanges;
 using Rows = std::vector<std::int64_t>;
 
-// What the exchanges one by one make of the rows 0, 1, ...
+// Applies the exchanges one by one to the rows 0, 1, ...
 Rows in_turn(std::int64_t rows, std::int64_t first, std::span<std::int64_t const> pivots) {
   Rows result(static_cast<std::size_t>(rows));
   std::iota(result.begin(), result.end(), 0);
@@ -23,7 +23,7 @@ Rows in_turn(std::int64_t rows, std::int64_t first, std::span<std::int64_t const
   return result;
 }
 
-// What disjoint exchanges and a permutation of the slots make of them.
+// Applies the disjoint exchanges and then the permutation of the slots to them.
 Rows at_once(std::int64_t rows, std::int64_t first, std::int64_t slots, PanelExchanges const& exchanges) {
   Rows result(static_cast<std::size_t>(rows));
   std::iota(result.begin(), result.end(), 0);
@@ -52,10 +52,10 @@ TEST(PanelExchanges, AreWhatTheExchangesInTurnAre) {
   std::vector<Rows> const cases{
       {0, 1, 2, 3},  // none
       {1, 2, 3, 3},  // a cycle among the slots
-      {6, 6, 6, 6},  // one lower row again and again
+      {6, 6, 6, 6},  // one lower row repeatedly
       {7, 6, 5, 4},  // four different ones
       {3, 3, 6, 6},  // both
-      {6, 3, 6, 3},  // a row that comes back
+      {6, 3, 6, 3},  // a row that returns
       {2, 7, 7, 4},
   };
   for (auto const& pivots : cases) {

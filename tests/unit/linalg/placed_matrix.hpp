@@ -8,7 +8,7 @@
 
 namespace granary::testing {
 
-/// A matrix as an algorithm finds it: column-major in place with padding, or in row-major tiles of its own.
+/// A matrix in the forms that algorithms accept: column-major in place with padding, or in separate row-major tiles.
 template <class T>
 class PlacedMatrix {
  public:
@@ -45,7 +45,7 @@ inline constexpr Diag every_diag[] = {Diag::NonUnit, Diag::Unit};
 template <class T>
 inline constexpr RealOf<T> not_a_number = std::numeric_limits<RealOf<T>>::quiet_NaN();
 
-/// The triangle, and NaN where nobody may read: in the other one, and on the diagonal where it is Unit.
+/// The triangle, and NaN where reading is forbidden: in the other one, and on the diagonal if it is Unit.
 template <class T>
 [[nodiscard]] Rectangle<T> guarded_triangle(Uplo uplo, Diag diag, Rectangle<T> const& a) {
   return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
@@ -54,7 +54,7 @@ template <class T>
   });
 }
 
-/// Flops of all tasks that were submitted.
+/// Flops of all submitted tasks.
 [[nodiscard]] inline double total_flops(ImmediateSubmitter const& submitter) {
   double sum = 0;
   for (auto const& task : submitter.tasks) sum += task.flops;

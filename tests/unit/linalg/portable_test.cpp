@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The portable factorizations beside LAPACK's, on the host.
+// The portable factorizations compared with LAPACK's, on the host.
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/kernels/blas.hpp>
@@ -147,7 +147,7 @@ TYPED_TEST(Portable, GetrfTakesRowMajorViews) {
   EXPECT_EQ(largest_difference(computed, expected), 0);
 }
 
-// Where the pivots are the largest entries below them, LAPACK exchanges nothing.
+// If the pivots are the largest entries of their columns, LAPACK exchanges nothing.
 TYPED_TEST(Portable, GetrfWithoutPivotingEqualsLapackWhereItExchangesNothing) {
   using T = TypeParam;
   for (auto const& [m, n] : {std::pair{1, 1}, {7, 5}, {5, 7}, {33, 90}, {90, 33}, {100, 100}}) {

@@ -14,7 +14,7 @@
 
 #include "unit/linalg/immediate_submitter.hpp"
 
-/// Rectangular matrices of the four scalars, and the operations of linear algebra on them as their definitions say.
+/// Rectangular matrices of the four scalars, and the operations of linear algebra on them by definition.
 namespace granary::testing {
 
 /// A column-major matrix with leading dimension ld, at least the rows.
@@ -31,7 +31,7 @@ struct Rectangle {
   T const& operator()(std::uint64_t i, std::uint64_t j) const { return elements[i + j * ld]; }
 };
 
-/// Double precision, real or complex as T is: what the definitions sum in.
+/// Double precision, real or complex like T: the type of sums in the definitions.
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
@@ -100,12 +100,12 @@ template <class T>
   });
 }
 
-/// Whether element (i, j) is in the triangle or on the diagonal.
+/// True if element (i, j) is in the triangle or on the diagonal.
 [[nodiscard]] constexpr bool in_triangle(Uplo uplo, std::uint64_t i, std::uint64_t j) {
   return uplo == Uplo::Lower ? i >= j : i <= j;
 }
 
-/// The triangle, zeros elsewhere; ones on the diagonal where it is Unit.
+/// The triangle, zeros elsewhere; ones on the diagonal if it is Unit.
 template <class T>
 [[nodiscard]] Rectangle<T> triangle_of(Uplo uplo, Diag diag, Rectangle<T> const& a) {
   return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
@@ -114,8 +114,7 @@ template <class T>
   });
 }
 
-/// The Hermitian matrix (symmetric where T is real) of which that triangle is stored; imaginary parts on the diagonal
-/// do not count.
+/// The Hermitian matrix (symmetric if T is real) stored in that triangle; imaginary parts on the diagonal do not count.
 template <class T>
 [[nodiscard]] Rectangle<T> hermitian_of(Uplo uplo, Rectangle<T> const& a) {
   return rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
@@ -124,7 +123,7 @@ template <class T>
   });
 }
 
-/// alpha A B + beta C; C is not read where beta is 0.
+/// alpha A B + beta C; C is not read if beta is 0.
 template <class T>
 [[nodiscard]] Rectangle<T> multiply_add(T alpha, Rectangle<T> const& a, Rectangle<T> const& b, T beta,
                                         Rectangle<T> const& c) {
@@ -141,7 +140,7 @@ template <class T>
   return multiply_add(T(1), a, b, T(0), Rectangle<T>(a.rows, b.cols));
 }
 
-/// A Hermitian positive definite matrix of condition below 4, symmetric where T is real.
+/// A Hermitian positive definite matrix of condition below 4, symmetric if T is real.
 template <class T>
 [[nodiscard]] Rectangle<T> random_positive_definite(std::uint64_t n, std::uint64_t seed = 1) {
   auto const a = hermitian_of(Uplo::Lower, random_rectangle<T>(n, n, seed));
@@ -149,7 +148,7 @@ template <class T>
       n, n, [&](std::uint64_t i, std::uint64_t j) { return i == j ? T(static_cast<RealOf<T>>(3 * n)) : a(i, j); });
 }
 
-/// The largest |a_ij - b_ij|; infinite where one is not a number.
+/// The largest |a_ij - b_ij|; infinite if one is NaN.
 template <class T>
 [[nodiscard]] double largest_difference(Rectangle<T> const& a, Rectangle<T> const& b) {
   double largest = 0;
@@ -173,7 +172,7 @@ template <class T>
           }};
 }
 
-/// A copy of A in tiles of make_temporary_matrix's form (row-major, without gaps), bound to a submitter.
+/// A copy of A in tiles like those of make_temporary_matrix (row-major, without gaps), bound to a submitter.
 template <class T>
 class RowMajorTiles {
  public:
@@ -195,7 +194,7 @@ class RowMajorTiles {
   }
 
  private:
-  // Tile rows lie one after the other, and in them the tiles.
+  // Tile rows are consecutive, and so are the tiles in them.
   [[nodiscard]] std::size_t place(std::uint64_t i, std::uint64_t j) const {
     auto const b = m_grid.tile;
     auto const rows = m_grid.rows_in(i / b);

@@ -17,7 +17,7 @@ using testing::ImmediateSubmitter;
 using testing::Rectangle;
 using testing::RowMajorTiles;
 
-/// A submitter whose residual is wanted: submit(tasks, results) emits the tasks.
+/// Runs a residual on a submitter: submit(tasks, results) emits the tasks.
 template <class T>
 class ResidualRun {
  public:
@@ -41,7 +41,7 @@ class ResidualRun {
   }
 };
 
-// Of A in one file's layout and the factor in another's.
+// A has the layout of one file, the factor that of another.
 template <class T>
 double tiled_cholesky(Uplo uplo, Rectangle<T> a, Rectangle<T> const& factor, std::uint64_t tile, Bytes memory,
                       MatrixPart part_of_a) {

@@ -16,7 +16,7 @@ namespace {
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 constexpr int n = 96;
 
-// 4 on the diagonal, slowly: a factorization that does not wait finds zeros there.
+// Writes 4 to the diagonal slowly: a factorization that does not wait reads zeros there.
 struct FillSlowly {
   static constexpr bool launches_kokkos_kernels = false;
   template <class Exec, class A>

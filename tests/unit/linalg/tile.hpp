@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-/// Tiles that own their entries, and what the kernels are defined to do with them.
+/// Tiles that own their entries, and the definitions of the kernels on them.
 namespace granary::testing {
 
 inline constexpr Uplo uplos[] = {Uplo::Lower, Uplo::Upper};
@@ -21,7 +21,7 @@ inline constexpr Op ops[] = {Op::NoTrans, Op::Trans, Op::ConjTrans};
 inline constexpr Diag diags[] = {Diag::NonUnit, Diag::Unit};
 inline constexpr Layout layouts[] = {Layout::ColumnMajor, Layout::RowMajor};
 
-/// Double precision, real or complex as T is: what the definitions sum in.
+/// Double precision, real or complex like T: the type of sums in the definitions.
 template <class T>
 using Exact = std::conditional_t<is_complex<T>, Kokkos::complex<double>, double>;
 
@@ -34,7 +34,7 @@ template <class T>
   }
 }
 
-/// re + i im, or re where T is real.
+/// re + i im, or re if T is real.
 template <class T>
 [[nodiscard]] T scalar(double re, double im) {
   using R = RealOf<T>;
@@ -45,7 +45,7 @@ template <class T>
   }
 }
 
-/// The entries between the columns (rows) hold a sentinel that no kernel may touch.
+/// The entries between the columns (rows) hold a sentinel that kernels must not change.
 template <class T>
 class Tile {
  public:
@@ -74,7 +74,7 @@ class Tile {
     return *this;
   }
 
-  /// Entry (i, j) becomes values(i, j).
+  /// Sets entry (i, j) to values(i, j).
   template <class Values>
   Tile& assign(Values const& values) {
     for_each([&](int i, int j, T& a) { a = values(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(j)); });
@@ -88,7 +88,7 @@ class Tile {
     }
   }
 
-  /// Whether the padding still holds the sentinel.
+  /// True if the padding still holds the sentinel.
   [[nodiscard]] bool padding_untouched() {
     std::vector<T> rest = m_entries;
     for_each([&](int, int, T& a) { rest[static_cast<std::size_t>(&a - m_entries.data())] = sentinel(); });
@@ -119,21 +119,21 @@ template <class T>
   return in_triangle(uplo, op == Op::NoTrans ? i : j, op == Op::NoTrans ? j : i) ? entry(op, a, i, j) : Exact<T>(0);
 }
 
-/// A(i, j) of the Hermitian matrix (symmetric where T is real) of which that triangle is stored.
+/// A(i, j) of the Hermitian matrix (symmetric if T is real) stored in that triangle.
 template <class T>
 [[nodiscard]] Exact<T> hermitian_entry(Uplo uplo, Tile<T>& a, int i, int j) {
   if (i == j) return Exact<T>(real_part(exact(a(i, i))));
   return in_triangle(uplo, i, j) ? exact(a(i, j)) : conjugate(exact(a(j, i)));
 }
 
-/// |value - expected|; infinite if one is not a number.
+/// |value - expected|; infinite if one is NaN.
 template <class T>
 [[nodiscard]] double error_of(T const& value, Exact<T> const& expected) {
   double const error = modulus(Exact<T>(exact(value) - expected));
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 
-/// The largest error of all entries, where expected is given (i, j).
+/// The largest error of all entries; `expected` is called with (i, j).
 template <class T, class Expected>
 [[nodiscard]] double largest_error(Tile<T>& actual, Expected const& expected) {
   double largest = 0;
@@ -141,7 +141,7 @@ template <class T, class Expected>
   return largest;
 }
 
-/// The largest error in one triangle; infinite if an entry outside it has not stayed as it was.
+/// The largest error in one triangle; infinite if an entry outside it has changed.
 template <class T, class Expected>
 [[nodiscard]] double largest_error(Uplo uplo, Tile<T>& actual, Tile<T>& before, Expected const& expected) {
   double largest = 0;

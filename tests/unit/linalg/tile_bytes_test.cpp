@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles cost what they hold: under the memory limit, on their way from and to files, and on devices.
+// Tiles need only the memory of their elements: under the memory limit, in transfers from and to files, and on devices.
 #include <granary/linalg/files/copy_matrix.hpp>
 #include <granary/linalg/files/npy_sink.hpp>
 
@@ -14,7 +14,7 @@ using namespace testing;
 
 constexpr std::uint64_t tile = 64;
 
-// What the planner makes of a size.
+// The bytes that the planner allocates for a size.
 Bytes rounded(std::uint64_t elements) { return round_up(elements * sizeof(double), io_alignment); }
 
 struct Negate {
@@ -70,7 +70,7 @@ TEST_F(TileBytes, OfFilesAreReadAndWrittenOnceInTheMemoryOfOneTile) {
   }
 }
 
-// Runs `work` under the limit that it needs, and sees that less is refused.
+// Runs `work` with the limit that it needs, and checks that a smaller one is refused.
 template <class Work>
 void expect_least(Bytes least, Work&& work) {
   work(least);
@@ -80,7 +80,7 @@ void expect_least(Bytes least, Work&& work) {
 TEST_F(TileBytes, OfACholeskyFactorizationAreThoseOfItsLargestTask) {
   auto const a = random_positive_definite<double>(100);
   write("A.h5", a, tile);
-  // The solve with the first tile, of the one at the edge.
+  // The solve with the first tile, for the one at the edge.
   expect_least(rounded(64 * 64) + rounded(36 * 64), [&](Bytes limit) {
     Runtime runtime({.workers = 2, .host_memory = limit, .models = models_off});
     auto matrix = open_matrix<double>(runtime, file("A.h5"), "",
@@ -118,7 +118,7 @@ TEST_F(TileBytes, OfATallPanelWithPivotingAreThoseOfItsLeaf) {
   auto const a = random_rectangle<double>(rows, cols);
   write("A.h5", a, tile);
   Pivots pivots({rows, cols, tile});
-  // The first matches: two tiles, room for their rows, and the winners with their numbers.
+  // The first round: two tiles, memory for their rows, and the winners with their numbers.
   auto const leaf = 2 * rounded(tile * cols) + rounded(2 * tile * cols) + rounded(cols + cols * cols);
   expect_least(leaf, [&](Bytes limit) {
     Runtime runtime({.workers = 2, .host_memory = limit, .models = models_off});

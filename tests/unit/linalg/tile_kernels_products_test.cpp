@@ -35,7 +35,7 @@ class TileProducts : public ::testing::Test {
 using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(TileProducts, Scalars);
 
-// NaN where beta is 0: what C held counts for nothing then.
+// NaN if beta is 0: the old values of C must not count.
 template <class T>
 void fill_output(Tile<T>& c, T beta) {
   c.fill_random(3);
@@ -98,7 +98,7 @@ TYPED_TEST(TileProducts, GemmWithZeroSizes) {
   }
 }
 
-// SYRK (Trans) or HERK (ConjTrans) on one triangle; the other one stays.
+// SYRK (Trans) or HERK (ConjTrans) on one triangle; the other one does not change.
 template <class T, class Real, class Kernel>
 void check_rank_update(Op adjoint, int n, int k, Real beta, Layout layout_a, Layout layout_c, Kernel const& kernel) {
   auto const alpha = scalar<Real>(-1.5, 0.25);
@@ -195,7 +195,7 @@ TYPED_TEST(TileProducts, HemmEqualsItsDefinition) {
   }
 }
 
-// Of a Hermitian operand neither the other triangle counts nor the imaginary parts of the diagonal.
+// Neither the other triangle of a Hermitian operand nor the imaginary parts of its diagonal count.
 TYPED_TEST(TileProducts, HemmReadsOneTriangle) {
   using T = TypeParam;
   T const nan(std::numeric_limits<RealOf<T>>::quiet_NaN());

@@ -38,7 +38,7 @@ class TileTriangles : public ::testing::Test {
 using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(TileTriangles, Scalars);
 
-// Calls check(uplo, op, diag) for all of them.
+// Calls check(uplo, op, diag) for all combinations.
 template <class Check>
 void for_all_flags(Check const& check) {
   for (Uplo uplo : uplos) {
@@ -60,7 +60,7 @@ template <class T>
   return sum;
 }
 
-// Exact to solve with. The other triangle of A, and its diagonal where that is Unit, are not looked at.
+// Solves with it are exact. The other triangle of A, and its diagonal if that is Unit, are not read.
 template <class T>
 [[nodiscard]] Tile<T> triangle(Uplo uplo, Diag diag, int order, Layout layout) {
   Tile<T> a(order, order, layout);
@@ -173,8 +173,8 @@ template <class T, class Grade>
   return worst / (0.5 * static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()));
 }
 
-// Roundings in a sum of n products, whatever its order: four for an operation of complex numbers, and some for a
-// division by way of the reciprocal and for the scaling.
+// Roundings in a sum of n products, in any order: four per complex operation, and some for a division by reciprocal and
+// for the scaling.
 template <class T>
 [[nodiscard]] constexpr double roundings(int n) {
   return (is_complex<T> ? 4 : 1) * n + 10;
@@ -235,7 +235,7 @@ TYPED_TEST(TileTriangles, PotrfNamesTheLeadingMinor) {
   }
 }
 
-// As LAPACK does; the BLAS' own potrf may go on.
+// As LAPACK does; the BLAS' own potrf may continue.
 TYPED_TEST(TileTriangles, PotrfNamesAPivotThatIsNotANumber) {
   using T = TypeParam;
   T const nan(std::numeric_limits<RealOf<T>>::quiet_NaN());

@@ -41,7 +41,7 @@ TEST(ViewForm, TheStrideOfAnExtentOfOneSaysNothing) {
 TEST(ViewForm, RefusesWithTheNameTheExtentsAndTheStrides) {
   EXPECT_EQ(refusal({0, 5, 2}, 1, 4), "the View 'v' of 0 x 5 is empty");
   EXPECT_EQ(refusal({5, 0, 2}, 1, 4), "the View 'v' of 5 x 0 is empty");
-  EXPECT_EQ(refusal({4, 5, 0}, 1, 4), "a tile size of 0 was asked for the View 'v' of 4 x 5; the least is 1");
+  EXPECT_EQ(refusal({4, 5, 0}, 1, 4), "the tile size of the View 'v' of 4 x 5 must be at least 1, not 0");
   EXPECT_EQ(refusal({4, 5, 2}, 2, 8), "the View 'v' of 4 x 5 has strides 2 and 8: one of them must be 1");
   EXPECT_EQ(refusal({4, 5, 2}, 1, 3), "the View 'v' of 4 x 5 has strides 1 and 3: its elements overlap");
   EXPECT_EQ(refusal({4, 5, 2}, 1, 1), "the View 'v' of 4 x 5 has strides 1 and 1: its elements overlap");

@@ -47,8 +47,8 @@ TEST(TaskGraph, ForgetsAnUnusedDatum) {
   EXPECT_EQ(graph.add(list({read(3)})).predecessors, 0U);
 }
 
-// The slow reference: a task waits for every earlier unfinished task with which it has a datum in common that either
-// writes, directly or through tasks between.
+// The slow reference: a task waits for every earlier unfinished task that shares a datum which either of them writes,
+// directly or through tasks between.
 class Reference {
  public:
   void add(AccessList const& accesses) {

@@ -30,7 +30,7 @@ bool equal(AlignedMemory const& a, AlignedMemory const& b) {
   return std::equal(a.data(), a.data() + a.size(), b.data());
 }
 
-// What both engines promise.
+// Contract of both engines.
 class AsyncFileIoContract : public ::testing::TestWithParam<IoEngine> {
  protected:
   void SetUp() override {
@@ -224,7 +224,7 @@ TEST(AsyncFileIo, RefusesOptionsOutOfRange) {
   EXPECT_THROW((void)make_async_file_io({.piece_bytes = 0}), InvalidArgument);
 }
 
-// An engine whose kernel is a script: every piece gets the next results.
+// An engine with a scripted kernel: every piece gets the next results.
 class ScriptedIo final : public AsyncFileIo {
  public:
   explicit ScriptedIo(IoOptions const& options) : AsyncFileIo(options) {}
@@ -238,7 +238,7 @@ class ScriptedIo final : public AsyncFileIo {
     bool operator==(Call const&) const = default;
   };
 
-  // Performs everything that was submitted; results beyond the script are full transfers.
+  // Performs all submitted pieces; results beyond the script are full transfers.
   std::vector<Call> play(std::vector<std::int64_t> const& script) {
     std::vector<Call> calls;
     Finished finished;

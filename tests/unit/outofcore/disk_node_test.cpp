@@ -60,7 +60,7 @@ TEST(DiskNode, FirstValuesThatGoToScratchAtTheSameTimeGoToOne) {
     std::barrier both(2);
     std::atomic<int> opened = 0;
     DiskNode node([&] {
-      if (++opened <= 2) both.arrive_and_wait();  // each before the other has one
+      if (++opened <= 2) both.arrive_and_wait();  // each before the other has opened one
       return std::make_unique<MemoryStorage>();
     });
     {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a failure takes along and what it leaves alone, clause by clause.
+// The consequences of a failure, and what it does not affect, rule by rule.
 #include "hand.hpp"
 
 #include <granary/core/base/error.hpp>
@@ -104,7 +104,7 @@ TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
   DataId const a = hand.temporary("result", 10);
   TaskId const broken = hand.submit({write(a)});
   hand.fail(broken);
-  // The submitting loop need not know yet: such a task is cancelled.
+  // The submitting loop may not know yet: such a task is cancelled.
   hand.submit({read(a)});
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 1U);
   hand.planner.take_failures();
@@ -184,7 +184,7 @@ TEST(Failures, OfTheTaskThatWasToWriteADatumAgainLeaveItAsItWas) {
   }
 }
 
-// An id that was given up names another datum, which no failure concerns.
+// A released id names another datum, which the failure does not concern.
 TEST(Failures, DoNotConcernADatumThatGotAnIdAnew) {
   Hand hand(disk_and_host(1000));
   DataId const a = hand.temporary("a", 10);
@@ -318,9 +318,9 @@ TEST(Failures, OfAnEvictionCancelWhatIsSubmittedSinceAndFindsNoRoom) {
   EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
 }
 
-/// A disk, a host with a worker, a device with a worker; data go up to the device one at a time. A task on the device
-/// that reads three data fails by the first; the last then stands on the host, and its copy to the device is in the
-/// link's queue.
+/// A disk, a host with a worker, a device with a worker; data are copied to the device one at a time. A task on the
+/// device that reads three data fails because of the first; the last is then on the host, and its copy to the device is
+/// in the link's queue.
 struct FailedFetchOfThree {
   FailedFetchOfThree() : hand(machine(), {.depth = 4, .write_back_early = false}) {
     on_host = hand.planner.add_codelet({.name = "on_host", .kernels = {no_kernel, nullptr}});
@@ -387,7 +387,7 @@ TEST(Failures, OfAFetchDoNotKeepAReleasedValueFromGoingHome) {
   played.submit(played.on_host, {read(input), read(result)});
   ASSERT_EQ(hand.copies.size(), 2U);
   hand.release(result);
-  hand.fail_copy();  // of the input: the task fails, and what it fetches would be halfway home
+  hand.fail_copy();  // of the input: the task fails while its other data are in transfer
   hand.fail_copy();
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(result), 1U);

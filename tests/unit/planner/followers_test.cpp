@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that are issued behind the one that they wait for, on a device lane.
+// Tasks that are issued behind their predecessor on a device lane.
 #include "hand.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ struct OnTheDevice : Hand {
   DataId a = temporary("a", 100);
   DataId b = temporary("b", 100);
 
-  /// Three tasks, each of which reads what the one before writes; nothing but the first is ready.
+  /// Three tasks, each of which reads the result of the previous one; only the first is ready.
   Chain chain() {
     TaskId const before = submit({});
     Chain const made{submit({read_write(a)}), submit({read(a), read_write(b)}), submit({read_write(b)})};
@@ -67,7 +67,7 @@ TEST(Followers, AreFoundWhenTheyAreSubmitted) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
-// So that many that read the result of one task cost no more than a look.
+// So that many readers of one task's result cost only one look-up each.
 TEST(Followers, AreFoundWhenTheyAreSubmittedIfTheyAreTheFirstToWait) {
   OnTheDevice hand({.issue_ahead = Duration{0}, .device_issue = 3});
   DataId const far = hand.stored("far", 100);
@@ -123,7 +123,7 @@ TEST(Followers, AreNotTasksThatWaitForAnotherTooOrForData) {
   other.finish(second);
 }
 
-// Whether its predecessor fails is nothing to a task that only overwrites what that one read.
+// A failure of its predecessor does not affect a task that only overwrites what that one read.
 TEST(Followers, ReadWhatTheTaskBeforeThemWrites) {
   OnTheDevice hand;
   TaskId const before = hand.submit({});
@@ -147,7 +147,7 @@ TEST(Followers, AreSkippedWithTheFailureOfTheTaskBefore) {
   EXPECT_THAT(failures[0].poisoned, ElementsAre("a"));
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U) << third.value();
   EXPECT_FALSE(hand.planner.poisoned(hand.b));
-  hand.finish(hand.submit({read_write(hand.b)}));  // it kept its value
+  hand.finish(hand.submit({read_write(hand.b)}));  // the value was kept
   EXPECT_TRUE(hand.planner.idle());
 }
 
@@ -168,7 +168,7 @@ TEST(Followers, ThatRanOnWhatAFailureLeftLeaveNoValue) {
   }
 }
 
-// Whose consequence it is follows from the data, not from their names: all temporaries have the same.
+// The cause of a failure follows from the data, not from their names: all temporaries have the same name.
 TEST(Followers, ThatRanOnWhatAFailureLeftAreNamedWithThatFailure) {
   OnTheDevice hand;
   DataId const other = hand.temporary("temporary", 100);
@@ -202,7 +202,7 @@ TEST(Followers, AreIssuedEvenIfTheRestIsCancelled) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
-// Of the schedulers, those that have mapped the task elsewhere keep it.
+// Schedulers that have mapped the task elsewhere keep it.
 TEST(Followers, TheSchedulerDecides) {
   for (std::string const scheduler : {"eager", "lws", "dmda", "dmdar", "dmdas", "heft", "darts", "superblock"}) {
     OnTheDevice hand(two_held, scheduler);

@@ -54,7 +54,7 @@ inline constexpr NodeId disk_node{0};
 inline constexpr NodeId host_node{1};
 inline constexpr NodeId device_node{2};
 
-/// A planner driven by hand: events are typed, what it commands lies in `copies` and `runs` until it is answered.
+/// A planner driven by hand: the test enters events; commands wait in `copies` and `runs` until it answers them.
 class Hand {
  public:
   explicit Hand(Machine machine, PlannerOptions options = {}, std::string const& scheduler = "eager",
@@ -68,7 +68,7 @@ class Hand {
     absorb();
     return id;
   }
-  /// On the disk, read from there and written back there.
+  /// A datum that is read from the disk and written back there.
   DataId stored(std::string name, Bytes bytes) {
     return add(
         {.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true});
@@ -119,7 +119,7 @@ class Hand {
   void finish_copies() {
     while (!copies.empty()) finish_copy();
   }
-  /// Answers whatever is commanded until nothing is.
+  /// Answers commands until there are none.
   void finish_all() {
     while (!copies.empty() || !runs.empty()) {
       if (copies.empty()) {

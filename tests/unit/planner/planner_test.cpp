@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Submission, order, and what is handed to workers.
+// Submission, order, and the tasks that workers get.
 #include "hand.hpp"
 
 #include <granary/core/base/error.hpp>
@@ -159,7 +159,7 @@ TEST(Planner, CompletesAtExactlyTheMinimumThatTheMessageNames) {
     EXPECT_EQ(hand.planner.statistics().tasks_run, 30U);
     EXPECT_LE(hand.planner.statistics().nodes[1].peak, capacity);
   };
-  // The two largest data, 90 and 100 bytes, take 128 each; the first that does not fit is told.
+  // The two largest data, 90 and 100 bytes, take 128 each; the message has the first that does not fit.
   Bytes capacity = 1;
   for (int attempt = 0;; ++attempt) {
     ASSERT_LT(attempt, 10);

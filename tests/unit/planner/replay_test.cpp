@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A journal of events gives the same commands again.
+// A journal of events results in the same commands again.
 #include "hand.hpp"
 
 #include <granary/core/base/random.hpp>

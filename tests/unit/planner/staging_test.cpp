@@ -89,7 +89,7 @@ TEST(Staging, ReadsTheOriginAndWritesTheHome) {
   ASSERT_EQ(hand.copies.size(), 1U);
   EXPECT_EQ(hand.copies.front().from.slot, Slot::Origin);
   hand.finish_all();
-  // What only was read drops back to its origin.
+  // Data that were only read drop back to their origin.
   hand.submit({read(b)});
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(a), 0U);
@@ -98,7 +98,7 @@ TEST(Staging, ReadsTheOriginAndWritesTheHome) {
   hand.submit({read(b)});
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(a), 1U);
-  // From now on the home holds the value.
+  // From now on the home has the value.
   hand.submit({read(a)});
   ASSERT_FALSE(hand.copies.empty());
   EXPECT_EQ(hand.copies.back().from.slot, Slot::Home);
@@ -132,7 +132,7 @@ TEST(Staging, CompletesWhenTheRestDoesNotFitAroundWhatLiesInTheMiddle) {
   DataId const large = hand.stored("large", 200);
   hand.submit({read(a), read_write(b), read(c)});
   hand.finish_all();
-  // Whichever lies in the middle, 200 bytes fit only after it moved.
+  // Wherever the datum in the middle is, 200 bytes fit only after it moved.
   for (DataId const middle : {a, b, c}) {
     TaskId const task = hand.submit({read_write(large), read_write(middle)});
     hand.finish_all();
@@ -145,7 +145,7 @@ TEST(Staging, CompletesWhenTheRestDoesNotFitAroundWhatLiesInTheMiddle) {
 }
 
 TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
-  // 200 bytes for a task on the device; on the host 100 to pass upward and 100 kept for the way down.
+  // 200 bytes for a task on the device; on the host 100 for transfers upward and 100 reserved for write-backs.
   Hand hand(three_levels(200, 200), {.depth = 3});
   std::vector<DataId> data;
   for (int i = 0; i < 5; ++i) data.push_back(hand.stored("d" + std::to_string(i), 100));
@@ -163,7 +163,7 @@ TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
   for (DataId const d : data) EXPECT_GE(hand.copies_home(d), 1U);
 }
 
-// What goes home through two full nodes must not meet what comes the other way.
+// Write-backs through two full nodes must not block transfers in the other direction.
 TEST(Staging, LetsValuesGoHomeInOppositeDirectionsThroughTheSameNodes) {
   Machine machine;
   for (std::uint32_t n = 0; n < 4; ++n) {
@@ -194,7 +194,8 @@ TEST(Staging, LetsValuesGoHomeInOppositeDirectionsThroughTheSameNodes) {
 }
 
 TEST(Staging, KeepsRoomForTasksAcceptedBeforeALargerDatum) {
-  // The host holds two data for a task and keeps one place; then data may pass of which it could keep none.
+  // The host holds two data of a task and reserves one slot. Later, larger data pass through, for which it could
+  // reserve none.
   Machine machine = three_levels(300, 1000);
   machine.add_worker({.name = "cpu", .node = host_node});
   Hand hand(machine, {.depth = 1});

@@ -74,7 +74,7 @@ TEST(Transfers, PassThroughTheNodesBetween) {
 }
 
 TEST(Transfers, FindAnotherWayWhenThePlaceThatTheyWereToComeFromIsGone) {
-  // disk - near - middle - far, where the way from far to near is much faster than the one from the disk.
+  // disk - near - middle - far; the link from far to near is much faster than the one from the disk.
   Machine machine;
   machine.add_node({.name = "disk", .kind = NodeKind::Disk});
   NodeId const near = machine.add_node({.name = "near", .kind = NodeKind::Host, .capacity = 200});

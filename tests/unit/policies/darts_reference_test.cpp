@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-// DARTS against Algorithm 3 written down with scans, on random events.
+// DARTS compared with Algorithm 3 written as scans, on random events.
 
 namespace granary::test {
 namespace {
@@ -172,7 +172,7 @@ class SlowDarts final : public Scheduler {
   Tasks m_ready;
 };
 
-// Two schedulers in the same system, which must do the same.
+// Two schedulers in the same system, which must make the same decisions.
 class Comparison {
  public:
   explicit Comparison(std::uint64_t seed)
@@ -195,7 +195,7 @@ class Comparison {
       for (GroupId const g : groups()) ASSERT_EQ(m_fast.plan(g), m_slow.plan(g)) << "step " << step;
       ASSERT_FALSE(m_differ) << "step " << step;
     }
-    // In the end every task runs exactly once.
+    // At the end every task has run exactly once.
     while (!m_waiting.empty()) {
       auto const before = m_waiting.size();
       for (GroupId const g : groups()) {
@@ -256,7 +256,7 @@ class Comparison {
   void submit() {
     std::vector<Access> accesses;
     for (auto count = m_random.below(m_most_accesses + 1); count > 0; --count) {
-      // What is only written is read by nobody before: dependencies see to that.
+      // No task has read a datum that is only written: dependencies ensure that.
       bool const only_written = m_random.chance(0.1);
       accesses.push_back(
           {only_written ? m_view.add_data() : any_data(),
@@ -278,7 +278,7 @@ class Comparison {
     m_view.commit(fast, group);
     m_committed.push_back({fast});
     m_view.set_duration(fast, Duration{1});
-    // A group hears of what another one on its node committed when the data get their places.
+    // A group learns what another one on its node committed when the data are allocated.
     if (m_view.topology().groups_on(m_view.topology().group(group).node).size() > 1) place(m_committed.back());
   }
   void place(Committed& committed) {

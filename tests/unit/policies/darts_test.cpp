@@ -44,8 +44,8 @@ class DartsOnTwo : public Darts {
   DartsOnTwo() : Darts(2) {}
 };
 
-// Line 6: one criterion at a time decides against the order of the ids, everything before it being equal and everything
-// behind it speaking for the other datum.
+// Line 6: one criterion at a time decides against the order of the ids; all criteria before it are equal and all after
+// it favour the other datum.
 
 TEST_F(Darts, smallest_ratio_of_transfer_to_computation) {
   auto const d = data({100, 50});
@@ -158,7 +158,7 @@ TEST_F(Darts, when_all_tasks_miss_three_data_the_highest_priority_runs) {
   EXPECT_EQ(run.next(g0), best);
 }
 
-// Section 5.3, at the end, and data that come and go
+// Section 5.3, at the end, and data that are evicted and loaded again
 
 TEST_F(Darts, a_task_that_is_free_when_it_becomes_ready_goes_straight_to_the_plan) {
   auto const d = data({100, 100, 100});

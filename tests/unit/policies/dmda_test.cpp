@@ -78,8 +78,8 @@ TEST(Dmda, transfers_and_computation_are_weighed) {
   }
 }
 
-// Two devices behind one bus: four transfers may cross it, 100 ns become 400. The 180 ns of
-// work that wait where the datum is are less than that, and more than 100.
+// Two devices behind one bus: four transfers may share it, so 100 ns become 400. The 180 ns of work that wait at the
+// datum's device are less than that, and more than 100.
 TEST(Dmda, transfers_are_expected_to_share_their_bus) {
   for (auto const& [scheduler, chosen] : {std::pair("dmda", g0), std::pair("dmda:contention=0", g1)}) {
     Machine machine = devices(2);
@@ -189,7 +189,7 @@ TEST(ExpectedStart, the_first_free_of_several_workers) {
   EXPECT_EQ(free({0, 0, 0}, 10, 4), 3);  // ten between four: three each, rounded up
 }
 
-// What `first_free` says is what a list of equal tasks gives.
+// `first_free` must equal the result for a list of equal tasks.
 TEST(ExpectedStart, agrees_with_a_list_of_tasks) {
   Random random(5);
   for (int i = 0; i < 2000; ++i) {
@@ -264,7 +264,7 @@ TEST(Dmdas, the_most_urgent_first_and_of_these_the_one_that_needs_the_fewest_byt
   EXPECT_EQ(t.run.next(g0), last);
 }
 
-// Algorithm 2 as it is written, a search through the queue, is the reference.
+// Algorithm 2 as published, a search through the queue, is the reference.
 void compare_with_a_search(char const* name, bool by_priority) {
   Random random(3);
   DmdaFamily t(name, 2);

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The policies that rank replicas by what happened to them (mru, lfu) or by their next planned use (belady).
+// The policies that rank replicas by their history (mru, lfu) or by their next planned use (belady).
 #include <granary/core/base/random.hpp>
 #include <granary/policies/registry.hpp>
 
@@ -126,7 +126,7 @@ TEST(Belady, committed_tasks_come_before_planned_ones) {
   EXPECT_EQ(t.policy->victim(n1), t.d[1]) << "its next use is in the second task";
 }
 
-// The definitions, by scans of everything.
+// The definitions, by full scans.
 class SlowRanks {
  public:
   struct Replica {
@@ -137,7 +137,7 @@ class SlowRanks {
   SlowRanks(FakeSystemView const& system, PlanBoard const& plans, std::string_view policy)
       : view(system), board(plans), name(policy) {}
 
-  // What comes first is smallest.
+  // The first one to evict is the smallest.
   using Rank = std::tuple<int, std::int64_t, std::int64_t, std::uint64_t>;
   [[nodiscard]] Rank rank(DataId data, NodeId node) const {
     auto const& replica = replicas.at({data, node});

@@ -110,7 +110,7 @@ TEST_P(Luf, data_of_committed_tasks_come_last_furthest_next_use_first) {
 
 INSTANTIATE_TEST_SUITE_P(Only, Luf, testing::Values("luf"), [](auto const& test) { return std::string(test.param); });
 
-// Both policies against scans of everything, on random events.
+// Both policies compared with full scans, on random events.
 class SlowEviction {
  public:
   SlowEviction(FakeSystemView const& system, PlanBoard const& plans, bool luf)

@@ -82,7 +82,7 @@ TEST_P(Heft, expected_starts_follow_what_really_runs) {
   EXPECT_THAT(run.plan(cores), IsEmpty());
   TaskId const c = ready(100, 120);
   EXPECT_THAT(run.plan(cores), ElementsAre(c)) << "a core is free now";
-  TaskId const d = ready(100, 150);  // the other core is free in 40
+  TaskId const d = ready(100, 150);  // the other core is free after 40
   EXPECT_THAT(run.plan(cores), ElementsAre(c, d));
   run.finish(b);
 }

@@ -30,7 +30,7 @@ struct HeteroprioRun {
   HeteroprioRun(std::string const& specification, Machine const& machine)
       : view(machine), run(view, make_scheduler(specification)) {}
 
-  /// A ready task of the codelet; a time of 0: that kind cannot run it.
+  /// A ready task of the codelet; a time of 0 means that this kind cannot run it.
   TaskId add(std::string const& codelet, std::int64_t cpu, std::int64_t device, std::int64_t priority = 0,
              std::vector<Access> const& accesses = {}) {
     std::uint64_t allowed = 0;

@@ -28,7 +28,7 @@ TEST(HeteroprioOrders, ThePapersExampleOfBuckets) {
 }
 
 TEST(HeteroprioOrders, TheExampleFollowsFromTimesToo) {
-  // Speed-ups 1.1, none, 1.4 and 3, as the paper's example gives them.
+  // Speed-ups 1.1, none, 1.4 and 3, as in the paper's example.
   std::vector<KindTimes> const times{{1.1, 1}, {1, 0}, {1.4, 1}, {3, 1}};
   EXPECT_THAT(access_array(levels_by_acceleration(times, WorkerKind::Cpu, 1)), ElementsAre(1, 0, 2, 3));
   EXPECT_THAT(access_array(levels_by_acceleration(times, WorkerKind::Device, 1)), ElementsAre(3, 2, 0));
@@ -43,7 +43,7 @@ TEST(HeteroprioOrders, DevicesTakeTheHighestAccelerationFirstAndCpusTheLowest) {
 TEST(HeteroprioOrders, SimilarAccelerationsShareALevel) {
   EXPECT_THAT(levels_by_acceleration(cholesky, WorkerKind::Device, 2),
               ElementsAre(ElementsAre(gemm, syrk), ElementsAre(trsm), ElementsAre(potrf)));
-  // HP+CGV: gemm, syrk and trsm seen as one.
+  // HP+CGV: gemm, syrk and trsm treated as one.
   EXPECT_THAT(levels_by_acceleration(cholesky, WorkerKind::Device, 5),
               ElementsAre(ElementsAre(gemm, syrk, trsm), ElementsAre(potrf)));
 }

@@ -21,7 +21,7 @@ struct Row {
 
 std::uint64_t winners(Affinity formula, Data const& data) { return best_columns(formula, data, 3, 1000); }
 
-// LAHeteroprio, Table 1, as equations 6 to 9 give it. In row 5 the printed table has MN2 alone for LS_SDH, though MN1
+// LAHeteroprio, Table 1, computed with equations 6 to 9. In row 5 the printed table has only MN2 for LS_SDH, though MN1
 // (A and C) and MN2 (C and D) host four bytes each.
 TEST(LaheteroprioAffinity, TableOne) {
   Row const rows[] = {
@@ -48,7 +48,7 @@ TEST(LaheteroprioAffinity, TheEquations) {
   EXPECT_DOUBLE_EQ(affinity_score(Affinity::LS_SDH, data, 0, 1000), 10);
   EXPECT_DOUBLE_EQ(affinity_score(Affinity::LS_SDH2, data, 0, 1000), 5 + 9 + 4);
   EXPECT_DOUBLE_EQ(affinity_score(Affinity::LS_SDHB, data, 0, 1000), 5 + 1000 * 2 * 5);
-  // What is missing, times the five data: 7 is read, 4 is written with weight 2 - 3/5.
+  // The missing bytes times the five data: 7 are read, 4 are written with weight 2 - 3/5.
   EXPECT_DOUBLE_EQ(affinity_score(Affinity::LC_SMWB, data, 0, 1000), -5 * (7 + 4 * (2 - 3.0 / 5)));
 }
 

@@ -47,7 +47,7 @@ TEST(LaheteroprioDistances, TransferDistancesAreTimesOverTheLongest) {
   Topology const topology(machine);
   std::vector<NodeId> const nodes{host, a, b};
   auto const distances = transfer_distances(topology, nodes);
-  // The longest way is from a through the host to b: 1/2 + 1.
+  // The longest route is from a through the host to b: 1/2 + 1.
   double const longest = 1.5;
   std::vector<double> const expected{0, 0.5 / longest, 1 / longest, 0.25 / longest, 0, 1.25 / longest, 1 / longest, 1.0,
                                      0};

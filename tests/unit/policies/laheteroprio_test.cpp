@@ -13,7 +13,7 @@ constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
 struct LaheteroprioRun : HeteroprioRun {
   using HeteroprioRun::HeteroprioRun;
 
-  /// A datum that lies on the group's node alone.
+  /// A datum that is only on the group's node.
   DataId datum_on(std::uint32_t group, Bytes bytes = 100) {
     DataId const datum = view.add_data(bytes);
     move(datum, group);

@@ -30,14 +30,14 @@ class Lws {
   TaskId add(std::int64_t priority = 0, std::uint64_t groups = ~std::uint64_t{0}) {
     return view.add_task({}, priority, Duration{100}, groups);
   }
-  // Nobody releases it.
+  // A task that no other task made ready.
   TaskId submit(std::int64_t priority = 0, std::uint64_t groups = ~std::uint64_t{0}) {
     TaskId const task = add(priority, groups);
     run.scheduler->submitted(task);
     run.scheduler->ready(task);
     return task;
   }
-  // A task of the group ends, and releases tasks of these priorities.
+  // A task of the group ends, and makes tasks of these priorities ready.
   std::vector<TaskId> release(GroupId group, std::vector<std::int64_t> const& priorities,
                               std::uint64_t groups = ~std::uint64_t{0}) {
     TaskId const releaser = add();

@@ -14,7 +14,7 @@ namespace {
 constexpr GroupId g0{0};
 constexpr GroupId g1{1};
 
-// What eager and prio have in common: a slow queue is the reference, `first` says which task should run first.
+// Common tests of eager and prio: a slow queue is the reference, `first` decides which task should run first.
 template <class Before>
 void compare_with_slow_queue(char const* name, Before before) {
   Random random(11);

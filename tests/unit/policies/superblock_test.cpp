@@ -65,7 +65,7 @@ struct Product {
   std::vector<TaskId> tasks;
 };
 
-// Room for 8 data: the block is 2 x 2 of C with one column of A and one row of B at a time.
+// Memory for 8 data: the block is 2 x 2 of C with one column of A and one row of B at a time.
 TEST(Superblock, keeps_a_compact_block_resident_and_runs_it_step_by_step) {
   Product product(1, 1000, "superblock:share=1");
   std::vector<TaskId> ran;

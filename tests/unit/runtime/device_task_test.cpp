@@ -47,7 +47,7 @@ struct Total {
   }
 };
 
-// a(i, j) += 100 i + j, whatever the layout and the strides are.
+// a(i, j) += 100 i + j, for any layout and strides.
 struct AddPlaces {
   template <class Exec, class A>
   void operator()(Exec const& exec, A a) const {
@@ -105,7 +105,7 @@ class DeviceTasks : public testing::TestWithParam<unsigned> {
     auto const traffic = runtime.device_traffic();
     return traffic.from_host + traffic.to_host + traffic.between;
   }
-  // Without host workers, all that ran did so on devices.
+  // Without host workers, all tasks ran on devices.
   static void expect_devices_worked(Runtime const& runtime) {
     if (GetParam() > 0) return;
     EXPECT_GT(moved(runtime), 0U);
@@ -149,7 +149,7 @@ TEST_P(DeviceTasks, ReductionsAndTemporaries) {
   expect_devices_worked(runtime);
 }
 
-// A View of `View`'s type in a larger one: AddPlaces is applied three times, and nothing else changes.
+// A View of `View`'s type in a larger one: AddPlaces is applied three times, and the rest must not change.
 template <class Whole, class Part>
 void expect_only_the_part_changes(RuntimeOptions const& options, Whole const& whole, Part const& part) {
   Kokkos::deep_copy(whole, sentinel);
@@ -268,7 +268,7 @@ TEST_P(DeviceTasks, HostMemoryOfAnyKindIsAHome) {
 
 INSTANTIATE_TEST_SUITE_P(HostWorkers, DeviceTasks, testing::Values(0U, 2U));
 
-// Compiled only, but by every build: what bodies say of where they run.
+// Compiled only, in every build: where bodies may run, by their declarations.
 struct OnHost : Fill {
   static constexpr bool host_only = true;
 };

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// How often `text` stands in `all`.
+// How often `text` occurs in `all`.
 std::size_t count(std::string const& all, std::string const& text) {
   std::size_t found = 0;
   for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) ++found;
@@ -104,7 +104,7 @@ struct Increment {
   }
 };
 
-// What a run with a device for data of 64 KiB writes to the log, whose tasks change data of these sizes.
+// The log of a run with a device for data of 64 KiB, whose tasks change data of these sizes.
 std::string log_with_device(std::vector<Bytes> const& sizes) {
   ::testing::internal::CaptureStdout();
   {
@@ -132,7 +132,7 @@ TEST(Doubts, ARunSaysOnceThatNoTaskFitsADevice) {
   EXPECT_EQ(count(said, "the largest task needs 102400 bytes there"), 1U) << said;
 }
 
-// What a run writes to the log.
+// The log of a run.
 std::string log_of(std::string const& scheduler, std::int64_t priority) {
   ::testing::internal::CaptureStdout();
   {

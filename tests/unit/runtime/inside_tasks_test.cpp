@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a task does to the Runtime that runs it.
+// Calls of a task on the Runtime that runs it.
 #include "support/deadline.hpp"
 
 #include <granary/granary.hpp>
@@ -109,7 +109,7 @@ TEST(InsideTasks, TasksMayBeSubmitted) {
   EXPECT_EQ(y(9), 4.0);
 }
 
-// The last to hold a Runtime.
+// The last owner of a Runtime.
 struct Keep {
   static constexpr bool launches_kokkos_kernels = false;
   std::shared_ptr<Runtime> runtime;
@@ -121,7 +121,7 @@ struct Keep {
 };
 
 void end_a_runtime_inside_its_task() {
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // where the log goes
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // destination of the log
   Vector x("x", 10);
   auto const let_go = std::make_shared<std::atomic<bool>>(false);
   auto runtime = std::make_shared<Runtime>(RuntimeOptions{.workers = 1, .host_memory = 1_MiB});
@@ -152,8 +152,8 @@ struct Holding {
   void operator()(Exec const&, X) const {}
 };
 
-// Handles in the parameters of cancelled tasks go on whichever thread hears of the failure, perhaps a worker, while the
-// Runtime ends.
+// Handles in the parameters of cancelled tasks are destroyed on the thread that learns of the failure, perhaps a
+// worker, while the Runtime ends.
 TEST(InsideTasks, HandlesOfCancelledTasksMayGoWhileTheRuntimeEnds) {
   require_end("the end of a Runtime", [] {
     Vector x("x", 10);

@@ -27,7 +27,7 @@ struct Add {
   }
 };
 
-// Sets a variable of the environment, and puts it back.
+// Sets an environment variable, and restores it.
 class Variable {
  public:
   Variable(char const* name, char const* value) : m_name(name) {

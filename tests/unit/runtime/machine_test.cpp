@@ -95,7 +95,7 @@ TEST(ChooseDevices, RefusesWithTheNumbers) {
   EXPECT_THAT(choose(options("0", 255), 1), HasSubstr("255 bytes"));
 }
 
-// Four GPUs: two of a model, another one of their architecture, and an older one.
+// Four GPUs: two of one model, another one of their architecture, and an older one.
 class MixedDevices : public DeviceApi {
  public:
   [[nodiscard]] std::string name() const override { return "fake"; }

@@ -34,7 +34,7 @@ struct Refuse {
   }
 };
 
-// A new name is told to the engine, which may start the first copy to scratch then.
+// The engine learns a new name, and may start the first copy to scratch then.
 TEST(Names, MayBeNewWhileTheFirstValuesGoToScratch) {
   test::require_end("submit", [] {
     for (int round = 0; round < 8; ++round) {

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Views that share bytes: the same bytes are one datum, others are kept apart or refused.
+// Views that share bytes: the same bytes are one datum; others are ordered or refused.
 #include <granary/core/base/random.hpp>
 #include <granary/granary.hpp>
 
@@ -24,7 +24,7 @@ using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Flat = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-// Slow enough for a task that does not wait for it to be seen.
+// Slow enough to detect a task that does not wait for it.
 struct Add {
   static constexpr bool launches_kokkos_kernels = false;
   static constexpr bool host_only = false;
@@ -49,7 +49,7 @@ struct Add {
   }
 };
 
-// x = 2 x + what: the order counts.
+// x = 2 x + what: the order matters.
 struct Chain {
   static constexpr bool launches_kokkos_kernels = false;
   static constexpr bool host_only = false;
@@ -202,10 +202,10 @@ TEST(SharedViews, MemoryLivesUntilTheTasksOfEachOfItsHandlesEnded) {
     for (int i = 0; i < 10; ++i) runtime.submit("add", Add{1.0}, read_write(runtime.data(x)));
     EXPECT_LE(x.use_count(), 3) << "not one more for each time";
   }
-  runtime.wait();  // the sanitizers see what is used after it was freed
+  runtime.wait();  // the sanitizers detect use after free
 }
 
-// x += 1; the task of that number throws halfway.
+// x += 1; the task with that number throws halfway.
 struct AddOrThrow {
   static constexpr bool launches_kokkos_kernels = false;
   int number;
@@ -235,7 +235,7 @@ TEST(SharedViews, AFailureStaysWithTheBytesUntilItIsReported) {
   }
 }
 
-// In a Kokkos without threads the count of references is no atomic: workers must not touch it.
+// In a Kokkos without threads the reference count is not atomic: workers must not change it.
 TEST(SharedViews, CopiesOfTheViewAreCountedByTheApplicationAlone) {
   Vector x("x", 8);
   {
@@ -250,8 +250,8 @@ TEST(SharedViews, CopiesOfTheViewAreCountedByTheApplicationAlone) {
   EXPECT_EQ(x(0), 20000.0);
 }
 
-// Random parts of a matrix, held for a while, on cores and emulated devices: the result is that of one task after the
-// other.
+// Random parts of a matrix, held for a while, on cores and emulated devices: the result is that of sequential
+// execution.
 void run_random_parts(std::uint64_t seed, RuntimeOptions const& options) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   constexpr int n = 12;

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 
-// Runs until it is let go.
+// Runs until it is released.
 struct Hold {
   static constexpr bool launches_kokkos_kernels = false;
   std::atomic<bool>* started;

@@ -17,7 +17,7 @@ using enum AccessMode;
 
 void no_kernel(KernelCall const&) {}
 
-// Stages of `width` inner tasks of that many flops, each stage after all of the one before.
+// Stages of `width` inner tasks of that many flops; each stage depends on the whole previous one.
 struct Stages {
   std::size_t stages = 1;
   std::size_t width = 4;
@@ -83,7 +83,7 @@ TEST(SimulatorInner, InnerTasksFollowTheirDependencies) {
 }
 
 TEST(SimulatorInner, AHelperGoesBackToItsOwnTasks) {
-  // The second task starts when a worker ends the inner task that it runs, at 1000; the graph's other tasks go on.
+  // The second task starts when a worker ends its inner task, at 1000; the graph's other tasks continue.
   Bench bench(2);
   auto const x = bench.datum(), y = bench.datum();
   bench.submit(x, {.width = 4, .flops = 1000}, Write);

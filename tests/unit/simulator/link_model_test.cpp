@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every figure here is computed by hand. Bandwidths are in bytes per second: 1e9 is one byte per nanosecond.
+// All numbers here were computed by hand. Bandwidths are in bytes per second: 1e9 is one byte per nanosecond.
 #include <granary/core/base/random.hpp>
 #include <granary/simulator/link_model.hpp>
 
@@ -31,7 +31,7 @@ LinkId add_link(Machine& machine, double bandwidth, long long latency = 0, std::
 
 Instant at(long long nanoseconds) { return Instant(Duration(nanoseconds)); }
 
-/// Lets everything end; the instants, in nanoseconds, by transfer.
+/// Lets all transfers end; returns the times, in nanoseconds, by transfer.
 std::map<std::uint64_t, long long> ends(LinkModel& links) {
   std::map<std::uint64_t, long long> found;
   while (auto const next = links.next_change()) {
@@ -145,7 +145,8 @@ TEST(LinkModel, WhatASlowLinkCannotUseGoesToTheOthers) {
   EXPECT_EQ(ends(links), (Ends{{0, 1000}, {1, 1875}, {2, 2750}}));
 }
 
-// The example of Bertsekas and Gallager: what a full bus does not let pass is there for the others on the next bus.
+// The example of Bertsekas and Gallager: bandwidth that a full bus cannot use is available to the others on the next
+// bus.
 TEST(LinkModel, SharesFairlyAcrossSeveralBuses) {
   Machine machine = two_nodes();
   auto const narrow = machine.add_bus({"narrow", 3e9});
@@ -167,7 +168,7 @@ TEST(LinkModel, SharesFairlyAcrossSeveralBuses) {
   EXPECT_DOUBLE_EQ(links.rate(TransferId(3)), 9e9);
   EXPECT_EQ(links.next_change(), at(10000));
   EXPECT_EQ(links.advance(at(10000)), (std::vector<TransferId>{TransferId(3)}));
-  // The narrow bus is still what limits the first three.
+  // The narrow bus still limits the first three.
   EXPECT_DOUBLE_EQ(links.rate(TransferId(0)), 1e9);
 }
 
@@ -185,8 +186,8 @@ TEST(LinkModel, ABusThatIsCrossedTwiceCountsTwice) {
   EXPECT_DOUBLE_EQ(links.rate(TransferId(1)), 1e9);
 }
 
-// On random machines: no link or bus carries more than it can, and every transfer crosses one that is full and where
-// nobody is faster; this is max-min fairness.
+// On random machines: no link or bus exceeds its bandwidth, and every transfer crosses a full one on which none is
+// faster: max-min fairness.
 TEST(LinkModel, IsMaxMinFairOnRandomMachines) {
   Random random(5);
   for (int round = 0; round < 200; ++round) {

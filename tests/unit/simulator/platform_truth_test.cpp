@@ -58,7 +58,7 @@ TEST_F(PlatformTruthTest, SaysWhereCodeletsRun) {
   Codelet const panel{.name = "panel", .kernels = {host_kernel, host_kernel}};
   EXPECT_TRUE(truth.runs_on(panel, WorkerKind::Cpu));
   EXPECT_FALSE(truth.runs_on(panel, WorkerKind::Device));
-  // What the platform does not name runs where it has kernels.
+  // A codelet that the platform does not name runs where it has kernels.
   Codelet const other{.name = "other", .kernels = {nullptr, host_kernel}};
   EXPECT_FALSE(truth.runs_on(other, WorkerKind::Cpu));
   EXPECT_TRUE(truth.runs_on(other, WorkerKind::Device));

@@ -265,7 +265,7 @@ TEST(Reloads, AreOfTheSameValueOnly) {
 }
 
 TEST(Simulator, ChargedDecisionsDelayWhatTheyDecide) {
-  // The first task was committed at submission, for nothing; each of the others when the one before it ended.
+  // The first task was committed at submission at no cost; each of the others when the previous one ended.
   SimulatorOptions options;
   options.planner = {.depth = 1, .issue_depth = 1};
   options.planner.issue_ahead = Duration(1);

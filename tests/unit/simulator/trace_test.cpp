@@ -12,7 +12,7 @@ namespace {
 
 void no_kernel(KernelCall const&) {}
 
-// Two devices with room for four data each, behind a host.
+// Two devices with memory for four data each, and a host.
 Machine two_devices() {
   Machine machine;
   auto const host = machine.add_node({.name = "host"});

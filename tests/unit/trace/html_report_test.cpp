@@ -36,7 +36,7 @@ std::string element(std::string const& page, std::string const& id) {
   return page.substr(begin, page.find("</script>", begin) - begin);
 }
 
-// What the page's own decoder does.
+// The same as the page's own decoder.
 std::vector<std::int64_t> column(std::string const& page, std::string const& id) {
   static std::string const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::vector<std::uint8_t> bytes;

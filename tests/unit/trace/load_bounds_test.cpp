@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// Three memories, each with a worker; the last is no device's.
+// Three memories, each with a worker; the last one is not a device's.
 Trace three_workers() {
   Trace trace;
   for (auto const kind : {NodeKind::Device, NodeKind::Device, NodeKind::Host}) {
@@ -34,7 +34,7 @@ TEST(LoadBounds, GivesEachDeviceItsShareOfTheOperations) {
   add_task(trace, 0, 0, 3);
   add_task(trace, 1, 1, 1);
   add_task(trace, 2, 2, 4);
-  add_task(trace, 3, 1, 100);  // beyond the operations that the bound is of
+  add_task(trace, 3, 1, 100);  // more than the operations of the bound
   EXPECT_DOUBLE_EQ(add_shares_of_loads(trace, 3, 8000), 4000);
   EXPECT_THAT(trace.totals,
               ElementsAre(Pair("least bytes loaded into m0", 3000.0), Pair("least bytes loaded into m1", 1000.0)));

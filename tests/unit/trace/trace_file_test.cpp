@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
 
-// Two tasks on two workers, two transfers that overlap on one link, an eviction, and names that need care.
+// Two tasks on two workers, two transfers that overlap on one link, an eviction, and names that need escaping.
 Trace small_trace() {
   Trace trace;
   auto& machine = trace.machine;

@@ -51,7 +51,7 @@ KernelTime times_of(Times times) {
   };
 }
 
-// A recorder with shorthands: data are made when first named.
+// A recorder with shorthands: data are created when first named.
 struct Graph {
   GraphRecorder recorder;
   std::map<std::string, CodeletId> codelets;

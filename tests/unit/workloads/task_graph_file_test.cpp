@@ -77,7 +77,7 @@ TEST(TaskGraphFile, SubmitsInTheOrderOfTheFileAsFarAsEdgesAllow) {
   EXPECT_THAT(graph.order(), ElementsAre(1, 2, 0));
   GraphRecorder record;
   graph.submit(record, {NodeId(0)});
-  // b tells c of its end, and c tells a.
+  // c reads a datum for the end of b, and a one for the end of c.
   EXPECT_EQ(record.tasks()[0].accesses, 1U);
   EXPECT_EQ(record.tasks()[1].accesses, 2U);
   EXPECT_EQ(record.tasks()[2].accesses, 1U);
@@ -162,7 +162,7 @@ TEST(TaskGraphFile, RefusesAFileThatIsNotThere) {
   EXPECT_THROW(static_cast<void>(TaskGraphFile::read("/")), IoError);
 }
 
-// A submitter that has no room for anything.
+// A submitter without memory for anything.
 class NoRoom final : public Submitter {
  public:
   CodeletId add_codelet(Codelet) override { return CodeletId(0); }

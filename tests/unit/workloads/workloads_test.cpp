@@ -31,7 +31,7 @@ std::map<std::string, std::size_t> tasks_by_codelet(GraphRecorder const& record)
   return count;
 }
 
-// Data start on the host, where two CPU workers use them in place, beside two small devices.
+// Data start on the host, where two CPU workers use them in place, with two small devices.
 Machine small_machine(Bytes capacity) {
   Machine machine;
   auto const host = machine.add_node({.name = "host", .kind = NodeKind::Host});
