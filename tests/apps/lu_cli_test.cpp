@@ -129,7 +129,7 @@ TEST_F(LuCli, RefusesBadInput) {
   expect_refused({"general:0"}, 2, "general:0");
   expect_refused({"genral:100"}, 2, "'genral:100' is not a generated matrix; the known ones are random:, general:");
   expect_refused({"general:100", "LU.npy"}, 2, "the output LU.npy is an HDF5 file");
-  expect_refused({"general:100", "LU.h5:/A"}, 2, "it will hold dataset LU: write LU.h5");
+  expect_refused({"general:100", "LU.h5:/A"}, 2, "it will hold dataset LU; write LU.h5");
   expect_refused({"general:100", "--unknown"}, 2, "--unknown");
   expect_refused({"general:100", "--inner-tile", "0"}, 2, "--inner-tile");
   expect_refused({"general:100", "LU.h5", "--json", "LU.h5"}, 2, "LU.h5");

@@ -168,7 +168,7 @@ np.save('single.npy', B.astype('f4'))
   expect_refused({"general:64", "B.npy", "B.npy"}, 2, "the output B.npy is an HDF5 file");
   python("h5py.File('B.h5', 'w')['B'] = np.ones((64, 3))");
   expect_refused({"general:64", "B.h5", "B.h5"}, 2, "same file");
-  expect_refused({"general:64", "B.npy", "X.h5:/x"}, 2, "it will hold dataset X: write X.h5");
+  expect_refused({"general:64", "B.npy", "X.h5:/x"}, 2, "it will hold dataset X; write X.h5");
 }
 
 TEST_F(SolveCli, ASignalLeavesNothingBehind) {

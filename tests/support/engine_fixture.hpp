@@ -121,7 +121,7 @@ inline void increment_from_threads(EngineFixture& fixture, std::span<std::uint64
   for (auto& counter : counters) {
     threads.emplace_back([&fixture, &counter, codelet, times] {
       auto const data = fixture.in_place(counter);
-      for (int i = 0; i < times; ++i) fixture.submit(codelet, {{data, ReadWrite}});
+      for (int i = 0; i < times; ++i) fixture.submit(codelet, {{data, AccessMode::ReadWrite}});
     });
   }
   for (auto& thread : threads) thread.join();

@@ -59,7 +59,7 @@ void add_random_cases(Streams& streams, bool with_faults) {
   for (auto const& scheduler : scheduler_names()) {
     for (auto const& eviction : evictions_for(scheduler)) {
       Stream stream;
-      for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+      for (std::uint64_t seed = 1; seed <= 32; ++seed) {
         auto drawn = draw_case(with_faults ? 5000 + seed : seed, with_faults);
         drawn.scheduler = scheduler;
         drawn.eviction = eviction;
@@ -129,7 +129,8 @@ TEST(GoldenStreams, TheSameEventsGiveTheSameCommands) {
   auto const golden = read(GRANARY_SOURCE_DIR "/tests/contract/policy/golden_streams.txt");
   for (auto const& [name, summary] : golden) {
     EXPECT_TRUE(now.contains(name)) << name << " was not run";
-    if (now.contains(name)) EXPECT_EQ(now.at(name), summary) << name << ": number of commands and their hash";
+    if (!now.contains(name)) continue;
+    EXPECT_EQ(now.at(name), summary) << name << ": number of commands and their hash";
   }
   EXPECT_EQ(now.size(), golden.size()) << "policies without golden streams: write these anew";
 }

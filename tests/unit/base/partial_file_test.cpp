@@ -191,8 +191,7 @@ TEST_F(PartialFileTest, ANameThatCannotBeGivenIsSaidWithoutAnOffset) {
     output.commit();
     ADD_FAILURE() << "not refused";
   } catch (IoError const& error) {
-    EXPECT_EQ(error.what(),
-              "cannot give the output its name " + fs::canonical(file("a")).string() + ": Is a directory");
+    EXPECT_EQ(error.what(), "cannot rename the output to " + fs::canonical(file("a")).string() + ": Is a directory");
   }
 }
 

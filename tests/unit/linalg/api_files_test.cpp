@@ -198,7 +198,7 @@ TEST_F(ApiFilesOfDouble, IsOfNoUseOnceItIsCommitted) {
   auto a = create_matrix<double>(runtime, 40, 40, {.tile = tile, .output = file("A.h5")});
   set(runtime, 0.0, 1.0, a);
   a.commit();
-  EXPECT_EQ(refusal([&] { set(runtime, 0.0, 1.0, a); }), file("A.h5") + " was committed: open its output");
+  EXPECT_EQ(refusal([&] { set(runtime, 0.0, 1.0, a); }), file("A.h5") + " was committed: open its output instead");
   EXPECT_THROW(a.commit(), InvalidArgument);
   EXPECT_EQ(lange(runtime, Norm::Frobenius, open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile})),
             std::sqrt(40.0));

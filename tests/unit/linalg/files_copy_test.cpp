@@ -12,6 +12,7 @@
 
 #include "tests/support/io_support.hpp"
 #include "tests/support/matrix_file_support.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace granary {
 namespace {

@@ -177,7 +177,7 @@ TEST_F(MatrixTilesOfDouble, ThatAreNotThereAreRefusedWithTheNumbers) {
   auto committed = create_matrix<double>(runtime, 32, 32, {.tile = tile, .output = file("C.h5")});
   set(runtime, 0.0, 1.0, committed);
   committed.commit();
-  EXPECT_EQ(refused(committed, 0, 0), file("C.h5") + " was committed: open its output");
+  EXPECT_EQ(refused(committed, 0, 0), file("C.h5") + " was committed: open its output instead");
 }
 
 TEST_F(MatrixTilesOfDouble, WithoutAValueAreNotRead) {

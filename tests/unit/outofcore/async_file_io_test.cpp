@@ -13,6 +13,7 @@
 #include <granary/core/base/random.hpp>
 
 #include "tests/support/io_support.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace granary {
 namespace {

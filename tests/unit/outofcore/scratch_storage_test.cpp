@@ -7,6 +7,7 @@
 
 #include "tests/support/faulty_storage.hpp"
 #include "tests/support/io_support.hpp"
+#include "tests/support/message_of.hpp"
 
 namespace granary {
 namespace {
