@@ -94,7 +94,6 @@ void Planner::fail(Task& task, std::exception_ptr error) {
   } else {  // they keep their values
     for_each_output(task, [&](DataId data) { make_stale(data, cause); });
   }
-  withdraw_from_queues(task);
   end_task(task);
   for (DataId const data : outputs) poison(data);
 }
@@ -105,28 +104,15 @@ void Planner::make_stale(DataId data, std::uint32_t cause) {
 }
 
 void Planner::poison(DataId data) {
-  if (!known(data)) return;
   auto& broken = record(data);
   if (std::exchange(broken.going_home, false)) --m_going_home;
-  for (std::size_t i = broken.replicas.size(); i-- > 0;) {
-    if (i < broken.replicas.size()) invalidate(data, broken.replicas[i]);
-  }
-  if (broken.released()) try_forget(data);
-}
-
-// A committed task leaves the queues in which it stands.
-void Planner::withdraw_from_queues(Task& task) {
-  if (!task.group.valid() || task.phase == TaskPhase::Issued) return;
-  std::erase(node_of(task).waiting, task.id);
-  auto& group = m_groups[task.group.index()];
-  std::erase(group.fetching, task.id);
-  std::erase(group.startable, task.id);
+  for (std::size_t i = broken.replicas.size(); i-- > 0;) invalidate(data, broken.replicas[i]);
+  if (broken.released()) m_agenda.post(Agenda::Forget{data});
 }
 
 // The task will not run. Its outputs keep their values; tasks that depend on its results are cancelled, too.
 void Planner::cancel(Task& task) {
   ++m_statistics.tasks_cancelled;
-  withdraw_from_queues(task);
   auto const cause = cause_of(task);
   for_each_output(task, [&](DataId data) { make_stale(data, cause); });
   end_task(task);
@@ -148,9 +134,9 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   drop_if_useless(data, from);
   drop_if_useless(data, to);
   if (record(data).going_home) send_home(data);  // the fetch would have brought it part of the way
-  start_transfers(transfer.link);
+  m_agenda.post(Agenda::StartTransfers{transfer.link});
   scan_fetching(data);
-  if (record(data).released()) try_forget(data);
+  if (record(data).released()) m_agenda.post(Agenda::Forget{data});
   advance();
 }
 
@@ -172,26 +158,28 @@ void Planner::fail_write_back(DataId data, std::exception_ptr error) {
   }
   m_failures.push_back(std::move(failure));
   cancel_unissued();
-  if (kept.released()) try_forget(data);
+  if (kept.released()) m_agenda.post(Agenda::Forget{data});
 }
 
 // Nothing will bring the datum to the node: the tasks that wait for it there fail, and those on nodes behind it.
 void Planner::fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error) {
-  std::vector<NodeId> beyond;
-  for (auto const& hop : record(data).hops) {
-    if (hop.via == node) beyond.push_back(hop.target);
+  auto const& hops = record(data).hops;
+  for (auto hop = std::ranges::find(hops, node, &Hop::via); hop != hops.end();
+       hop = std::ranges::find(hops, node, &Hop::via)) {
+    fail_waiting_for(data, hop->target, error);
   }
   end_hops(data, node);
-  for (NodeId const target : beyond) fail_waiting_for(data, target, error);
   for (GroupId const group : m_topology.groups_on(node)) {
-    auto const fetching = m_groups[group.index()].fetching;
-    for (TaskId const id : fetching) {
-      if (m_graph.find(id) == nullptr || m_graph[id].cancelled) continue;
-      Task& task = m_graph[id];
-      bool const waits = std::ranges::any_of(task.accesses, [&](Access const& access) {
+    auto const& fetching = m_groups[group.index()].fetching;
+    auto const waits = [&](TaskId id) {
+      Task const& task = m_graph[id];
+      return !task.cancelled && std::ranges::any_of(task.accesses, [&](Access const& access) {
         return access.data == data && reads(access.mode) && !record(data).on(node)->valid;
       });
-      if (waits) fail(task, error);
+    };
+    for (auto it = std::ranges::find_if(fetching, waits); it != fetching.end();
+         it = std::ranges::find_if(fetching, waits)) {
+      fail(m_graph[*it], error);
     }
   }
 }
@@ -213,7 +201,7 @@ void Planner::cancel_unissued() {
     task.cancelled = true;
     if (task.phase == TaskPhase::Waiting) return;  // cancelled when the last of its predecessors ends
     if (task.phase == TaskPhase::Ready) m_policies.scheduler->cancelled(task.id);
-    m_to_cancel.push_back(task.id);
+    m_agenda.post(Agenda::Cancel{task.id});
   });
 }
 

@@ -18,7 +18,7 @@ void Planner::send_home(DataId data) {
   if (away != going.going_home) {
     going.going_home = away;
     away ? ++m_going_home : --m_going_home;
-    for (auto const& replica : going.replicas) look_again(replica.node);  // now they may be evicted
+    for (auto const& replica : going.replicas) room_may_have_changed(replica.node);  // now they may be evicted
   }
   if (!away) return;
   NodeId nearest;
@@ -42,7 +42,9 @@ void Planner::send_home(DataId data) {
   if (!writing && source != nullptr) write_back(data, nearest);
 }
 
-void Planner::write_back_early() {
+// One value from each node, as long as its link has nothing else to do; false if nothing was written back.
+bool Planner::write_back_early() {
+  bool started = false;
   for (std::size_t n = 0; n < m_nodes.size(); ++n) {
     NodeId const node(static_cast<std::uint32_t>(n));
     auto& values = m_nodes[n].final_values;
@@ -57,11 +59,15 @@ void Planner::write_back_early() {
         if (m_topology.machine()[link].to == record(data).description.home) {
           if (busy(link)) break;
           write_back(data, node);
+          values.pop_front();
+          started = true;
+          break;
         }
       }
       values.pop_front();
     }
   }
+  return started;
 }
 
 // Whether transfers wait for the link or for one of its buses, or the link carries its maximum.

@@ -43,7 +43,8 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
       m_board(m_topology.groups().size()),
       m_groups(m_topology.groups().size()),
       m_workers(m_topology.machine().workers.size()),
-      m_links(m_topology.machine().links.size()) {
+      m_links(m_topology.machine().links.size()),
+      m_agenda(m_topology.machine().nodes.size(), m_topology.groups().size()) {
   if (m_groups.empty()) throw InvalidArgument("the machine has no workers");
   if (!m_policies.scheduler || !m_policies.eviction)
     throw InvalidArgument("a scheduler and an eviction policy are needed");
@@ -51,7 +52,7 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
     throw InvalidArgument("the depth of committed tasks and the depth of issued tasks must be at least 1");
   }
   for (auto const& node : m_topology.machine().nodes) {
-    m_nodes.push_back(NodeState{Ledger(node.capacity, node.alignment), 0, {}, {}, {}, {}, {}, 0, 0, 0, false});
+    m_nodes.push_back(NodeState{Ledger(node.capacity, node.alignment), 0, {}, {}, {}, {}, {}, 0, 0, 0});
   }
   m_storage = find_storage();
   m_statistics.links.resize(m_links.size());
@@ -89,7 +90,7 @@ TaskId Planner::submit(TaskSubmission const& submission) {
   if (task.predecessors == 0) {
     make_ready(task);
   } else if (behind.valid() && task.allowed_on(behind)) {
-    m_groups[behind.index()].look = m_look = true;
+    m_agenda.post(Agenda::Commit{behind});
   }
   advance();
   return id;
@@ -182,35 +183,43 @@ void Planner::make_ready(Task& task) {
   task.phase = TaskPhase::Ready;
   if (broken) {
     m_policies.scheduler->abandoned(task.id);
-    m_to_cancel.push_back(task.id);
+    m_agenda.post(Agenda::Cancel{task.id});
     return;
   }
   m_policies.scheduler->ready(task.id);
   for (std::size_t g = 0; g < m_groups.size(); ++g) {
-    if (task.allowed_on(GroupId(static_cast<std::uint32_t>(g)))) m_groups[g].look = true;
+    GroupId const group(static_cast<std::uint32_t>(g));
+    if (task.allowed_on(group)) m_agenda.post(Agenda::Commit{group});
   }
-  m_look = true;
 }
 
 void Planner::advance() {
-  for (;;) {
-    while (!m_to_cancel.empty()) {
-      TaskId const id = m_to_cancel.back();
-      m_to_cancel.pop_back();
-      if (m_graph.find(id) != nullptr) cancel(m_graph[id]);
-    }
-    if (!std::exchange(m_look, false)) {
-      write_back_early();
-      if (!resolve_stall()) return;
-      continue;
-    }
-    for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-      if (std::exchange(m_nodes[n].look, false)) give_room(NodeId(static_cast<std::uint32_t>(n)));
-    }
-    for (std::size_t g = 0; g < m_groups.size(); ++g) {
-      if (std::exchange(m_groups[g].look, false)) commit_tasks(GroupId(static_cast<std::uint32_t>(g)));
-    }
-  }
+  do {
+    while (m_agenda.take([this](auto item) { perform(item); })) continue;
+  } while (write_back_early() || resolve_stall());
+}
+
+void Planner::perform(Agenda::Cancel item) {
+  if (m_graph.find(item.task) != nullptr) cancel(m_graph[item.task]);
+}
+
+void Planner::perform(Agenda::Fetch item) {
+  auto const* const wanted = record(item.data).on(item.node);
+  if (wanted != nullptr && wanted->pins > 0) fetch(item.data, item.node);
+}
+
+void Planner::perform(Agenda::PassThrough item) {
+  bool const wanted = std::ranges::any_of(record(item.data).hops, [&](Hop const& hop) { return hop.via == item.node; });
+  if (wanted) pass_through(item.data, item.node);
+}
+
+void Planner::perform(Agenda::WriteBack item) {
+  auto const* const leaving = record(item.data).find(item.node, Slot::Pool);
+  if (leaving != nullptr && leaving->evicting && leaving->valid) write_back(item.data, item.node);
+}
+
+void Planner::perform(Agenda::Forget item) {
+  if (known(item.data) && record(item.data).released()) try_forget(item.data);
 }
 
 void Planner::commit_tasks(GroupId group) {
@@ -292,9 +301,8 @@ void Planner::issue(Task& task, WorkerId worker) {
     Replica* const written = data.on(node);
     ++written->writers;
     for (std::size_t i = data.replicas.size(); i-- > 0;) {
-      if (i < data.replicas.size() && !(data.replicas[i].node == node && data.replicas[i].slot == data.slot_on(node))) {
-        invalidate(access.data, data.replicas[i]);
-      }
+      auto& other = data.replicas[i];
+      if (other.node != node || other.slot != data.slot_on(node)) invalidate(access.data, other);
     }
   }
   if (m_alone == task.id) end_being_alone();
@@ -343,9 +351,8 @@ void Planner::end_task(Task& task) {
   }
   if (group.valid()) {
     m_policies.scheduler->finished(id);
-    unplace(task);
-    m_groups[group.index()].look = true;
-    m_look = true;
+    uncommit(task);
+    m_agenda.post(Agenda::Commit{group});
   }
   m_touched.clear();
   for (auto const& access : task.accesses) {
@@ -360,41 +367,34 @@ void Planner::end_task(Task& task) {
         m_graph.pending_writers(data) == 0) {
       m_nodes[m_topology.group(group).node.index()].final_values.push_back(data);
     }
-    if (touched.released()) try_forget(data);
+    if (touched.released()) m_agenda.post(Agenda::Forget{data});
   }
 }
 
-void Planner::unplace(Task& task) {
+// Undoes `commit` and what followed from it: the task has ended, or will not run.
+void Planner::uncommit(Task& task) {
   NodeId const id = m_topology.group(task.group).node;
   auto& node = m_nodes[id.index()];
   auto& group = m_groups[task.group.index()];
-  bool const holds = task.phase == TaskPhase::Fetching || task.phase == TaskPhase::Issued;
-  if (holds) --node.holders;
   if (task.phase != TaskPhase::Issued) --group.ahead;
   group.committed.erase(std::ranges::find(group.committed, task.id));
   for (auto const& access : task.accesses) {
-    if (access.repeated) continue;
-    --node.committed_uses[access.data.index()];
-    if (!holds) continue;
-    auto& data = record(access.data);
-    Replica* const replica = data.on(id);
-    bool const wanted = --replica->pins > 0;
-    bool const valid = replica->valid;
-    if (replica->slot == Slot::Pool) m_policies.eviction->replica_used(access.data, id);
-    if (!wanted && !valid) end_hops(access.data, id);
-    drop_if_useless(access.data, id);
+    if (!access.repeated) --node.committed_uses[access.data.index()];
   }
-  look_again(id);
+  if (task.phase == TaskPhase::Committed) {
+    std::erase(node.waiting, task.id);
+  } else {
+    let_go_of_places(task);
+  }
+  room_may_have_changed(id);
 }
 
 // Something on the node changed: whoever waits for room there may find it now.
-void Planner::look_again(NodeId id) {
-  auto& node = m_nodes[id.index()];
-  if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) node.look = m_look = true;
-  if (!std::exchange(m_reserve_refused, false)) return;
-  for (auto& other : m_nodes) {
-    if (!other.write_backs.empty()) other.look = m_look = true;
-  }
+void Planner::room_may_have_changed(NodeId id) {
+  auto const& node = m_nodes[id.index()];
+  if (!node.waiting.empty() || !node.transits.empty() || !node.write_backs.empty()) m_agenda.post(Agenda::GiveRoom{id});
+  for (NodeId const other : m_wait_for_reserves) m_agenda.post(Agenda::GiveRoom{other});
+  m_wait_for_reserves.clear();
 }
 
 }  // namespace granary

@@ -7,6 +7,7 @@
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/model/task_graph.hpp>
+#include <granary/core/planner/agenda.hpp>
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/event.hpp>
 #include <granary/core/planner/eviction_observer.hpp>
@@ -128,14 +129,12 @@ class Planner final : private SystemView, private PlanBoard::Observer {
     Bytes evicting = 0;                         // bytes of replicas that are written back before they are dropped
     std::uint32_t passed = 0;                   // tasks that passed the first waiting one
     std::uint32_t holders = 0;                  // tasks with allocated data
-    bool look = false;                          // something changed: retry the waiting tasks
   };
   struct GroupState {
     std::deque<TaskId> committed;  // unfinished, in order
     std::vector<TaskId> fetching;  // have memory, inputs missing
     std::deque<TaskId> startable;  // inputs complete
     std::uint32_t ahead = 0;       // committed, but not handed to a worker
-    bool look = false;             // the scheduler may have work for it
   };
   struct WorkerState {
     std::uint32_t held = 0;
@@ -177,6 +176,14 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] Bytes footprint(AccessList const& accesses, NodeId node) const;
   void make_ready(Task& task);
   void advance();
+  void perform(Agenda::Cancel item);
+  void perform(Agenda::StartTransfers item) { start_transfers(item.link); }
+  void perform(Agenda::Fetch item);
+  void perform(Agenda::PassThrough item);
+  void perform(Agenda::WriteBack item);
+  void perform(Agenda::Forget item);
+  void perform(Agenda::GiveRoom item) { give_room(item.node); }
+  void perform(Agenda::Commit item) { commit_tasks(item.group); }
   void commit_tasks(GroupId group);
   void commit(Task& task, GroupId group);
   bool issue_tasks(GroupId group);
@@ -184,8 +191,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] bool takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const;
   void issue(Task& task, WorkerId worker);
   void end_task(Task& task);
-  void unplace(Task& task);
-  void look_again(NodeId node);
+  void uncommit(Task& task);
+  void room_may_have_changed(NodeId node);
 
   // followers.cpp: tasks that are issued behind the task that they wait for
   bool issue_followers(GroupId group);
@@ -196,8 +203,8 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   bool resolve_stall();
   [[nodiscard]] TaskId oldest_committed() const;
   void give_way_to(Task const& task);
+  void let_all_look_for_room();
   void end_being_alone();
-  void give_back_places(Task& task);
   bool fail_one();
 
   // staging.cpp: room on nodes
@@ -206,6 +213,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   bool give_room_to_transit(NodeId node, DataId data);
   bool place_task(Task& task, bool may_evict);
   void hold_places(Task& task);
+  void let_go_of_places(Task const& task);
   [[nodiscard]] Bytes end_of_places(Task const& task, NodeId node) const;
   bool stands_in_reserve(Task const& task, NodeId node, Bytes high, bool may_evict);
   bool allocate_all(Task const& task, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
@@ -250,7 +258,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void value_arrived(DataId data, NodeId node);
   void find_ways_anew(DataId data);
   void send_home(DataId data);
-  void write_back_early();
+  bool write_back_early();
   void try_forget(DataId data);
   void forget(DataId data);
   void scan_fetching(DataId data);
@@ -268,7 +276,6 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   void give_up_lost(DataId data);
   void fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error);
   void cancel_unissued();
-  void withdraw_from_queues(Task& task);
 
   void set_valid(DataId data, Replica& replica);
   void invalidate(DataId data, Replica& replica);
@@ -302,15 +309,14 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   std::vector<std::pair<DataId, AccessMode>> m_touched;  // scratch of end_task
   std::vector<TaskId> m_followers;                       // scratch of find_follower
   TaskId m_alone;  // while it is valid, no other task takes places: see give_way_to
-  std::vector<TaskId> m_to_cancel;
   std::vector<Failure> m_failures;
+  Agenda m_agenda;
+  std::vector<NodeId> m_wait_for_reserves;  // with write-backs that may not enter a reserve until something changes
   std::vector<Command> m_commands;
   Statistics m_statistics;
   EvictionObserver* m_eviction_observer = nullptr;
   Instant m_now{};
   bool m_keeps_plans = false;
-  bool m_look = false;             // some node or group has its look flag set
-  bool m_reserve_refused = false;  // a write-back waits until another has left the reserves: see may_enter_reserve
 };
 
 }  // namespace granary

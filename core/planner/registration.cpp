@@ -67,7 +67,7 @@ void Planner::release_data(DataId data) {
     throw InvalidArgument("data " + std::to_string(data.value()) + " is released but not registered");
   }
   if (--record(data).registrations > 0) return;
-  try_forget(data);
+  m_agenda.post(Agenda::Forget{data});
   advance();
 }
 

@@ -10,19 +10,13 @@ namespace granary {
 void Planner::give_room(NodeId id) {
   auto& node = m_nodes[id.index()];
   give_room_to_write_backs(id);
-  while (!node.transits.empty()) {
-    DataId const data = node.transits.front();
-    node.transits.pop_front();  // first: if its way is found anew, it may come to stand here again
-    if (give_room_to_transit(id, data)) continue;
-    node.transits.push_front(data);
-    break;
-  }
+  while (!node.transits.empty() && give_room_to_transit(id, node.transits.front())) node.transits.pop_front();
   while (!node.waiting.empty()) {
     Task& task = m_graph[node.waiting.front()];
     if (!place_task(task, node.transits.empty())) break;
-    std::erase(node.waiting, task.id);
+    node.waiting.pop_front();
     node.passed = 0;
-    m_groups[task.group.index()].look = m_look = true;
+    m_agenda.post(Agenda::Commit{task.group});
   }
   for (std::size_t i = 1; i < node.waiting.size() && node.passed < most_passes;) {
     Task& task = m_graph[node.waiting[i]];
@@ -32,7 +26,7 @@ void Planner::give_room(NodeId id) {
     }
     node.waiting.erase(node.waiting.begin() + static_cast<std::ptrdiff_t>(i));
     ++node.passed;
-    m_groups[task.group.index()].look = m_look = true;
+    m_agenda.post(Agenda::Commit{task.group});
   }
 }
 
@@ -73,7 +67,7 @@ bool Planner::give_room_to_transit(NodeId id, DataId data) {
                 [&](Hop const& hop) { return hop.via == id && !hop.pinned && passing.on(hop.target) == nullptr; });
   bool const wanted = std::ranges::any_of(passing.hops, [&](Hop const& hop) { return hop.via == id && !hop.pinned; });
   if (!wanted) {
-    if (passing.released()) try_forget(data);
+    if (passing.released()) m_agenda.post(Agenda::Forget{data});
     return true;
   }
   if (passing.on(id) == nullptr) {
@@ -203,7 +197,8 @@ bool Planner::may_enter_reserve(NodeId id, DataId data) {
     if (evictable(other, node)) evict(other, node, EvictionReason::Reserve);
     free = free && record(other).find(node, Slot::Pool) == nullptr;
   }
-  m_reserve_refused = m_reserve_refused || !free;
+  if (!free && std::ranges::find(m_wait_for_reserves, id) == m_wait_for_reserves.end())
+    m_wait_for_reserves.push_back(id);
   return free;
 }
 
@@ -254,7 +249,7 @@ void Planner::clear_node(NodeId id) {
   for (DataId const data : all) {
     if (evictable(data, id)) evict(data, id, EvictionReason::Clearing);
   }
-  if (m_nodes[id.index()].ledger.used() < used) m_nodes[id.index()].look = m_look = true;
+  if (m_nodes[id.index()].ledger.used() < used) m_agenda.post(Agenda::GiveRoom{id});
 }
 
 void Planner::hold_places(Task& task) {
@@ -276,6 +271,22 @@ void Planner::hold_places(Task& task) {
     group.startable.push_back(task.id);
   } else {
     group.fetching.push_back(task.id);
+  }
+}
+
+// Undoes hold_places.
+void Planner::let_go_of_places(Task const& task) {
+  NodeId const id = m_topology.group(task.group).node;
+  auto& group = m_groups[task.group.index()];
+  --m_nodes[id.index()].holders;
+  if (task.phase == TaskPhase::Fetching && std::erase(group.fetching, task.id) == 0)
+    std::erase(group.startable, task.id);
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    Replica* const replica = record(access.data).on(id);
+    if (replica->slot == Slot::Pool) m_policies.eviction->replica_used(access.data, id);
+    if (--replica->pins == 0 && !replica->valid) end_hops(access.data, id);
+    drop_if_useless(access.data, id);
   }
 }
 
@@ -313,7 +324,7 @@ void Planner::evict(DataId data, NodeId id, EvictionReason reason) {
   }
   replica->evicting = true;
   node.evicting += node.ledger.rounded(record(data).description.bytes);
-  if (!elsewhere) write_back(data, id);
+  if (!elsewhere) m_agenda.post(Agenda::WriteBack{data, id});
 }
 
 void Planner::drop(DataId data, NodeId id, bool evicted) {
@@ -333,7 +344,7 @@ void Planner::drop(DataId data, NodeId id, bool evicted) {
     }
   }
   m_policies.scheduler->replica_dropped(data, id);
-  look_again(id);
+  room_may_have_changed(id);
 }
 
 // An input of the planned task was evicted: its position in the plan is no longer justified.
@@ -345,7 +356,7 @@ void Planner::withdraw(TaskId id, GroupId group, DataId lost) {
   m_board.remove(id);
   ++m_statistics.tasks_withdrawn;
   m_policies.scheduler->withdrawn(id, group);
-  m_groups[group.index()].look = m_look = true;
+  m_agenda.post(Agenda::Commit{group});
 }
 
 void Planner::drop_if_useless(DataId data, NodeId id) {

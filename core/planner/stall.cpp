@@ -34,38 +34,28 @@ TaskId Planner::oldest_committed() const {
 // until that one has started: alone it fits, as its submission checked.
 void Planner::give_way_to(Task const& task) {
   for (auto& group : m_groups) {
-    auto const fetching = group.fetching;
-    for (TaskId const id : fetching) {
-      if (id != task.id) give_back_places(m_graph[id]);
+    for (std::size_t i = group.fetching.size(); i-- > 0;) {
+      Task& other = m_graph[group.fetching[i]];
+      if (other.id == task.id) continue;
+      let_go_of_places(other);
+      other.phase = TaskPhase::Committed;
+      node_of(other).waiting.push_front(other.id);
     }
   }
   auto& waiting = m_nodes[m_topology.group(task.group).node.index()].waiting;
   auto const place = std::ranges::find(waiting, task.id);
   if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
-  for (auto& node : m_nodes) node.look = true;
-  m_look = true;
+  let_all_look_for_room();
+}
+
+void Planner::let_all_look_for_room() {
+  for (std::size_t n = 0; n < m_nodes.size(); ++n)
+    m_agenda.post(Agenda::GiveRoom{NodeId(static_cast<std::uint32_t>(n))});
 }
 
 void Planner::end_being_alone() {
   m_alone = {};
-  for (auto& node : m_nodes) node.look = true;
-  m_look = true;
-}
-
-void Planner::give_back_places(Task& task) {
-  NodeId const id = m_topology.group(task.group).node;
-  auto& node = m_nodes[id.index()];
-  std::erase(m_groups[task.group.index()].fetching, task.id);
-  task.phase = TaskPhase::Committed;
-  --node.holders;
-  node.waiting.push_front(task.id);
-  for (auto const& access : task.accesses) {
-    if (access.repeated) continue;
-    Replica* const replica = record(access.data).on(id);
-    --replica->pins;
-    if (!replica->valid && replica->pins == 0) end_hops(access.data, id);
-    drop_if_useless(access.data, id);
-  }
+  let_all_look_for_room();
 }
 
 // No room will become free: the first waiting task fails. If values failed to get home, they keep their memory and are

@@ -33,11 +33,11 @@ void Planner::fetch(DataId data, NodeId node) {
   if (moving.waits_for(next, node)) {
     // The way of `next` was found when other places held the value.
     find_ways_anew(data);
-    if (auto const* const wanted = moving.on(node); wanted != nullptr && wanted->pins > 0) fetch(data, node);
+    m_agenda.post(Agenda::Fetch{data, node});
     return;
   }
   moving.hops.push_back({node, next});
-  pass_through(data, next);
+  m_agenda.post(Agenda::PassThrough{data, next});
 }
 
 // The datum has to be on `node` before it can go on to the targets of its hops.
@@ -47,7 +47,7 @@ void Planner::pass_through(DataId data, NodeId node) {
   if (replica == nullptr) {
     auto& transits = m_nodes[node.index()].transits;
     if (std::ranges::find(transits, data) == transits.end()) transits.push_back(data);
-    m_nodes[node.index()].look = m_look = true;
+    m_agenda.post(Agenda::GiveRoom{node});
     return;
   }
   for (auto& hop : moving.hops) {
@@ -63,33 +63,35 @@ void Planner::pass_through(DataId data, NodeId node) {
 
 // The datum became valid on `node`: continue the hops from here.
 void Planner::value_arrived(DataId data, NodeId node) {
-  auto const hops = record(data).hops;
-  for (Hop const& hop : hops) {
-    if (hop.via != node) continue;
-    Replica* const destination = record(data).on(hop.target);
-    if (destination == nullptr || destination->valid) {  // nobody waits for it there any more
-      end_hops(data, hop.target);
+  auto const& hops = record(data).hops;
+  for (std::size_t i = 0; i < hops.size();) {
+    if (hops[i].via != node) {
+      ++i;
       continue;
     }
-    if (destination->incoming.valid()) continue;
-    LinkId const link = m_topology.next_hop(node, hop.target);
-    if (m_topology.machine()[link].to == hop.target) {
-      queue_transfer(data, link, {hop.target, destination->slot, destination->offset}, false);
-      continue;
+    NodeId const target = hops[i].target;
+    Replica* const destination = record(data).on(target);
+    bool const missing = destination != nullptr && !destination->valid;
+    LinkId const link = m_topology.next_hop(node, target);
+    if (missing && destination->incoming.valid()) {
+      ++i;
+    } else if (missing && m_topology.machine()[link].to == target) {
+      queue_transfer(data, link, {target, destination->slot, destination->offset}, false);
+      ++i;
+    } else {
+      end_hops(data, target);
+      if (missing) m_agenda.post(Agenda::Fetch{data, target});  // a longer way: the next node is filled from here
     }
-    // A longer way: the next node is filled from here.
-    end_hops(data, hop.target);
-    fetch(data, hop.target);
   }
 }
 
 // A source of the datum's hops was dropped: find all routes again, so that no two of them lead through each other.
 void Planner::find_ways_anew(DataId data) {
-  auto const hops = record(data).hops;
-  for (Hop const& hop : hops) end_hops(data, hop.target);
-  for (Hop const& hop : hops) {
-    auto const* const destination = record(data).on(hop.target);
-    if (destination != nullptr && destination->pins > 0) fetch(data, hop.target);
+  auto const& hops = record(data).hops;
+  while (!hops.empty()) {
+    NodeId const target = hops.front().target;
+    end_hops(data, target);
+    m_agenda.post(Agenda::Fetch{data, target});
   }
 }
 
@@ -143,7 +145,7 @@ bool Planner::write_back(DataId data, NodeId from) {
     auto const offset = take_room_to_pass(next, data);
     if (!offset) {
       m_nodes[next.index()].write_backs.push_back({data, from});
-      m_nodes[next.index()].look = m_look = true;
+      m_agenda.post(Agenda::GiveRoom{next});
       return true;
     }
     add_pool_replica(data, next, *offset);
@@ -166,7 +168,7 @@ TransferId Planner::queue_transfer(DataId data, LinkId link, Place to, bool writ
   moving.find(to.node, to.slot)->incoming = id;
   ++moving.transfers;
   m_links[link.index()].queue.push_back(id);
-  start_transfers(link);
+  m_agenda.post(Agenda::StartTransfers{link});
   return id;
 }
 
@@ -186,7 +188,7 @@ void Planner::start_transfer(TransferId id) {
     DataId const data = transfer.data;
     --moving.transfers;
     m_transfers.erase(id);
-    if (moving.released()) try_forget(data);
+    if (moving.released()) m_agenda.post(Agenda::Forget{data});
     return;
   }
   NodeId const from = m_topology.machine()[transfer.link].from;
@@ -201,8 +203,7 @@ void Planner::start_transfer(TransferId id) {
     m_transfers.erase(id);
     if (moving.find(to.node, to.slot)->pins > 0) {
       find_ways_anew(data);
-      auto const* const wanted = moving.find(to.node, to.slot);
-      if (wanted != nullptr && wanted->pins > 0) fetch(data, to.node);
+      m_agenda.post(Agenda::Fetch{data, to.node});
     } else {
       if (moving.going_home) send_home(data);
       drop_if_useless(data, to.node);
@@ -210,7 +211,7 @@ void Planner::start_transfer(TransferId id) {
       auto const leaving =
           std::ranges::find_if(moving.replicas, [](Replica const& r) { return r.evicting && r.valid; });
       if (leaving != moving.replicas.end()) finish_eviction(data, leaving->node, leaving->slot);
-      if (moving.released()) try_forget(data);
+      if (moving.released()) m_agenda.post(Agenda::Forget{data});
     }
     return;
   }
@@ -256,8 +257,8 @@ Planner::Transfer Planner::end_transfer(TransferId id) {
   moving.find(transfer.to.node, transfer.to.slot)->incoming = {};
   NodeId const from = m_topology.machine()[transfer.link].from;
   --moving.find(from, transfer.from_slot)->readers;
-  look_again(from);
-  look_again(transfer.to.node);
+  room_may_have_changed(from);
+  room_may_have_changed(transfer.to.node);
   return transfer;
 }
 
@@ -282,9 +283,9 @@ void Planner::copy_done(TransferId id) {
   drop_if_useless(data, from);
   drop_if_useless(data, to.node);
   if (moved.going_home) send_home(data);
-  start_transfers(link);
+  m_agenda.post(Agenda::StartTransfers{link});
   scan_fetching(data);
-  if (moved.released()) try_forget(data);
+  if (moved.released()) m_agenda.post(Agenda::Forget{data});
   advance();
 }
 
@@ -308,7 +309,7 @@ void Planner::finish_eviction(DataId data, NodeId node, Slot slot) {
   if (record(data).valid_besides(*replica)) {
     drop(data, node, true);
   } else {
-    write_back(data, node);
+    m_agenda.post(Agenda::WriteBack{data, node});
   }
 }
 
@@ -321,7 +322,7 @@ void Planner::scan_fetching(DataId data) {
           std::ranges::any_of(task.accesses, [&](Access const& access) { return access.data == data; });
       if (!concerned || !can_start(task)) return false;
       state.startable.push_back(id);
-      state.look = m_look = true;
+      m_agenda.post(Agenda::Commit{task.group});
       return true;
     });
   }
