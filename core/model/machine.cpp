@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/group_set.hpp>
 #include <granary/core/model/machine.hpp>
 
 #include <algorithm>
@@ -109,8 +110,9 @@ void Topology::make_groups() {
     m_groups[id.index()].workers.push_back(WorkerId(static_cast<std::uint32_t>(w)));
     m_group_of.push_back(id);
   }
-  if (m_groups.size() > 64) {
-    throw InvalidArgument("the machine has " + std::to_string(m_groups.size()) + " worker groups; the limit is 64");
+  if (m_groups.size() > GroupSet::capacity) {
+    throw InvalidArgument("the machine has " + std::to_string(m_groups.size()) + " worker groups; the limit is " +
+                          std::to_string(GroupSet::capacity));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/core/model/group_set.hpp>
 
 #include <cstdint>
 
@@ -30,14 +31,14 @@ struct Task {
   std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
-  std::uint64_t allowed_groups = 0;  ///< bit g is set when group g can run it: kernel, and room on the node
-  GroupId group;                     ///< from Committed on
-  WorkerId worker;                   ///< from Issued on
-  Duration estimate{0};              ///< its expected time on that worker
+  GroupSet allowed_groups;  ///< those that can run it: they have a kernel, and its data fit on their node
+  GroupId group;            ///< from Committed on
+  WorkerId worker;          ///< from Issued on
+  Duration estimate{0};     ///< its expected time on that worker
   AccessList accesses;
 
   static constexpr std::uint32_t none = 0xffffffffU;
-  [[nodiscard]] bool allowed_on(GroupId g) const { return ((allowed_groups >> g.value()) & 1U) != 0; }
+  [[nodiscard]] bool allowed_on(GroupId g) const { return allowed_groups.contains(g); }
 };
 
 }  // namespace granary

@@ -68,7 +68,7 @@ Planner::~Planner() = default;
 TaskId Planner::submit(TaskSubmission const& submission) {
   AccessList accesses(submission.accesses);
   check_submission(submission, accesses);
-  std::uint64_t const groups = allowed_groups(submission, accesses);
+  GroupSet const groups = allowed_groups(submission, accesses);
   GroupId const behind = group_to_follow(m_topology, m_workers, m_graph, accesses, [&](DataId data) {
     auto const& replicas = record(data).replicas;
     auto const written = std::ranges::find_if(replicas, [](Replica const& replica) { return replica.writers > 0; });
@@ -129,9 +129,9 @@ Bytes Planner::footprint(AccessList const& accesses, NodeId node) const {
   return total;
 }
 
-std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const {
+GroupSet Planner::allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const {
   auto const& codelet = m_codelets[submission.codelet.index()];
-  std::uint64_t groups = 0;
+  GroupSet groups;
   bool runnable = false;
   std::string refusal;
   for (std::size_t g = 0; g < m_groups.size(); ++g) {
@@ -142,7 +142,7 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
     Bytes const limit = m_nodes[group.node.index()].ledger.capacity();
     Bytes const reserve = limit - room_for_tasks(group.node);
     if (needed <= limit - reserve) {
-      groups |= std::uint64_t{1} << g;
+      groups.insert(GroupId(static_cast<std::uint32_t>(g)));
     } else if (refusal.empty()) {
       std::size_t const count = static_cast<std::size_t>(
           std::ranges::count_if(accesses, [](Access const& access) { return !access.repeated; }));
@@ -154,7 +154,7 @@ std::uint64_t Planner::allowed_groups(TaskSubmission const& submission, AccessLi
     }
   }
   if (!runnable) throw InvalidArgument("no worker of this machine can run codelet '" + codelet.name + "'");
-  if (groups == 0) throw MemoryLimitError(refusal);
+  if (groups.empty()) throw MemoryLimitError(refusal);
   // Data in transfer to a worker must fit on the intermediate nodes.
   for (auto const& access : accesses) {
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
@@ -187,10 +187,7 @@ void Planner::make_ready(Task& task) {
     return;
   }
   m_policies.scheduler->ready(task.id);
-  for (std::size_t g = 0; g < m_groups.size(); ++g) {
-    GroupId const group(static_cast<std::uint32_t>(g));
-    if (task.allowed_on(group)) m_agenda.post(Agenda::Commit{group});
-  }
+  for (GroupId const group : task.allowed_groups) m_agenda.post(Agenda::Commit{group});
 }
 
 void Planner::advance() {

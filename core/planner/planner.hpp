@@ -172,7 +172,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
 
   // planner.cpp: submission, and the loop that moves everything on
   void check_submission(TaskSubmission const& submission, AccessList const& accesses) const;
-  [[nodiscard]] std::uint64_t allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const;
+  [[nodiscard]] GroupSet allowed_groups(TaskSubmission const& submission, AccessList const& accesses) const;
   [[nodiscard]] Bytes footprint(AccessList const& accesses, NodeId node) const;
   void make_ready(Task& task);
   void advance();

@@ -46,7 +46,7 @@ void DartsScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
   auto const fast = m_slower.ready(task);
   GroupId const group = least_queued([&](GroupId g) {
-    return ((fast >> g.value()) & 1U) != 0 && std::ranges::all_of(task.accesses, [&](Access const& access) {
+    return fast.contains(g) && std::ranges::all_of(task.accesses, [&](Access const& access) {
              return access.repeated || !reads(access.mode) || m_index.loaded(access.data, g);
            });
   });
@@ -86,9 +86,7 @@ void DartsScheduler::plan(TaskId id, GroupId group) {
 void DartsScheduler::plan_free_tasks() {
   for (TaskId const id : m_index.take_free_candidates()) {
     auto const& task = m_view->task(id);
-    for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) {
-      if (task.allowed_on(GroupId(g))) refresh_inputs(task, GroupId(g));
-    }
+    for (GroupId const group : task.allowed_groups) refresh_inputs(task, group);
     GroupId const group = least_queued([&](GroupId g) { return m_index.is_free(id, g); });
     if (group.valid()) plan(id, group);
   }

@@ -2,20 +2,16 @@
 #include <granary/policies/schedulers/darts_index.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
 namespace granary {
 namespace {
 
+GroupId id_of(std::size_t group) { return GroupId(static_cast<std::uint32_t>(group)); }
+
 // With at most this many readers, a datum's highest priority is found by linear search.
 constexpr std::size_t few_users = 8;
-
-template <class Function>
-void for_each_group(std::uint64_t groups, Function&& function) {
-  for (; groups != 0; groups &= groups - 1) function(static_cast<std::size_t>(std::countr_zero(groups)));
-}
 
 __extension__ using Wide = __int128;
 
@@ -55,7 +51,7 @@ bool DartsIndex::loaded(DataId data, GroupId group) const {
 
 bool DartsIndex::considered(TaskId task, std::size_t group, std::uint32_t missing) const {
   auto const slot = m_slots.find(task);
-  return slot != TaskSlots::none && ((m_ready[slot].groups >> group) & 1U) != 0 && lane(slot, group).missing == missing;
+  return slot != TaskSlots::none && m_ready[slot].groups.contains(id_of(group)) && lane(slot, group).missing == missing;
 }
 
 bool DartsIndex::is_free(TaskId task, GroupId group) const { return considered(task, group.index(), 0); }
@@ -72,7 +68,7 @@ std::uint32_t DartsIndex::take_slot() {
   return slot;
 }
 
-DartsIndex::MaskedHeap& DartsIndex::heap_of(std::uint64_t groups) {
+DartsIndex::MaskedHeap& DartsIndex::heap_of(GroupSet groups) {
   for (auto& entry : m_by_mask) {
     if (entry.groups == groups) return entry;
   }
@@ -105,22 +101,23 @@ void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
   }
 }
 
-void DartsIndex::add(TaskId id, std::uint64_t groups) {
+void DartsIndex::add(TaskId id, GroupSet groups) {
   auto const& task = m_view->task(id);
   auto const slot = take_slot();
   auto& ready = m_ready[slot];
   ready.id = id;
   ready.priority = task.priority;
-  ready.groups = 0;  // not counted while its inputs are being linked
+  ready.groups = {};  // not counted while its inputs are being linked
   link_inputs(slot, task.accesses);
   ready.groups = groups;
   m_slots.insert(id, slot);
   auto& masked = heap_of(ready.groups);
   ++masked.tasks;
   masked.heap.push({ready.priority, id}, masked.tasks, [&](TaskId other) { return contains(other); });
-  for_each_group(ready.groups, [&](std::size_t g) {
+  for (GroupId const group : ready.groups) {
+    auto const g = group.index();
     auto& mine = lane(slot, g);
-    mine.duration_ns = m_view->kernel_time(id, GroupId(static_cast<std::uint32_t>(g))).count();
+    mine.duration_ns = m_view->kernel_time(id, group).count();
     mine.missing = 0;
     for (auto const& input : ready.inputs()) {
       auto& data = datum(input.data, g);
@@ -131,13 +128,14 @@ void DartsIndex::add(TaskId id, std::uint64_t groups) {
       }
     }
     count<true>(slot, g);
-  });
+  }
 }
 
 void DartsIndex::remove(TaskId id) {
   auto const slot = m_slots.find(id);
   auto& ready = m_ready[slot];
-  for_each_group(ready.groups, [&](std::size_t g) {
+  for (GroupId const group : ready.groups) {
+    auto const g = group.index();
     count<false>(slot, g);
     auto const duration_ns = lane(slot, g).duration_ns;
     for (auto const& input : ready.inputs()) {
@@ -145,7 +143,7 @@ void DartsIndex::remove(TaskId id) {
       data.task_left_ns -= duration_ns;
       if (!data.loaded) mark_changed(input.data, g);
     }
-  });
+  }
   for (auto const& input : ready.inputs()) unlink_input(input);
   --heap_of(ready.groups).tasks;
   ready.many.reset();
@@ -225,7 +223,7 @@ void DartsIndex::refresh(DataId data, GroupId group) {
 
 void DartsIndex::load(std::uint32_t data, std::size_t group, bool loaded) {
   auto& entry = datum(data, group);
-  auto const allowed = [&](User const& user) { return ((m_ready[user.slot].groups >> group) & 1U) != 0; };
+  auto const allowed = [&](User const& user) { return m_ready[user.slot].groups.contains(id_of(group)); };
   for (auto const& user : users_of(data)) {
     if (allowed(user)) count<false>(user.slot, group);
   }
@@ -284,7 +282,7 @@ RankedTask DartsIndex::top(std::uint32_t data, std::size_t group, std::uint32_t 
     RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
     for (auto const& user : users) {
       auto const& ready = m_ready[user.slot];
-      if (((ready.groups >> group) & 1U) == 0 || lane(user.slot, group).missing != missing) continue;
+      if (!ready.groups.contains(id_of(group)) || lane(user.slot, group).missing != missing) continue;
       best = std::max(best, RankedTask{ready.priority, ready.id});
     }
     return best;
@@ -294,7 +292,7 @@ RankedTask DartsIndex::top(std::uint32_t data, std::size_t group, std::uint32_t 
     for (auto const& user : users) {
       auto const& ready = m_ready[user.slot];
       auto const missed = lane(user.slot, group).missing;
-      if (((ready.groups >> group) & 1U) != 0 && (missed == 1 || missed == 2)) {
+      if (ready.groups.contains(id_of(group)) && (missed == 1 || missed == 2)) {
         tasks[missed - 1].push_back({ready.priority, ready.id});
       }
     }
@@ -314,7 +312,7 @@ std::vector<TaskId> DartsIndex::enabled_by(DataId data, GroupId group) const {
   std::vector<RankedTask> ranked;
   for (auto const& user : users_of(data.value())) {
     auto const& ready = m_ready[user.slot];
-    if (((ready.groups >> group.index()) & 1U) != 0 && lane(user.slot, group.index()).missing == 1) {
+    if (ready.groups.contains(group) && lane(user.slot, group.index()).missing == 1) {
       ranked.push_back({ready.priority, ready.id});
     }
   }
@@ -330,7 +328,7 @@ TaskId DartsIndex::best_one_further(DataId data, GroupId group) { return top(dat
 TaskId DartsIndex::best_ready(GroupId group) {
   RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
   for (auto& masked : m_by_mask) {
-    if (((masked.groups >> group.value()) & 1U) == 0) continue;
+    if (!masked.groups.contains(group)) continue;
     auto const first = masked.heap.top([&](TaskId task) { return contains(task); });
     if (first.task.valid()) best = std::max(best, first);
   }

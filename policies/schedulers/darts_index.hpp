@@ -32,7 +32,7 @@ class DartsIndex {
   void attach(SystemView const& view, PlanBoard const& board);
 
   /// `groups`: the groups for which it is considered, of those on which it is allowed.
-  void add(TaskId task, std::uint64_t groups);
+  void add(TaskId task, GroupSet groups);
   void remove(TaskId task);
   [[nodiscard]] bool contains(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
 
@@ -65,7 +65,7 @@ class DartsIndex {
   struct Ready {
     TaskId id;
     std::int64_t priority = 0;
-    std::uint64_t groups = 0;
+    GroupSet groups;
     std::uint32_t input_count = 0;
     std::array<Input, 4> few{};
     std::unique_ptr<Input[]> many;
@@ -108,7 +108,7 @@ class DartsIndex {
     bool operator()(Key const& a, Key const& b) const;
   };
   struct MaskedHeap {
-    std::uint64_t groups;
+    GroupSet groups;
     std::uint64_t tasks = 0;  // in the ready set with this mask
     LazyTaskHeap heap;
   };
@@ -129,7 +129,7 @@ class DartsIndex {
   [[nodiscard]] bool considered(TaskId task, std::size_t group, std::uint32_t missing) const;
 
   [[nodiscard]] std::uint32_t take_slot();
-  [[nodiscard]] MaskedHeap& heap_of(std::uint64_t groups);
+  [[nodiscard]] MaskedHeap& heap_of(GroupSet groups);
   void link_inputs(std::uint32_t slot, AccessList const& accesses);
   void take_place(std::uint32_t data);
   void give_back_place(std::uint32_t data);

@@ -51,13 +51,11 @@ void DmdaBase::attach(SystemView const& view, PlanBoard& board) {
 DmdaBase::Queued DmdaBase::assign(Task const& task) const {
   Queued best;
   double best_fitness = std::numeric_limits<double>::infinity();
-  for (std::uint32_t g = 0; g < m_work.size(); ++g) {
-    GroupId const group(g);
-    if (!task.allowed_on(group)) continue;
+  for (GroupId const group : task.allowed_groups) {
     Duration const duration = m_view->kernel_time(task.id, group);
-    Duration const end = m_start(group, m_work[g], m_board->plan(group).size()) + duration;
+    Duration const end = m_start(group, m_work[group.index()], m_board->plan(group).size()) + duration;
     Duration const transfers = input_transfers(*m_view, *m_board, task, m_view->topology().group(group).node);
-    double const shared = static_cast<double>(transfers.count()) * m_slowdown[g];
+    double const shared = static_cast<double>(transfers.count()) * m_slowdown[group.index()];
     double const fitness = m_alpha * static_cast<double>(end.count()) + m_beta * shared;
     if (fitness >= best_fitness) continue;
     best_fitness = fitness;

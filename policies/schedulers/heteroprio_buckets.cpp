@@ -3,7 +3,6 @@
 #include <granary/policies/schedulers/heteroprio_buckets.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -72,8 +71,8 @@ HeteroprioOptions HeteroprioOptions::read(PolicyOptions& options) {
 void HeteroprioBuckets::attach(SystemView const& view, std::size_t columns) {
   m_view = &view;
   m_grid = BucketGrid(view.topology(), columns);
-  for (std::size_t g = 0; g < view.topology().groups().size(); ++g) {
-    m_groups[static_cast<std::size_t>(view.topology().groups()[g].kind)] |= std::uint64_t{1} << g;
+  for (std::uint32_t g = 0; g < view.topology().groups().size(); ++g) {
+    m_groups[static_cast<std::size_t>(view.topology().groups()[g].kind)].insert(GroupId(g));
   }
 }
 
@@ -91,10 +90,9 @@ std::uint32_t HeteroprioBuckets::bucket_of(Task const& task) {
 
 void HeteroprioBuckets::learn(Bucket& bucket, Task const& task) const {
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
-    std::uint64_t const groups = m_groups[kind] & task.allowed_groups;
-    if (groups == 0) continue;
-    GroupId const group(static_cast<std::uint32_t>(std::countr_zero(groups)));
-    double const time = seconds(m_view->kernel_time(task.id, group));
+    GroupSet const groups = m_groups[kind] & task.allowed_groups;
+    if (groups.empty()) continue;
+    double const time = seconds(m_view->kernel_time(task.id, *groups.begin()));
     bucket.samples[kind] = std::min(bucket.samples[kind] + 1, remembered);
     bucket.times[kind] += (time - bucket.times[kind]) / bucket.samples[kind];
   }
@@ -150,8 +148,7 @@ bool HeteroprioBuckets::look_for(GroupId group) {
 void HeteroprioBuckets::sum_work(WorkerKind fast) {
   auto const kind = static_cast<std::size_t>(fast);
   double work = 0;
-  for (auto groups = m_groups[kind]; groups != 0; groups &= groups - 1) {
-    GroupId const group(static_cast<std::uint32_t>(std::countr_zero(groups)));
+  for (GroupId const group : m_groups[kind]) {
     for (TaskId const task : m_view->committed(group)) work += seconds(m_view->kernel_time(task, group));
   }
   for (auto const& level : m_levels[kind]) {
@@ -165,7 +162,7 @@ std::size_t HeteroprioBuckets::fast_workers(BucketGrid::List const& list, Worker
   if (kind != WorkerKind::Device || m_options.workers_per_device == 0)
     return list.workers[static_cast<std::size_t>(kind)];
   auto const groups = list.allowed_groups & m_groups[static_cast<std::size_t>(kind)];
-  return static_cast<std::size_t>(std::popcount(groups)) * m_options.workers_per_device;
+  return groups.size() * m_options.workers_per_device;
 }
 
 // Otherwise the first group that asks would take all tasks, while workers of the others idle.
@@ -173,10 +170,8 @@ bool HeteroprioBuckets::may_take_ahead(BucketGrid::List const& list, GroupId gro
   auto const& mine = m_view->topology().group(group);
   std::size_t const held = m_view->committed(group).size();
   if (claim.own || held < mine.workers.size()) return true;
-  if ((list.allowed_groups & claim.owners) != 0) return false;
-  auto groups = list.allowed_groups & m_groups[static_cast<std::size_t>(mine.kind)];
-  for (; groups != 0; groups &= groups - 1) {
-    GroupId const other(static_cast<std::uint32_t>(std::countr_zero(groups)));
+  if (!(list.allowed_groups & claim.owners).empty()) return false;
+  for (GroupId const other : list.allowed_groups& m_groups[static_cast<std::size_t>(mine.kind)]) {
     std::size_t const workers = m_view->topology().group(other).workers.size();
     if (m_view->committed(other).size() * mine.workers.size() < held * workers) return false;
   }

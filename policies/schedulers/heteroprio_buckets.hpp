@@ -48,7 +48,7 @@ class HeteroprioBuckets {
   /// without limit; those of `owners` only for an idle worker; others no further than the other groups.
   struct Claim {
     bool own = false;
-    std::uint64_t owners = 0;  ///< bit g: group g
+    GroupSet owners = {};
   };
 
   explicit HeteroprioBuckets(HeteroprioOptions options) : m_options(std::move(options)) {}
@@ -101,8 +101,8 @@ class HeteroprioBuckets {
   std::vector<Bucket> m_buckets;
   std::vector<std::string> m_names;  // by bucket
   std::array<BucketLevels, worker_kinds> m_levels;
-  std::array<std::uint64_t, worker_kinds> m_groups{};  // bit g: group g is of the kind
-  std::array<bool, worker_kinds> m_best_somewhere{};   // some bucket's tasks run fastest on the kind
+  std::array<GroupSet, worker_kinds> m_groups;        // by kind
+  std::array<bool, worker_kinds> m_best_somewhere{};  // some bucket's tasks run fastest on the kind
   std::uint64_t m_version = 0;
   std::uint64_t m_put = 0;
 };

@@ -7,7 +7,6 @@
 #include <granary/policies/schedulers/lazy_task_heap.hpp>
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -24,17 +23,17 @@ class BucketGrid {
  public:
   /// Tasks of one bucket, column and set of groups.
   struct List {
-    std::uint64_t allowed_groups = 0;
+    GroupSet allowed_groups;
     std::array<std::uint32_t, worker_kinds> workers{};  ///< workers that may run them, by kind
     std::set<RankedTask> tasks;                         ///< the most urgent last
-    [[nodiscard]] bool allowed_on(GroupId g) const { return ((allowed_groups >> g.value()) & 1U) != 0; }
+    [[nodiscard]] bool allowed_on(GroupId g) const { return allowed_groups.contains(g); }
   };
 
   BucketGrid() = default;
   BucketGrid(Topology const& topology, std::size_t columns) : m_topology(&topology), m_columns(columns) {}
 
   /// Returns the task's slot, a small number that is unique until the task is removed.
-  std::uint32_t insert(RankedTask task, std::uint64_t allowed_groups, std::uint32_t bucket, std::uint32_t column) {
+  std::uint32_t insert(RankedTask task, GroupSet allowed_groups, std::uint32_t bucket, std::uint32_t column) {
     std::uint32_t const list = list_of(allowed_groups, bucket, column);
     cell(bucket, column)[list].tasks.insert(task);
     count(bucket, cell(bucket, column)[list], 1);
@@ -87,15 +86,15 @@ class BucketGrid {
 
   std::vector<List>& cell(std::uint32_t bucket, std::uint32_t column) { return m_cells[bucket * m_columns + column]; }
 
-  std::uint32_t list_of(std::uint64_t allowed_groups, std::uint32_t bucket, std::uint32_t column) {
+  std::uint32_t list_of(GroupSet allowed_groups, std::uint32_t bucket, std::uint32_t column) {
     auto& lists = cell(bucket, column);
     for (std::uint32_t i = 0; i < lists.size(); ++i) {
       if (lists[i].allowed_groups == allowed_groups) return i;
     }
     List& list = lists.emplace_back();
     list.allowed_groups = allowed_groups;
-    for (std::uint64_t groups = allowed_groups; groups != 0; groups &= groups - 1) {
-      auto const& group = m_topology->groups()[static_cast<std::size_t>(std::countr_zero(groups))];
+    for (GroupId const id : allowed_groups) {
+      auto const& group = m_topology->group(id);
       list.workers[static_cast<std::size_t>(group.kind)] += static_cast<std::uint32_t>(group.workers.size());
     }
     return static_cast<std::uint32_t>(lists.size() - 1);

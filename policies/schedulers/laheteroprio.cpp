@@ -200,11 +200,11 @@ void LaheteroprioScheduler::ready(TaskId id) {
 }
 
 HeteroprioBuckets::Claim LaheteroprioScheduler::claim(GroupId group, std::uint32_t column) const {
-  HeteroprioBuckets::Claim claim{m_column_of[group.index()] == column, 0};
+  HeteroprioBuckets::Claim claim{.own = m_column_of[group.index()] == column};
   if (claim.own) return claim;
   auto const& topology = m_view->topology();
   for (GroupId const owner : topology.groups_on(m_nodes[column])) {
-    if (topology.group(owner).kind == topology.group(group).kind) claim.owners |= bit(owner.index());
+    if (topology.group(owner).kind == topology.group(group).kind) claim.owners.insert(owner);
   }
   return claim;
 }

@@ -43,10 +43,8 @@ void LwsScheduler::attach(SystemView const& view, PlanBoard& board) {
 GroupId LwsScheduler::least_loaded(Task const& task) const {
   GroupId best;
   double least = std::numeric_limits<double>::infinity();
-  for (std::uint32_t g = 0; g < m_queues.size(); ++g) {
-    GroupId const group(g);
-    if (!task.allowed_on(group)) continue;
-    double const load = static_cast<double>(m_queues[g].size + m_view->committed(group).size()) /
+  for (GroupId const group : task.allowed_groups) {
+    double const load = static_cast<double>(m_queues[group.index()].size + m_view->committed(group).size()) /
                         static_cast<double>(m_view->topology().group(group).workers.size());
     if (load >= least) continue;
     least = load;
@@ -71,7 +69,7 @@ void LwsScheduler::ready(TaskId id) {
   put(task, home_of(task), -std::max(task.priority, -std::numeric_limits<std::int64_t>::max()));
 }
 
-std::set<LwsScheduler::Key>& LwsScheduler::part_of(GroupId group, std::uint64_t allowed_groups) {
+std::set<LwsScheduler::Key>& LwsScheduler::part_of(GroupId group, GroupSet allowed_groups) {
   auto& parts = m_queues[group.index()].parts;
   auto const found = std::ranges::find(parts, allowed_groups, &Part::allowed_groups);
   return found != parts.end() ? found->tasks : parts.emplace_back(Part{allowed_groups, {}}).tasks;
@@ -118,7 +116,7 @@ void LwsScheduler::steal(GroupId thief) {
   for (GroupId const victim : m_neighbours[thief.index()]) {
     std::size_t stealable = 0;
     for (auto const& part : m_queues[victim.index()].parts) {
-      if (((part.allowed_groups >> thief.value()) & 1U) != 0) stealable += part.tasks.size();
+      if (part.allowed_groups.contains(thief)) stealable += part.tasks.size();
     }
     std::size_t const left = m_view->committed(victim).empty() ? m_view->topology().group(victim).workers.size() : 0;
     if (stealable <= left) continue;
@@ -136,7 +134,7 @@ TaskId LwsScheduler::last_for(GroupId thief, GroupId victim) const {
   auto rank = std::numeric_limits<std::int64_t>::max();
   auto const for_each_part = [&](auto&& function) {
     for (auto const& part : m_queues[victim.index()].parts) {
-      if (((part.allowed_groups >> thief.value()) & 1U) != 0 && !part.tasks.empty()) function(part.tasks);
+      if (part.allowed_groups.contains(thief) && !part.tasks.empty()) function(part.tasks);
     }
   };
   if (m_from_urgent) {

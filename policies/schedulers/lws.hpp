@@ -54,7 +54,7 @@ class LwsScheduler final : public Scheduler {
   };
   // The tasks allowed on the same groups, so that a thief sees no others.
   struct Part {
-    std::uint64_t allowed_groups;
+    GroupSet allowed_groups;
     std::set<Key> tasks;
   };
   struct Queue {
@@ -72,7 +72,7 @@ class LwsScheduler final : public Scheduler {
   void put(Task const& task, GroupId group, std::int64_t rank);
   /// Removes the task from its queue.
   Key take(TaskId task);
-  [[nodiscard]] std::set<Key>& part_of(GroupId group, std::uint64_t allowed_groups);
+  [[nodiscard]] std::set<Key>& part_of(GroupId group, GroupSet allowed_groups);
   void steal(GroupId thief);
   [[nodiscard]] TaskId last_for(GroupId thief, GroupId victim) const;
 

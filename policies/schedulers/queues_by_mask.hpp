@@ -22,7 +22,7 @@ class QueuesByMask {
  public:
   using Entry = typename Queue::Entry;
 
-  void push(std::uint64_t allowed_groups, Entry entry) { of(allowed_groups).push(entry); }
+  void push(GroupSet allowed_groups, Entry entry) { of(allowed_groups).push(entry); }
 
   /// The first entry that is allowed on the group, valid until the next call; null when there is none.
   [[nodiscard]] Entry const* first(GroupId group) {
@@ -42,16 +42,16 @@ class QueuesByMask {
   void cancel(TaskId task) { m_cancelled.insert(task); }
 
  private:
-  Queue& of(std::uint64_t mask) {
+  Queue& of(GroupSet groups) {
     for (auto& [key, queue] : m_queues) {
-      if (key == mask) return queue;
+      if (key == groups) return queue;
     }
-    return m_queues.emplace_back(mask, Queue{}).second;
+    return m_queues.emplace_back(groups, Queue{}).second;
   }
   [[nodiscard]] Queue* best_for(GroupId group) {
     Queue* best = nullptr;
-    for (auto& [mask, queue] : m_queues) {
-      if (((mask >> group.value()) & 1U) == 0) continue;
+    for (auto& [groups, queue] : m_queues) {
+      if (!groups.contains(group)) continue;
       drop_cancelled(queue);
       if (queue.empty()) continue;
       if (best == nullptr || queue.front() < best->front()) best = &queue;
@@ -62,7 +62,7 @@ class QueuesByMask {
     while (!m_cancelled.empty() && !queue.empty() && m_cancelled.erase(queue.front().task) != 0) queue.pop();
   }
 
-  std::vector<std::pair<std::uint64_t, Queue>> m_queues;
+  std::vector<std::pair<GroupSet, Queue>> m_queues;
   std::unordered_set<TaskId> m_cancelled;
 };
 

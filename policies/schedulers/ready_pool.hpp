@@ -29,7 +29,7 @@ class ReadyPool {
   [[nodiscard]] TaskId first_of(GroupId group, std::size_t depth, Wanted&& wanted) const {
     Entry const* best = nullptr;
     for (auto const& [groups, tasks] : m_tasks) {
-      if (((groups >> group.value()) & 1U) == 0) continue;
+      if (!groups.contains(group)) continue;
       std::size_t looked_at = 0;
       for (auto it = tasks.begin(); it != tasks.end() && looked_at < depth; ++it, ++looked_at) {
         if (best != nullptr && !(*it < *best)) break;
@@ -44,14 +44,14 @@ class ReadyPool {
  private:
   using Entry = std::pair<std::int64_t, TaskId>;  // the negative priority, so that the most urgent comes first
   static Entry entry(Task const& task) { return {-task.priority, task.id}; }
-  std::set<Entry>& of(std::uint64_t groups) {
+  std::set<Entry>& of(GroupSet groups) {
     for (auto& [key, tasks] : m_tasks) {
       if (key == groups) return tasks;
     }
     return m_tasks.emplace_back(groups, std::set<Entry>{}).second;
   }
 
-  std::vector<std::pair<std::uint64_t, std::set<Entry>>> m_tasks;
+  std::vector<std::pair<GroupSet, std::set<Entry>>> m_tasks;
 };
 
 }  // namespace granary

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <ranges>
 
 namespace granary {
 namespace {
@@ -35,23 +34,21 @@ SlowerGroups::Pace SlowerGroups::pace(Task const& task) const {
   auto const& groups = m_view->topology().groups();
   for (GroupId const group : m_one_of_each_kind) {
     auto const kind = groups[group.index()].kind;
-    auto const allowed = [&](std::uint32_t g) { return groups[g].kind == kind && task.allowed_on(GroupId(g)); };
-    auto const all = std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(groups.size()));
-    if (std::ranges::none_of(all, allowed)) continue;
+    if (std::ranges::none_of(task.allowed_groups, [&](GroupId g) { return groups[g.index()].kind == kind; })) continue;
     auto const time_ns = m_view->kernel_time(task.id, group).count();
     times[static_cast<std::size_t>(kind)] = time_ns;
     pace.fastest_ns = std::min(pace.fastest_ns, time_ns);
     slowest_ns = std::max(slowest_ns, time_ns);
   }
-  for (std::uint32_t g = 0; g < groups.size(); ++g) {
-    auto const time_ns = times[static_cast<std::size_t>(groups[g].kind)];
-    if (time_ns > nearly_as_fast * pace.fastest_ns) pace.fast_groups &= ~(std::uint64_t{1} << g);
+  for (GroupId const group : task.allowed_groups) {
+    auto const time_ns = times[static_cast<std::size_t>(groups[group.index()].kind)];
+    if (time_ns > nearly_as_fast * pace.fastest_ns) pace.fast_groups.erase(group);
   }
   pace.slowdown = static_cast<double>(slowest_ns) / static_cast<double>(pace.fastest_ns);
   return pace;
 }
 
-std::uint64_t SlowerGroups::ready(Task const& task) {
+GroupSet SlowerGroups::ready(Task const& task) {
   auto const believed = pace(task);
   if (believed.fast_groups != task.allowed_groups) {
     m_ready.emplace(believed.slowdown, task.priority, task.id);
@@ -76,11 +73,9 @@ TaskId SlowerGroups::best_for(GroupId group) const {
   for (auto it = m_ready.begin(); it != m_ready.end() && looked_at < most_looked_at; ++it, ++looked_at) {
     TaskId const id = std::get<TaskId>(*it);
     auto const fast = m_pace.at(id).fast_groups;
-    if (!m_view->task(id).allowed_on(group) || ((fast >> group.value()) & 1U) != 0) continue;
+    if (!m_view->task(id).allowed_on(group) || fast.contains(group)) continue;
     std::int64_t fast_workers = 0;
-    for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      if (((fast >> g) & 1U) != 0) fast_workers += static_cast<std::int64_t>(groups[g].workers.size());
-    }
+    for (GroupId const g : fast) fast_workers += static_cast<std::int64_t>(groups[g.index()].workers.size());
     if (fast_workers == 0 || m_view->kernel_time(id, group).count() <= m_fast_backlog_ns / fast_workers) return id;
   }
   return {};

@@ -22,14 +22,12 @@ class SlowerGroups {
  public:
   void attach(SystemView const& view);
 
-  /// The groups, as a mask, for which the task is meant.
-  [[nodiscard]] std::uint64_t fast_groups(Task const& task) const { return pace(task).fast_groups; }
-  [[nodiscard]] bool is_fast(Task const& task, GroupId group) const {
-    return ((fast_groups(task) >> group.value()) & 1U) != 0;
-  }
+  /// The groups for which the task is meant.
+  [[nodiscard]] GroupSet fast_groups(Task const& task) const { return pace(task).fast_groups; }
+  [[nodiscard]] bool is_fast(Task const& task, GroupId group) const { return fast_groups(task).contains(group); }
 
   /// The task became ready. Returns its fast_groups.
-  std::uint64_t ready(Task const& task);
+  GroupSet ready(Task const& task);
   /// The task was given to a group or cancelled. Does nothing if it was not ready.
   void leave(Task const& task);
   /// A ready task that the group, a slower one, would end before the faster ones have run all ready tasks; invalid when
@@ -39,7 +37,7 @@ class SlowerGroups {
  private:
   // A task's times on the kinds of workers on which it is allowed.
   struct Pace {
-    std::uint64_t fast_groups = 0;
+    GroupSet fast_groups = {};
     std::int64_t fastest_ns = 0;
     double slowdown = 1;  // of the slowest allowed group
   };

@@ -50,7 +50,9 @@ class FakeSystemView final : public SystemView {
     task.id = id;
     task.phase = TaskPhase::Ready;
     task.priority = priority;
-    task.allowed_groups = allowed_groups & ((std::uint64_t{1} << m_topology.groups().size()) - 1);
+    for (std::uint32_t g = 0; g < m_topology.groups().size(); ++g) {
+      if (((allowed_groups >> g) & 1U) != 0) task.allowed_groups.insert(GroupId(g));
+    }
     task.accesses = AccessList(accesses);
     m_durations.push_back(duration);
     return id;
