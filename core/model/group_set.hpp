@@ -40,6 +40,9 @@ class GroupSet {
     std::uint64_t m_left = 0;
   };
 
+  using value_type = GroupId;
+  using const_iterator = Iterator;
+
   constexpr void insert(GroupId group) { m_bits |= bit(group); }
   constexpr void erase(GroupId group) { m_bits &= ~bit(group); }
   [[nodiscard]] constexpr bool contains(GroupId group) const { return (m_bits & bit(group)) != 0; }

@@ -15,16 +15,7 @@ void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, s
 void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
   auto& order = m_plans[group.index()].order;
   auto const place = at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
-  std::uint32_t entry = 0;
-  if (m_free_entries.empty()) {
-    entry = static_cast<std::uint32_t>(m_entries.size());
-    m_entries.push_back({group, place, none});
-  } else {
-    entry = m_free_entries.back();
-    m_free_entries.pop_back();
-    m_entries[entry] = {group, place, none};
-  }
-  m_slots.insert(task, entry);
+  auto const entry = m_entries.insert(task, {group, place, none});
   for (auto const& access : accesses) {
     if (!access.repeated) link(entry, access.data);
   }
@@ -51,13 +42,10 @@ void PlanBoard::link(std::uint32_t entry, DataId data) {
 }
 
 void PlanBoard::remove(TaskId task) {
-  auto const slot = m_slots.find(task);
-  if (slot == TaskSlots::none) return;
-  Entry const entry = m_entries[slot];
+  if (!m_entries.contains(task)) return;
+  Entry const entry = m_entries.take(task);
   auto& plan = m_plans[entry.group.index()];
-  m_slots.erase(task);
   plan.order.erase(entry.place);
-  m_free_entries.push_back(slot);
   for (auto use = entry.first_use; use != none;) {
     auto const [data, owner, previous, next, next_of_task] = m_uses[use];
     auto& of_data = plan.uses[data.index()];

@@ -3,7 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -39,9 +39,9 @@ class PlanBoard {
   void remove(TaskId task);
   /// The group's planned tasks in order.
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
-  [[nodiscard]] bool planned(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
+  [[nodiscard]] bool planned(TaskId task) const { return m_entries.contains(task); }
   /// The position of the planned task. A board never uses the number of a position twice.
-  [[nodiscard]] PlanPosition position(TaskId task) const { return m_entries[m_slots.find(task)].place->first; }
+  [[nodiscard]] PlanPosition position(TaskId task) const { return m_entries.at(task).place->first; }
   /// The number of planned tasks of the group that use the datum.
   [[nodiscard]] std::uint32_t uses(DataId data, GroupId group) const {
     auto const& uses = m_plans[group.index()].uses;
@@ -102,9 +102,7 @@ class PlanBoard {
   void link(std::uint32_t entry, DataId data);
 
   std::vector<Group> m_plans;
-  TaskSlots m_slots;  // into m_entries
-  std::vector<Entry> m_entries;
-  std::vector<std::uint32_t> m_free_entries;
+  TaskTable<Entry> m_entries;
   std::vector<Use> m_uses;
   std::uint32_t m_free_use = none;
   std::uint64_t m_put = 0;

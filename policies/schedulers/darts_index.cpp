@@ -50,23 +50,11 @@ bool DartsIndex::loaded(DataId data, GroupId group) const {
 }
 
 bool DartsIndex::considered(TaskId task, std::size_t group, std::uint32_t missing) const {
-  auto const slot = m_slots.find(task);
+  auto const slot = m_ready.slot(task);
   return slot != TaskSlots::none && m_ready[slot].groups.contains(id_of(group)) && lane(slot, group).missing == missing;
 }
 
 bool DartsIndex::is_free(TaskId task, GroupId group) const { return considered(task, group.index(), 0); }
-
-std::uint32_t DartsIndex::take_slot() {
-  if (!m_free_slots.empty()) {
-    auto const slot = m_free_slots.back();
-    m_free_slots.pop_back();
-    return slot;
-  }
-  auto const slot = static_cast<std::uint32_t>(m_ready.size());
-  m_ready.emplace_back();
-  m_lanes.resize(m_lanes.size() + m_groups);
-  return slot;
-}
 
 DartsIndex::MaskedHeap& DartsIndex::heap_of(GroupSet groups) {
   for (auto& entry : m_by_mask) {
@@ -103,14 +91,11 @@ void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
 
 void DartsIndex::add(TaskId id, GroupSet groups) {
   auto const& task = m_view->task(id);
-  auto const slot = take_slot();
-  auto& ready = m_ready[slot];
-  ready.id = id;
-  ready.priority = task.priority;
-  ready.groups = {};  // not counted while its inputs are being linked
+  auto const slot = m_ready.insert(id, {.id = id, .priority = task.priority});
+  if (m_lanes.size() < (slot + 1) * m_groups) m_lanes.resize((slot + 1) * m_groups);
+  auto& ready = m_ready[slot];  // not counted while its inputs are being linked, since it is for no group yet
   link_inputs(slot, task.accesses);
   ready.groups = groups;
-  m_slots.insert(id, slot);
   auto& masked = heap_of(ready.groups);
   ++masked.tasks;
   masked.heap.push({ready.priority, id}, masked.tasks, [&](TaskId other) { return contains(other); });
@@ -132,7 +117,7 @@ void DartsIndex::add(TaskId id, GroupSet groups) {
 }
 
 void DartsIndex::remove(TaskId id) {
-  auto const slot = m_slots.find(id);
+  auto const slot = m_ready.slot(id);
   auto& ready = m_ready[slot];
   for (GroupId const group : ready.groups) {
     auto const g = group.index();
@@ -146,9 +131,7 @@ void DartsIndex::remove(TaskId id) {
   }
   for (auto const& input : ready.inputs()) unlink_input(input);
   --heap_of(ready.groups).tasks;
-  ready.many.reset();
-  m_slots.erase(id);
-  m_free_slots.push_back(slot);
+  m_ready.take(id);
 }
 
 void DartsIndex::unlink_input(Input const& input) {

@@ -4,7 +4,7 @@
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 #include <granary/policies/schedulers/lazy_task_heap.hpp>
 
 #include <array>
@@ -34,7 +34,7 @@ class DartsIndex {
   /// `groups`: the groups for which it is considered, of those on which it is allowed.
   void add(TaskId task, GroupSet groups);
   void remove(TaskId task);
-  [[nodiscard]] bool contains(TaskId task) const { return m_slots.find(task) != TaskSlots::none; }
+  [[nodiscard]] bool contains(TaskId task) const { return m_ready.contains(task); }
 
   /// Updates whether the datum is loaded for the group.
   void refresh(DataId data, GroupId group);
@@ -65,10 +65,10 @@ class DartsIndex {
   struct Ready {
     TaskId id;
     std::int64_t priority = 0;
-    GroupSet groups;
+    GroupSet groups = {};
     std::uint32_t input_count = 0;
-    std::array<Input, 4> few{};
-    std::unique_ptr<Input[]> many;
+    std::array<Input, 4> few = {};
+    std::unique_ptr<Input[]> many = {};
     [[nodiscard]] std::span<Input> inputs() { return {many ? many.get() : few.data(), input_count}; }
     [[nodiscard]] std::span<Input const> inputs() const { return {many ? many.get() : few.data(), input_count}; }
   };
@@ -128,7 +128,6 @@ class DartsIndex {
   }
   [[nodiscard]] bool considered(TaskId task, std::size_t group, std::uint32_t missing) const;
 
-  [[nodiscard]] std::uint32_t take_slot();
   [[nodiscard]] MaskedHeap& heap_of(GroupSet groups);
   void link_inputs(std::uint32_t slot, AccessList const& accesses);
   void take_place(std::uint32_t data);
@@ -144,10 +143,8 @@ class DartsIndex {
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
   std::size_t m_groups = 0;
-  TaskSlots m_slots;
-  std::vector<Ready> m_ready;  // by slot
-  std::vector<Lane> m_lanes;   // by slot and group
-  std::vector<std::uint32_t> m_free_slots;
+  TaskTable<Ready> m_ready;
+  std::vector<Lane> m_lanes;  // by slot and group
   // Ready tasks read few of all data: these have a place in the arrays below, the others take four bytes.
   static constexpr std::uint32_t no_place = 0xffffffffU;
   std::vector<std::uint32_t> m_places;  // by datum

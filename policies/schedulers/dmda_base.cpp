@@ -67,15 +67,7 @@ DmdaBase::Queued DmdaBase::assign(Task const& task) const {
 void DmdaBase::ready(TaskId id) {
   auto const& task = m_view->task(id);
   Queued const queued = assign(task);
-  auto slot = static_cast<std::uint32_t>(m_queued.size());
-  if (m_free_slots.empty()) {
-    m_queued.push_back(queued);
-  } else {
-    slot = m_free_slots.back();
-    m_free_slots.pop_back();
-    m_queued[slot] = queued;
-  }
-  m_slots.insert(id, slot);
+  m_queued.insert(id, queued);
   m_work[queued.group.index()] += queued.duration;
   m_board->insert(queued.group, id, task.accesses, rank(task));
   joined(task, queued.group);
@@ -91,13 +83,10 @@ TaskId DmdaBase::next(GroupId group) {
 void DmdaBase::cancelled(TaskId task) { remove(task); }
 
 void DmdaBase::remove(TaskId id) {
-  auto const slot = m_slots.find(id);
-  auto const [group, duration] = m_queued[slot];
+  auto const [group, duration] = m_queued.take(id);
   leaves(m_view->task(id), group);
   m_board->remove(id);
   m_work[group.index()] -= duration;
-  m_slots.erase(id);
-  m_free_slots.push_back(slot);
 }
 
 }  // namespace granary

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
 #include <granary/policies/schedulers/expected_start.hpp>
 
@@ -70,9 +70,7 @@ class DmdaBase : public Scheduler {
   PlanBoard* m_board = nullptr;
   ExpectedStart m_start;
   std::vector<Duration> m_work;  // by group: durations of the queued tasks
-  TaskSlots m_slots;             // into m_queued
-  std::vector<Queued> m_queued;
-  std::vector<std::uint32_t> m_free_slots;
+  TaskTable<Queued> m_queued;
 };
 
 }  // namespace granary

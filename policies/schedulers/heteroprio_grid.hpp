@@ -3,7 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 #include <granary/policies/schedulers/lazy_task_heap.hpp>
 
 #include <array>
@@ -37,29 +37,17 @@ class BucketGrid {
     std::uint32_t const list = list_of(allowed_groups, bucket, column);
     cell(bucket, column)[list].tasks.insert(task);
     count(bucket, cell(bucket, column)[list], 1);
-    std::uint32_t slot = 0;
-    if (m_free.empty()) {
-      slot = static_cast<std::uint32_t>(m_places.size());
-      m_places.emplace_back();
-    } else {
-      slot = m_free.back();
-      m_free.pop_back();
-    }
-    m_places[slot] = {task, bucket, column, list};
-    m_slots.insert(task.task, slot);
-    return slot;
+    return m_places.insert(task.task, {task, bucket, column, list});
   }
 
   /// Removes the task; returns its slot, or TaskSlots::none if it is not here.
   std::uint32_t erase(TaskId task) {
-    std::uint32_t const slot = m_slots.find(task);
+    std::uint32_t const slot = m_places.slot(task);
     if (slot == TaskSlots::none) return slot;
-    auto const& place = m_places[slot];
+    auto const place = m_places.take(task);
     auto& list = cell(place.bucket, place.column)[place.list];
     list.tasks.erase(place.task);
     count(place.bucket, list, -1);
-    m_slots.erase(task);
-    m_free.push_back(slot);
     return slot;
   }
 
@@ -110,9 +98,7 @@ class BucketGrid {
   std::size_t m_columns = 1;
   std::vector<std::vector<List>> m_cells;  // by bucket, then column
   std::vector<std::array<std::size_t, worker_kinds>> m_available;
-  TaskSlots m_slots;  // into m_places
-  std::vector<Place> m_places;
-  std::vector<std::uint32_t> m_free;
+  TaskTable<Place> m_places;
 };
 
 }  // namespace granary

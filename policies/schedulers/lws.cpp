@@ -79,25 +79,14 @@ void LwsScheduler::put(Task const& task, GroupId group, std::int64_t rank) {
   Key const key{rank, m_arrivals++, task.id};
   part_of(group, task.allowed_groups).insert(key);
   ++m_queues[group.index()].size;
-  auto slot = static_cast<std::uint32_t>(m_places.size());
-  if (m_free_slots.empty()) {
-    m_places.push_back({group, key});
-  } else {
-    slot = m_free_slots.back();
-    m_free_slots.pop_back();
-    m_places[slot] = {group, key};
-  }
-  m_slots.insert(task.id, slot);
+  m_places.insert(task.id, {group, key});
   m_board->insert(group, task.id, task.accesses, rank);
 }
 
 LwsScheduler::Key LwsScheduler::take(TaskId task) {
-  auto const slot = m_slots.find(task);
-  auto const [group, key] = m_places[slot];
+  auto const [group, key] = m_places.take(task);
   part_of(group, m_view->task(task).allowed_groups).erase(key);
   --m_queues[group.index()].size;
-  m_slots.erase(task);
-  m_free_slots.push_back(slot);
   m_board->remove(task);
   return key;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
 
 #include <compare>
@@ -84,9 +84,7 @@ class LwsScheduler final : public Scheduler {
   std::size_t m_round = 0;                         // the next worker for tasks that are ready at submission
   std::vector<Queue> m_queues;                     // by group
   std::vector<std::vector<GroupId>> m_neighbours;  // by group: the others, nearest first
-  TaskSlots m_slots;                               // into m_places
-  std::vector<Place> m_places;
-  std::vector<std::uint32_t> m_free_slots;
+  TaskTable<Place> m_places;
   std::uint64_t m_arrivals = 0;
 };
 

@@ -84,31 +84,20 @@ TaskId PrioScheduler::next(GroupId group) {
 }
 
 void PrioScheduler::load(TaskId task, Assigned assigned) {
-  auto slot = static_cast<std::uint32_t>(m_assigned.size());
-  if (m_free_slots.empty()) {
-    m_assigned.push_back(assigned);
-  } else {
-    slot = m_free_slots.back();
-    m_free_slots.pop_back();
-    m_assigned[slot] = assigned;
-  }
-  m_slots.insert(task, slot);
+  m_assigned.insert(task, assigned);
   m_loads[assigned.group.index()].cost += assigned.cost;
   ++m_loads[assigned.group.index()].tasks;
 }
 
 void PrioScheduler::unload(TaskId task) {
-  auto const slot = m_slots.find(task);
-  if (slot == TaskSlots::none) return;
-  auto& load = m_loads[m_assigned[slot].group.index()];
-  load.cost -= m_assigned[slot].cost;
-  --load.tasks;
-  m_slots.erase(task);
-  m_free_slots.push_back(slot);
+  if (!m_assigned.contains(task)) return;
+  auto const [group, cost] = m_assigned.take(task);
+  m_loads[group.index()].cost -= cost;
+  --m_loads[group.index()].tasks;
 }
 
 void PrioScheduler::cancelled(TaskId task) {
-  if (m_slots.find(task) == TaskSlots::none) {
+  if (!m_assigned.contains(task)) {
     m_queues.cancel(task);
     return;
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/scheduler.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
 #include <granary/policies/schedulers/queues_by_mask.hpp>
 
@@ -81,9 +81,7 @@ class PrioScheduler final : public Scheduler {
   PlanBoard* m_board = nullptr;
   QueuesByMask<Heap> m_queues;
   std::vector<Load> m_loads;  // by group
-  TaskSlots m_slots;          // into m_assigned
-  std::vector<Assigned> m_assigned;
-  std::vector<std::uint32_t> m_free_slots;
+  TaskTable<Assigned> m_assigned;
 };
 
 }  // namespace granary

@@ -23,19 +23,11 @@ Bytes ReadyOrder::missing(Task const& task, NodeId node) const {
 
 void ReadyOrder::add(Task const& task, GroupId group, std::int64_t rank) {
   NodeId const node = m_view->topology().group(group).node;
-  auto slot = static_cast<std::uint32_t>(m_entries.size());
-  if (m_free_slots.empty()) {
-    m_entries.emplace_back();
-  } else {
-    slot = m_free_slots.back();
-    m_free_slots.pop_back();
-  }
   for (auto const& access : task.accesses) {
     auto const needed = (access.data.index() + 1) * m_touched.size();
     if (needed > m_presence.size()) m_presence.resize(needed);
   }
-  m_entries[slot] = {task.id, {rank, 0, m_arrivals++}};
-  m_slots.insert(task.id, slot);
+  auto const slot = m_entries.insert(task.id, {task.id, {rank, 0, m_arrivals++}});
   m_heaps[group.index()].set(slot, m_entries[slot].key);
   for (auto const& access : task.accesses) refresh(access.data, node);
   m_entries[slot].key.missing = missing(task, node);
@@ -43,10 +35,8 @@ void ReadyOrder::add(Task const& task, GroupId group, std::int64_t rank) {
 }
 
 void ReadyOrder::remove(TaskId task, GroupId group) {
-  auto const slot = m_slots.find(task);
-  m_heaps[group.index()].erase(slot);
-  m_slots.erase(task);
-  m_free_slots.push_back(slot);
+  m_heaps[group.index()].erase(m_entries.slot(task));
+  m_entries.take(task);
 }
 
 TaskId ReadyOrder::first(GroupId group) {
@@ -82,7 +72,7 @@ void ReadyOrder::refresh(DataId data, NodeId node) {
   presence.here = now;
   for (GroupId const group : m_view->topology().groups_on(node)) {
     m_board->for_each_user(data, group, [&](TaskId user, PlanPosition) {
-      auto const slot = m_slots.find(user);
+      auto const slot = m_entries.slot(user);
       m_entries[slot].key.missing = missing(m_view->task(user), node);
       m_heaps[group.index()].set(slot, m_entries[slot].key);
     });

@@ -4,7 +4,7 @@
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
-#include <granary/core/policy/task_slots.hpp>
+#include <granary/core/policy/task_table.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -57,9 +57,7 @@ class ReadyOrder {
 
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
-  TaskSlots m_slots;  // into m_entries
-  std::vector<Entry> m_entries;
-  std::vector<std::uint32_t> m_free_slots;
+  TaskTable<Entry> m_entries;
   std::vector<IndexedHeap<Key>> m_heaps;       // by group: slots
   std::vector<Presence> m_presence;            // by datum and node; valid if planned tasks use the datum
   std::vector<std::vector<DataId>> m_touched;  // by node
