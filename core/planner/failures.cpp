@@ -134,7 +134,7 @@ void Planner::copy_failed(TransferId id, std::exception_ptr error) {
   drop_if_useless(data, from);
   drop_if_useless(data, to);
   if (record(data).going_home) send_home(data);  // the fetch would have brought it part of the way
-  m_agenda.post(Agenda::StartTransfers{transfer.link});
+  ask_for_transfers(transfer.link);
   scan_fetching(data);
   if (record(data).released()) m_agenda.post(Agenda::Forget{data});
   advance();

@@ -144,6 +144,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   struct LinkState {
     std::deque<TransferId> queue;
     std::uint32_t active = 0;
+    bool asked = false;  // to start transfers: it is on the agenda
   };
   struct Transfer {
     DataId data;
@@ -248,6 +249,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
   [[nodiscard]] std::vector<NodeId> find_storage() const;
   TransferId queue_transfer(DataId data, LinkId link, Place to, bool write_back);
+  void ask_for_transfers(LinkId link);
   void start_transfers(LinkId link);
   void start_transfer(TransferId id);
   Transfer end_transfer(TransferId id);

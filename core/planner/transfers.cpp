@@ -168,12 +168,17 @@ TransferId Planner::queue_transfer(DataId data, LinkId link, Place to, bool writ
   moving.find(to.node, to.slot)->incoming = id;
   ++moving.transfers;
   m_links[link.index()].queue.push_back(id);
-  m_agenda.post(Agenda::StartTransfers{link});
+  ask_for_transfers(link);
   return id;
+}
+
+void Planner::ask_for_transfers(LinkId link) {
+  if (!std::exchange(m_links[link.index()].asked, true)) m_agenda.post(Agenda::StartTransfers{link});
 }
 
 void Planner::start_transfers(LinkId link) {
   auto& state = m_links[link.index()];
+  state.asked = false;
   while (state.active < m_topology.machine()[link].width && !state.queue.empty()) {
     TransferId const id = state.queue.front();
     state.queue.pop_front();
@@ -283,7 +288,7 @@ void Planner::copy_done(TransferId id) {
   drop_if_useless(data, from);
   drop_if_useless(data, to.node);
   if (moved.going_home) send_home(data);
-  m_agenda.post(Agenda::StartTransfers{link});
+  ask_for_transfers(link);
   scan_fetching(data);
   if (moved.released()) m_agenda.post(Agenda::Forget{data});
   advance();
