@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/group_set.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/policy/task_table.hpp>
 #include <granary/policies/schedulers/lazy_task_heap.hpp>

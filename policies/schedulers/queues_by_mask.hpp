@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/group_set.hpp>
 
 #include <cstdint>
 #include <unordered_set>
