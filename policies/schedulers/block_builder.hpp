@@ -40,12 +40,11 @@ class BlockBuilder {
   [[nodiscard]] std::vector<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
   void own(DataId data, GroupId group, std::uint64_t block);
 
-  /// The best seed of a block for the group: the most urgent ready task, of an open datum if there is one, for which
-  /// `wanted(task)` holds; invalid when the pool has none for the group.
-  template <class Wanted>
-  [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group, Wanted&& wanted) const {
-    TaskId const open = pool.first_of(group, seeds, [&](TaskId task) { return is_open(task) && wanted(task); });
-    return open.valid() ? open : pool.first_of(group, seeds, wanted);
+  /// The task around which to form a block for the group: the most urgent ready task for it, of an open datum if there
+  /// is one; invalid if the pool has none for the group.
+  [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group) const {
+    TaskId const open = pool.first_of(group, seeds, [&](TaskId task) { return is_open(task); });
+    return open.valid() ? open : pool.first(group);
   }
   /// The data of a block around the seed's datum. Calls `claim(datum)` for each datum that joins; it must make the
   /// group its owner.

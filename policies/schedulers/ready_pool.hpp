@@ -13,17 +13,17 @@
 
 namespace granary {
 
-/// Ready tasks by priority, then submission, in one set per set of allowed groups. O(sets of groups + log).
+/// Ready tasks by priority, then submission, in one set per set of groups for which they are. O(sets of groups + log).
 class ReadyPool {
  public:
-  void insert(Task const& task) { of(task.allowed_groups).insert(entry(task)); }
-  /// False if the task is not in the pool.
-  bool erase(Task const& task) { return of(task.allowed_groups).erase(entry(task)) != 0; }
-  /// The first task that is allowed on the group; invalid when there is none.
+  void insert(Task const& task, GroupSet groups) { of(groups).insert(entry(task)); }
+  /// `groups` as inserted. False if the task is not in the pool.
+  bool erase(Task const& task, GroupSet groups) { return of(groups).erase(entry(task)) != 0; }
+  /// The first task for the group; invalid when there is none.
   [[nodiscard]] TaskId first(GroupId group) const {
     return first_of(group, 1, [](TaskId) { return true; });
   }
-  /// The first task that is allowed on the group and for which `wanted(task)` holds, among the first `depth` of each
+  /// The first task for the group of which `wanted(task)` holds, among the first `depth` of each
   /// set of groups; invalid when there is none.
   template <class Wanted>
   [[nodiscard]] TaskId first_of(GroupId group, std::size_t depth, Wanted&& wanted) const {

@@ -22,8 +22,12 @@ class SlowerGroups {
  public:
   void attach(SystemView const& view);
 
-  /// The groups for which the task is meant.
-  [[nodiscard]] GroupSet fast_groups(Task const& task) const { return pace(task).fast_groups; }
+  /// The groups for which the ready task is meant, as believed when it became ready. However estimates change, each
+  /// group finds the same when it is asked later; otherwise each could leave the task to another one for ever.
+  [[nodiscard]] GroupSet fast_groups(Task const& task) const {
+    auto const believed = m_pace.find(task.id);
+    return believed == m_pace.end() ? task.allowed_groups : believed->second.fast_groups;
+  }
   [[nodiscard]] bool is_fast(Task const& task, GroupId group) const { return fast_groups(task).contains(group); }
 
   /// The task became ready. Returns its fast_groups.

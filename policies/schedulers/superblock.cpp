@@ -42,19 +42,21 @@ void SuperblockScheduler::submitted(TaskId id) {
 
 void SuperblockScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
-  m_slower.ready(task);
+  auto const fast = m_slower.ready(task);
   DataId const data = BlockBuilder::written(task);
   GroupId const owner = data.valid() ? m_blocks.owner(data) : GroupId{};
   if (owner.valid() && task.allowed_on(owner)) {
     m_ready[owner.index()].emplace(m_blocks.block(data), id);
+  } else if (data.valid() && !owner.valid()) {
+    m_pool.insert(task, fast);
   } else {
-    (data.valid() && !owner.valid() ? m_pool : m_strays).insert(task);
+    m_strays.insert(task, task.allowed_groups);
   }
 }
 
 TaskId SuperblockScheduler::next(GroupId group) {
   if (TaskId const stray = m_strays.first(group); stray.valid()) {
-    m_strays.erase(m_view->task(stray));
+    m_strays.erase(m_view->task(stray), m_view->task(stray).allowed_groups);
     give(stray);
     return stray;
   }
@@ -85,8 +87,7 @@ void SuperblockScheduler::give(TaskId id) {
 }
 
 bool SuperblockScheduler::open_block(GroupId group) {
-  TaskId const seed =
-      m_blocks.seed(m_pool, group, [&](TaskId task) { return m_slower.is_fast(m_view->task(task), group); });
+  TaskId const seed = m_blocks.seed(m_pool, group);
   if (!seed.valid()) return false;
   ++m_last_block;
   m_blocks.grow(seed, group, [&](DataId data) { claim(data, group, m_last_block); });
@@ -97,9 +98,9 @@ void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block)
   m_blocks.own(data, group, block);
   for (TaskId const id : m_blocks.chain(data)) {
     auto const& task = m_view->task(id);
-    bool const was_in_pool = task.phase == TaskPhase::Ready && m_pool.erase(task);
+    bool const was_in_pool = task.phase == TaskPhase::Ready && m_pool.erase(task, m_slower.fast_groups(task));
     if (!task.allowed_on(group)) {
-      if (was_in_pool) m_strays.insert(task);
+      if (was_in_pool) m_strays.insert(task, task.allowed_groups);
       continue;
     }
     m_board->insert(group, id, task.accesses, rank(block, id));
@@ -152,7 +153,7 @@ void SuperblockScheduler::cancelled(TaskId id) {
 }
 
 void SuperblockScheduler::leave_ready(Task const& task) {
-  if (m_pool.erase(task) || m_strays.erase(task)) return;
+  if (m_pool.erase(task, m_slower.fast_groups(task)) || m_strays.erase(task, task.allowed_groups)) return;
   DataId const data = BlockBuilder::written(task);
   m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), task.id});
 }

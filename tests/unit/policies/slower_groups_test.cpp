@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace granary {
@@ -42,9 +43,48 @@ TEST(SlowerGroups, a_task_is_for_groups_that_are_nearly_as_fast) {
   Mixed mixed;
   SlowerGroups slower;
   slower.attach(mixed.view);
-  EXPECT_THAT(slower.fast_groups(mixed.view.task(mixed.add(Duration{200}))), ElementsAre(device, core));
-  EXPECT_THAT(slower.fast_groups(mixed.view.task(mixed.add(Duration{201}))), ElementsAre(device));
-  EXPECT_THAT(slower.fast_groups(mixed.view.task(mixed.add(Duration{49}))), ElementsAre(core));
+  EXPECT_THAT(slower.ready(mixed.view.task(mixed.add(Duration{200}))), ElementsAre(device, core));
+  EXPECT_THAT(slower.ready(mixed.view.task(mixed.add(Duration{201}))), ElementsAre(device));
+  EXPECT_THAT(slower.ready(mixed.view.task(mixed.add(Duration{49}))), ElementsAre(core));
+}
+
+TEST(SlowerGroups, a_task_stays_for_the_groups_for_which_it_became_ready) {
+  Mixed mixed;
+  SlowerGroups slower;
+  slower.attach(mixed.view);
+  TaskId const task = mixed.add(Duration{1000});
+  slower.ready(mixed.view.task(task));
+  mixed.view.set_duration(task, core, Duration{10});
+  EXPECT_THAT(slower.fast_groups(mixed.view.task(task)), ElementsAre(device));
+  EXPECT_FALSE(slower.is_fast(mixed.view.task(task), core));
+}
+
+// The device was busy when the task became ready; when it is asked again, it is believed to be the slower one. Nobody
+// asks the core again.
+TEST(SlowerGroups, no_task_is_left_to_a_group_that_is_not_asked_again) {
+  for (std::string const scheduler : {"superblock", "darts"}) {
+    Mixed mixed;
+    FakeRun run(mixed.view, make_scheduler(scheduler));
+    TaskId const task = mixed.add(Duration{1000});
+    run.scheduler->submitted(task);
+    run.scheduler->ready(task);
+    EXPECT_FALSE(run.next_and_commit(core).valid()) << scheduler;
+    mixed.view.set_duration(task, core, Duration{10});
+    EXPECT_EQ(run.next_and_commit(device), task) << scheduler;
+  }
+}
+
+// However many tasks for other groups are more urgent.
+TEST(SlowerGroups, of_superblock_find_their_task_behind_many_of_the_others) {
+  Mixed mixed;
+  FakeRun run(mixed.view, make_scheduler("superblock"));
+  std::vector<TaskId> tasks;
+  for (int i = 0; i < 100; ++i) tasks.push_back(mixed.add(Duration{1000}));
+  TaskId const last = mixed.add(Duration{10});
+  tasks.push_back(last);
+  for (TaskId const task : tasks) run.scheduler->submitted(task);
+  for (TaskId const task : tasks) run.scheduler->ready(task);
+  EXPECT_EQ(run.next_and_commit(core), last);
 }
 
 TEST(SlowerGroups, a_slower_group_takes_what_loses_least_while_the_fast_ones_are_busy) {
