@@ -63,6 +63,7 @@ bool starts_as_npy(std::string const& path) {
 struct Listing {
   std::vector<std::string> all;
   std::vector<std::string> two_dimensional;
+  std::vector<std::string> unreadable;  // HDF5 cannot open them, as after a truncation
 };
 
 #if H5_VERSION_GE(1, 12, 0)
@@ -76,7 +77,10 @@ herr_t note_dataset(hid_t group, char const* name, ObjectInfo const* object, voi
   auto& listing = *static_cast<Listing*>(data);
   listing.all.push_back(std::string("/").append(name));
   Hdf5Id const dataset(H5Dopen2(group, name, H5P_DEFAULT), H5Dclose);
-  if (!dataset.valid()) return 0;
+  if (!dataset.valid()) {
+    listing.unreadable.push_back(listing.all.back());
+    return 0;
+  }
   Hdf5Id const space(H5Dget_space(dataset.get()), H5Sclose);
   if (space.valid() && H5Sget_simple_extent_ndims(space.get()) == 2)
     listing.two_dimensional.push_back(listing.all.back());
@@ -114,7 +118,7 @@ Hdf5Id open_dataset(hid_t file, Spec& spec) {
                           (there.empty() ? " and no other" : "; it has " + join(there)));
   }
   auto const listing = list_datasets(file);
-  auto const& matrices = listing.two_dimensional;
+  auto const& matrices = listing.two_dimensional.empty() ? listing.unreadable : listing.two_dimensional;
   if (matrices.empty()) {
     auto const links = detail::list_links(file);
     throw DataError(spec.path + " holds no two-dimensional dataset" +

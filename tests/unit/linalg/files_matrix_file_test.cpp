@@ -84,9 +84,11 @@ TEST_F(MatrixFile, TruncatedHdf5) {
   std::fstream file(directory / "A.h5", std::ios::binary | std::ios::in | std::ios::out);
   file.seekp(40).write("\x40\x9c\0\0\0\0\0\0", 8);
   file.close();
-  EXPECT_EQ(message<DataError>("A.h5"), (directory / "A.h5") +
-                                            ":/A is truncated: it has 80000 bytes from byte 2048 on, and its file has "
-                                            "40000");
+  // From 1.14 on it looks again when it opens the dataset.
+  EXPECT_THAT(message<DataError>("A.h5"),
+              ::testing::AnyOf((directory / "A.h5") +
+                                   ":/A is truncated: it has 80000 bytes from byte 2048 on, and its file has 40000",
+                               ::testing::StartsWith("cannot open " + (directory / "A.h5") + ":/A: ")));
 }
 
 TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
