@@ -186,6 +186,7 @@ void Planner::make_ready(Task& task) {
     m_agenda.post(Agenda::Cancel{task.id});
     return;
   }
+  m_offered_to_all = false;
   m_policies.scheduler->ready(task.id);
   for (GroupId const group : task.allowed_groups) m_agenda.post(Agenda::Commit{group});
 }
@@ -235,6 +236,7 @@ void Planner::commit_tasks(GroupId group) {
 
 void Planner::commit(Task& task, GroupId group) {
   auto& state = m_groups[group.index()];
+  m_offered_to_all = false;
   task.phase = TaskPhase::Committed;
   task.group = group;
   task.estimate = kernel_time(task.id, group);

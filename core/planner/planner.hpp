@@ -202,6 +202,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
 
   // stall.cpp
   bool resolve_stall();
+  bool offer_to_all_groups();
   [[nodiscard]] TaskId oldest_committed() const;
   void give_way_to(Task const& task);
   void let_all_look_for_room();
@@ -319,6 +320,7 @@ class Planner final : private SystemView, private PlanBoard::Observer {
   EvictionObserver* m_eviction_observer = nullptr;
   Instant m_now{};
   bool m_keeps_plans = false;
+  bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };
 
 }  // namespace granary

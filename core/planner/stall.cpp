@@ -16,8 +16,17 @@ bool Planner::resolve_stall() {
       give_way_to(m_graph[m_alone]);
       return true;
     }
+    if (offer_to_all_groups()) return true;
   }
   return fail_one();
+}
+
+// A scheduler that decides by estimates may let each group leave a ready task to another one that was asked before the
+// estimates changed. Once for each time that all stand still.
+bool Planner::offer_to_all_groups() {
+  if (m_graph.size() == 0 || std::exchange(m_offered_to_all, true)) return false;
+  for (std::uint32_t g = 0; g < m_groups.size(); ++g) m_agenda.post(Agenda::Commit{GroupId(g)});
+  return true;
 }
 
 TaskId Planner::oldest_committed() const {
