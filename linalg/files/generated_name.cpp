@@ -6,6 +6,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/files/generators.hpp>
+#include <granary/linalg/files/matrix_file.hpp>
 
 namespace granary {
 namespace {
@@ -28,7 +29,6 @@ constexpr std::array grammars{
     Grammar{Kind::Hilbert, "hilbert", 1, 2, "hilbert:N[:NUGGET]"},
     Grammar{Kind::Laplacian, "laplacian", 2, 3, "laplacian:N:LENGTH[:NUGGET]"},
 };
-constexpr std::uint64_t order_limit = std::uint64_t{1} << 31;
 
 Grammar const* grammar_of(std::string_view text) {
   for (auto const& grammar : grammars) {
@@ -85,7 +85,7 @@ bool read_fields(Fields const& fields, GeneratedMatrix& matrix) {
       if (fields.size() > 2 && !read(fields[2], matrix.nugget)) return false;
       if (!grid) matrix.grid_cols = 1;
       // Both factors are below the limit, so the product does not overflow.
-      if (matrix.rows >= order_limit || matrix.grid_cols >= order_limit) return false;
+      if (matrix.rows > largest_extent || matrix.grid_cols > largest_extent) return false;
       matrix.rows *= matrix.grid_cols;
       break;
     }
@@ -120,9 +120,9 @@ GeneratedMatrix parse_generated(std::string_view text) {
   }
   GeneratedMatrix matrix{.kind = grammar->kind};
   bool const read = fields.size() >= grammar->least && fields.size() <= grammar->most && read_fields(fields, matrix);
-  if (!read || matrix.rows == 0 || matrix.cols == 0 || matrix.rows >= order_limit || matrix.cols >= order_limit) {
+  if (!read || matrix.rows == 0 || matrix.cols == 0 || matrix.rows > largest_extent || matrix.cols > largest_extent) {
     throw InvalidArgument("malformed input '" + std::string(text) + "': write " + std::string(grammar->form) +
-                          " with extents from 1 to " + std::to_string(order_limit - 1));
+                          " with extents from 1 to " + std::to_string(largest_extent));
   }
   return matrix;
 }

@@ -20,7 +20,6 @@ namespace {
 
 using Symmetry = MatrixMarketInfo::Symmetry;
 constexpr std::string_view banner = "%%matrixmarket";
-constexpr std::uint64_t most_extent = (std::uint64_t{1} << 31) - 1;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -87,8 +86,8 @@ void read_sizes(detail::LineReader& reader, MatrixMarketInfo& info) {
     if (!reader.next(line)) reader.fail("the file ends before its size line");
   } while (line.starts_with('%') || has_nothing(line));
   std::string_view rest = line;
-  info.rows = take_size(reader, rest, "rows", most_extent);
-  info.cols = take_size(reader, rest, "columns", most_extent);
+  info.rows = take_size(reader, rest, "rows", largest_extent);
+  info.cols = take_size(reader, rest, "columns", largest_extent);
   if (info.rows == 0 || info.cols == 0) {
     reader.fail("the matrix is empty: it has " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
                 " elements");

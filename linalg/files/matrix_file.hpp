@@ -44,6 +44,9 @@ inline constexpr ScalarType scalar_type_of = std::is_floating_point_v<T>
                                                  ? (sizeof(T) == 4 ? ScalarType::Float32 : ScalarType::Float64)
                                                  : (sizeof(T) == 8 ? ScalarType::Complex64 : ScalarType::Complex128);
 
+/// The largest number of rows or columns of a matrix in a .npy or Matrix Market file, and of a generated one.
+inline constexpr std::uint64_t largest_extent = (std::uint64_t{1} << 31) - 1;
+
 /// A matrix in a file, and its storage layout.
 struct MatrixFileInfo {
   enum class Format { Hdf5, Npy };

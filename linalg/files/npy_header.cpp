@@ -17,7 +17,6 @@ namespace granary::detail {
 namespace {
 
 constexpr std::size_t max_header_bytes = 1 << 16;
-constexpr std::uint64_t most_extent = (std::uint64_t{1} << 31) - 1;
 
 [[noreturn]] void malformed(std::string const& path) {
   throw DataError("the header of " + path + " is not a well-formed .npy header");
@@ -75,10 +74,10 @@ std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& pa
     }
     std::uint64_t extent = 0;
     auto const [end, error] = std::from_chars(text.data() + position, text.data() + close, extent);
-    if (error == std::errc::result_out_of_range) extent = most_extent + 1;
-    if (extent > most_extent) {
+    if (error == std::errc::result_out_of_range) extent = largest_extent + 1;
+    if (extent > largest_extent) {
       throw DataError(path + " has the shape " + excerpt(text.substr(0, close + 1), 60) + "; extents are at most " +
-                      std::to_string(most_extent));
+                      std::to_string(largest_extent));
     }
     if (error != std::errc{}) malformed(path);
     shape.push_back(extent);
