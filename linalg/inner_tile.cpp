@@ -27,9 +27,10 @@ std::int32_t choose_inner_tile(Estimator const& estimator, CodeletId gemm, std::
     candidates.push_back({order, flops / seconds(estimator.kernel_time(gemm, flops, WorkerKind::Cpu))});
   }
   if (candidates.empty()) return 0;
-  auto const [worst, best] = std::ranges::minmax(candidates, {}, &Candidate::rate);
-  if (worst.rate > 0.999 * best.rate) return std::min(usual, candidates.back().order);
-  return std::ranges::find_if(candidates, [&](auto const& c) { return c.rate >= 0.95 * best.rate; })->order;
+  auto const extremes = std::ranges::minmax(candidates, {}, &Candidate::rate);
+  double const best = extremes.max.rate;
+  if (extremes.min.rate > 0.999 * best) return std::min(usual, candidates.back().order);
+  return std::ranges::find_if(candidates, [&](auto const& c) { return c.rate >= 0.95 * best; })->order;
 }
 
 }  // namespace granary
