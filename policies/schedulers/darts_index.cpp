@@ -56,12 +56,12 @@ bool DartsIndex::considered(TaskId task, std::size_t group, std::uint32_t missin
 
 bool DartsIndex::is_free(TaskId task, GroupId group) const { return considered(task, group.index(), 0); }
 
-DartsIndex::MaskedHeap& DartsIndex::heap_of(GroupSet groups) {
-  for (auto& entry : m_by_mask) {
+DartsIndex::HeapOfGroups& DartsIndex::heap_of(GroupSet groups) {
+  for (auto& entry : m_heaps) {
     if (entry.groups == groups) return entry;
   }
-  m_by_mask.push_back({groups, 0, {}});
-  return m_by_mask.back();
+  m_heaps.push_back({groups, 0, {}});
+  return m_heaps.back();
 }
 
 void DartsIndex::link_inputs(std::uint32_t slot, AccessList const& accesses) {
@@ -96,9 +96,9 @@ void DartsIndex::add(TaskId id, GroupSet groups) {
   auto& ready = m_ready[slot];  // not counted while its inputs are being linked, since it is for no group yet
   link_inputs(slot, task.accesses);
   ready.groups = groups;
-  auto& masked = heap_of(ready.groups);
-  ++masked.tasks;
-  masked.heap.push({ready.priority, id}, masked.tasks, [&](TaskId other) { return contains(other); });
+  auto& entry = heap_of(ready.groups);
+  ++entry.tasks;
+  entry.heap.push({ready.priority, id}, entry.tasks, [&](TaskId other) { return contains(other); });
   for (GroupId const group : ready.groups) {
     auto const g = group.index();
     auto& mine = lane(slot, g);
@@ -310,9 +310,9 @@ TaskId DartsIndex::best_one_further(DataId data, GroupId group) { return top(dat
 
 TaskId DartsIndex::best_ready(GroupId group) {
   RankedTask best{std::numeric_limits<std::int64_t>::min(), {}};
-  for (auto& masked : m_by_mask) {
-    if (!masked.groups.contains(group)) continue;
-    auto const first = masked.heap.top([&](TaskId task) { return contains(task); });
+  for (auto& entry : m_heaps) {
+    if (!entry.groups.contains(group)) continue;
+    auto const first = entry.heap.top([&](TaskId task) { return contains(task); });
     if (first.task.valid()) best = std::max(best, first);
   }
   return best.task;

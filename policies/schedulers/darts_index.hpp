@@ -107,9 +107,9 @@ class DartsIndex {
   struct Better {
     bool operator()(Key const& a, Key const& b) const;
   };
-  struct MaskedHeap {
+  struct HeapOfGroups {
     GroupSet groups;
-    std::uint64_t tasks = 0;  // in the ready set with this mask
+    std::uint64_t tasks = 0;  // in the ready set for these groups
     LazyTaskHeap heap;
   };
 
@@ -128,7 +128,7 @@ class DartsIndex {
   }
   [[nodiscard]] bool considered(TaskId task, std::size_t group, std::uint32_t missing) const;
 
-  [[nodiscard]] MaskedHeap& heap_of(GroupSet groups);
+  [[nodiscard]] HeapOfGroups& heap_of(GroupSet groups);
   void link_inputs(std::uint32_t slot, AccessList const& accesses);
   void take_place(std::uint32_t data);
   void give_back_place(std::uint32_t data);
@@ -153,7 +153,7 @@ class DartsIndex {
   std::vector<Datum> m_data;                           // by place and group
   std::vector<std::vector<std::uint32_t>> m_changed;   // by group
   std::vector<IndexedHeap<Key, Better>> m_candidates;  // by group: data with S0 or S1
-  std::vector<MaskedHeap> m_by_mask;
+  std::vector<HeapOfGroups> m_heaps;
   std::vector<RankedTask> m_became_free;
 };
 

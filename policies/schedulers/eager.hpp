@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/scheduler.hpp>
-#include <granary/policies/schedulers/queues_by_mask.hpp>
+#include <granary/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -39,7 +39,7 @@ class EagerScheduler final : public Scheduler {
   };
 
   SystemView const* m_view = nullptr;
-  QueuesByMask<Fifo> m_queues;
+  QueuesByGroups<Fifo> m_queues;
   std::uint64_t m_arrivals = 0;
 };
 

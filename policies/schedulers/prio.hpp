@@ -4,7 +4,7 @@
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
-#include <granary/policies/schedulers/queues_by_mask.hpp>
+#include <granary/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
 #include <queue>
@@ -79,7 +79,7 @@ class PrioScheduler final : public Scheduler {
   bool m_balances = false;
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
-  QueuesByMask<Heap> m_queues;
+  QueuesByGroups<Heap> m_queues;
   std::vector<Load> m_loads;  // by group
   TaskTable<Assigned> m_assigned;
 };

@@ -19,7 +19,7 @@ namespace granary {
 /// when they should run. Cancelled tasks stay until they reach the front. Taking costs O(distinct sets) plus the
 /// queue's own cost.
 template <class Queue>
-class QueuesByMask {
+class QueuesByGroups {
  public:
   using Entry = typename Queue::Entry;
 
