@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every include of <granary/...> is of the file's own layer or of one that the table allows; vendors' headers, threads,
-clocks and the environment appear only where they are allowed. Prints file:line for each violation and exits with 1."""
+"""Every include of <granary/...> is of the file's own layer or of one that the table allows, and no header includes
+itself through others; vendors' headers, threads, clocks and the environment appear only where they are allowed; a
+source of the planner defines the classes of its own header, and its files are short. Prints file:line for each
+violation and exits with 1."""
 import pathlib
 import re
 import sys
@@ -12,11 +14,16 @@ MODEL = BASE + ["core/model"]
 POLICY = MODEL + ["core/policy"]
 PLANNER = POLICY + ["core/planner"]
 ENGINE = PLANNER + ["core/engine"]
+PLANNER_SHARES = [f"core/planner/{name}.hpp" for name in ("agenda", "command", "context", "eviction_observer")]
 LAYERS = {
     "core/base": [],
     "core/model": BASE,
     "core/policy": MODEL,
-    "core/planner": POLICY,
+    # The movement of data knows no task.
+    "core/planner/movement": BASE + [f"core/model/{name}.hpp" for name in ("access", "codelet", "data", "machine", "trace")]
+                             + ["core/policy/eviction_policy.hpp"] + PLANNER_SHARES,
+    "core/planner/dispatch": POLICY + ["core/planner/movement", "core/planner/failure.hpp"] + PLANNER_SHARES,
+    "core/planner": POLICY + ["core/planner/movement", "core/planner/dispatch"],
     "policies": POLICY,
     "simulator": PLANNER,
     "trace": MODEL,
@@ -53,6 +60,12 @@ FORBIDDEN = [
     (r"(core|policies|linalg|outofcore|simulator)/.*", r"core/runtime/.*", r"\b(secure_)?getenv\s*\(|\benviron\b",
      "only core/runtime reads the environment"),
 ]
+
+# Limits of lines: (pattern of files, lines).
+LENGTHS = [(r"core/planner/.*\.hpp", 150), (r"core/planner/.*\.cpp", 400)]
+# Sources that define nothing but their own header's classes.
+OWN_CLASSES = r"core/planner/.*\.cpp"
+MEMBER = re.compile(r"^(?:[\w:<>,&*\[\] ]+ )?[*&]?(?:\w+::)*?([A-Z]\w+)::~?\w+\(")
 
 INCLUDE = re.compile(r"#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
 
@@ -91,16 +104,53 @@ def violations(path, text):
                 yield number, why
 
 
+def lengths_and_classes(root, path, text):
+    """The same for the limits of lines and for definitions of other headers' members."""
+    lines = text.splitlines()
+    for files, most in LENGTHS:
+        if re.fullmatch(files, path) and len(lines) > most:
+            yield most + 1, f"the file has more than {most} lines"
+    header = (root / path).with_suffix(".hpp")
+    if not re.fullmatch(OWN_CLASSES, path):
+        return
+    declared = header.read_text(encoding="utf-8") if header.exists() else ""
+    for number, line in enumerate(lines, 1):
+        member = MEMBER.match(line)
+        if member and not re.search(rf"\b(class|struct) {member[1]}\b[^;{{]*{{", declared + text):
+            yield number, f"a member of {member[1]} is defined outside the source of its header"
+
+
+def cycles(texts):
+    """(path, line number, message) for each include that closes a circle; `texts` by path."""
+    edges = {path: [(number, found[1]) for number, line in enumerate(text.splitlines(), 1)
+                    if (found := INCLUDE.search(line)) and found[1] in texts] for path, text in texts.items()}
+    done, open_now = set(), []
+
+    def visit(path):
+        open_now.append(path)
+        for number, target in edges[path]:
+            if target in open_now:
+                yield path, number, "includes in a circle: " + " -> ".join([*open_now[open_now.index(target):], target])
+            elif target not in done:
+                yield from visit(target)
+        done.add(open_now.pop())
+
+    for path in texts:
+        if path not in done:
+            yield from visit(path)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[1])
     top = {layer.split("/")[0] for layer in [*LAYERS, *TOP]}
     sources = [file for folder in sorted(top) for file in sorted((root / folder).rglob("*")) if file.suffix in (".hpp", ".cpp")]
-    count = 0
-    for file in sources:
-        path = file.relative_to(root).as_posix()
-        for number, what in violations(path, file.read_text(encoding="utf-8")):
-            print(f"{path}:{number}: {what}")
-            count += 1
+    texts = {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sources}
+    found = list(cycles(texts))
+    for path, text in texts.items():
+        found += [(path, *one) for one in (*violations(path, text), *lengths_and_classes(root, path, text))]
+    count = len(found)
+    for path, number, what in sorted(found):
+        print(f"{path}:{number}: {what}")
     print(f"layering: {len(sources)} files, {count} violation{'' if count == 1 else 's'}")
     return 1 if count else 0
 

@@ -21,4 +21,14 @@ IoError::IoError(std::string const& operation, std::string file, int error_numbe
       m_offset(0),
       m_error_number(error_number) {}
 
+bool is_device_lost(std::exception_ptr const& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (DeviceLost const&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace granary

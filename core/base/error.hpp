@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -63,6 +64,9 @@ class DeviceLost : public DeviceError {
  public:
   using DeviceError::DeviceError;
 };
+
+/// Whether the exception is a DeviceLost.
+[[nodiscard]] bool is_device_lost(std::exception_ptr const& error);
 
 /// A bug in granary: a broken invariant.
 class InternalError : public Error {

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread that launches the kernels of all device workers and sees them end.
+#include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
 #include <granary/core/engine/poll_pause.hpp>
-#include <granary/core/planner/device_lost.hpp>
 
 #include <algorithm>
 #include <utility>

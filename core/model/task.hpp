@@ -21,24 +21,27 @@ enum class TaskPhase : std::uint8_t {
   Issued,     ///< handed to a worker
 };
 
-/// A live task: its submission and its state.
+/// A task that has not ended, as it was submitted.
 struct Task {
   TaskId id;
   CodeletId codelet;
-  TaskPhase phase = TaskPhase::Waiting;
-  bool cancelled = false;                ///< will not run: it depends on a failure, or the run was cancelled
   std::uint32_t predecessors = 0;        ///< unfinished ones, counted once per datum that links them
   std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
   GroupSet allowed_groups;  ///< those that can run it: they have a kernel, and its data fit on their node
-  GroupId group;            ///< from Committed on
-  WorkerId worker;          ///< from Issued on
-  Duration estimate{0};     ///< its expected time on that worker
   AccessList accesses;
 
   static constexpr std::uint32_t none = 0xffffffffU;
   [[nodiscard]] bool allowed_on(GroupId g) const { return allowed_groups.contains(g); }
+};
+
+/// How far a task has come, and where.
+struct Assignment {
+  TaskPhase phase = TaskPhase::Waiting;
+  GroupId group{};       ///< from Committed on
+  WorkerId worker{};     ///< from Issued on
+  Duration estimate{0};  ///< its expected time in the group
 };
 
 }  // namespace granary

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -17,18 +18,22 @@ namespace granary {
 /// the last writer of the datum; a writer depends on the last writer and every reader since.
 ///
 /// Adding a task costs O(accesses + edges); a finished task costs O(its successors + accesses), amortised. Only
-/// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum.
-class TaskGraph {
+/// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum. `Node` is a Task,
+/// or derived from it.
+template <class Node>
+class BasicTaskGraph {
  public:
   /// Assigns the next submission number, links the task to its predecessors and returns it. `Task::predecessors` is 0
   /// when it may run at once.
-  Task& add(AccessList accesses);
+  Node& add(AccessList accesses);
 
-  /// Removes a task that ran or was cancelled, and calls `released(Task&)` for each task that waited for it alone.
+  /// Removes a task that ran or was cancelled, and calls `released(Node&)` for each task that waited for it alone.
+  /// Returns its accesses.
   template <class Function>
-  void finish(TaskId id, Function&& released) {
-    Task& task = m_tasks[id];
-    for (auto const& access : task.accesses) {
+  AccessList finish(TaskId id, Function&& released) {
+    Node& task = m_tasks[id];
+    AccessList accesses = std::move(task.accesses);
+    for (auto const& access : accesses) {
       if (!access.repeated) end_access(access);
     }
     std::uint32_t edge = task.first_successor;
@@ -38,9 +43,10 @@ class TaskGraph {
       TaskId const after = id_of(successor);
       free_link(edge);
       edge = next;
-      Task& waiting = m_tasks[after];
+      Node& waiting = m_tasks[after];
       if (--waiting.predecessors == 0) released(waiting);
     }
+    return accesses;
   }
 
   /// Calls `function(TaskId)` for each successor, once per datum that links them.
@@ -50,25 +56,24 @@ class TaskGraph {
       function(id_of(m_links[edge].task));
   }
 
-  [[nodiscard]] Task& operator[](TaskId id) { return m_tasks[id]; }
-  [[nodiscard]] Task const& operator[](TaskId id) const { return m_tasks[id]; }
-  [[nodiscard]] Task const* find(TaskId id) const { return m_tasks.find(id); }
+  [[nodiscard]] Node& operator[](TaskId id) { return m_tasks[id]; }
+  [[nodiscard]] Node const& operator[](TaskId id) const { return m_tasks[id]; }
+  /// Null for a task that has ended.
+  [[nodiscard]] Node* find(TaskId id) { return m_tasks.find(id); }
+  [[nodiscard]] Node const* find(TaskId id) const { return m_tasks.find(id); }
   [[nodiscard]] std::size_t size() const { return m_tasks.size(); }
   /// The number of tasks ever added.
   [[nodiscard]] std::uint64_t submitted() const { return m_next; }
-  /// The number of unfinished tasks that access the datum, and of those that write it.
-  [[nodiscard]] std::uint32_t pending_tasks(DataId data) const { return history(data).pending; }
-  [[nodiscard]] std::uint32_t pending_writers(DataId data) const { return history(data).pending_writers; }
   /// Removes a datum that no unfinished task accesses.
   void forget(DataId data);
 
   template <class Function>
   void for_each(Function&& function) {
-    m_tasks.for_each([&](TaskId, Task& task) { function(task); });
+    m_tasks.for_each([&](TaskId, Node& task) { function(task); });
   }
   template <class Function>
   void for_each(Function&& function) const {
-    m_tasks.for_each([&](TaskId, Task const& task) { function(task); });
+    m_tasks.for_each([&](TaskId, Node const& task) { function(task); });
   }
 
  private:
@@ -86,14 +91,12 @@ class TaskGraph {
     TaskId last_writer;                       // possibly finished
     std::uint32_t first_reader = Task::none;  // head of the list of readers since then; possibly finished
     std::uint32_t readers = 0;                // in that list
-    std::uint32_t pending = 0;
-    std::uint32_t pending_writers = 0;
+    std::uint32_t users = 0;                  // unfinished tasks that access it
   };
   // Finished readers are dropped from lists of this length.
   static constexpr std::uint32_t many_readers = 16;
 
-  [[nodiscard]] History const& history(DataId data) const;
-  void add_edge(TaskId before, Task& after);
+  void add_edge(TaskId before, Node& after);
   void end_access(Access const& access);
   void drop_finished_readers(History& history);
   void forget_readers(History& history);
@@ -103,12 +106,103 @@ class TaskGraph {
     m_free_link = link;
   }
 
-  PagedArray<TaskId, Task> m_tasks;
+  PagedArray<TaskId, Node> m_tasks;
   std::vector<History> m_histories;  // by datum
   std::deque<Link> m_links;          // of all lists; as many as the live tasks needed at their peak
   std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
 };
+
+using TaskGraph = BasicTaskGraph<Task>;
+
+template <class Node>
+Node& BasicTaskGraph<Node>::add(AccessList accesses) {
+  TaskId const id(m_next++);
+  Node& task = m_tasks.create(id);
+  task.id = id;
+  task.accesses = std::move(accesses);
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    if (access.data.index() >= m_histories.size()) m_histories.resize(access.data.index() + 1);
+    auto& past = m_histories[access.data.index()];
+    ++past.users;
+    if (!writes(access.mode)) {
+      add_edge(past.last_writer, task);
+      if (past.readers >= many_readers && past.readers > 2 * past.users) drop_finished_readers(past);
+      past.first_reader = take_link(id, past.first_reader);
+      ++past.readers;
+      continue;
+    }
+    // Every reader since the last write depends on that write, so the write itself matters only if there is no reader.
+    if (past.readers == 0) add_edge(past.last_writer, task);
+    for (auto reader = past.first_reader; reader != Task::none; reader = m_links[reader].next)
+      add_edge(id_of(m_links[reader].task), task);
+    forget_readers(past);
+    past.last_writer = id;
+  }
+  return task;
+}
+
+template <class Node>
+std::uint32_t BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
+  std::uint32_t link = m_free_link;
+  if (link == Task::none) {
+    link = static_cast<std::uint32_t>(m_links.size());
+    m_links.push_back({});
+  } else {
+    m_free_link = m_links[link].next;
+  }
+  m_links[link] = {static_cast<std::uint32_t>(task.value()), next};
+  return link;
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
+  if (!before.valid()) return;
+  Node* const predecessor = m_tasks.find(before);
+  if (predecessor == nullptr || predecessor == &after) return;  // the task itself: one that ended 2^32 tasks ago
+  predecessor->first_successor = take_link(after.id, predecessor->first_successor);
+  ++after.predecessors;
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::end_access(Access const& access) {
+  auto& past = m_histories[access.data.index()];
+  if (--past.users == 0) forget_readers(past);
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::drop_finished_readers(History& past) {
+  auto reader = std::exchange(past.first_reader, Task::none);
+  past.readers = 0;
+  while (reader != Task::none) {
+    auto const [task, next] = m_links[reader];
+    if (m_tasks.find(id_of(task)) == nullptr) {
+      free_link(reader);
+    } else {
+      m_links[reader].next = std::exchange(past.first_reader, reader);
+      ++past.readers;
+    }
+    reader = next;
+  }
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::forget_readers(History& past) {
+  while (past.first_reader != Task::none) {
+    auto const next = m_links[past.first_reader].next;
+    free_link(past.first_reader);
+    past.first_reader = next;
+  }
+  past.readers = 0;
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::forget(DataId data) {
+  if (data.index() >= m_histories.size()) return;
+  forget_readers(m_histories[data.index()]);
+  m_histories[data.index()] = {};
+}
 
 }  // namespace granary
 

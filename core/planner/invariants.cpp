@@ -1,30 +1,37 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
-#include <granary/core/planner/planner.hpp>
+#include <granary/core/planner/invariants.hpp>
 
 #include <map>
 #include <string>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 void demand(bool holds, std::string const& what) {
   if (!holds) throw InternalError("broken invariant: " + what);
 }
 
-}  // namespace
-
-void Planner::check_invariants() const {
-  check_nodes();
-  check_data();
-  check_tasks();
+bool has_places(LiveTask const& task) {
+  return task.assignment.phase == TaskPhase::Fetching || task.assignment.phase == TaskPhase::Issued;
 }
 
-void Planner::check_nodes() const {
-  for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-    auto const& node = m_nodes[n];
-    auto const& name = m_topology.machine().nodes[n].name;
-    NodeId const id(static_cast<std::uint32_t>(n));
+}  // namespace
+
+void Invariants::check() const {
+  check_nodes();
+  check_links();
+  check_data();
+  check_tasks();
+  check_pins();
+}
+
+void Invariants::check_nodes() const {
+  auto const& data = m_movement.data();
+  for (std::uint32_t n = 0; n < m_topology.machine().nodes.size(); ++n) {
+    NodeId const id(n);
+    auto const& node = m_movement.memories()[id];
+    auto const& name = m_topology.machine()[id].name;
     Bytes used = 0;
     Bytes evicting = 0;
     Bytes end = 0;
@@ -32,88 +39,95 @@ void Planner::check_nodes() const {
       demand(offset >= end, "two places overlap on node '" + name + "'");
       end = offset + block.size;
       used += block.size;
-      auto const* replica = known(block.data) ? record(block.data).find(id, Slot::Pool) : nullptr;
+      auto const* const replica = data.known(block.data) ? data[block.data].find(id, Slot::Pool) : nullptr;
       demand(replica != nullptr && replica->offset == offset, "a place on node '" + name + "' belongs to no replica");
       if (replica->evicting) evicting += block.size;
     }
     demand(end <= node.ledger.capacity(), "node '" + name + "' is used beyond its capacity");
     demand(used == node.ledger.used(), "node '" + name + "' miscounts its bytes in use");
     demand(evicting == node.evicting, "node '" + name + "' miscounts the bytes that are being evicted");
+    demand(node.waiting == m_dispatch.waiting(id), "node '" + name + "' miscounts the tasks that wait for room");
   }
+}
+
+void Invariants::check_links() const {
   std::uint32_t active = 0;
-  for (std::size_t l = 0; l < m_links.size(); ++l) {
-    demand(m_links[l].active <= m_topology.machine().links[l].width, "a link carries more transfers than its width");
-    active += m_links[l].active;
+  for (std::uint32_t l = 0; l < m_topology.machine().links.size(); ++l) {
+    auto const on_link = m_movement.links().active(LinkId(l));
+    demand(on_link <= m_topology.machine().links[l].width, "a link carries more transfers than its width");
+    active += on_link;
   }
-  demand(active == m_active_transfers, "the transfers in flight are miscounted");
+  demand(active == m_movement.links().active(), "the transfers in flight are miscounted");
 }
 
-void Planner::check_data() const {
+void Invariants::check_data() const {
   std::uint32_t going_home = 0;
-  for (std::size_t d = 0; d < m_data.size(); ++d) {
-    auto const& data = m_data[d];
-    DataId const id(static_cast<std::uint32_t>(d));
-    if (!known(id)) continue;
-    auto const& name = data.description.name;
-    going_home += data.going_home ? 1 : 0;
-    std::uint32_t writers = 0;
-    for (auto const& replica : data.replicas) {
-      writers += replica.writers;
-      demand(replica.writers == 0 || replica.pins > 0, "a replica of '" + name + "' is written and not held");
-      if (replica.slot != Slot::Pool) continue;
-      demand(replica.valid || replica.pins > 0 || replica.incoming.valid() || replica.readers > 0,
-             "a place of '" + name + "' serves nobody");
-      demand(!replica.evicting || replica.pins == 0, "a replica of '" + name + "' is evicted while it is held");
+  m_movement.data().for_each([&](DataId, Datum const& datum) {
+    auto const& name = datum.description.name;
+    going_home += datum.way_home.going() ? 1 : 0;
+    std::uint32_t working = 0;
+    for (auto const& replica : datum.replicas) {
+      working += replica.writers;
+      demand(replica.consistent(), "a replica of '" + name + "' contradicts itself");
     }
-    demand(data.poisoned || data.stale || writers > 0 || !data.defined || data.has_value() ||
-               m_graph.pending_writers(id) > 0,
+    bool const promised = datum.value.state() == Value::State::Current;
+    demand(!promised || datum.has_value() || working > 0 || datum.writers > 0,
            "the last valid replica of '" + name + "' is lost");
-    for (auto const& hop : data.hops) {
-      auto const* const target = data.on(hop.target);
+    for (auto const& hop : datum.hops) {
+      auto const* const target = datum.on(hop.target);
       demand(target != nullptr && !target->valid && target->pins > 0, "a hop of '" + name + "' serves nobody");
-      demand(!data.waits_for(hop.via, hop.target), "the hops of '" + name + "' lead in a circle");
+      demand(!datum.waits_for(hop.via, hop.target), "the hops of '" + name + "' lead in a circle");
     }
-    demand(data.active <= data.transfers, "'" + name + "' miscounts its transfers");
-  }
-  demand(going_home == m_going_home, "the data on their way home are miscounted");
+    demand(datum.active <= datum.transfers, "'" + name + "' miscounts its transfers");
+    demand(datum.writers <= datum.users, "'" + name + "' miscounts its users");
+  });
+  demand(going_home == m_movement.homes().going(), "the data on their way home are miscounted");
 }
 
-void Planner::check_tasks() const {
-  std::map<std::pair<DataId, NodeId>, std::uint32_t> holds;
+void Invariants::check_tasks() const {
   std::uint32_t issued = 0;
-  for (std::size_t g = 0; g < m_groups.size(); ++g) {
+  for (std::uint32_t g = 0; g < m_topology.groups().size(); ++g) {
+    GroupId const group(g);
     std::uint32_t ahead = 0;
-    NodeId const node = m_topology.groups()[g].node;
-    for (TaskId const id : m_groups[g].committed) {
-      Task const& task = m_graph[id];
-      demand(task.predecessors == 0 || task.phase == TaskPhase::Issued,
-             "a task was committed before its predecessors ended");
-      bool const placed = task.phase == TaskPhase::Fetching || task.phase == TaskPhase::Issued;
-      (task.phase == TaskPhase::Issued ? issued : ahead) += 1;
+    for (TaskId const id : m_dispatch.committed(group)) {
+      LiveTask const& task = m_dispatch.tasks()[id];
+      bool const with_worker = task.assignment.phase == TaskPhase::Issued;
+      demand(task.predecessors == 0 || with_worker, "a task was committed before its predecessors ended");
+      (with_worker ? issued : ahead) += 1;
+      if (!has_places(task)) continue;
       for (auto const& access : task.accesses) {
-        if (access.repeated || !placed) continue;
-        ++holds[{access.data, node}];
-        auto const* replica = record(access.data).on(node);
-        demand(replica != nullptr, "a task holds no place for '" + record(access.data).description.name + "'");
-        bool const readable = replica->valid || record(access.data).poisoned || task.cancelled ||
-                              (task.predecessors > 0 && replica->writers > 0);
-        demand(task.phase != TaskPhase::Issued || !reads(access.mode) || readable,
-               "a running task reads '" + record(access.data).description.name + "', which is not valid there");
+        auto const& datum = m_movement.data()[access.data];
+        auto const* const replica = datum.on(m_dispatch.node_of(task));
+        demand(replica != nullptr, "a task holds no place for '" + datum.description.name + "'");
+        bool const readable =
+            replica->valid || datum.value.lost() || task.cancelled || (task.predecessors > 0 && replica->writers > 0);
+        demand(!with_worker || !reads(access.mode) || readable,
+               "a running task reads '" + datum.description.name + "', which is not valid there");
       }
     }
-    demand(ahead == m_groups[g].ahead, "a group miscounts its committed tasks");
+    demand(ahead == m_dispatch.ahead(group), "a group miscounts its committed tasks");
   }
-  demand(issued == m_issued, "the issued tasks are miscounted");
-  for (std::size_t d = 0; d < m_data.size(); ++d) {
-    DataId const data(static_cast<std::uint32_t>(d));
-    for (auto const& hop : m_data[d].hops) holds[{data, hop.via}] += hop.pinned ? 1 : 0;
-    for (auto const& replica : m_data[d].replicas) {
-      auto const held = holds.find({data, replica.node});
-      bool const usable = replica.slot == m_data[d].slot_on(replica.node);
-      std::uint32_t const pins = usable && held != holds.end() ? held->second : 0;
-      demand(replica.pins == pins, "a replica of '" + m_data[d].description.name + "' miscounts who holds it");
-    }
-  }
+  demand(issued == m_movement.working(), "the issued tasks are miscounted");
 }
 
-}  // namespace granary
+// Replicas are held by tasks with places, and by hops that pass through them.
+void Invariants::check_pins() const {
+  std::map<std::pair<DataId, NodeId>, std::uint32_t> holds;
+  m_dispatch.tasks().for_each([&](LiveTask const& task) {
+    if (!has_places(task)) return;
+    for (auto const& access : task.accesses) {
+      if (!access.repeated) ++holds[{access.data, m_dispatch.node_of(task)}];
+    }
+  });
+  m_movement.data().for_each([&](DataId data, Datum const& datum) {
+    for (auto const& hop : datum.hops) holds[{data, hop.via}] += hop.pinned ? 1 : 0;
+    for (auto const& replica : datum.replicas) {
+      auto const held = holds.find({data, replica.node});
+      bool const usable = replica.slot == datum.slot_on(replica.node);
+      std::uint32_t const pins = usable && held != holds.end() ? held->second : 0;
+      demand(replica.pins == pins, "a replica of '" + datum.description.name + "' miscounts who holds it");
+    }
+  });
+}
+
+}  // namespace granary::detail

@@ -24,6 +24,8 @@ class SystemView {
   [[nodiscard]] virtual Instant now() const = 0;
   /// A live task.
   [[nodiscard]] virtual Task const& task(TaskId task) const = 0;
+  /// How far a live task has come, and where.
+  [[nodiscard]] virtual Assignment const& assignment(TaskId task) const = 0;
   [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.

@@ -20,7 +20,7 @@ class DmdaReady : public DmdaBase {
   }
   void finished(TaskId task) final {
     DmdaBase::finished(task);
-    m_order.touch_all(view().task(task), view().topology().group(view().task(task).group).node);
+    m_order.touch_all(view().task(task), view().topology().group(view().assignment(task).group).node);
   }
   void replica_expected(DataId data, NodeId node) final { m_order.touch(data, node); }
   void replica_valid(DataId data, NodeId node) final { m_order.touch(data, node); }

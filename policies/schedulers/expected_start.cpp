@@ -14,12 +14,12 @@ void ExpectedStart::attach(SystemView const& view) {
 }
 
 void ExpectedStart::issued(TaskId task) {
-  auto& lane = m_lanes[m_view->task(task).worker.index()];
+  auto& lane = m_lanes[m_view->assignment(task).worker.index()];
   if (lane.held++ == 0) lane.since = m_view->now();
 }
 
 void ExpectedStart::finished(TaskId task) {
-  WorkerId const worker = m_view->task(task).worker;
+  WorkerId const worker = m_view->assignment(task).worker;
   if (!worker.valid()) return;  // cancelled before it was issued
   --m_lanes[worker.index()].held;
   m_lanes[worker.index()].since = m_view->now();
@@ -29,11 +29,11 @@ Duration ExpectedStart::operator()(GroupId group, Duration work, std::size_t que
   auto const& workers = m_view->topology().group(group).workers;
   m_scratch.assign(workers.size(), 0);
   for (TaskId const id : m_view->committed(group)) {
-    auto const& task = m_view->task(id);
-    if (task.phase == TaskPhase::Issued) {
-      m_scratch[m_lanes[task.worker.index()].number] += task.estimate.count();
+    auto const& assignment = m_view->assignment(id);
+    if (assignment.phase == TaskPhase::Issued) {
+      m_scratch[m_lanes[assignment.worker.index()].number] += assignment.estimate.count();
     } else {
-      work += task.estimate;
+      work += assignment.estimate;
       ++queued;
     }
   }

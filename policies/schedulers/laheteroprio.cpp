@@ -241,7 +241,7 @@ void LaheteroprioScheduler::cancelled(TaskId task) {
 }
 
 void LaheteroprioScheduler::finished(TaskId task) {
-  GroupId const group = m_view->task(task).group;
+  GroupId const group = m_view->assignment(task).group;
   m_releaser = group.valid() ? m_column_of[group.index()] : none;
 }
 

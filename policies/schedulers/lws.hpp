@@ -37,7 +37,7 @@ class LwsScheduler final : public Scheduler {
 
   void attach(SystemView const& view, PlanBoard& board) override;
   void submitted(TaskId) override { m_releaser = {}; }
-  void finished(TaskId task) override { m_releaser = m_view->task(task).group; }
+  void finished(TaskId task) override { m_releaser = m_view->assignment(task).group; }
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void cancelled(TaskId task) override;

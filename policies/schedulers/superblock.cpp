@@ -98,7 +98,8 @@ void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block)
   m_blocks.own(data, group, block);
   for (TaskId const id : m_blocks.chain(data)) {
     auto const& task = m_view->task(id);
-    bool const was_in_pool = task.phase == TaskPhase::Ready && m_pool.erase(task, m_slower.fast_groups(task));
+    bool const was_in_pool =
+        m_view->assignment(id).phase == TaskPhase::Ready && m_pool.erase(task, m_slower.fast_groups(task));
     if (!task.allowed_on(group)) {
       if (was_in_pool) m_strays.insert(task, task.allowed_groups);
       continue;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_layers.py refuses each kind of violation, in a tree of one file, and accepts what is allowed."""
+"""check_layers.py refuses each kind of violation, in a tree of a file or two, and accepts what is allowed."""
 import pathlib
 import subprocess
 import sys
@@ -10,11 +10,12 @@ import unittest
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "check_layers.py"
 
 
-def check(path, text):
+def check(path, text, others=()):
     with tempfile.TemporaryDirectory() as root:
-        file = pathlib.Path(root) / path
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
+        for name, content in [(path, text), *others]:
+            file = pathlib.Path(root) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content)
         return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True)
 
 
@@ -45,6 +46,33 @@ class CheckLayers(unittest.TestCase):
         self.accepted("linalg/kernels/a.hpp", "#include <granary/core/backends/kokkos_compat.hpp>")
         self.accepted("linalg/cholesky.hpp", "#include <granary/core/runtime/runtime.hpp>")
         self.accepted("tests/unit/a_test.cpp", "#include <granary/core/runtime/runtime.hpp>")
+
+    def test_the_movement_of_data_knows_no_task(self):
+        self.refused("core/planner/movement/a.hpp", "#include <granary/core/model/task.hpp>")
+        self.refused("core/planner/movement/a.hpp", "#include <granary/core/planner/dispatch/dispatch.hpp>")
+        self.refused("core/planner/dispatch/a.hpp", "#include <granary/core/planner/planner.hpp>")
+        self.refused("simulator/a.cpp", "#include <granary/core/planner/movement/movement.hpp>")
+        self.accepted("core/planner/dispatch/a.hpp", "#include <granary/core/planner/movement/movement.hpp>")
+
+    def test_circles(self):
+        back = ("core/base/b.hpp", "#include <granary/core/base/a.hpp>\n")
+        result = check("core/base/a.hpp", "#include <granary/core/base/b.hpp>\n", [back])
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("core/base/b.hpp:1: includes in a circle: core/base/a.hpp -> core/base/b.hpp -> core/base/a.hpp",
+                      result.stdout)
+        self.assertEqual(check("core/base/a.hpp", "\n", [back]).returncode, 0)
+
+    def test_lengths(self):
+        result = check("core/planner/a.hpp", "\n" * 151)
+        self.assertIn("core/planner/a.hpp:151: the file has more than 150 lines", result.stdout)
+        self.assertEqual(check("core/planner/a.hpp", "\n" * 150).returncode, 0)
+        self.assertEqual(check("core/planner/a.cpp", "\n" * 401).returncode, 1)
+
+    def test_members_of_other_classes(self):
+        own = ("core/planner/a.hpp", "class A {\n  void f();\n};\nclass Planner;\n")
+        self.assertEqual(check("core/planner/a.cpp", "void A::f() {}\n", [own]).returncode, 0)
+        result = check("core/planner/a.cpp", "void A::f() {}\nbool Other::g() { return true; }\n", [own])
+        self.assertIn("core/planner/a.cpp:2: a member of Other is defined outside", result.stdout)
 
     def test_unknown_folder(self):
         self.refused("core/base/a.hpp", "#include <granary/elsewhere/a.hpp>")

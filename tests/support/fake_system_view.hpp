@@ -48,12 +48,12 @@ class FakeSystemView final : public SystemView {
     TaskId const id(m_tasks.size());
     auto& task = m_tasks.emplace_back();
     task.id = id;
-    task.phase = TaskPhase::Ready;
     task.priority = priority;
     for (std::uint32_t g = 0; g < m_topology.groups().size(); ++g) {
       if (((allowed_groups >> g) & 1U) != 0) task.allowed_groups.insert(GroupId(g));
     }
     task.accesses = AccessList(accesses);
+    m_assignments.push_back({.phase = TaskPhase::Ready});
     m_durations.push_back(duration);
     return id;
   }
@@ -71,21 +71,18 @@ class FakeSystemView final : public SystemView {
   void set_flops(TaskId task, double flops) { m_tasks[task.index()].flops = flops; }
 
   void commit(TaskId id, GroupId group) {
-    auto& committed = m_tasks[id.index()];
-    committed.phase = TaskPhase::Committed;
-    committed.group = group;
-    committed.estimate = kernel_time(id, group);
+    m_assignments[id.index()] = {.phase = TaskPhase::Committed, .group = group, .estimate = kernel_time(id, group)};
     m_committed[group.index()].push_back(id);
-    count_uses(committed, 1);
+    count_uses(id, 1);
   }
   void issue(TaskId id, WorkerId worker) {
-    m_tasks[id.index()].phase = TaskPhase::Issued;
-    m_tasks[id.index()].worker = worker;
+    m_assignments[id.index()].phase = TaskPhase::Issued;
+    m_assignments[id.index()].worker = worker;
   }
   void finish(TaskId id) {
-    auto& group = m_committed[m_tasks[id.index()].group.index()];
+    auto& group = m_committed[m_assignments[id.index()].group.index()];
     group.erase(std::ranges::find(group, id));
-    count_uses(m_tasks[id.index()], -1);
+    count_uses(id, -1);
   }
 
   void set_now(Instant now) { m_now = now; }
@@ -99,6 +96,7 @@ class FakeSystemView final : public SystemView {
   [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_codelets[codelet.index()]; }
   [[nodiscard]] Topology const& topology() const override { return m_topology; }
   [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
+  [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_assignments[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
   void set_unfinished_uses(DataId data, std::uint32_t uses) { m_data[data.index()].unfinished_uses = uses; }
   [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override {
@@ -136,9 +134,9 @@ class FakeSystemView final : public SystemView {
 
   [[nodiscard]] Place& place(DataId data, NodeId node) { return m_data[data.index()].places[node.index()]; }
   [[nodiscard]] Place const& place(DataId data, NodeId node) const { return m_data[data.index()].places[node.index()]; }
-  void count_uses(Task const& task, int change) {
-    for (auto const& access : task.accesses) {
-      auto& uses = place(access.data, m_topology.group(task.group).node).uses;
+  void count_uses(TaskId task, int change) {
+    for (auto const& access : m_tasks[task.index()].accesses) {
+      auto& uses = place(access.data, m_topology.group(m_assignments[task.index()].group).node).uses;
       if (!access.repeated) uses += static_cast<std::uint32_t>(change);
     }
   }
@@ -146,6 +144,7 @@ class FakeSystemView final : public SystemView {
   Topology m_topology;
   std::vector<Datum> m_data;
   std::vector<Task> m_tasks;
+  std::vector<Assignment> m_assignments;
   std::vector<Codelet> m_codelets;
   Instant m_now{};
   std::vector<Duration> m_durations;

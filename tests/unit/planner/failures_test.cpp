@@ -44,6 +44,18 @@ TEST(Failures, NeverReachAHome) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
+TEST(Failures, OfACopyLetATaskStartThatWaitedForItsEndAlone) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.stored("a", 10);
+  DataId const b = hand.stored("b", 10);
+  hand.submit({read(a), read(b)});
+  TaskId const writer = hand.submit({write(b)});
+  hand.fail_copy();  // of a: the reader fails, and the copy of b writes to the place that the writer needs
+  EXPECT_FALSE(hand.runs_now(writer));
+  hand.fail_copy();
+  EXPECT_TRUE(hand.runs_now(writer));
+}
+
 TEST(Failures, CancelWhatDependsOnThemAndNothingElse) {
   Hand hand(disk_and_host(1000, 8, 2));
   DataId const a = hand.temporary("a", 10);

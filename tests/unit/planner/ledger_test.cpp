@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/random.hpp>
-#include <granary/core/planner/ledger.hpp>
+#include <granary/core/planner/movement/ledger.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace granary {
+namespace granary::detail {
 namespace {
 
 bool anything(DataId) { return true; }
@@ -103,4 +103,4 @@ TEST(Ledger, AgreesWithAMapOfBytesOnRandomUse) {
 }
 
 }  // namespace
-}  // namespace granary
+}  // namespace granary::detail

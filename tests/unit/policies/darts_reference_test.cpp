@@ -284,11 +284,12 @@ class Comparison {
   void place(Committed& committed) {
     committed.placed = true;
     auto const& task = m_view.task(committed.task);
-    for (auto const& access : task.accesses) expect(access.data, m_view.topology().group(task.group).node);
+    for (auto const& access : task.accesses)
+      expect(access.data, m_view.topology().group(m_view.assignment(task.id).group).node);
   }
   void finish(std::size_t which) {
     auto const& task = m_view.task(m_committed[which].task);
-    NodeId const node = m_view.topology().group(task.group).node;
+    NodeId const node = m_view.topology().group(m_view.assignment(task.id).group).node;
     for (auto const& access : task.accesses) {
       expect(access.data, node);
       make_valid(access.data, node);
@@ -316,7 +317,7 @@ class Comparison {
     NodeId const node = any_node();
     for (auto const& committed : m_committed) {
       auto const& task = m_view.task(committed.task);
-      if (!committed.placed || m_view.topology().group(task.group).node != node) continue;
+      if (!committed.placed || m_view.topology().group(m_view.assignment(task.id).group).node != node) continue;
       if (std::ranges::any_of(task.accesses, [&](Access const& access) { return access.data == data; })) return;
     }
     bool const withdraw_first = m_random.chance(0.5);

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/planner/ledger.hpp>
+#include <granary/core/planner/movement/ledger.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
 
-namespace granary {
+namespace granary::detail {
 
 Ledger::Ledger(Bytes capacity, Bytes alignment) : m_capacity(capacity / alignment * alignment), m_alignment(alignment) {
   if (m_capacity > 0) add_gap(0, m_capacity);
@@ -121,4 +121,4 @@ std::vector<DataId> Ledger::window(Bytes bytes, Bytes low, Bytes high,
   return best;
 }
 
-}  // namespace granary
+}  // namespace granary::detail

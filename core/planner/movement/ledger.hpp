@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(default)
 
-namespace granary {
+namespace granary::detail {
 
 /// The allocator of one memory node: assigns bytes to data. Best fit; free neighbours are merged.
 ///
@@ -57,6 +57,6 @@ class Ledger {
   std::set<std::pair<Bytes, Bytes>> m_gaps_by_size;  // (size, offset)
 };
 
-}  // namespace granary
+}  // namespace granary::detail
 
 #pragma GCC visibility pop

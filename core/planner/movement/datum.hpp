@@ -4,6 +4,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/planner/command.hpp>
+#include <granary/core/planner/movement/value.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 #pragma GCC visibility push(default)
 
-namespace granary {
+namespace granary::detail {
 
 /// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
 struct Replica {
@@ -22,12 +23,20 @@ struct Replica {
   NodeId node;
   Slot slot = Slot::Pool;
   bool valid;                 ///< holds the datum's current value
-  bool evicting = false;      ///< is being written back before it is dropped
-  std::uint32_t writers = 0;  ///< tasks that write it and were handed to a worker
-  std::uint32_t pins = 0;     ///< tasks that hold it, hops that will read it
+  bool evicting = false;      ///< is being written back before it is dropped; nobody holds it
+  std::uint32_t writers = 0;  ///< holders that write it now
+  std::uint32_t pins = 0;     ///< holders, and hops that will read it
   std::uint32_t readers = 0;  ///< transfers in flight that read it
   TransferId incoming;        ///< requested or in flight
   Bytes offset;               ///< Pool only
+
+  /// Whether somebody needs its place.
+  [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }
+  /// Whether its fields agree with each other.
+  [[nodiscard]] bool consistent() const {
+    return (writers == 0 || pins > 0) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
+           (slot != Slot::Pool || useful());
+  }
 };
 
 /// A fetch through another node: `target` is filled once `via` is.
@@ -37,27 +46,25 @@ struct Hop {
   bool pinned = false;  ///< the replica on `via` counts it as a pin; before, the datum waits for room there
 };
 
-/// A live datum.
-struct DataRecord {
-  static constexpr std::uint32_t no_cause = 0xffffffffU;
-
+/// A registered datum.
+struct Datum {
   DataDescription description;
   std::vector<Replica> replicas;
   std::vector<Hop> hops;
+  Value value;
+  WayHome way_home;
+  bool accessed = false;            ///< by a task that was submitted
+  std::uint32_t version = 0;        ///< the writes of all submitted tasks
+  std::uint32_t users = 0;          ///< submitted tasks that access it and have not ended
+  std::uint32_t writers = 0;        ///< of these, the ones that write it
   std::uint32_t transfers = 0;      ///< requested or in flight
   std::uint32_t active = 0;         ///< in flight
-  bool defined = false;             ///< has an origin, or a submitted task without reported failure writes it
-  bool poisoned = false;            ///< a failure left it without a value
-  bool stale = false;               ///< its last writer was cancelled: tasks that depend on it are cancelled, too
-  std::uint32_t cause = no_cause;   ///< of either: index of the unreported failure
-  bool accessed = false;            ///< by a task that was submitted
-  bool written = false;             ///< by such a task
   std::uint32_t registrations = 1;  ///< that were not released
-  bool write_failed = false;        ///< the way home failed; not tried again before failures are cleared
-  NodeId lost_on;                   ///< a lost device from which its value was to be written home
-  bool going_home = false;          ///< is on its way home because of a flush or its release
 
+  [[nodiscard]] Bytes bytes() const { return description.bytes; }
   [[nodiscard]] bool released() const { return registrations == 0; }
+  /// Whether the next task that is submitted may read it.
+  [[nodiscard]] bool defined() const { return writers > 0 || value.may_be_read(); }
   /// The replica in that place, or null.
   [[nodiscard]] Replica* find(NodeId node, Slot slot) {
     for (auto& replica : replicas) {
@@ -65,13 +72,11 @@ struct DataRecord {
     }
     return nullptr;
   }
-  [[nodiscard]] Replica const* find(NodeId node, Slot slot) const {
-    return const_cast<DataRecord*>(this)->find(node, slot);
-  }
+  [[nodiscard]] Replica const* find(NodeId node, Slot slot) const { return const_cast<Datum*>(this)->find(node, slot); }
   /// The datum's slot on `node`: its home on the home's node, else the pool.
   [[nodiscard]] Slot slot_on(NodeId node) const { return description.home == node ? Slot::Home : Slot::Pool; }
   [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }
-  [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<DataRecord*>(this)->on(node); }
+  [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<Datum*>(this)->on(node); }
   [[nodiscard]] bool valid_besides(Replica const& replica) const {
     for (auto const& other : replicas) {
       if (&other != &replica && other.valid) return true;
@@ -88,10 +93,7 @@ struct DataRecord {
     return node == through;
   }
   [[nodiscard]] bool has_value() const {
-    for (auto const& replica : replicas) {
-      if (replica.valid) return true;
-    }
-    return false;
+    return std::ranges::any_of(replicas, [](Replica const& replica) { return replica.valid; });
   }
   /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {
@@ -101,6 +103,6 @@ struct DataRecord {
   }
 };
 
-}  // namespace granary
+}  // namespace granary::detail
 
 #pragma GCC visibility pop

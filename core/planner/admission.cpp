@@ -1,0 +1,89 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/admission.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace granary::detail {
+
+Admission::Admission(PlannerContext const& context, Movement const& movement)
+    : m_context(context), m_movement(movement) {
+  for (std::uint32_t n = 0; n < context.topology.machine().nodes.size(); ++n) {
+    if (context.topology.between_others(NodeId(n))) m_between.emplace_back(n);
+  }
+}
+
+GroupSet Admission::check(TaskSubmission const& submission, AccessList const& accesses) const {
+  if (submission.codelet.index() >= m_context.codelets.size()) {
+    throw InvalidArgument("a task names codelet " + std::to_string(submission.codelet.value()) +
+                          ", which is not registered");
+  }
+  auto const& codelet = m_context.codelets[submission.codelet.index()];
+  check_accesses(codelet, accesses);
+  GroupSet const allowed = groups(codelet, accesses);
+  check_nodes_between(codelet, accesses);
+  return allowed;
+}
+
+void Admission::check_accesses(Codelet const& codelet, AccessList const& accesses) const {
+  auto const& data = m_movement.data();
+  for (auto const& access : accesses) {
+    if (!data.known(access.data) || data[access.data].released()) {
+      throw InvalidArgument("task '" + codelet.name + "' accesses data " + std::to_string(access.data.value()) +
+                            ", which is not registered");
+    }
+    auto const& datum = data[access.data];
+    if (!reads(access.mode) || access.repeated || datum.defined()) continue;
+    if (datum.value.lost()) {
+      throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
+                            "', which an earlier failure left without a value");
+    }
+    throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
+                          "', which has no origin and was not written by an earlier task");
+  }
+}
+
+GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses) const {
+  GroupSet groups;
+  bool runnable = false;
+  std::string refusal;
+  for (std::size_t g = 0; g < m_context.topology.groups().size(); ++g) {
+    auto const& group = m_context.topology.groups()[g];
+    if (!codelet.runs_on(group.kind)) continue;
+    runnable = true;
+    Bytes const needed = m_movement.memories().footprint(accesses, group.node);
+    Bytes const room = m_movement.memories().room_for_holders(group.node);
+    if (needed <= room) {
+      groups.insert(GroupId(static_cast<std::uint32_t>(g)));
+    } else if (refusal.empty()) {
+      auto const& node = m_movement.memories()[group.node];
+      auto const count = std::ranges::count_if(accesses, [](Access const& access) { return !access.repeated; });
+      refusal = "task '" + codelet.name + "' needs at least " + std::to_string(needed + node.reserve) + " bytes (" +
+                format_bytes(needed + node.reserve) + ") in memory node '" +
+                m_context.topology.machine()[group.node].name + "' for its " + std::to_string(count) + " data" +
+                (node.reserve > 0 ? " and data that pass through" : "") + ", but the limit there is " +
+                std::to_string(node.ledger.capacity()) + " bytes";
+    }
+  }
+  if (!runnable) throw InvalidArgument("no worker of this machine can run codelet '" + codelet.name + "'");
+  if (groups.empty()) throw MemoryLimitError(refusal);
+  return groups;
+}
+
+void Admission::check_nodes_between(Codelet const& codelet, AccessList const& accesses) const {
+  for (NodeId const id : m_between) {
+    auto const& node = m_movement.memories()[id];
+    for (auto const& access : accesses) {
+      auto const& datum = m_movement.data()[access.data];
+      Bytes const size = node.ledger.rounded(datum.bytes());
+      if (datum.slot_on(id) != Slot::Pool || size <= m_movement.memories().room_for_holders(id)) continue;
+      throw MemoryLimitError(
+          "data '" + datum.description.name + "' of task '" + codelet.name + "' pass through memory node '" +
+          m_context.topology.machine()[id].name + "', which needs at least " + std::to_string(size + node.reserve) +
+          " bytes for that, but the limit there is " + std::to_string(node.ledger.capacity()) + " bytes");
+    }
+  }
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/submitter.hpp>
+#include <granary/core/planner/context.hpp>
+#include <granary/core/planner/movement/movement.hpp>
+
+namespace granary::detail {
+
+/// Whether a task can be accepted, and where it can run.
+class Admission {
+ public:
+  Admission(PlannerContext const& context, Movement const& movement);
+
+  /// The groups that can run the task: they have a kernel, and its data fit in their node's memory. Throws
+  /// InvalidArgument and MemoryLimitError as Submitter::submit documents.
+  [[nodiscard]] GroupSet check(TaskSubmission const& submission, AccessList const& accesses) const;
+
+ private:
+  void check_accesses(Codelet const& codelet, AccessList const& accesses) const;
+  [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses) const;
+  void check_nodes_between(Codelet const& codelet, AccessList const& accesses) const;
+
+  PlannerContext const& m_context;
+  Movement const& m_movement;
+  std::vector<NodeId> m_between;  // nodes through which data pass on their way
+};
+
+}  // namespace granary::detail

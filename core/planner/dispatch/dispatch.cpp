@@ -1,0 +1,257 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/dispatch/dispatch.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary::detail {
+
+Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
+                   Movement& movement)
+    : m_context(context),
+      m_scheduler(scheduler),
+      m_estimator(estimator),
+      m_tasks(tasks),
+      m_movement(movement),
+      m_workers(context),
+      m_groups(context.topology.groups().size()),
+      m_nodes(context.topology.machine().nodes.size()) {}
+
+void Dispatch::make_ready(LiveTask& task) {
+  task.cancelled = task.cancelled || std::ranges::any_of(task.accesses, [&](Access const& access) {
+                     return reads(access.mode) && !m_movement.data()[access.data].value.readable();
+                   });
+  if (task.assignment.phase == TaskPhase::Issued) return;  // it was issued behind the last of them
+  task.assignment.phase = TaskPhase::Ready;
+  if (task.cancelled) {
+    m_scheduler.abandoned(task.id);
+    m_context.agenda.post(Agenda::Cancel{task.id});
+    return;
+  }
+  m_offered_to_all = false;
+  m_scheduler.ready(task.id);
+  for (GroupId const group : task.allowed_groups) m_context.agenda.post(Agenda::Commit{group});
+}
+
+void Dispatch::commit_tasks(GroupId group) {
+  NodeId const node = m_context.topology.group(group).node;
+  while (ahead(group) < m_context.options.depth) {
+    TaskId const next = m_scheduler.next(group);
+    if (!next.valid()) return;
+    LiveTask& task = m_tasks[next];
+    commit(task, group);
+    auto& waiting = m_nodes[node.index()].waiting;
+    if (place(task, waiting.empty() && m_movement.memories()[node].transits.empty())) continue;
+    waiting.push_back(next);
+    waiting_changed(node);
+  }
+}
+
+void Dispatch::commit(LiveTask& task, GroupId group) {
+  m_offered_to_all = false;
+  task.assignment = {.phase = TaskPhase::Committed, .group = group, .estimate = kernel_time(task, group)};
+  m_groups[group.index()].committed.push_back(task.id);
+  ++m_groups[group.index()].ahead;
+  ++m_context.statistics.tasks_committed;
+  auto& uses = m_nodes[node_of(task).index()].committed_uses;
+  for (auto const& access : task.accesses) {
+    if (access.repeated) continue;
+    if (access.data.index() >= uses.size()) uses.resize(m_movement.data().size());
+    ++uses[access.data.index()];
+  }
+}
+
+bool Dispatch::place(LiveTask& task, bool may_evict) {
+  if (m_alone.valid() && task.id != m_alone) return false;
+  if (!m_movement.hold(task.accesses, node_of(task), may_evict)) return false;
+  task.assignment.phase = TaskPhase::Fetching;
+  auto& group = m_groups[task.assignment.group.index()];
+  if (complete(task)) {
+    group.complete.push_back(task.id);
+  } else {
+    group.fetching.push_back(task.id);
+  }
+  return true;
+}
+
+bool Dispatch::complete(LiveTask const& task) const {
+  return m_movement.complete(task.accesses, node_of(task), task.predecessors > 0);
+}
+
+void Dispatch::give_room(NodeId id) {
+  auto& node = m_nodes[id.index()];
+  auto const placed = [&](std::size_t i, bool may_evict) {
+    LiveTask& task = m_tasks[node.waiting[i]];
+    if (!place(task, may_evict)) return false;
+    node.waiting.erase(node.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    waiting_changed(id);
+    m_context.agenda.post(Agenda::Commit{task.assignment.group});
+    return true;
+  };
+  while (!node.waiting.empty() && placed(0, m_movement.memories()[id].transits.empty())) node.passed = 0;
+  for (std::size_t i = 1; i < node.waiting.size() && node.passed < most_passes;) placed(i, false) ? ++node.passed : ++i;
+}
+
+void Dispatch::look_for_complete(DataId data) {
+  for (auto& group : m_groups) {
+    std::erase_if(group.fetching, [&](TaskId id) {
+      LiveTask const& task = m_tasks[id];
+      bool const concerned =
+          std::ranges::any_of(task.accesses, [&](Access const& access) { return access.data == data; });
+      if (!concerned || !complete(task)) return false;
+      group.complete.push_back(id);
+      m_context.agenda.post(Agenda::Commit{task.assignment.group});
+      return true;
+    });
+  }
+}
+
+bool Dispatch::issue_complete(GroupId id) {
+  auto& group = m_groups[id.index()];
+  bool issued = false;
+  while (!group.complete.empty()) {
+    LiveTask& task = m_tasks[group.complete.front()];
+    if (!complete(task)) {  // a transfer of one of its outputs has started meanwhile
+      group.complete.pop_front();
+      group.fetching.push_back(task.id);
+      continue;
+    }
+    WorkerId const worker = m_workers.find(m_context.topology.group(id), task.assignment.estimate);
+    if (!worker.valid()) break;
+    group.complete.pop_front();
+    issue(task, worker);
+    issued = true;
+  }
+  return issued;
+}
+
+void Dispatch::issue_behind(LiveTask& task, GroupId group, WorkerId worker) {
+  commit(task, group);
+  auto& node = m_nodes[node_of(task).index()];
+  if (!node.waiting.empty()) ++node.passed;
+  place(task, false);
+  std::erase(m_groups[group.index()].complete, task.id);
+  issue(task, worker);
+  ++m_context.statistics.tasks_following;
+}
+
+void Dispatch::issue(LiveTask& task, WorkerId worker) {
+  m_movement.begin_work(task.accesses, node_of(task));
+  if (m_alone == task.id) {
+    m_alone = {};
+    let_all_look_for_room();
+  }
+  task.assignment.phase = TaskPhase::Issued;
+  task.assignment.worker = worker;
+  m_workers.hand(worker, task.id, task.assignment.estimate);
+  --m_groups[task.assignment.group.index()].ahead;
+  m_context.commands.emplace_back(RunCommand{task.id, worker, task.predecessors > 0});
+  m_scheduler.issued(task.id);
+}
+
+void Dispatch::end(LiveTask& task) {
+  TaskId const id = task.id;
+  auto const assignment = task.assignment;
+  NodeId wrote_on;
+  if (m_alone == id) {
+    m_alone = {};
+    let_all_look_for_room();
+  }
+  if (assignment.phase == TaskPhase::Issued) {
+    m_workers.ended(assignment.worker, assignment.estimate);
+    m_movement.end_work();
+  }
+  if (assignment.group.valid()) {
+    if (m_context.options.write_back_early) wrote_on = node_of(task);
+    m_scheduler.finished(id);
+    uncommit(task);
+    m_context.agenda.post(Agenda::Commit{assignment.group});
+  }
+  m_movement.end_uses(task.accesses);
+  AccessList const accesses = m_tasks.finish(id, [&](LiveTask& released) { make_ready(released); });
+  m_context.commands.emplace_back(RetireCommand{id});
+  m_movement.uses_ended(accesses, wrote_on);
+}
+
+// Undoes `commit` and what followed from it.
+void Dispatch::uncommit(LiveTask& task) {
+  NodeId const id = node_of(task);
+  auto& node = m_nodes[id.index()];
+  auto& group = m_groups[task.assignment.group.index()];
+  if (task.assignment.phase != TaskPhase::Issued) --group.ahead;
+  group.committed.erase(std::ranges::find(group.committed, task.id));
+  for (auto const& access : task.accesses) {
+    if (!access.repeated) --node.committed_uses[access.data.index()];
+  }
+  if (task.assignment.phase == TaskPhase::Committed) {
+    std::erase(node.waiting, task.id);
+    waiting_changed(id);
+  } else {
+    let_go(task);
+  }
+  m_movement.room_may_have_changed(id);
+}
+
+// Undoes `place`.
+void Dispatch::let_go(LiveTask& task) {
+  auto& group = m_groups[task.assignment.group.index()];
+  if (task.assignment.phase == TaskPhase::Fetching && std::erase(group.fetching, task.id) == 0)
+    std::erase(group.complete, task.id);
+  m_movement.let_go(task.accesses, node_of(task));
+}
+
+bool Dispatch::let_oldest_be_alone() {
+  if (m_alone.valid()) return false;
+  for (auto const& group : m_groups) {
+    for (TaskId const id : group.committed) {
+      if (m_tasks[id].assignment.phase != TaskPhase::Issued) m_alone = std::min(m_alone, id);
+    }
+  }
+  if (m_alone.valid()) give_way_to(m_tasks[m_alone]);
+  return m_alone.valid();
+}
+
+// Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
+// until that one has started: alone it fits, as its submission checked.
+void Dispatch::give_way_to(LiveTask const& task) {
+  for (auto& group : m_groups) {
+    for (std::size_t i = group.fetching.size(); i-- > 0;) {
+      LiveTask& other = m_tasks[group.fetching[i]];
+      if (other.id == task.id) continue;
+      let_go(other);
+      other.assignment.phase = TaskPhase::Committed;
+      m_nodes[node_of(other).index()].waiting.push_front(other.id);
+      waiting_changed(node_of(other));
+    }
+  }
+  auto& waiting = m_nodes[node_of(task).index()].waiting;
+  auto const place = std::ranges::find(waiting, task.id);
+  if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
+  let_all_look_for_room();
+}
+
+void Dispatch::let_all_look_for_room() {
+  for (std::uint32_t n = 0; n < m_nodes.size(); ++n) m_context.agenda.post(Agenda::GiveRoom{NodeId(n)});
+}
+
+bool Dispatch::offer_to_all_groups() {
+  if (m_tasks.size() == 0 || std::exchange(m_offered_to_all, true)) return false;
+  for (std::uint32_t g = 0; g < m_groups.size(); ++g) m_context.agenda.post(Agenda::Commit{GroupId(g)});
+  return true;
+}
+
+std::string Dispatch::name_of(Task const& task) const {
+  return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
+}
+
+bool Dispatch::may_pass(NodeId id) const {
+  auto const& node = m_nodes[id.index()];
+  return node.waiting.empty() || node.passed < most_passes;
+}
+
+std::uint32_t Dispatch::committed_uses(DataId data, NodeId node) const {
+  auto const& uses = m_nodes[node.index()].committed_uses;
+  return data.index() < uses.size() ? uses[data.index()] : 0;
+}
+
+}  // namespace granary::detail

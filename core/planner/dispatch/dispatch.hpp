@@ -1,0 +1,110 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/model/estimator.hpp>
+#include <granary/core/planner/dispatch/live_task.hpp>
+#include <granary/core/planner/dispatch/workers.hpp>
+#include <granary/core/planner/movement/movement.hpp>
+#include <granary/core/policy/scheduler.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace granary::detail {
+
+/// The way of a task: ready, committed to a group, with places on the group's node, with its inputs there, handed to a
+/// worker, ended. The scheduler chooses; Movement gives places and brings values.
+class Dispatch {
+ public:
+  Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
+           Movement& movement);
+
+  /// Its predecessors have ended: the scheduler gets it, or it is cancelled if it lacks an input for ever.
+  void make_ready(LiveTask& task);
+  /// Commits tasks that the scheduler chooses for the group, as many as it may have ahead of its workers.
+  void commit_tasks(GroupId group);
+  /// Hands complete tasks to the group's workers; false if no worker got one.
+  bool issue_complete(GroupId group);
+  /// Tasks that wait for room on the node may find it.
+  void give_room(NodeId node);
+  /// The datum arrived somewhere, or a transfer of it ended: tasks that waited only for that may start.
+  void look_for_complete(DataId data);
+  /// A task whose places are all there is handed to the worker although the one before it there has not ended.
+  void issue_behind(LiveTask& task, GroupId group, WorkerId worker);
+  /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
+  void end(LiveTask& task);
+
+  // Stalls: while a task is alone, no other task takes places.
+  /// Makes the oldest committed task that was not handed to a worker the only one that takes places; false if there is
+  /// none, or one is alone already.
+  bool let_oldest_be_alone();
+  [[nodiscard]] TaskId alone() const { return m_alone; }
+  /// A scheduler that decides by estimates may let each group leave a ready task to another one that was asked before
+  /// the estimates changed. Asks all of them, once for each time that all stand still; false if that was done.
+  bool offer_to_all_groups();
+
+  /// For messages: "task 'gemm' 17".
+  [[nodiscard]] std::string name_of(Task const& task) const;
+  /// The node of a committed task.
+  [[nodiscard]] NodeId node_of(LiveTask const& task) const {
+    return m_context.topology.group(task.assignment.group).node;
+  }
+  [[nodiscard]] LiveTasks& tasks() { return m_tasks; }
+  [[nodiscard]] LiveTasks const& tasks() const { return m_tasks; }
+  [[nodiscard]] Workers const& workers() const { return m_workers; }
+  [[nodiscard]] Duration kernel_time(Task const& task, GroupId group) const {
+    return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
+  }
+  /// The group's unfinished committed tasks, in the order of commitment.
+  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const { return m_groups[group.index()].committed; }
+  /// The number of those that were not handed to a worker.
+  [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
+  /// Those that wait for inputs.
+  [[nodiscard]] std::vector<TaskId> const& fetching(GroupId group) const { return m_groups[group.index()].fetching; }
+  [[nodiscard]] bool has_complete(GroupId group) const { return !m_groups[group.index()].complete.empty(); }
+  /// Whether a task that needs no more room may pass the tasks that wait for room on the node.
+  [[nodiscard]] bool may_pass(NodeId node) const;
+  [[nodiscard]] std::size_t waiting(NodeId node) const { return m_nodes[node.index()].waiting.size(); }
+  [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const;
+
+ private:
+  // Limit of the tasks without need of memory that may pass the first task waiting for room: keeps workers busy
+  // without starvation.
+  static constexpr std::uint32_t most_passes = 256;
+  struct Node {
+    std::deque<TaskId> waiting = {};                 // committed tasks without room, in order
+    std::vector<std::uint32_t> committed_uses = {};  // by datum
+    std::uint32_t passed = 0;                        // tasks that passed the first waiting one
+  };
+  struct Group {
+    std::deque<TaskId> committed;  // unfinished, in order
+    std::vector<TaskId> fetching;  // have places, inputs missing
+    std::deque<TaskId> complete;   // have all inputs
+    std::uint32_t ahead = 0;       // committed, but not handed to a worker
+  };
+
+  [[nodiscard]] bool complete(LiveTask const& task) const;
+  void commit(LiveTask& task, GroupId group);
+  void uncommit(LiveTask& task);
+  bool place(LiveTask& task, bool may_evict);
+  void let_go(LiveTask& task);
+  void issue(LiveTask& task, WorkerId worker);
+  void give_way_to(LiveTask const& task);
+  void let_all_look_for_room();
+  void waiting_changed(NodeId node) { m_movement.set_waiting(node, m_nodes[node.index()].waiting.size()); }
+
+  PlannerContext& m_context;
+  Scheduler& m_scheduler;
+  Estimator const& m_estimator;
+  LiveTasks& m_tasks;
+  Movement& m_movement;
+  Workers m_workers;
+  std::vector<Group> m_groups;
+  std::vector<Node> m_nodes;
+  TaskId m_alone;
+  bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
+};
+
+}  // namespace granary::detail

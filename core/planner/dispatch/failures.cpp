@@ -1,0 +1,172 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/dispatch/failures.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace granary::detail {
+
+namespace {
+
+template <class Function>
+void for_each_output(Task const& task, Function&& function) {
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && writes(access.mode)) function(access.data);
+  }
+}
+
+}  // namespace
+
+void Failures::task_failed(LiveTask& task, std::exception_ptr error) {
+  ++m_context.statistics.tasks_failed;
+  auto const cause = static_cast<std::uint32_t>(m_failures.size());
+  m_failures.push_back({.task = task.id, .what = m_dispatch.name_of(task), .error = std::move(error)});
+  if (task.assignment.phase == TaskPhase::Issued) return end_without_result(task, cause);
+  for_each_output(task, [&](DataId data) { m_movement.skip_write(data, cause); });
+  m_dispatch.end(task);
+}
+
+void Failures::task_ran_in_vain(LiveTask& task) {
+  ++m_context.statistics.tasks_cancelled;
+  end_without_result(task, cause_of(task));
+}
+
+// The failure names the outputs that it takes.
+void Failures::end_without_result(LiveTask& task, std::uint32_t cause) {
+  std::vector<DataId> outputs;
+  for_each_output(task, [&](DataId data) {
+    outputs.push_back(data);
+    bool const news = m_movement.lose_write(data, m_dispatch.node_of(task), cause);
+    if (!news || cause == Value::no_cause) return;
+    m_failures[cause].poisoned.push_back(m_movement.data()[data].description.name);
+    m_failures[cause].poisoned_data.push_back(data);
+  });
+  m_dispatch.end(task);
+  for (DataId const data : outputs) m_movement.poison(data);
+}
+
+void Failures::task_skipped(LiveTask& task) {
+  for_each_output(task, [&](DataId data) { m_movement.revert_write(data, m_dispatch.node_of(task)); });
+  cancel(task);
+}
+
+void Failures::cancel(LiveTask& task) {
+  ++m_context.statistics.tasks_cancelled;
+  auto const cause = cause_of(task);
+  for_each_output(task, [&](DataId data) { m_movement.skip_write(data, cause); });
+  m_dispatch.end(task);
+}
+
+// The first unreported failure that left an input of the task without its value.
+std::uint32_t Failures::cause_of(Task const& task) const {
+  auto first = Value::no_cause;
+  for (auto const& access : task.accesses) {
+    if (reads(access.mode)) first = std::min(first, m_movement.data()[access.data].value.cause());
+  }
+  return first;
+}
+
+void Failures::copy_failed(TransferId id, std::exception_ptr error) {
+  Transfer const transfer = m_movement.copy_failed(id);
+  if (transfer.write_back) {
+    auto const& machine = m_context.topology.machine();
+    NodeId const from = machine[transfer.link].from;
+    bool const lost = is_device_lost(error) && machine[from].kind == NodeKind::Device;
+    home_failed(transfer.data, lost ? from : NodeId(), std::move(error));
+    m_movement.find_ways_anew(transfer.data);
+  } else {
+    fail_waiting_for(transfer.data, transfer.to.node, error);
+  }
+  m_movement.settle(transfer);
+  m_dispatch.look_for_complete(transfer.data);
+}
+
+void Failures::home_failed(DataId data, NodeId lost_on, std::exception_ptr error) {
+  auto const& name = m_movement.data()[data].description.name;
+  Failure failure{.what = "write-back of '" + name + "'", .error = std::move(error), .write_back_of = data};
+  if (m_movement.give_up_home(data, lost_on)) {
+    failure.poisoned.push_back(name);
+    failure.poisoned_data.push_back(data);
+  }
+  m_failures.push_back(std::move(failure));
+  cancel_unissued();
+}
+
+// Nothing will bring the datum to the node: the tasks that wait for it there fail, and those on nodes behind it.
+void Failures::fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error) {
+  for (NodeId behind = m_movement.waits_behind(data, node); behind.valid();
+       behind = m_movement.waits_behind(data, node))
+    fail_waiting_for(data, behind, error);
+  m_movement.give_up_fetch(data, node);
+  auto& tasks = m_dispatch.tasks();
+  auto const waits = [&](TaskId id) {
+    return !tasks[id].cancelled && std::ranges::any_of(tasks[id].accesses, [&](Access const& access) {
+      return access.data == data && reads(access.mode) && !m_movement.data()[data].on(node)->valid;
+    });
+  };
+  for (GroupId const group : m_context.topology.groups_on(node)) {
+    auto const& fetching = m_dispatch.fetching(group);
+    for (auto it = std::ranges::find_if(fetching, waits); it != fetching.end();
+         it = std::ranges::find_if(fetching, waits)) {
+      task_failed(tasks[*it], error);
+    }
+  }
+}
+
+void Failures::cancel_all(std::exception_ptr error) {
+  bool const said = is_device_lost(error) && std::ranges::any_of(m_failures, [](Failure const& failure) {
+                      bool const of_the_run = !failure.task.valid() && !failure.write_back_of.valid();
+                      return of_the_run && is_device_lost(failure.error);
+                    });
+  if (!said) m_failures.push_back({.what = "the run", .error = std::move(error)});
+  cancel_unissued();
+}
+
+void Failures::cancel_unissued() {
+  m_dispatch.tasks().for_each([&](LiveTask& task) {
+    auto const phase = task.assignment.phase;
+    if (phase == TaskPhase::Issued || task.cancelled) return;
+    task.cancelled = true;
+    if (phase == TaskPhase::Waiting) return;  // cancelled when the last of its predecessors ends
+    if (phase == TaskPhase::Ready) m_scheduler.cancelled(task.id);
+    m_context.agenda.post(Agenda::Cancel{task.id});
+  });
+}
+
+// If values failed to get home, they keep their memory and are reported already: tasks submitted since are then
+// cancelled as the others were.
+bool Failures::fail_one() {
+  if (m_dispatch.alone().valid()) {
+    if (std::ranges::any_of(m_failures, [](Failure const& failure) { return !failure.task.valid(); })) {
+      cancel_unissued();
+      return true;
+    }
+    LiveTask& task = m_dispatch.tasks()[m_dispatch.alone()];
+    task_failed(task, out_of_room(m_dispatch.node_of(task), m_dispatch.name_of(task)));
+    return true;
+  }
+  auto const waiting = m_movement.take_waiting_write_back();
+  if (!waiting) return false;
+  auto const [data, node] = *waiting;
+  if (m_movement.data().known(data)) {
+    home_failed(data, {}, out_of_room(node, "data '" + m_movement.data()[data].description.name + "'"));
+  }
+  return true;
+}
+
+std::exception_ptr Failures::out_of_room(NodeId node, std::string const& who) const {
+  auto const& ledger = m_movement.memories()[node].ledger;
+  return std::make_exception_ptr(
+      MemoryLimitError(who + " finds no room in memory node '" + m_context.topology.machine()[node].name + "' (" +
+                       std::to_string(ledger.free_bytes()) + " of " + std::to_string(ledger.capacity()) +
+                       " bytes are free, and no other data there can be written back or dropped)"));
+}
+
+std::vector<Failure> Failures::take() {
+  m_movement.failures_reported();
+  std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
+  return std::exchange(m_failures, {});
+}
+
+}  // namespace granary::detail

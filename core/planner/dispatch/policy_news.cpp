@@ -1,0 +1,36 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/dispatch/policy_news.hpp>
+
+#include <algorithm>
+
+namespace granary::detail {
+
+PolicyNews::PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks)
+    : m_context(context),
+      m_policies(policies),
+      m_board(board),
+      m_tasks(tasks),
+      m_keeps_plans(policies.scheduler->keeps_plans()) {
+  board.observe(this);
+}
+
+void PolicyNews::dropped(DataId data, NodeId node, bool evicted) {
+  if (evicted && !m_keeps_plans) {
+    for (GroupId const group : m_context.topology.groups_on(node)) {
+      for (TaskId const user : m_board.users(data, group)) withdraw(user, group, data);
+    }
+  }
+  m_policies.scheduler->replica_dropped(data, node);
+}
+
+void PolicyNews::withdraw(TaskId task, GroupId group, DataId lost) {
+  bool const input = std::ranges::any_of(
+      m_tasks[task].accesses, [&](Access const& access) { return access.data == lost && reads(access.mode); });
+  if (!input) return;
+  m_board.remove(task);
+  ++m_context.statistics.tasks_withdrawn;
+  m_policies.scheduler->withdrawn(task, group);
+  m_context.agenda.post(Agenda::Commit{group});
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,35 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/context.hpp>
+#include <granary/core/planner/dispatch/live_task.hpp>
+#include <granary/core/planner/movement/replica_listener.hpp>
+#include <granary/core/policy/policy_set.hpp>
+
+namespace granary::detail {
+
+/// Tells the policies what happens to replicas and to plans. A planned task of which an input was evicted is taken off
+/// its plan, unless the scheduler keeps plans: its position there is no longer justified.
+class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
+ public:
+  PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks);
+
+  void allocated(DataId data, NodeId node) override { m_policies.scheduler->replica_expected(data, node); }
+  void arrived(DataId data, NodeId node) override { m_policies.scheduler->replica_valid(data, node); }
+  void dropped(DataId data, NodeId node, bool evicted) override;
+  void forgotten(DataId data) override { m_tasks.forget(data); }
+  void planned_uses_changed(DataId data, GroupId group) override {
+    m_policies.eviction->planned_uses_changed(data, group);
+  }
+
+ private:
+  void withdraw(TaskId task, GroupId group, DataId lost);
+
+  PlannerContext& m_context;
+  PolicySet const& m_policies;
+  PlanBoard& m_board;
+  LiveTasks& m_tasks;
+  bool m_keeps_plans;
+};
+
+}  // namespace granary::detail

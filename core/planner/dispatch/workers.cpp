@@ -1,0 +1,38 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/dispatch/workers.hpp>
+
+namespace granary::detail {
+
+WorkerId Workers::find(WorkerGroup const& group, Duration estimate) const {
+  WorkerId best;
+  Duration best_time = Duration::max();
+  for (WorkerId const worker : group.workers) {
+    auto const& state = m_workers[worker.index()];
+    if (state.held == 0) return worker;
+    if (state.held_time >= best_time || !takes_more(worker, group.kind, estimate)) continue;
+    best = worker;
+    best_time = state.held_time;
+  }
+  return best;
+}
+
+bool Workers::takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const {
+  auto const& state = m_workers[worker.index()];
+  auto const& options = m_context.options;
+  return state.held < options.issue_depth && (state.held_time + estimate <= options.issue_ahead ||
+                                              (kind == WorkerKind::Device && state.held < options.device_issue));
+}
+
+void Workers::hand(WorkerId worker, TaskId task, Duration estimate) {
+  auto& state = m_workers[worker.index()];
+  ++state.held;
+  state.held_time += estimate;
+  state.last = task;
+}
+
+void Workers::ended(WorkerId worker, Duration estimate) {
+  auto& state = m_workers[worker.index()];
+  state.held_time = --state.held == 0 ? Duration{0} : state.held_time - estimate;
+}
+
+}  // namespace granary::detail

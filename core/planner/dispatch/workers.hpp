@@ -1,0 +1,39 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/context.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace granary::detail {
+
+/// The tasks that each worker was handed: how many, and how long they are expected to take.
+class Workers {
+ public:
+  explicit Workers(PlannerContext const& context)
+      : m_context(context), m_workers(context.topology.machine().workers.size()) {}
+
+  /// The worker of the group that gets the next task, which takes `estimate`: an idle one, or the one with the least
+  /// work among those that take more; invalid if there is none.
+  [[nodiscard]] WorkerId find(WorkerGroup const& group, Duration estimate) const;
+  /// Whether the worker gets another task behind those that it holds.
+  [[nodiscard]] bool takes_more(WorkerId worker, WorkerKind kind, Duration estimate) const;
+  /// The last task that the worker was handed; it may have ended.
+  [[nodiscard]] TaskId last(WorkerId worker) const { return m_workers[worker.index()].last; }
+
+  void hand(WorkerId worker, TaskId task, Duration estimate);
+  void ended(WorkerId worker, Duration estimate);
+
+ private:
+  struct State {
+    std::uint32_t held = 0;
+    Duration held_time{0};
+    TaskId last;
+  };
+
+  PlannerContext const& m_context;
+  std::vector<State> m_workers;
+};
+
+}  // namespace granary::detail

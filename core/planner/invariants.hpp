@@ -1,0 +1,28 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/dispatch/dispatch.hpp>
+
+namespace granary::detail {
+
+/// Throws InternalError with the first broken invariant of a planner's parts. O(everything).
+class Invariants {
+ public:
+  Invariants(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch)
+      : m_topology(context.topology), m_movement(movement), m_dispatch(dispatch) {}
+
+  void check() const;
+
+ private:
+  void check_nodes() const;
+  void check_links() const;
+  void check_data() const;
+  void check_tasks() const;
+  void check_pins() const;
+
+  Topology const& m_topology;
+  Movement const& m_movement;
+  Dispatch const& m_dispatch;
+};
+
+}  // namespace granary::detail

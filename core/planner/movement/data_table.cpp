@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/movement/data_table.hpp>
+
+#include <utility>
+
+namespace granary::detail {
+
+DataId DataTable::add(DataDescription description) {
+  DataId id;
+  if (m_free.empty()) {
+    id = DataId(static_cast<std::uint32_t>(m_data.size()));
+    m_data.emplace_back();
+  } else {
+    id = m_free.back();
+    m_free.pop_back();
+  }
+  auto& added = m_data[id.index()];
+  if (description.origin.valid() && !description.origin_is_home)
+    added.replicas.emplace_back(description.origin, Slot::Origin, 0, true);
+  if (description.home.valid())
+    added.replicas.emplace_back(description.home, Slot::Home, 0, description.origin_is_home);
+  added.value = Value(description.origin.valid());
+  added.description = std::move(description);
+  return id;
+}
+
+void DataTable::forget(DataId data) {
+  m_data[data.index()] = {};
+  m_free.push_back(data);
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/planner/movement/datum.hpp>
+
+#include <deque>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// The registered data. Ids of forgotten ones are given again.
+class DataTable {
+ public:
+  /// With its origin and its home as replicas.
+  DataId add(DataDescription description);
+  void forget(DataId data);
+
+  [[nodiscard]] bool known(DataId data) const {
+    return data.index() < m_data.size() && m_data[data.index()].bytes() > 0;
+  }
+  [[nodiscard]] Datum& operator[](DataId data) { return m_data[data.index()]; }
+  [[nodiscard]] Datum const& operator[](DataId data) const { return m_data[data.index()]; }
+  /// One more than the largest id so far.
+  [[nodiscard]] std::size_t size() const { return m_data.size(); }
+
+  /// Calls `function(DataId, Datum&)` for each, in the order of ids.
+  template <class Function>
+  void for_each(Function&& function) {
+    for (std::size_t d = 0; d < m_data.size(); ++d) {
+      if (m_data[d].bytes() > 0) function(DataId(static_cast<std::uint32_t>(d)), m_data[d]);
+    }
+  }
+  template <class Function>
+  void for_each(Function&& function) const {
+    const_cast<DataTable&>(*this).for_each([&](DataId id, Datum const& datum) { function(id, datum); });
+  }
+
+ private:
+  std::deque<Datum> m_data;
+  std::vector<DataId> m_free;
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop

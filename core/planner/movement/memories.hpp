@@ -1,0 +1,125 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/core/model/trace.hpp>
+#include <granary/core/planner/context.hpp>
+#include <granary/core/planner/eviction_observer.hpp>
+#include <granary/core/planner/movement/data_table.hpp>
+#include <granary/core/planner/movement/ledger.hpp>
+#include <granary/core/planner/movement/links.hpp>
+#include <granary/core/planner/movement/replica_listener.hpp>
+#include <granary/core/policy/eviction_policy.hpp>
+
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// The memories of all nodes: which replicas stand where, and what is evicted to make room.
+class Memories {
+ public:
+  struct WriteBack {
+    DataId data;
+    NodeId from;
+  };
+  struct Node {
+    Ledger ledger;
+    Bytes reserve = 0;                       // reserved for write-backs that pass through
+    Bytes evicting = 0;                      // of replicas that are written back before they are dropped
+    std::deque<DataId> transits = {};        // data that wait for room on their way to a holder
+    std::deque<WriteBack> write_backs = {};  // data that wait for room on their way home
+    std::uint32_t waiting = 0;               // holders that wait for room
+    std::uint32_t holders = 0;               // those that got it
+  };
+
+  Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener, DataTable& data,
+           Links const& links);
+
+  void observe_evictions(EvictionObserver* observer) { m_observer = observer; }
+  [[nodiscard]] Node& operator[](NodeId node) { return m_nodes[node.index()]; }
+  [[nodiscard]] Node const& operator[](NodeId node) const { return m_nodes[node.index()]; }
+
+  /// A datum of this size may have to pass through nodes between others: it must find room there.
+  void reserve_for(Bytes bytes);
+  /// The bytes that holders may use: all but the reserve.
+  [[nodiscard]] Bytes room_for_holders(NodeId node) const;
+  /// The same for `bytes` of something that was accepted already: the whole capacity if the reserve has grown too large
+  /// since.
+  [[nodiscard]] Bytes room_for_accepted(Bytes bytes, NodeId node) const;
+  /// The bytes that the data of the list take in the node's memory.
+  [[nodiscard]] Bytes footprint(AccessList const& accesses, NodeId node) const;
+  /// The upper limit for the places of these data.
+  [[nodiscard]] Bytes end_of_places(AccessList const& accesses, NodeId node) const;
+
+  /// Takes bytes in [low, high) of the node's memory, if there are enough.
+  [[nodiscard]] std::optional<Bytes> take(NodeId node, DataId data, Bytes low, Bytes high);
+  /// The same for a datum on its way home: anywhere, or only in the reserve while others wait for room.
+  [[nodiscard]] std::optional<Bytes> take_to_pass(NodeId node, DataId data);
+  /// Takes bytes for those data of the list that lack a place; all or none.
+  bool take_all(AccessList const& accesses, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
+  /// Whether the datum may be in the node's reserve now; others that are in its way move on first.
+  bool may_enter_reserve(NodeId node, DataId data);
+  /// Whether data of the list stand above `high`, in the reserve, where holders must not keep them.
+  [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node, Bytes high) const;
+  /// Evicts those that do; false if some of them have to be written back first.
+  bool leave_reserve(AccessList const& accesses, NodeId node, Bytes high);
+
+  /// A replica at bytes that were taken; it holds no value yet.
+  void add(DataId data, NodeId node, Bytes offset);
+  /// The replica is needed after all, if it was being evicted.
+  void keep(DataId data, NodeId node);
+  [[nodiscard]] bool evictable(DataId data, NodeId node) const;
+  /// Drops the replica, or posts that its value is written back first.
+  void evict(DataId data, NodeId node, EvictionReason reason);
+  /// A transfer that read the replica has ended: if it is being evicted, drops it or posts that it is written back.
+  void continue_eviction(DataId data, NodeId node, Slot slot);
+  void drop(DataId data, NodeId node, bool evicted);
+  void drop_if_useless(DataId data, NodeId node);
+  /// Drops the datum's replicas and frees its id.
+  void forget(DataId data);
+  void set_valid(DataId data, Replica& replica);
+  void invalidate(DataId data, Replica& replica);
+  /// Evicts until `take` may succeed below `high` for `total` bytes, the largest of them `largest`; false if the caller
+  /// has to wait.
+  bool make_room(NodeId node, Bytes total, Bytes largest, Bytes high);
+  /// Makes room in the reserve alone, for a datum on its way home.
+  void clear_reserve(NodeId node, Bytes bytes);
+  /// Evicts all that can be evicted; posts if something was dropped.
+  void clear(NodeId node);
+  /// Something on the node changed: posts that who waits for room there may find it now.
+  void room_may_have_changed(NodeId node);
+
+  /// The holders that use their places now; while there are some, more room will be free.
+  void add_working(std::int32_t more) { m_working += static_cast<std::uint32_t>(more); }
+  [[nodiscard]] std::uint32_t working() const { return m_working; }
+
+  /// Where the value goes from `from` if it is evicted: its home, or the storage of temporaries; invalid: nowhere.
+  [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
+
+ private:
+  [[nodiscard]] std::vector<NodeId> find_storage() const;
+  [[nodiscard]] bool continues_beyond(DataId data, NodeId node) const;
+  [[nodiscard]] bool stands_above(DataId data, NodeId node, Bytes high) const;
+  [[nodiscard]] DataId any_victim(NodeId node) const;
+
+  PlannerContext& m_context;
+  EvictionPolicy& m_eviction;
+  ReplicaListener& m_listener;
+  DataTable& m_data;
+  Links const& m_links;
+  std::vector<Node> m_nodes;
+  std::vector<NodeId> m_storage;            // by node: storage of temporaries from there
+  std::vector<NodeId> m_wait_for_reserves;  // with write-backs that may not enter a reserve until something changes
+  std::uint32_t m_working = 0;
+  EvictionObserver* m_observer = nullptr;
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop

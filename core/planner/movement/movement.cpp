@@ -1,0 +1,333 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/movement/movement.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace granary::detail {
+
+Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener)
+    : m_context(context),
+      m_eviction(eviction),
+      m_links(context),
+      m_memories(context, eviction, listener, m_data, m_links),
+      m_routes(context, m_data, m_links, m_memories),
+      m_homes(context, m_data, m_links, m_memories, m_routes) {}
+
+DataId Movement::add(DataDescription description) {
+  auto const& topology = m_context.topology;
+  auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
+  if (description.bytes == 0) refuse("has no bytes");
+  auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= topology.machine().nodes.size(); };
+  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that does not exist");
+  auto const has_workers = [&](NodeId node) { return !topology.groups_on(node).empty(); };
+  if (description.origin_is_home && description.home != description.origin)
+    refuse("has an origin that is not its home");
+  if (description.home.valid() && description.in_place != has_workers(description.home)) {
+    refuse("must be used in place if and only if its home's node has workers");
+  }
+  if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
+    refuse("has an origin on a node with workers that is not its home");
+  }
+  m_memories.reserve_for(description.bytes);
+  return m_data.add(std::move(description));
+}
+
+void Movement::retain(DataId data) {
+  if (!m_data.known(data)) {
+    throw InvalidArgument("data " + std::to_string(data.value()) + " is retained but not registered");
+  }
+  ++m_data[data].registrations;
+}
+
+void Movement::release(DataId data) {
+  if (!m_data.known(data) || m_data[data].released()) {
+    throw InvalidArgument("data " + std::to_string(data.value()) + " is released but not registered");
+  }
+  if (--m_data[data].registrations == 0) m_context.agenda.post(Agenda::Forget{data});
+}
+
+void Movement::announce(AccessList const& accesses) {
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    auto& datum = m_data[access.data];
+    datum.accessed = true;
+    ++datum.users;
+    if (!writes(access.mode)) continue;
+    ++datum.writers;
+    ++datum.version;
+  }
+}
+
+void Movement::end_uses(AccessList const& accesses) {
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    auto& datum = m_data[access.data];
+    --datum.users;
+    if (writes(access.mode)) --datum.writers;
+  }
+}
+
+void Movement::uses_ended(AccessList const& accesses, NodeId wrote_on) {
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    auto const& datum = m_data[access.data];
+    if (datum.users == 0) m_eviction.last_use_ended(access.data);
+    if (writes(access.mode) && wrote_on.valid()) m_homes.has_final_value(access.data, wrote_on);
+    if (datum.released()) m_context.agenda.post(Agenda::Forget{access.data});
+  }
+}
+
+bool Movement::hold(AccessList const& accesses, NodeId node, bool may_evict) {
+  if (!place(accesses, node, may_evict)) return false;
+  ++m_memories[node].holders;
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    Replica* const replica = m_data[access.data].on(node);
+    ++replica->pins;
+    if (replica->slot != Slot::Pool) continue;
+    m_memories.keep(access.data, node);
+    m_eviction.replica_used(access.data, node);
+  }
+  for (auto const& access : accesses) {
+    if (!access.repeated && reads(access.mode)) m_routes.fetch(access.data, node);
+  }
+  return true;
+}
+
+bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
+  auto& node = m_memories[id];
+  Bytes const high = m_memories.end_of_places(accesses, id);
+  if (m_memories.stands_in_reserve(accesses, id, high) &&
+      !(may_evict && m_memories.leave_reserve(accesses, id, high))) {
+    return false;
+  }
+  Bytes total = 0;
+  Bytes largest = 0;
+  for (auto const& access : accesses) {
+    if (access.repeated || m_data[access.data].on(id) != nullptr) continue;
+    Bytes const size = node.ledger.rounded(m_data[access.data].bytes());
+    total += size;
+    largest = std::max(largest, size);
+  }
+  if (total == 0) return true;
+  if (!may_evict) return false;
+  // The list's own data must not be chosen as victims.
+  m_own.clear();
+  for (auto const& access : accesses) {
+    if (auto* const replica = access.repeated ? nullptr : m_data[access.data].on(id)) {
+      ++replica->pins;
+      m_own.push_back(access.data);
+    }
+  }
+  bool placed = m_memories.take_all(accesses, id, high, m_taken);
+  while (!placed && m_memories.make_room(id, total, largest, high))
+    placed = m_memories.take_all(accesses, id, high, m_taken);
+  for (DataId const data : m_own) --m_data[data].on(id)->pins;
+  for (auto const& [data, offset] : m_taken) m_memories.add(data, id, offset);
+  // Nothing on the node is in use, but the list's own data fragment it so that the rest does not fit.
+  if (!placed && node.holders == 0 && node.evicting == 0) m_memories.clear(id);
+  return placed;
+}
+
+void Movement::let_go(AccessList const& accesses, NodeId node) {
+  --m_memories[node].holders;
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    Replica* const replica = m_data[access.data].on(node);
+    if (replica->slot == Slot::Pool) m_eviction.replica_used(access.data, node);
+    if (--replica->pins == 0 && !replica->valid) m_routes.end_hops(access.data, node);
+    m_memories.drop_if_useless(access.data, node);
+  }
+}
+
+bool Movement::complete(AccessList const& accesses, NodeId node, bool overlaps) const {
+  return std::ranges::all_of(accesses, [&](Access const& access) {
+    if (access.repeated) return true;
+    auto const& datum = m_data[access.data];
+    auto const& replica = *datum.on(node);
+    bool const readable = replica.valid || (overlaps && replica.writers > 0);
+    return (!reads(access.mode) || readable) && (!writes(access.mode) || datum.active == 0);
+  });
+}
+
+void Movement::begin_work(AccessList const& accesses, NodeId node) {
+  m_memories.add_working(1);
+  for (auto const& access : accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    m_homes.stay(access.data);
+    m_routes.cancel_transfers(access.data);
+    auto& datum = m_data[access.data];
+    ++datum.on(node)->writers;
+    // The other replicas hold a value that nobody will read any more.
+    for (std::size_t i = datum.replicas.size(); i-- > 0;) {
+      auto& other = datum.replicas[i];
+      if (other.node != node || other.slot != datum.slot_on(node)) m_memories.invalidate(access.data, other);
+    }
+  }
+}
+
+void Movement::end_write(DataId data, NodeId node) {
+  auto& datum = m_data[data];
+  Replica* const written = datum.on(node);
+  --written->writers;
+  datum.value.write();
+  m_memories.set_valid(data, *written);
+}
+
+bool Movement::lose_write(DataId data, NodeId node, std::uint32_t cause) {
+  --m_data[data].on(node)->writers;
+  return m_data[data].value.lose(cause);
+}
+
+void Movement::poison(DataId data) {
+  m_homes.stay(data);
+  auto& datum = m_data[data];
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) m_memories.invalidate(data, datum.replicas[i]);
+  if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
+}
+
+void Movement::give_room(NodeId node) {
+  m_routes.give_room_to_write_backs(node);
+  m_routes.give_room_to_transits(node);
+}
+
+DataId Movement::copy_done(TransferId id) {
+  Transfer const transfer = end_transfer(id);
+  DataId const data = transfer.data;
+  auto& datum = m_data[data];
+  auto& statistics = m_context.statistics.links[transfer.link.index()];
+  ++statistics.transfers;
+  statistics.bytes += datum.bytes();
+  NodeId const from = m_context.topology.machine()[transfer.link].from;
+  bool const current = !datum.value.lost() && datum.find(from, transfer.from_slot)->valid;
+  if (current) {
+    m_memories.set_valid(data, *datum.find(transfer.to.node, transfer.to.slot));
+    m_routes.end_hops(data, transfer.to.node);
+    m_routes.continue_hops(data, transfer.to.node);
+  }
+  settle(transfer);
+  return data;
+}
+
+Transfer Movement::end_transfer(TransferId id) {
+  Transfer const transfer = m_links.remove(id);
+  auto& datum = m_data[transfer.data];
+  --datum.transfers;
+  --datum.active;
+  datum.find(transfer.to.node, transfer.to.slot)->incoming = {};
+  NodeId const from = m_context.topology.machine()[transfer.link].from;
+  --datum.find(from, transfer.from_slot)->readers;
+  m_memories.room_may_have_changed(from);
+  m_memories.room_may_have_changed(transfer.to.node);
+  return transfer;
+}
+
+void Movement::settle(Transfer const& transfer) {
+  DataId const data = transfer.data;
+  NodeId const from = m_context.topology.machine()[transfer.link].from;
+  m_memories.continue_eviction(data, from, transfer.from_slot);
+  m_memories.drop_if_useless(data, from);
+  m_memories.drop_if_useless(data, transfer.to.node);
+  if (m_data[data].way_home.going()) m_homes.send_home(data);
+  m_links.ask(transfer.link);
+  if (m_data[data].released()) m_context.agenda.post(Agenda::Forget{data});
+}
+
+NodeId Movement::waits_behind(DataId data, NodeId node) const {
+  auto const& hops = m_data[data].hops;
+  auto const hop = std::ranges::find(hops, node, &Hop::via);
+  return hop != hops.end() ? hop->target : NodeId();
+}
+
+std::optional<std::pair<DataId, NodeId>> Movement::take_waiting_write_back() {
+  for (std::size_t n = 0; n < m_context.topology.machine().nodes.size(); ++n) {
+    NodeId const node(static_cast<std::uint32_t>(n));
+    auto& waiting = m_memories[node].write_backs;
+    if (waiting.empty()) continue;
+    DataId const data = waiting.front().data;
+    waiting.pop_front();
+    return std::pair(data, node);
+  }
+  return std::nullopt;
+}
+
+bool Movement::stands_in_reserve(AccessList const& accesses, NodeId node) const {
+  return m_memories.stands_in_reserve(accesses, node, m_memories.end_of_places(accesses, node));
+}
+
+void Movement::perform(Agenda::StartTransfers item) {
+  m_links.turn(item.link);
+  for (auto next = m_links.take(item.link); next.valid(); next = m_links.take(item.link)) start(next);
+}
+
+void Movement::start(TransferId id) {
+  auto& transfer = m_links[id];
+  auto& datum = m_data[transfer.data];
+  if (transfer.cancelled) {
+    --datum.transfers;
+    if (datum.released()) m_context.agenda.post(Agenda::Forget{transfer.data});
+    m_links.remove(id);
+    return;
+  }
+  NodeId const from = m_context.topology.machine()[transfer.link].from;
+  Replica* source = datum.on(from);
+  if (source == nullptr || !source->valid) source = datum.find(from, Slot::Origin);
+  if (source == nullptr || !source->valid) return source_is_gone(id);
+  ++source->readers;
+  ++datum.active;
+  transfer.from_slot = source->slot;
+  m_links.start(id);
+  m_context.commands.emplace_back(CopyCommand{.transfer = id,
+                                              .data = transfer.data,
+                                              .from = {from, source->slot, source->offset},
+                                              .to = transfer.to,
+                                              .link = transfer.link,
+                                              .bytes = datum.bytes(),
+                                              .write_back = transfer.write_back});
+}
+
+// It was dropped while the transfer waited: another valid place exists.
+void Movement::source_is_gone(TransferId id) {
+  Transfer const transfer = m_links.remove(id);
+  DataId const data = transfer.data;
+  auto& datum = m_data[data];
+  --datum.transfers;
+  Replica* const destination = datum.find(transfer.to.node, transfer.to.slot);
+  destination->incoming = {};
+  if (destination->pins > 0) {
+    m_routes.find_ways_anew(data);
+    m_context.agenda.post(Agenda::Fetch{data, transfer.to.node});
+    return;
+  }
+  if (datum.way_home.going()) m_homes.send_home(data);
+  m_memories.drop_if_useless(data, transfer.to.node);
+  // A replica that is being evicted relied on this transfer to reach storage.
+  auto const leaving =
+      std::ranges::find_if(datum.replicas, [](Replica const& replica) { return replica.evicting && replica.valid; });
+  if (leaving != datum.replicas.end()) m_memories.continue_eviction(data, leaving->node, leaving->slot);
+  if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
+}
+
+void Movement::perform(Agenda::Fetch item) {
+  auto const* const wanted = m_data[item.data].on(item.node);
+  if (wanted != nullptr && wanted->pins > 0) m_routes.fetch(item.data, item.node);
+}
+
+void Movement::perform(Agenda::PassThrough item) {
+  auto const& hops = m_data[item.data].hops;
+  if (std::ranges::find(hops, item.node, &Hop::via) != hops.end()) m_routes.pass_through(item.data, item.node);
+}
+
+void Movement::perform(Agenda::WriteBack item) {
+  auto const* const leaving = m_data[item.data].find(item.node, Slot::Pool);
+  if (leaving != nullptr && leaving->evicting && leaving->valid) m_routes.write_back(item.data, item.node);
+}
+
+void Movement::perform(Agenda::Forget item) {
+  if (m_data.known(item.data) && m_data[item.data].released()) m_homes.try_forget(item.data);
+}
+
+}  // namespace granary::detail

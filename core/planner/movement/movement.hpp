@@ -1,0 +1,124 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/movement/homes.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// Where data are and where they go: replicas, places in memories, transfers, homes. It knows lists of accesses, whose
+/// holders ask for places and values on a node; it does not know what they are. It posts its further work on the agenda
+/// and tells its listener of each change of a replica at once.
+///
+/// The life of a holder: `announce`, `hold` until it returns true, `begin_work` once `complete`, one of `end_write`,
+/// `lose_write` and `revert_write` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
+class Movement {
+ public:
+  Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener);
+  Movement(Movement const&) = delete;
+  Movement& operator=(Movement const&) = delete;
+
+  void observe_evictions(EvictionObserver* observer) { m_memories.observe_evictions(observer); }
+
+  /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
+  DataId add(DataDescription description);
+  void retain(DataId data);
+  void release(DataId data);
+
+  /// A task with these accesses was submitted.
+  void announce(AccessList const& accesses);
+  /// It ended: it is not counted as a user any more.
+  void end_uses(AccessList const& accesses);
+  /// What follows from that. `wrote_on`: where it wrote values that shall go home early, or invalid.
+  void uses_ended(AccessList const& accesses, NodeId wrote_on);
+
+  /// Gives all data of the list places on the node, and asks for the values of those that are read; false if there is
+  /// no room now. Evicts others only if `may_evict`.
+  bool hold(AccessList const& accesses, NodeId node, bool may_evict);
+  /// Undoes `hold`.
+  void let_go(AccessList const& accesses, NodeId node);
+  /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.
+  [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
+  /// The holder works with its places until `end_work`: what it writes is overwritten from now on.
+  void begin_work(AccessList const& accesses, NodeId node);
+  void end_work() { m_memories.add_working(-1); }
+  /// The datum was written.
+  void end_write(DataId data, NodeId node);
+  /// The datum was spoilt by the failure with this number; returns whether that is news. `poison` follows.
+  bool lose_write(DataId data, NodeId node, std::uint32_t cause);
+  /// The datum was not touched.
+  void revert_write(DataId data, NodeId node) { --m_data[data].on(node)->writers; }
+  /// The holder that should write the datum was cancelled because of that failure.
+  void skip_write(DataId data, std::uint32_t cause) { m_data[data].value.skip_write(cause); }
+  /// No replica holds a value any more.
+  void poison(DataId data);
+
+  /// More or fewer holders wait for room on the node.
+  void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
+  /// First to what is on its way home, then to what passes through.
+  void give_room(NodeId node);
+  /// Something on the node changed.
+  void room_may_have_changed(NodeId node) { m_memories.room_may_have_changed(node); }
+
+  /// The transfer arrived; returns the datum.
+  DataId copy_done(TransferId transfer);
+  /// The transfer failed; `settle` follows, after the caller has decided what fails with it.
+  Transfer copy_failed(TransferId transfer) { return end_transfer(transfer); }
+  /// What follows from the end of a transfer.
+  void settle(Transfer const& transfer);
+  /// A node that waits for the datum to pass through `node`, or an invalid id.
+  [[nodiscard]] NodeId waits_behind(DataId data, NodeId node) const;
+  /// Nothing will bring the datum to the node.
+  void give_up_fetch(DataId data, NodeId node) { m_routes.end_hops(data, node); }
+  /// The datum cannot be written home; returns whether its value is lost with the device `lost_on`, which may be
+  /// invalid.
+  bool give_up_home(DataId data, NodeId lost_on) { return m_homes.fail(data, lost_on); }
+  /// Nothing passes where it was to pass so far: looks for other ways.
+  void find_ways_anew(DataId data) { m_routes.find_ways_anew(data); }
+  /// A datum that waits for room on its way home, and the node; it does not wait any more.
+  std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
+  void flush() { m_homes.flush(); }
+  bool write_back_early() { return m_homes.write_back_early(); }
+  void failures_reported() { m_homes.failures_reported(); }
+
+  void perform(Agenda::StartTransfers item);
+  void perform(Agenda::Fetch item);
+  void perform(Agenda::PassThrough item);
+  void perform(Agenda::WriteBack item);
+  void perform(Agenda::Forget item);
+
+  /// No transfer is requested or in flight, and no datum on its way home.
+  [[nodiscard]] bool idle() const { return m_links.size() == 0 && m_homes.going() == 0; }
+  [[nodiscard]] std::uint32_t working() const { return m_memories.working(); }
+  [[nodiscard]] DataTable const& data() const { return m_data; }
+  [[nodiscard]] Links const& links() const { return m_links; }
+  [[nodiscard]] Memories const& memories() const { return m_memories; }
+  [[nodiscard]] Homes const& homes() const { return m_homes; }
+  /// Whether data of the list stand in the node's reserve, where a holder may not keep them.
+  [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node) const;
+
+ private:
+  bool place(AccessList const& accesses, NodeId node, bool may_evict);
+  void start(TransferId transfer);
+  void source_is_gone(TransferId transfer);
+  Transfer end_transfer(TransferId transfer);
+
+  PlannerContext& m_context;
+  EvictionPolicy& m_eviction;
+  DataTable m_data;
+  Links m_links;
+  Memories m_memories;
+  Routes m_routes;
+  Homes m_homes;
+  std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
+  std::vector<DataId> m_own;                      // the same
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop

@@ -1,0 +1,105 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// Whether a datum has a value, as far as the tasks that write it have ended, and which failure took it.
+class Value {
+ public:
+  enum class State : std::uint8_t {
+    None,      ///< no origin, and no task has written it
+    Current,   ///< some replica holds it, or a task overwrites it now
+    Stale,     ///< a task that would have written it was cancelled; tasks that read it are cancelled, too
+    Poisoned,  ///< a failure left the datum without a value; tasks that read it are cancelled
+    Reported,  ///< the same, and the failure was reported: new tasks that read it are refused
+  };
+  static constexpr std::uint32_t no_cause = 0xffffffffU;
+
+  Value() = default;
+  /// Of a datum that has an origin, or none.
+  explicit Value(bool given) : m_state(given ? State::Current : State::None) {}
+
+  [[nodiscard]] State state() const { return m_state; }
+  [[nodiscard]] bool lost() const { return m_state == State::Poisoned || m_state == State::Reported; }
+  /// Whether tasks that read the datum may run, as far as its past is concerned.
+  [[nodiscard]] bool readable() const { return m_state == State::None || m_state == State::Current; }
+  /// Whether a task that reads the datum may be submitted although no unfinished task writes it.
+  [[nodiscard]] bool may_be_read() const { return m_state != State::None && m_state != State::Reported; }
+  /// The index of the unreported failure that took the value or made it stale, or no_cause.
+  [[nodiscard]] std::uint32_t cause() const { return m_cause; }
+
+  /// A task wrote it.
+  void write() {
+    m_state = State::Current;
+    m_cause = no_cause;
+  }
+  /// A task that was cancelled would have written it.
+  void skip_write(std::uint32_t cause) {
+    m_state = lost() ? State::Poisoned : State::Stale;
+    m_cause = std::min(m_cause, cause);
+  }
+  /// A failure took it; returns whether it was not lost by the same failure already.
+  bool lose(std::uint32_t cause) {
+    bool const known = lost() && m_cause == cause;
+    m_state = State::Poisoned;
+    m_cause = cause;
+    return !known;
+  }
+  /// All failures were reported; `anywhere`: some replica holds a value.
+  void report(bool anywhere) {
+    if (m_state == State::Stale) m_state = anywhere ? State::Current : State::None;
+    if (m_state == State::Poisoned) m_state = State::Reported;
+    m_cause = no_cause;
+  }
+
+ private:
+  State m_state = State::None;
+  std::uint32_t m_cause = no_cause;
+};
+
+/// Whether the value has to be brought to the datum's home, because of a flush or of its release.
+class WayHome {
+ public:
+  enum class State : std::uint8_t {
+    No,
+    Going,
+    Failed,  ///< a write-back failed: not tried again before failures were reported
+    Lost,    ///< the same, and a lost device holds the value
+  };
+
+  [[nodiscard]] State state() const { return m_state; }
+  [[nodiscard]] bool going() const { return m_state == State::Going; }
+  [[nodiscard]] bool failed() const { return m_state == State::Failed || m_state == State::Lost; }
+  /// The lost device; invalid unless the state is Lost.
+  [[nodiscard]] NodeId lost_on() const { return m_lost_on; }
+
+  /// Nothing after a failure.
+  void set_going(bool going) {
+    if (!failed()) m_state = going ? State::Going : State::No;
+  }
+  /// `lost_on`: the device whose loss is the reason, or invalid.
+  void fail(NodeId lost_on) {
+    if (lost_on.valid()) m_lost_on = lost_on;
+    m_state = m_lost_on.valid() ? State::Lost : State::Failed;
+  }
+  /// The failure was reported.
+  void report() {
+    if (failed()) m_state = State::No;
+    m_lost_on = {};
+  }
+
+ private:
+  State m_state = State::No;
+  NodeId m_lost_on;
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop

@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/policy_view.hpp>
+
+#include <algorithm>
+
+namespace granary::detail {
+
+bool PolicyView::valid(DataId data, NodeId node) const {
+  auto const* const replica = m_movement.data()[data].on(node);
+  return replica != nullptr && replica->valid;
+}
+
+bool PolicyView::expected(DataId data, NodeId node) const {
+  auto const* const replica = m_movement.data()[data].on(node);
+  return replica != nullptr && (replica->valid || replica->incoming.valid() || replica->pins > 0);
+}
+
+Duration PolicyView::transfer_time(DataId data, NodeId node) const {
+  auto const& datum = m_movement.data()[data];
+  Duration best = Duration::max();
+  for (auto const& replica : datum.replicas) {
+    if (!replica.valid) continue;
+    if (replica.node == node && replica.slot == datum.slot_on(node)) return Duration{0};
+    best = std::min(best, m_context.topology.route_time(replica.node, node, datum.bytes()));
+  }
+  return best == Duration::max() ? Duration{0} : best;
+}
+
+}  // namespace granary::detail

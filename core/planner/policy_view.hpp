@@ -1,0 +1,47 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/dispatch/dispatch.hpp>
+#include <granary/core/policy/system_view.hpp>
+
+namespace granary::detail {
+
+/// The state of a planner that its policies read.
+class PolicyView final : public SystemView {
+ public:
+  PolicyView(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch)
+      : m_context(context), m_movement(movement), m_dispatch(dispatch) {}
+
+  void set_now(Instant now) { m_now = now; }
+
+  [[nodiscard]] Topology const& topology() const override { return m_context.topology; }
+  [[nodiscard]] Instant now() const override { return m_now; }
+  [[nodiscard]] Task const& task(TaskId task) const override { return m_dispatch.tasks()[task]; }
+  [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_dispatch.tasks()[task].assignment; }
+  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_context.codelets[codelet.index()]; }
+  [[nodiscard]] Bytes bytes(DataId data) const override { return m_movement.data()[data].bytes(); }
+  [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override { return m_movement.data()[data].users; }
+  [[nodiscard]] bool valid(DataId data, NodeId node) const override;
+  [[nodiscard]] bool expected(DataId data, NodeId node) const override;
+  [[nodiscard]] bool evictable(DataId data, NodeId node) const override {
+    return m_movement.memories().evictable(data, node);
+  }
+  [[nodiscard]] Duration transfer_time(DataId data, NodeId node) const override;
+  [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override {
+    return m_dispatch.kernel_time(m_dispatch.tasks()[task], group);
+  }
+  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override {
+    return m_dispatch.committed(group);
+  }
+  [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override {
+    return m_dispatch.committed_uses(data, node);
+  }
+
+ private:
+  PlannerContext const& m_context;
+  Movement const& m_movement;
+  Dispatch const& m_dispatch;
+  Instant m_now{};
+};
+
+}  // namespace granary::detail
