@@ -23,7 +23,7 @@ class PagedArray {
     std::size_t const page = id.index() / PageSize;
     while (m_first_page + m_pages.size() <= page) m_pages.push_back(nullptr);
     auto& slot = m_pages[page - m_first_page];
-    if (!slot) slot = std::make_unique<Page>();
+    if (!slot) slot = std::make_unique_for_overwrite<Page>();
     slot->ended_above = id.index() % PageSize + 1;
     auto& cell = slot->cells[id.index() % PageSize];
     auto* element = ::new (static_cast<void*>(cell.bytes)) T{std::forward<Args>(args)...};

@@ -6,7 +6,6 @@
 #include <granary/core/model/task.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -108,7 +107,7 @@ class BasicTaskGraph {
 
   PagedArray<TaskId, Node> m_tasks;
   std::vector<History> m_histories;  // by datum
-  std::deque<Link> m_links;          // of all lists; as many as the live tasks needed at their peak
+  std::vector<Link> m_links;         // of all lists; as many as the live tasks needed at their peak
   std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
 };

@@ -10,6 +10,7 @@ namespace granary::detail {
 Admission::Admission(PlannerContext const& context, Movement const& movement)
     : m_context(context), m_movement(movement) {
   for (std::uint32_t n = 0; n < context.topology.machine().nodes.size(); ++n) {
+    m_largest_alignment = std::max(m_largest_alignment, context.topology.machine().nodes[n].alignment);
     if (context.topology.between_others(NodeId(n))) m_between.emplace_back(n);
   }
 }
@@ -20,20 +21,23 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
                           ", which is not registered");
   }
   auto const& codelet = m_context.codelets[submission.codelet.index()];
-  check_accesses(codelet, accesses);
-  GroupSet const allowed = groups(codelet, accesses);
+  Bytes const most = check_accesses(codelet, accesses);
+  GroupSet const allowed = groups(codelet, accesses, most);
   check_nodes_between(codelet, accesses);
   return allowed;
 }
 
-void Admission::check_accesses(Codelet const& codelet, AccessList const& accesses) const {
+// Returns a bound of the bytes that the data take in any memory.
+Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& accesses) const {
   auto const& data = m_movement.data();
+  Bytes most = 0;
   for (auto const& access : accesses) {
     if (!data.known(access.data) || data[access.data].released()) {
       throw InvalidArgument("task '" + codelet.name + "' accesses data " + std::to_string(access.data.value()) +
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
+    most = std::min(most + datum.bytes() + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     if (datum.value.lost()) {
       throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
@@ -42,9 +46,10 @@ void Admission::check_accesses(Codelet const& codelet, AccessList const& accesse
     throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
                           "', which has no origin and was not written by an earlier task");
   }
+  return most;
 }
 
-GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses) const {
+GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const {
   GroupSet groups;
   bool runnable = false;
   std::string refusal;
@@ -52,8 +57,8 @@ GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses) c
     auto const& group = m_context.topology.groups()[g];
     if (!codelet.runs_on(group.kind)) continue;
     runnable = true;
-    Bytes const needed = m_movement.memories().footprint(accesses, group.node);
     Bytes const room = m_movement.memories().room_for_holders(group.node);
+    Bytes const needed = most <= room ? most : m_movement.memories().footprint(accesses, group.node);
     if (needed <= room) {
       groups.insert(GroupId(static_cast<std::uint32_t>(g)));
     } else if (refusal.empty()) {

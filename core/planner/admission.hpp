@@ -17,13 +17,14 @@ class Admission {
   [[nodiscard]] GroupSet check(TaskSubmission const& submission, AccessList const& accesses) const;
 
  private:
-  void check_accesses(Codelet const& codelet, AccessList const& accesses) const;
-  [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses) const;
+  [[nodiscard]] Bytes check_accesses(Codelet const& codelet, AccessList const& accesses) const;
+  [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const;
   void check_nodes_between(Codelet const& codelet, AccessList const& accesses) const;
 
   PlannerContext const& m_context;
   Movement const& m_movement;
   std::vector<NodeId> m_between;  // nodes through which data pass on their way
+  Bytes m_largest_alignment = 0;
 };
 
 }  // namespace granary::detail

@@ -111,7 +111,7 @@ bool Dispatch::issue_complete(GroupId id) {
   bool issued = false;
   while (!group.complete.empty()) {
     LiveTask& task = m_tasks[group.complete.front()];
-    if (!complete(task)) {  // a transfer of one of its outputs has started meanwhile
+    if (!m_movement.may_write(task.accesses)) {  // a transfer of one of its outputs has started meanwhile
       group.complete.pop_front();
       group.fetching.push_back(task.id);
       continue;

@@ -8,13 +8,13 @@ namespace granary::detail {
 DataId DataTable::add(DataDescription description) {
   DataId id;
   if (m_free.empty()) {
-    id = DataId(static_cast<std::uint32_t>(m_data.size()));
-    m_data.emplace_back();
+    if (m_size % page == 0) m_pages.push_back(std::make_unique<Datum[]>(page));
+    id = DataId(static_cast<std::uint32_t>(m_size++));
   } else {
     id = m_free.back();
     m_free.pop_back();
   }
-  auto& added = m_data[id.index()];
+  auto& added = (*this)[id];
   if (description.origin.valid() && !description.origin_is_home)
     added.replicas.emplace_back(description.origin, Slot::Origin, 0, true);
   if (description.home.valid())
@@ -25,7 +25,7 @@ DataId DataTable::add(DataDescription description) {
 }
 
 void DataTable::forget(DataId data) {
-  m_data[data.index()] = {};
+  (*this)[data] = {};
   m_free.push_back(data);
 }
 

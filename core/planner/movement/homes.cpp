@@ -61,11 +61,14 @@ bool Homes::fail(DataId data, NodeId lost_on) {
 }
 
 void Homes::has_final_value(DataId data, NodeId node) {
-  if (m_data[data].writers == 0 && m_data[data].away_from_home()) m_final_values[node.index()].push_back(data);
+  if (m_data[data].writers > 0 || !m_data[data].away_from_home()) return;
+  m_final_values[node.index()].push_back(data);
+  ++m_final;
 }
 
 bool Homes::write_back_early() {
   bool started = false;
+  if (m_final == 0) return started;
   for (std::size_t n = 0; n < m_final_values.size(); ++n) {
     NodeId const node(static_cast<std::uint32_t>(n));
     auto& values = m_final_values[n];
@@ -78,6 +81,7 @@ bool Homes::write_back_early() {
         next = false;
       }
       values.pop_front();
+      --m_final;
     }
   }
   return started;

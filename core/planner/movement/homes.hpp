@@ -56,6 +56,7 @@ class Homes {
   Memories& m_memories;
   Routes& m_routes;
   std::vector<std::deque<DataId>> m_final_values;  // by node: not home yet
+  std::size_t m_final = 0;                         // of all nodes
   std::uint32_t m_going = 0;
 };
 

@@ -83,16 +83,18 @@ void Movement::uses_ended(AccessList const& accesses, NodeId wrote_on) {
 bool Movement::hold(AccessList const& accesses, NodeId node, bool may_evict) {
   if (!place(accesses, node, may_evict)) return false;
   ++m_memories[node].holders;
+  bool missing = false;
   for (auto const& access : accesses) {
     if (access.repeated) continue;
     Replica* const replica = m_data[access.data].on(node);
     ++replica->pins;
+    missing = missing || (reads(access.mode) && !replica->valid);
     if (replica->slot != Slot::Pool) continue;
-    m_memories.keep(access.data, node);
+    if (replica->evicting) m_memories.keep(access.data, node);
     m_eviction.replica_used(access.data, node);
   }
   for (auto const& access : accesses) {
-    if (!access.repeated && reads(access.mode)) m_routes.fetch(access.data, node);
+    if (missing && !access.repeated && reads(access.mode)) m_routes.fetch(access.data, node);
   }
   return true;
 }
@@ -138,7 +140,8 @@ void Movement::let_go(AccessList const& accesses, NodeId node) {
     if (access.repeated) continue;
     Replica* const replica = m_data[access.data].on(node);
     if (replica->slot == Slot::Pool) m_eviction.replica_used(access.data, node);
-    if (--replica->pins == 0 && !replica->valid) m_routes.end_hops(access.data, node);
+    if (--replica->pins > 0 || replica->valid) continue;
+    m_routes.end_hops(access.data, node);
     m_memories.drop_if_useless(access.data, node);
   }
 }
@@ -151,6 +154,11 @@ bool Movement::complete(AccessList const& accesses, NodeId node, bool overlaps) 
     bool const readable = replica.valid || (overlaps && replica.writers > 0);
     return (!reads(access.mode) || readable) && (!writes(access.mode) || datum.active == 0);
   });
+}
+
+bool Movement::may_write(AccessList const& accesses) const {
+  return std::ranges::all_of(
+      accesses, [&](Access const& access) { return !writes(access.mode) || m_data[access.data].active == 0; });
 }
 
 void Movement::begin_work(AccessList const& accesses, NodeId node) {

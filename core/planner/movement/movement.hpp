@@ -44,6 +44,8 @@ class Movement {
   void let_go(AccessList const& accesses, NodeId node);
   /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.
   [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
+  /// Whether no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
+  [[nodiscard]] bool may_write(AccessList const& accesses) const;
   /// The holder works with its places until `end_work`: what it writes is overwritten from now on.
   void begin_work(AccessList const& accesses, NodeId node);
   void end_work() { m_memories.add_working(-1); }
