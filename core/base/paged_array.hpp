@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -23,12 +25,11 @@ class PagedArray {
     std::size_t const page = id.index() / PageSize;
     while (m_first_page + m_pages.size() <= page) m_pages.push_back(nullptr);
     auto& slot = m_pages[page - m_first_page];
-    if (!slot) slot = std::make_unique_for_overwrite<Page>();
-    slot->ended_above = id.index() % PageSize + 1;
-    auto& cell = slot->cells[id.index() % PageSize];
-    auto* element = ::new (static_cast<void*>(cell.bytes)) T{std::forward<Args>(args)...};
-    cell.live = true;
-    ++slot->live;
+    if (!slot) slot = std::make_unique<Page>();
+    std::size_t const cell = id.index() % PageSize;
+    slot->ended_above = cell + 1;
+    auto* element = ::new (static_cast<void*>(slot->cells[cell])) T{std::forward<Args>(args)...};
+    slot->live |= Page::bit(cell);
     ++m_size;
     return *element;
   }
@@ -37,25 +38,24 @@ class PagedArray {
     std::size_t const page = id.index() / PageSize;
     if (page < m_first_page || page - m_first_page >= m_pages.size()) return nullptr;
     auto const& slot = m_pages[page - m_first_page];
-    if (!slot) return nullptr;
-    auto& cell = slot->cells[id.index() % PageSize];
-    return cell.live ? cell.get() : nullptr;
+    std::size_t const cell = id.index() % PageSize;
+    return slot && slot->lives(cell) ? slot->at(cell) : nullptr;
   }
   [[nodiscard]] T const* find(IdType id) const { return const_cast<PagedArray*>(this)->find(id); }
 
   /// The element of a live id.
   [[nodiscard]] T& operator[](IdType id) {
-    return *m_pages[id.index() / PageSize - m_first_page]->cells[id.index() % PageSize].get();
+    return *m_pages[id.index() / PageSize - m_first_page]->at(id.index() % PageSize);
   }
   [[nodiscard]] T const& operator[](IdType id) const { return const_cast<PagedArray&>(*this)[id]; }
 
   void erase(IdType id) {
     auto& slot = m_pages[id.index() / PageSize - m_first_page];
-    auto& cell = slot->cells[id.index() % PageSize];
-    cell.get()->~T();
-    cell.live = false;
+    std::size_t const cell = id.index() % PageSize;
+    slot->at(cell)->~T();
+    slot->live &= ~Page::bit(cell);
     --m_size;
-    if (--slot->live == 0 && slot->ended_above == PageSize) {
+    if (slot->live == 0 && slot->ended_above == PageSize) {
       slot.reset();
       release_leading_pages();
     }
@@ -68,9 +68,8 @@ class PagedArray {
     for (std::size_t p = 0; p < m_pages.size(); ++p) {
       if (!m_pages[p]) continue;
       for (std::size_t i = 0; i < PageSize; ++i) {
-        auto& cell = m_pages[p]->cells[i];
-        if (cell.live)
-          function(IdType(static_cast<typename IdType::rep>((m_first_page + p) * PageSize + i)), *cell.get());
+        if (!m_pages[p]->lives(i)) continue;
+        function(IdType(static_cast<typename IdType::rep>((m_first_page + p) * PageSize + i)), *m_pages[p]->at(i));
       }
     }
   }
@@ -80,21 +79,23 @@ class PagedArray {
   }
 
  private:
-  struct Cell {
-    alignas(T) std::byte bytes[sizeof(T)];
-    bool live = false;
-    T* get() { return std::launder(reinterpret_cast<T*>(bytes)); }
-    Cell() {}  // NOLINT(modernize-use-equals-default): the bytes stay uninitialised
-    ~Cell() {
-      if (live) get()->~T();
-    }
-    Cell(Cell const&) = delete;
-    Cell& operator=(Cell const&) = delete;
-  };
+  static_assert(PageSize <= 64, "a word has a bit for each cell of a page");
   struct Page {
-    Cell cells[PageSize];
-    std::size_t live = 0;
+    Page() {}  // NOLINT(modernize-use-equals-default): the cells stay uninitialised
+    ~Page() {
+      for (std::size_t i = 0; i < PageSize; ++i) {
+        if (lives(i)) at(i)->~T();
+      }
+    }
+    Page(Page const&) = delete;
+    Page& operator=(Page const&) = delete;
+    static std::uint64_t bit(std::size_t cell) { return std::uint64_t{1} << cell; }
+    [[nodiscard]] bool lives(std::size_t cell) const { return (live & bit(cell)) != 0; }
+    [[nodiscard]] T* at(std::size_t cell) { return std::launder(reinterpret_cast<T*>(cells[cell])); }
+
+    std::uint64_t live = 0;       // bits
     std::size_t ended_above = 0;  // one past the last cell ever created
+    alignas(T) std::byte cells[PageSize][sizeof(T)];
   };
 
   // Long runs empty pages in order: drop the leading ones in batches, so that the amortised cost is constant.

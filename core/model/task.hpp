@@ -38,10 +38,10 @@ struct Task {
 
 /// How far a task has come, and where.
 struct Assignment {
-  TaskPhase phase = TaskPhase::Waiting;
+  Duration estimate{0};  ///< its expected time in the group
   GroupId group{};       ///< from Committed on
   WorkerId worker{};     ///< from Issued on
-  Duration estimate{0};  ///< its expected time in the group
+  TaskPhase phase = TaskPhase::Waiting;
 };
 
 }  // namespace granary

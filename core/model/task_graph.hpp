@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/chunked_array.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/model/task.hpp>
@@ -107,7 +108,7 @@ class BasicTaskGraph {
 
   PagedArray<TaskId, Node> m_tasks;
   std::vector<History> m_histories;  // by datum
-  std::vector<Link> m_links;         // of all lists; as many as the live tasks needed at their peak
+  ChunkedArray<Link, 1024> m_links;  // of all lists; as many as the live tasks needed at their peak
   std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
 };
@@ -147,7 +148,7 @@ std::uint32_t BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
   std::uint32_t link = m_free_link;
   if (link == Task::none) {
     link = static_cast<std::uint32_t>(m_links.size());
-    m_links.push_back({});
+    m_links.grow();
   } else {
     m_free_link = m_links[link].next;
   }

@@ -37,7 +37,7 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
-    most = std::min(most + datum.bytes() + m_largest_alignment, unbounded + 1);
+    most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     if (datum.value.lost()) {
       throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
@@ -81,7 +81,7 @@ void Admission::check_nodes_between(Codelet const& codelet, AccessList const& ac
     auto const& node = m_movement.memories()[id];
     for (auto const& access : accesses) {
       auto const& datum = m_movement.data()[access.data];
-      Bytes const size = node.ledger.rounded(datum.bytes());
+      Bytes const size = node.ledger.rounded(datum.bytes);
       if (datum.slot_on(id) != Slot::Pool || size <= m_movement.memories().room_for_holders(id)) continue;
       throw MemoryLimitError(
           "data '" + datum.description.name + "' of task '" + codelet.name + "' pass through memory node '" +

@@ -21,7 +21,7 @@ Duration PolicyView::transfer_time(DataId data, NodeId node) const {
   for (auto const& replica : datum.replicas) {
     if (!replica.valid) continue;
     if (replica.node == node && replica.slot == datum.slot_on(node)) return Duration{0};
-    best = std::min(best, m_context.topology.route_time(replica.node, node, datum.bytes()));
+    best = std::min(best, m_context.topology.route_time(replica.node, node, datum.bytes));
   }
   return best == Duration::max() ? Duration{0} : best;
 }

@@ -71,7 +71,7 @@ class FakeSystemView final : public SystemView {
   void set_flops(TaskId task, double flops) { m_tasks[task.index()].flops = flops; }
 
   void commit(TaskId id, GroupId group) {
-    m_assignments[id.index()] = {.phase = TaskPhase::Committed, .group = group, .estimate = kernel_time(id, group)};
+    m_assignments[id.index()] = {.estimate = kernel_time(id, group), .group = group, .phase = TaskPhase::Committed};
     m_committed[group.index()].push_back(id);
     count_uses(id, 1);
   }

@@ -49,7 +49,7 @@ void Dispatch::commit_tasks(GroupId group) {
 
 void Dispatch::commit(LiveTask& task, GroupId group) {
   m_offered_to_all = false;
-  task.assignment = {.phase = TaskPhase::Committed, .group = group, .estimate = kernel_time(task, group)};
+  task.assignment = {.estimate = kernel_time(task, group), .group = group, .phase = TaskPhase::Committed};
   m_groups[group.index()].committed.push_back(task.id);
   ++m_groups[group.index()].ahead;
   ++m_context.statistics.tasks_committed;

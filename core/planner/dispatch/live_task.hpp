@@ -7,7 +7,7 @@ namespace granary::detail {
 
 /// A task that has not ended, and how far it has come.
 struct LiveTask : Task {
-  Assignment assignment;
+  [[no_unique_address]] Assignment assignment;
   bool cancelled = false;  ///< will not run: it depends on a failure, or the run was cancelled
 };
 

@@ -8,18 +8,20 @@ namespace granary::detail {
 DataId DataTable::add(DataDescription description) {
   DataId id;
   if (m_free.empty()) {
-    if (m_size % page == 0) m_pages.push_back(std::make_unique<Datum[]>(page));
-    id = DataId(static_cast<std::uint32_t>(m_size++));
+    id = DataId(static_cast<std::uint32_t>(m_data.size()));
+    m_data.grow();
   } else {
     id = m_free.back();
     m_free.pop_back();
   }
   auto& added = (*this)[id];
   if (description.origin.valid() && !description.origin_is_home)
-    added.replicas.emplace_back(description.origin, Slot::Origin, 0, true);
+    added.replicas.add({.node = description.origin, .slot = Slot::Origin, .valid = true});
   if (description.home.valid())
-    added.replicas.emplace_back(description.home, Slot::Home, 0, description.origin_is_home);
+    added.replicas.add({.node = description.home, .slot = Slot::Home, .valid = description.origin_is_home});
   added.value = Value(description.origin.valid());
+  added.bytes = description.bytes;
+  added.home = description.home;
   added.description = std::move(description);
   return id;
 }

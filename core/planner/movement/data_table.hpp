@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/chunked_array.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/planner/movement/datum.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #pragma GCC visibility push(default)
@@ -19,16 +19,16 @@ class DataTable {
   DataId add(DataDescription description);
   void forget(DataId data);
 
-  [[nodiscard]] bool known(DataId data) const { return data.index() < m_size && (*this)[data].bytes() > 0; }
-  [[nodiscard]] Datum& operator[](DataId data) { return m_pages[data.index() / page][data.index() % page]; }
-  [[nodiscard]] Datum const& operator[](DataId data) const { return const_cast<DataTable&>(*this)[data]; }
+  [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bytes > 0; }
+  [[nodiscard]] Datum& operator[](DataId data) { return m_data[data.index()]; }
+  [[nodiscard]] Datum const& operator[](DataId data) const { return m_data[data.index()]; }
   /// One more than the largest id so far.
-  [[nodiscard]] std::size_t size() const { return m_size; }
+  [[nodiscard]] std::size_t size() const { return m_data.size(); }
 
   /// Calls `function(DataId, Datum&)` for each, in the order of ids.
   template <class Function>
   void for_each(Function&& function) {
-    for (std::uint32_t d = 0; d < m_size; ++d) {
+    for (std::uint32_t d = 0; d < m_data.size(); ++d) {
       if (known(DataId(d))) function(DataId(d), (*this)[DataId(d)]);
     }
   }
@@ -38,10 +38,7 @@ class DataTable {
   }
 
  private:
-  static constexpr std::size_t page = 64;
-
-  std::vector<std::unique_ptr<Datum[]>> m_pages;
-  std::size_t m_size = 0;
+  ChunkedArray<Datum> m_data;
   std::vector<DataId> m_free;
 };
 

@@ -3,7 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/data.hpp>
-#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/movement/replica_list.hpp>
 #include <granary/core/planner/movement/value.hpp>
 
 #include <algorithm>
@@ -15,30 +15,6 @@
 
 namespace granary::detail {
 
-/// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
-struct Replica {
-  Replica(NodeId where, Slot which, Bytes at, bool holds_value)
-      : node(where), slot(which), valid(holds_value), offset(at) {}
-
-  NodeId node;
-  Slot slot = Slot::Pool;
-  bool valid;                 ///< holds the datum's current value
-  bool evicting = false;      ///< is being written back before it is dropped; nobody holds it
-  std::uint32_t writers = 0;  ///< holders that write it now
-  std::uint32_t pins = 0;     ///< holders, and hops that will read it
-  std::uint32_t readers = 0;  ///< transfers in flight that read it
-  TransferId incoming;        ///< requested or in flight
-  Bytes offset;               ///< Pool only
-
-  /// Whether somebody needs its place.
-  [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }
-  /// Whether its fields agree with each other.
-  [[nodiscard]] bool consistent() const {
-    return (writers == 0 || pins > 0) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
-           (slot != Slot::Pool || useful());
-  }
-};
-
 /// A fetch through another node: `target` is filled once `via` is.
 struct Hop {
   NodeId target;
@@ -48,20 +24,22 @@ struct Hop {
 
 /// A registered datum.
 struct Datum {
-  DataDescription description;
-  std::vector<Replica> replicas;
-  std::vector<Hop> hops;
-  Value value;
-  WayHome way_home;
-  bool accessed = false;            ///< by a task that was submitted
-  std::uint32_t version = 0;        ///< the writes of all submitted tasks
+  // What each task needs first: the order of these members counts, since data are many.
+  Bytes bytes = 0;  ///< 0: no datum is registered here
+  NodeId home;
   std::uint32_t users = 0;          ///< submitted tasks that access it and have not ended
   std::uint32_t writers = 0;        ///< of these, the ones that write it
+  std::uint32_t version = 0;        ///< the writes of all submitted tasks
   std::uint32_t transfers = 0;      ///< requested or in flight
   std::uint32_t active = 0;         ///< in flight
   std::uint32_t registrations = 1;  ///< that were not released
+  Value value;
+  WayHome way_home;
+  bool accessed = false;  ///< by a task that was submitted
+  ReplicaList replicas;
+  std::vector<Hop> hops;
+  DataDescription description;
 
-  [[nodiscard]] Bytes bytes() const { return description.bytes; }
   [[nodiscard]] bool released() const { return registrations == 0; }
   /// Whether the next task that is submitted may read it.
   [[nodiscard]] bool defined() const { return writers > 0 || value.may_be_read(); }
@@ -74,7 +52,7 @@ struct Datum {
   }
   [[nodiscard]] Replica const* find(NodeId node, Slot slot) const { return const_cast<Datum*>(this)->find(node, slot); }
   /// The datum's slot on `node`: its home on the home's node, else the pool.
-  [[nodiscard]] Slot slot_on(NodeId node) const { return description.home == node ? Slot::Home : Slot::Pool; }
+  [[nodiscard]] Slot slot_on(NodeId node) const { return home == node ? Slot::Home : Slot::Pool; }
   [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }
   [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<Datum*>(this)->on(node); }
   [[nodiscard]] bool valid_besides(Replica const& replica) const {
@@ -97,9 +75,9 @@ struct Datum {
   }
   /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {
-    if (!description.home.valid()) return false;
+    if (!home.valid()) return false;
     if (auto const* origin = find(description.origin, Slot::Origin); origin != nullptr && origin->valid) return false;
-    return !find(description.home, Slot::Home)->valid;
+    return !find(home, Slot::Home)->valid;
   }
 };
 

@@ -13,12 +13,12 @@ void Homes::send_home(DataId data) {
   }
   if (!away) return;
   auto const& topology = m_context.topology;
-  NodeId const home = datum.description.home;
+  NodeId const home = datum.home;
   NodeId nearest;
   Duration best = Duration::max();
   for (auto const& replica : datum.replicas) {
     if (!replica.valid || replica.slot == Slot::Home) continue;
-    Duration const time = topology.route_time(replica.node, home, datum.bytes());
+    Duration const time = topology.route_time(replica.node, home, datum.bytes);
     if (time < best) {
       best = time;
       nearest = replica.node;
@@ -75,7 +75,7 @@ bool Homes::write_back_early() {
     for (bool next = true; next && !values.empty();) {
       DataId const data = values.front();
       if (wants_early(data, node)) {
-        if (m_links.busy(m_context.topology.next_hop(node, m_data[data].description.home))) break;
+        if (m_links.busy(m_context.topology.next_hop(node, m_data[data].home))) break;
         m_routes.write_back(data, node);
         started = true;
         next = false;
@@ -96,7 +96,7 @@ bool Homes::wants_early(DataId data, NodeId node) const {
   if (!there || !datum.away_from_home() || datum.way_home.failed() || datum.writers > 0) return false;
   if (datum.transfers != datum.active) return false;
   auto const& topology = m_context.topology;
-  return topology.machine()[topology.next_hop(node, datum.description.home)].to == datum.description.home;
+  return topology.machine()[topology.next_hop(node, datum.home)].to == datum.home;
 }
 
 void Homes::try_forget(DataId data) {

@@ -36,7 +36,7 @@ Bytes Memories::footprint(AccessList const& accesses, NodeId id) const {
   Bytes total = 0;
   for (auto const& access : accesses) {
     auto const& datum = m_data[access.data];
-    if (!access.repeated && datum.slot_on(id) == Slot::Pool) total += m_nodes[id.index()].ledger.rounded(datum.bytes());
+    if (!access.repeated && datum.slot_on(id) == Slot::Pool) total += m_nodes[id.index()].ledger.rounded(datum.bytes);
   }
   return total;
 }
@@ -47,7 +47,7 @@ Bytes Memories::end_of_places(AccessList const& accesses, NodeId id) const {
 }
 
 std::optional<Bytes> Memories::take(NodeId id, DataId data, Bytes low, Bytes high) {
-  return m_nodes[id.index()].ledger.allocate(data, m_data[data].bytes(), low, high);
+  return m_nodes[id.index()].ledger.allocate(data, m_data[data].bytes, low, high);
 }
 
 std::optional<Bytes> Memories::take_to_pass(NodeId id, DataId data) {
@@ -107,7 +107,7 @@ bool Memories::continues_beyond(DataId data, NodeId node) const {
 
 bool Memories::stands_above(DataId data, NodeId id, Bytes high) const {
   auto const* const replica = m_data[data].find(id, Slot::Pool);
-  return replica != nullptr && replica->offset + m_nodes[id.index()].ledger.rounded(m_data[data].bytes()) > high;
+  return replica != nullptr && replica->offset + m_nodes[id.index()].ledger.rounded(m_data[data].bytes) > high;
 }
 
 // There they would block write-backs that others wait for.
@@ -126,13 +126,11 @@ bool Memories::leave_reserve(AccessList const& accesses, NodeId id, Bytes high) 
 
 void Memories::add(DataId data, NodeId id, Bytes offset) {
   auto& node = m_nodes[id.index()];
-  auto& replicas = m_data[data].replicas;
-  replicas.reserve(replicas.size() + 1);  // they are few, and data very many
-  replicas.emplace_back(id, Slot::Pool, offset, false);
+  m_data[data].replicas.add({.node = id, .offset = offset});
   auto& statistics = m_context.statistics.nodes[id.index()];
   statistics.used = node.ledger.used();
   statistics.peak = std::max(statistics.peak, statistics.used);
-  m_context.commands.emplace_back(AllocateCommand{data, id, offset, node.ledger.rounded(m_data[data].bytes())});
+  m_context.commands.emplace_back(AllocateCommand{data, id, offset, node.ledger.rounded(m_data[data].bytes)});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_added(data, id);
   m_listener.allocated(data, id);
 }
@@ -141,7 +139,7 @@ void Memories::keep(DataId data, NodeId id) {
   Replica* const replica = m_data[data].on(id);
   if (!replica->evicting) return;
   replica->evicting = false;
-  m_nodes[id.index()].evicting -= m_nodes[id.index()].ledger.rounded(m_data[data].bytes());
+  m_nodes[id.index()].evicting -= m_nodes[id.index()].ledger.rounded(m_data[data].bytes);
 }
 
 bool Memories::evictable(DataId data, NodeId id) const {
@@ -162,7 +160,7 @@ void Memories::evict(DataId data, NodeId id, EvictionReason reason) {
     return;
   }
   replica->evicting = true;
-  node.evicting += node.ledger.rounded(m_data[data].bytes());
+  node.evicting += node.ledger.rounded(m_data[data].bytes);
   if (!elsewhere) m_context.agenda.post(Agenda::WriteBack{data, id});
 }
 
@@ -181,10 +179,10 @@ void Memories::drop(DataId data, NodeId id, bool evicted) {
   auto& node = m_nodes[id.index()];
   Replica* const replica = datum.find(id, Slot::Pool);
   Bytes const offset = replica->offset;
-  if (replica->evicting) node.evicting -= node.ledger.rounded(datum.bytes());
+  if (replica->evicting) node.evicting -= node.ledger.rounded(datum.bytes);
   node.ledger.free(offset);
   m_context.statistics.nodes[id.index()].used = node.ledger.used();
-  datum.replicas.erase(datum.replicas.begin() + (replica - datum.replicas.data()));
+  datum.replicas.erase(replica);
   m_context.commands.emplace_back(FreeCommand{data, id, offset});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_dropped(data, id);
   m_listener.dropped(data, id, evicted);
@@ -280,7 +278,7 @@ void Memories::room_may_have_changed(NodeId id) {
 }
 
 NodeId Memories::storage_of(DataId data, NodeId from) const {
-  NodeId const home = m_data[data].description.home;
+  NodeId const home = m_data[data].home;
   return home.valid() ? home : m_storage[from.index()];
 }
 

@@ -110,7 +110,7 @@ bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
   Bytes largest = 0;
   for (auto const& access : accesses) {
     if (access.repeated || m_data[access.data].on(id) != nullptr) continue;
-    Bytes const size = node.ledger.rounded(m_data[access.data].bytes());
+    Bytes const size = node.ledger.rounded(m_data[access.data].bytes);
     total += size;
     largest = std::max(largest, size);
   }
@@ -208,7 +208,7 @@ DataId Movement::copy_done(TransferId id) {
   auto& datum = m_data[data];
   auto& statistics = m_context.statistics.links[transfer.link.index()];
   ++statistics.transfers;
-  statistics.bytes += datum.bytes();
+  statistics.bytes += datum.bytes;
   NodeId const from = m_context.topology.machine()[transfer.link].from;
   bool const current = !datum.value.lost() && datum.find(from, transfer.from_slot)->valid;
   if (current) {
@@ -293,7 +293,7 @@ void Movement::start(TransferId id) {
                                               .from = {from, source->slot, source->offset},
                                               .to = transfer.to,
                                               .link = transfer.link,
-                                              .bytes = datum.bytes(),
+                                              .bytes = datum.bytes,
                                               .write_back = transfer.write_back});
 }
 

@@ -17,7 +17,7 @@ void Routes::fetch(DataId data, NodeId node) {
   Duration best = Duration::max();
   for (auto const& replica : datum.replicas) {
     if (!replica.valid) continue;
-    Duration const time = topology.route_time(replica.node, node, datum.bytes());
+    Duration const time = topology.route_time(replica.node, node, datum.bytes);
     if (time >= best) continue;
     best = time;
     source = replica.node;
@@ -156,7 +156,7 @@ void Routes::give_room_to_write_backs(NodeId node) {
         continue;
       }
       if (!offset) {
-        m_memories.clear_reserve(node, m_data[data].bytes());
+        m_memories.clear_reserve(node, m_data[data].bytes);
         offset = m_memories.take_to_pass(node, data);
         if (!offset) return;
       }
@@ -181,7 +181,7 @@ bool Routes::give_room_to_transit(NodeId node, DataId data) {
     return true;
   }
   if (datum.on(node) == nullptr) {
-    Bytes const bytes = datum.bytes();
+    Bytes const bytes = datum.bytes;
     Bytes const high = m_memories.room_for_accepted(m_memories[node].ledger.rounded(bytes), node);
     auto offset = m_memories.take(node, data, 0, high);
     while (!offset && m_memories.make_room(node, bytes, bytes, high)) offset = m_memories.take(node, data, 0, high);

@@ -1,0 +1,79 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/command.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
+struct Replica {
+  NodeId node = {};
+  Slot slot = Slot::Pool;
+  bool valid = false;         ///< holds the datum's current value
+  bool evicting = false;      ///< is being written back before it is dropped; nobody holds it
+  std::uint32_t writers = 0;  ///< holders that write it now
+  std::uint32_t pins = 0;     ///< holders, and hops that will read it
+  std::uint32_t readers = 0;  ///< transfers in flight that read it
+  TransferId incoming = {};   ///< requested or in flight
+  Bytes offset = 0;           ///< Pool only
+
+  /// Whether somebody needs its place.
+  [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }
+  /// Whether its fields agree with each other.
+  [[nodiscard]] bool consistent() const {
+    return (writers == 0 || pins > 0) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
+           (slot != Slot::Pool || useful());
+  }
+};
+
+/// The replicas of one datum, in the order in which they were made. Two of them need no memory of their own: data are
+/// very many, and most have no more.
+class ReplicaList {
+ public:
+  [[nodiscard]] std::size_t size() const { return m_size; }
+  [[nodiscard]] Replica* begin() { return m_more ? m_more.get() : m_first; }
+  [[nodiscard]] Replica* end() { return begin() + m_size; }
+  [[nodiscard]] Replica const* begin() const { return m_more ? m_more.get() : m_first; }
+  [[nodiscard]] Replica const* end() const { return begin() + m_size; }
+  [[nodiscard]] Replica& operator[](std::size_t i) { return begin()[i]; }
+  [[nodiscard]] Replica const& operator[](std::size_t i) const { return begin()[i]; }
+
+  /// Pointers to replicas become invalid.
+  void add(Replica const& replica) {
+    if (m_size == m_capacity) grow();
+    begin()[m_size++] = replica;
+  }
+  /// The same.
+  void erase(Replica const* replica) {
+    Replica* const hole = begin() + (replica - begin());
+    std::move(hole + 1, end(), hole);
+    --m_size;
+  }
+
+ private:
+  static constexpr std::uint32_t first = 2;
+
+  void grow() {
+    auto more = std::make_unique<Replica[]>(2 * m_capacity);
+    std::copy(begin(), end(), more.get());
+    m_more = std::move(more);
+    m_capacity *= 2;
+  }
+
+  std::uint32_t m_size = 0;
+  std::uint32_t m_capacity = first;
+  std::unique_ptr<Replica[]> m_more;  // all of them, once there were more than `first`
+  Replica m_first[first];
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop
