@@ -6,6 +6,8 @@
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/model/task.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -39,12 +41,19 @@ class BasicTaskGraph {
     std::uint32_t edge = task.first_successor;
     m_tasks.erase(id);
     while (edge != Task::none) {
-      auto const [successor, next] = m_links[edge];
-      TaskId const after = id_of(successor);
-      free_link(edge);
-      edge = next;
-      Node& waiting = m_tasks[after];
-      if (--waiting.predecessors == 0) released(waiting);
+      // They lie anywhere in memory: several are on their way from there before the first is changed.
+      std::array<Node*, 8> successors;
+      std::size_t count = 0;
+      for (; edge != Task::none && count < successors.size(); ++count) {
+        auto const [successor, next] = m_links[edge];
+        successors[count] = &m_tasks[id_of(successor)];
+        __builtin_prefetch(successors[count], 1);
+        free_link(edge);
+        edge = next;
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        if (--successors[i]->predecessors == 0) released(*successors[i]);
+      }
     }
     return accesses;
   }
@@ -90,6 +99,7 @@ class BasicTaskGraph {
   struct History {
     TaskId last_writer;                       // possibly finished
     std::uint32_t first_reader = Task::none;  // head of the list of readers since then; possibly finished
+    std::uint32_t last_reader = Task::none;   // its end
     std::uint32_t readers = 0;                // in that list
     std::uint32_t users = 0;                  // unfinished tasks that access it
   };
@@ -130,7 +140,7 @@ Node& BasicTaskGraph<Node>::add(AccessList accesses) {
       add_edge(past.last_writer, task);
       if (past.readers >= many_readers && past.readers > 2 * past.users) drop_finished_readers(past);
       past.first_reader = take_link(id, past.first_reader);
-      ++past.readers;
+      if (past.readers++ == 0) past.last_reader = past.first_reader;
       continue;
     }
     // Every reader since the last write depends on that write, so the write itself matters only if there is no reader.
@@ -151,6 +161,7 @@ std::uint32_t BasicTaskGraph<Node>::take_link(TaskId task, std::uint32_t next) {
     m_links.grow();
   } else {
     m_free_link = m_links[link].next;
+    if (m_free_link != Task::none) __builtin_prefetch(&m_links[m_free_link], 1);
   }
   m_links[link] = {static_cast<std::uint32_t>(task.value()), next};
   return link;
@@ -181,7 +192,7 @@ void BasicTaskGraph<Node>::drop_finished_readers(History& past) {
       free_link(reader);
     } else {
       m_links[reader].next = std::exchange(past.first_reader, reader);
-      ++past.readers;
+      if (past.readers++ == 0) past.last_reader = reader;
     }
     reader = next;
   }
@@ -189,11 +200,9 @@ void BasicTaskGraph<Node>::drop_finished_readers(History& past) {
 
 template <class Node>
 void BasicTaskGraph<Node>::forget_readers(History& past) {
-  while (past.first_reader != Task::none) {
-    auto const next = m_links[past.first_reader].next;
-    free_link(past.first_reader);
-    past.first_reader = next;
-  }
+  if (past.readers == 0) return;
+  m_links[past.last_reader].next = m_free_link;
+  m_free_link = std::exchange(past.first_reader, Task::none);
   past.readers = 0;
 }
 
