@@ -21,7 +21,7 @@ struct PlannerOptions {
   std::uint32_t issue_depth = 64;
   /// The number of tasks that a device worker holds, independently of their time, so that its lane does not wait for
   /// the next decision; at least 1. From 2 on it may get a task that reads the result of the one before it on the lane,
-  /// see Scheduler::follows.
+  /// see Scheduler::hand_over.
   std::uint32_t device_issue = 1;
   /// Write final values home while the link would be idle, before memory is short.
   bool write_back_early = true;

@@ -5,6 +5,7 @@
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,13 @@
 #pragma GCC visibility push(default)
 
 namespace granary {
+
+/// Why a task leaves its place in a scheduler without having been chosen.
+enum class Withdrawal : std::uint8_t {
+  Cancelled,     ///< it was ready, and will not run
+  NeverReady,    ///< it was cancelled before it became ready
+  InputEvicted,  ///< it was taken off the group's plan because one of its inputs was evicted; it can still run
+};
 
 /// Decides which task runs on which group and in which order. It is notified of events, reads the system through a
 /// const view, and owns no thread, lock, clock or environment variable. Committing a task is final. The scheduler may
@@ -29,13 +37,15 @@ class Scheduler {
   /// The next task to commit for the group: one that was reported ready and is allowed on the group; invalid when there
   /// is none. The scheduler forgets the task and takes it off the board.
   virtual TaskId next(GroupId group) = 0;
-  /// A task that the scheduler still holds was cancelled: forget it and take it off the board.
-  virtual void cancelled(TaskId task) = 0;
+  /// A cancelled task must be forgotten and taken off the board; it exists until the call returns. One whose input was
+  /// evicted is off the board of `group` already, and the scheduler holds it again; not with `keeps_plans`. `group` is
+  /// invalid for the other reasons.
+  virtual void withdrawn(TaskId task, Withdrawal why, GroupId group) = 0;
 
   /// The task waits only for the last task given to a device lane of the group, and all of its data are on the lane's
-  /// node or being written there. Returns whether it may be given to the lane at once. If so, the scheduler forgets the
-  /// task, takes it off the board, and gets no `ready` for it.
-  [[nodiscard]] virtual bool follows(TaskId, GroupId) { return false; }
+  /// node or being written there. Returns whether the scheduler hands the task over to the lane at once: then it
+  /// forgets the task, takes it off the board, and gets no `ready` for it.
+  [[nodiscard]] virtual bool hand_over(TaskId, GroupId) { return false; }
 
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
@@ -48,14 +58,9 @@ class Scheduler {
 
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}
-  /// The task was cancelled before it became ready. It exists until the call returns.
-  virtual void abandoned(TaskId) {}
-  /// The planned task was taken off the group's plan because one of its inputs was evicted; the scheduler holds it
-  /// again.
-  virtual void withdrawn(TaskId, GroupId) {}
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
-  /// A task returned by `next` or accepted by `follows` has ended: it ran, failed or was cancelled. It exists until the
+  /// A task returned by `next` or handed over has ended: it ran, failed or was cancelled. It exists until the
   /// call returns.
   virtual void finished(TaskId) {}
   /// The datum was allocated on the node: a transfer to it was requested, or a task will write it there.

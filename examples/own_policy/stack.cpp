@@ -18,7 +18,7 @@ class Stack final : public granary::Scheduler {
     }
     return {};
   }
-  void cancelled(granary::TaskId task) override { std::erase(m_tasks, task); }
+  void withdrawn(granary::TaskId task, granary::Withdrawal, granary::GroupId) override { std::erase(m_tasks, task); }
 
  private:
   granary::SystemView const* m_view = nullptr;

@@ -131,12 +131,6 @@ TaskId DartsScheduler::steal(GroupId group) {
   return {};
 }
 
-void DartsScheduler::cancelled(TaskId id) {
-  auto const& task = m_view->task(id);
-  m_slower.leave(task);
-  forget(task);
-}
-
 void DartsScheduler::forget(Task const& task) {
   if (m_index.contains(task.id)) {
     m_index.remove(task.id);
@@ -146,11 +140,16 @@ void DartsScheduler::forget(Task const& task) {
   for (std::uint32_t g = 0; g < m_view->topology().groups().size(); ++g) refresh_inputs(task, GroupId(g));
 }
 
-// The next call of `next` checks whether the task is free: now the evicted datum may still count as loaded.
-void DartsScheduler::withdrawn(TaskId id, GroupId group) {
+void DartsScheduler::withdrawn(TaskId id, Withdrawal why, GroupId group) {
   auto const& task = m_view->task(id);
-  refresh_inputs(task, group);
-  m_index.add(id, m_slower.fast_groups(task));
+  if (why == Withdrawal::Cancelled) {
+    m_slower.leave(task);
+    forget(task);
+  } else if (why == Withdrawal::InputEvicted) {
+    // The next call of `next` checks whether the task is free: now the evicted datum may still count as loaded.
+    refresh_inputs(task, group);
+    m_index.add(id, m_slower.fast_groups(task));
+  }
 }
 
 void DartsScheduler::replica_expected(DataId data, NodeId node) { refresh_on(data, node); }

@@ -32,12 +32,11 @@ class DartsScheduler final : public Scheduler {
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
   /// A task that will be free there (section 5.1) once its predecessor has ended, if the group is fast on it.
-  [[nodiscard]] bool follows(TaskId task, GroupId group) override {
+  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override {
     return m_slower.is_fast(m_view->task(task), group);
   }
-  void withdrawn(TaskId task, GroupId group) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   void replica_expected(DataId data, NodeId node) override;
   void replica_valid(DataId data, NodeId node) override;
   void replica_dropped(DataId data, NodeId node) override;

@@ -80,7 +80,9 @@ TaskId DmdaBase::next(GroupId group) {
   return task;
 }
 
-void DmdaBase::cancelled(TaskId task) { remove(task); }
+void DmdaBase::withdrawn(TaskId task, Withdrawal why, GroupId) {
+  if (why == Withdrawal::Cancelled) remove(task);
+}
 
 void DmdaBase::remove(TaskId id) {
   auto const [group, duration] = m_queued.take(id);

@@ -33,9 +33,9 @@ class DmdaBase : public Scheduler {
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   /// A task that would be assigned to the group.
-  [[nodiscard]] bool follows(TaskId task, GroupId group) override { return assign(view().task(task)).group == group; }
+  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override { return assign(view().task(task)).group == group; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
   [[nodiscard]] bool heeds_priorities() const override { return false; }
   void issued(TaskId task) override { m_start.issued(task); }

@@ -16,6 +16,8 @@ void EagerScheduler::ready(TaskId task) { m_queues.push(m_view->task(task).allow
 
 TaskId EagerScheduler::next(GroupId group) { return m_queues.take(group); }
 
-void EagerScheduler::cancelled(TaskId task) { m_queues.cancel(task); }
+void EagerScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
+  if (why == Withdrawal::Cancelled) m_queues.cancel(task);
+}
 
 }  // namespace granary

@@ -17,9 +17,9 @@ class EagerScheduler final : public Scheduler {
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   [[nodiscard]] bool heeds_priorities() const override { return false; }
-  [[nodiscard]] bool follows(TaskId, GroupId) override { return true; }
+  [[nodiscard]] bool hand_over(TaskId, GroupId) override { return true; }
 
  private:
   class Fifo {

@@ -22,7 +22,9 @@ class HeteroprioScheduler final : public Scheduler {
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override { m_buckets.put(task, 0); }
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override { m_buckets.remove(task); }
+  void withdrawn(TaskId task, Withdrawal why, GroupId) override {
+    if (why == Withdrawal::Cancelled) m_buckets.remove(task);
+  }
 
   [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
 

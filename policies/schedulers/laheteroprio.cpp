@@ -235,7 +235,8 @@ void LaheteroprioScheduler::compare(Task const& task, Columns const& pushed, std
   m_choice.choose();
 }
 
-void LaheteroprioScheduler::cancelled(TaskId task) {
+void LaheteroprioScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
+  if (why != Withdrawal::Cancelled) return;
   std::uint32_t const slot = m_buckets.remove(task);
   if (slot != TaskSlots::none) --m_tasks_in[m_list_of[slot]];
 }

@@ -54,7 +54,7 @@ class LaheteroprioScheduler final : public Scheduler {
   void ready(TaskId task) override;
   /// O(buckets nodes + log tasks).
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   void submitted(TaskId) override { m_releaser = none; }
   void finished(TaskId task) override;
 

@@ -139,6 +139,8 @@ TaskId LwsScheduler::last_for(GroupId thief, GroupId victim) const {
   return last->task;
 }
 
-void LwsScheduler::cancelled(TaskId task) { take(task); }
+void LwsScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
+  if (why == Withdrawal::Cancelled) take(task);
+}
 
 }  // namespace granary

@@ -40,9 +40,9 @@ class LwsScheduler final : public Scheduler {
   void finished(TaskId task) override { m_releaser = m_view->assignment(task).group; }
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   /// The task would join the group's queue.
-  [[nodiscard]] bool follows(TaskId, GroupId) override { return true; }
+  [[nodiscard]] bool hand_over(TaskId, GroupId) override { return true; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
 
  private:

@@ -96,7 +96,8 @@ void PrioScheduler::unload(TaskId task) {
   --m_loads[group.index()].tasks;
 }
 
-void PrioScheduler::cancelled(TaskId task) {
+void PrioScheduler::withdrawn(TaskId task, Withdrawal why, GroupId) {
+  if (why != Withdrawal::Cancelled) return;
   if (!m_assigned.contains(task)) {
     m_queues.cancel(task);
     return;

@@ -36,7 +36,7 @@ class PrioScheduler final : public Scheduler {
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   void finished(TaskId task) override { unload(task); }
   [[nodiscard]] bool keeps_plans() const override { return true; }
 

@@ -72,7 +72,7 @@ TaskId SuperblockScheduler::next(GroupId group) {
   return task;
 }
 
-bool SuperblockScheduler::follows(TaskId id, GroupId group) {
+bool SuperblockScheduler::hand_over(TaskId id, GroupId group) {
   DataId const data = BlockBuilder::written(m_view->task(id));
   if (!data.valid() || m_blocks.owner(data) != group) return false;
   give(id);
@@ -148,8 +148,8 @@ bool SuperblockScheduler::worth_taking(TaskId task, GroupId from, GroupId by) co
   return m_view->kernel_time(task, by) <= m_view->kernel_time(task, from) * (1 + queued / workers);
 }
 
-void SuperblockScheduler::cancelled(TaskId id) {
-  leave_ready(m_view->task(id));
+void SuperblockScheduler::withdrawn(TaskId id, Withdrawal why, GroupId) {
+  if (why == Withdrawal::Cancelled) leave_ready(m_view->task(id));
   forget(id);
 }
 
@@ -158,8 +158,6 @@ void SuperblockScheduler::leave_ready(Task const& task) {
   DataId const data = BlockBuilder::written(task);
   m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), task.id});
 }
-
-void SuperblockScheduler::abandoned(TaskId id) { forget(id); }
 
 void SuperblockScheduler::forget(TaskId id) {
   give(id);

@@ -39,10 +39,9 @@ class SuperblockScheduler final : public Scheduler {
   void submitted(TaskId task) override;
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
-  void cancelled(TaskId task) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   /// A task of the group's blocks.
-  [[nodiscard]] bool follows(TaskId task, GroupId group) override;
-  void abandoned(TaskId task) override;
+  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
   void finished(TaskId task) override;
   [[nodiscard]] bool keeps_plans() const override { return true; }
 

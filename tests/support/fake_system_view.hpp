@@ -193,7 +193,7 @@ class FakeRun {
     for (GroupId const group : view.topology().groups_on(node)) {
       for (TaskId const task : board.users(data, group)) {
         board.remove(task);
-        scheduler->withdrawn(task, group);
+        scheduler->withdrawn(task, Withdrawal::InputEvicted, group);
       }
     }
   }

@@ -24,7 +24,7 @@ void Dispatch::make_ready(LiveTask& task) {
   if (task.assignment.phase == TaskPhase::Issued) return;  // it was issued behind the last of them
   task.assignment.phase = TaskPhase::Ready;
   if (task.cancelled) {
-    m_scheduler.abandoned(task.id);
+    m_scheduler.withdrawn(task.id, Withdrawal::NeverReady, {});
     m_context.agenda.post(Agenda::Cancel{task.id});
     return;
   }

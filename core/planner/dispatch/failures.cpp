@@ -129,7 +129,7 @@ void Failures::cancel_unissued() {
     if (phase == TaskPhase::Issued || task.cancelled) return;
     task.cancelled = true;
     if (phase == TaskPhase::Waiting) return;  // cancelled when the last of its predecessors ends
-    if (phase == TaskPhase::Ready) m_scheduler.cancelled(task.id);
+    if (phase == TaskPhase::Ready) m_scheduler.withdrawn(task.id, Withdrawal::Cancelled, {});
     m_context.agenda.post(Agenda::Cancel{task.id});
   });
 }

@@ -55,7 +55,7 @@ TaskId Followers::find(WorkerId worker, GroupId group) {
   m_found.resize(kept);
   std::ranges::stable_sort(m_found, std::ranges::greater{}, [&](TaskId id) { return tasks[id].priority; });
   for (TaskId const id : m_found) {
-    if (m_scheduler.follows(id, group)) return id;
+    if (m_scheduler.hand_over(id, group)) return id;
   }
   return {};
 }

@@ -29,7 +29,7 @@ void PolicyNews::withdraw(TaskId task, GroupId group, DataId lost) {
   if (!input) return;
   m_board.remove(task);
   ++m_context.statistics.tasks_withdrawn;
-  m_policies.scheduler->withdrawn(task, group);
+  m_policies.scheduler->withdrawn(task, Withdrawal::InputEvicted, group);
   m_context.agenda.post(Agenda::Commit{group});
 }
 

@@ -21,7 +21,7 @@ class Hesitant final : public Scheduler {
     m_ready.pop_front();
     return task;
   }
-  void cancelled(TaskId task) override { std::erase(m_ready, task); }
+  void withdrawn(TaskId task, Withdrawal, GroupId) override { std::erase(m_ready, task); }
   [[nodiscard]] int refusals_left() const { return m_refusals; }
 
  private:

@@ -31,8 +31,8 @@ class SlowDarts final : public Scheduler {
         least_queued([&](GroupId g) { return m_view->task(id).allowed_on(g) && missing(id, g).empty(); });
     group.valid() ? m_board->append(group, id, m_view->task(id).accesses) : add(id);
   }
-  void withdrawn(TaskId id, GroupId) override { add(id); }
-  void cancelled(TaskId id) override {
+  void withdrawn(TaskId id, Withdrawal why, GroupId) override {
+    if (why == Withdrawal::InputEvicted) return add(id);
     m_ready.erase(id);
     m_board->remove(id);
   }
@@ -331,7 +331,7 @@ class Comparison {
     if (m_waiting.empty()) return;
     auto victim = m_waiting.begin();
     std::advance(victim, static_cast<std::ptrdiff_t>(m_random.below(m_waiting.size())));
-    both([&](FakeRun& run) { run.scheduler->cancelled(*victim); });
+    both([&](FakeRun& run) { run.scheduler->withdrawn(*victim, Withdrawal::Cancelled, {}); });
     m_waiting.erase(victim);
   }
 

@@ -249,8 +249,8 @@ TEST_F(Darts, cancelled_tasks_are_forgotten_planned_or_not) {
   TaskId const planned = ready({read(d[0])});
   TaskId const waiting = ready({read(d[1])}, 9);
   TaskId const rest = ready({read(d[1])});
-  run.scheduler->cancelled(planned);
-  run.scheduler->cancelled(waiting);
+  run.scheduler->withdrawn(planned, Withdrawal::Cancelled, {});
+  run.scheduler->withdrawn(waiting, Withdrawal::Cancelled, {});
   EXPECT_EQ(run.next_and_commit(), rest);
   EXPECT_EQ(run.next_and_commit(), TaskId{});
   EXPECT_FALSE(run.board.planned(planned));
@@ -261,7 +261,7 @@ TEST_F(Darts, durations_are_those_of_the_moment_when_the_task_became_ready) {
   TaskId const a = ready({read(d[0])}, 0, 100);
   TaskId const b = ready({read(d[1])}, 0, 200);
   view.set_duration(a, Duration{1000});
-  run.scheduler->cancelled(b);
+  run.scheduler->withdrawn(b, Withdrawal::Cancelled, {});
   TaskId const c = ready({read(d[1])}, 0, 200);
   EXPECT_EQ(run.next_and_commit(), c);
   EXPECT_EQ(run.next_and_commit(), a);

@@ -157,7 +157,7 @@ TEST(Dmda, a_finished_task_leaves_its_group_free) {
 TEST(Dmda, a_cancelled_task_is_forgotten_with_its_work) {
   DmdaFamily t("dmda");
   TaskId const a = t.ready({}, 100);
-  t.run.scheduler->cancelled(a);
+  t.run.scheduler->withdrawn(a, Withdrawal::Cancelled, {});
   TaskId const b = t.ready({}, 100);
   EXPECT_THAT(t.run.plan(g0), ElementsAre(b));
   EXPECT_EQ(t.run.next(g1), TaskId{});
@@ -283,7 +283,7 @@ void compare_with_a_search(char const* name, bool by_priority) {
     } else if (what < 8) {
       t.drop(any(), node);
     } else if (what < 9 && !t.run.plan(group).empty()) {
-      t.run.scheduler->cancelled(t.run.plan(group)[random.below(t.run.plan(group).size())]);
+      t.run.scheduler->withdrawn(t.run.plan(group)[random.below(t.run.plan(group).size())], Withdrawal::Cancelled, {});
     } else if (what < 10 && !committed.empty()) {
       auto const victim = committed.begin() + static_cast<std::ptrdiff_t>(random.below(committed.size()));
       t.run.finish(*victim);

@@ -95,7 +95,7 @@ TEST_P(Heft, only_allowed_groups_are_considered) {
 
 TEST_P(Heft, a_cancelled_task_is_forgotten_with_its_work) {
   TaskId const long_one = ready(1000, 90);
-  run.scheduler->cancelled(long_one);
+  run.scheduler->withdrawn(long_one, Withdrawal::Cancelled, {});
   TaskId const task = ready(100, 50);
   EXPECT_THAT(run.plan(gpu), ElementsAre(task));
   EXPECT_EQ(run.next(gpu), task);

@@ -186,7 +186,7 @@ TEST(Heteroprio, TheOrderFollowsTheModels) {
   EXPECT_EQ(system.next(gpu0), b);
   EXPECT_EQ(system.next(gpu0), a);
   // From now on a gains more; the mean of 32 tasks forgets.
-  for (int i = 0; i < 320; ++i) system.run.scheduler->cancelled(system.add("a", 1000, 1));
+  for (int i = 0; i < 320; ++i) system.run.scheduler->withdrawn(system.add("a", 1000, 1), Withdrawal::Cancelled, {});
   TaskId const later_b = system.add("b", 30, 1);
   TaskId const later_a = system.add("a", 1000, 1);
   EXPECT_EQ(system.next(gpu0), later_a);
@@ -197,7 +197,7 @@ TEST(Heteroprio, CancelledTasksAreForgotten) {
   HeteroprioRun system("heteroprio:speedup=gemm@2", mixed(1, 1));
   TaskId const a = system.add("gemm", 200, 100);
   TaskId const b = system.add("gemm", 200, 100, 7);
-  system.run.scheduler->cancelled(b);
+  system.run.scheduler->withdrawn(b, Withdrawal::Cancelled, {});
   EXPECT_FALSE(system.next(cpu).valid()) << "one is left";
   EXPECT_EQ(system.next(gpu0), a);
   EXPECT_FALSE(system.next(gpu0).valid());

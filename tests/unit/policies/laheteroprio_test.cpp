@@ -191,7 +191,7 @@ TEST(Laheteroprio, CancelledTasksAreForgotten) {
   LaheteroprioRun system("laheteroprio", mixed(1, 1));
   TaskId const a = system.add_on(gpu0);
   TaskId const b = system.add_on(gpu0, 7);
-  system.run.scheduler->cancelled(b);
+  system.run.scheduler->withdrawn(b, Withdrawal::Cancelled, {});
   EXPECT_EQ(system.next(gpu0), a);
   EXPECT_FALSE(system.next(gpu0).valid());
   EXPECT_FALSE(system.next(cpu).valid());

@@ -191,7 +191,7 @@ void give_every_task_once(std::string const& scheduler) {
       for (auto const task : t.release(group, {1, 2}, 1 + random.below(7))) waiting.insert(task);
     } else if (what < 6 && !waiting.empty()) {
       auto const victim = std::next(waiting.begin(), static_cast<std::ptrdiff_t>(random.below(waiting.size())));
-      t.run.scheduler->cancelled(*victim);
+      t.run.scheduler->withdrawn(*victim, Withdrawal::Cancelled, {});
       waiting.erase(victim);
     } else if (TaskId const task = t.run.next(group); task.valid()) {
       ASSERT_EQ(waiting.erase(task), 1U);

@@ -97,7 +97,7 @@ TEST(PrioByPeak, finished_and_cancelled_tasks_are_no_load) {
   Prio t;
   auto const tasks = t.ready_many(8, 1000);
   EXPECT_EQ(t.run.next(cpu), TaskId{});
-  for (int i = 0; i < 4; ++i) t.run.scheduler->cancelled(tasks[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 4; ++i) t.run.scheduler->withdrawn(tasks[static_cast<std::size_t>(i)], Withdrawal::Cancelled, {});
   EXPECT_EQ(t.run.next_and_commit(gpu), tasks[4]);
   t.run.finish(tasks[4]);
   auto const more = t.ready_many(6, 1000);  // three are there: 40 to 90 on the device

@@ -29,7 +29,7 @@ void compare_with_slow_queue(char const* name, Before before) {
       waiting.push_back(task);
     } else if (what < 6 && !waiting.empty()) {
       auto const victim = waiting.begin() + static_cast<std::ptrdiff_t>(random.below(waiting.size()));
-      run.scheduler->cancelled(*victim);
+      run.scheduler->withdrawn(*victim, Withdrawal::Cancelled, {});
       waiting.erase(victim);
     } else {
       GroupId const group(static_cast<std::uint32_t>(random.below(3)));

@@ -26,7 +26,7 @@ class NoScheduler final : public Scheduler {
   void attach(SystemView const&, PlanBoard&) override {}
   void ready(TaskId) override {}
   TaskId next(GroupId) override { return {}; }
-  void cancelled(TaskId) override {}
+  void withdrawn(TaskId, Withdrawal, GroupId) override {}
   std::uint64_t seed;
 };
 

@@ -145,9 +145,9 @@ TEST(Superblock, tasks_that_write_nothing_and_tasks_that_the_owner_cannot_run_go
 TEST(Superblock, forgets_what_is_cancelled_wherever_it_stands) {
   Product product(1, 1000, "superblock:share=1");
   product.step(g0);
-  product.run.scheduler->cancelled(TaskId(1));   // in the block
-  product.run.scheduler->cancelled(TaskId(15));  // in the pool
-  product.run.scheduler->abandoned(TaskId(17));  // in the block, not ready
+  product.run.scheduler->withdrawn(TaskId(1), Withdrawal::Cancelled, {});    // in the block
+  product.run.scheduler->withdrawn(TaskId(15), Withdrawal::Cancelled, {});   // in the pool
+  product.run.scheduler->withdrawn(TaskId(17), Withdrawal::NeverReady, {});  // in the block, not ready
   std::vector<TaskId> ran;
   for (TaskId task = product.step(g0); task.valid(); task = product.step(g0)) ran.push_back(task);
   EXPECT_THAT(ran, testing::Not(testing::Contains(TaskId(1))));

@@ -190,7 +190,7 @@ class Lazy final : public Scheduler {
   void attach(SystemView const&, PlanBoard&) override {}
   void ready(TaskId) override {}
   TaskId next(GroupId) override { return {}; }
-  void cancelled(TaskId) override {}
+  void withdrawn(TaskId, Withdrawal, GroupId) override {}
 };
 
 TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
