@@ -4,7 +4,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/doubts.hpp>
+#include <granary/core/runtime/warnings.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>

@@ -220,8 +220,8 @@ bool Planner::resolve_stall() {
   auto& parts = *m_parts;
   if (parts.movement.working() > 0 || parts.movement.links().active() > 0) return false;
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
-  bool const nobody_alone = !parts.dispatch.alone().valid();
-  if (nobody_alone && (parts.dispatch.let_oldest_be_alone() || parts.dispatch.offer_to_all_groups())) return true;
+  bool const shared = !parts.dispatch.exclusive().valid();
+  if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
   return parts.failures.fail_one();
 }
 

@@ -7,7 +7,7 @@
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/backends/kokkos_tools.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/doubts.hpp>
+#include <granary/core/runtime/warnings.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -56,7 +56,7 @@ Runtime::Runtime(RuntimeOptions const& options)
       m_cache(m_options, m_devices, m_device_links),
       m_owned(make_engine()),
       m_engine(lend_engine()) {
-  for (auto const& doubt : find_doubts(m_options, find_surroundings())) warn_once(doubt);
+  for (auto const& warning : find_warnings(m_options, find_surroundings())) warn_once(warning);
   if (m_options.stall_timeout <= Duration{0}) return;
   m_watchdog = std::make_unique<Watchdog>(*m_engine, m_options.stall_timeout, [](Duration passed, auto const& state) {
     spdlog::error("granary: no task and no transfer has ended for {:.3g} s\n{}", seconds(passed), state);
@@ -181,7 +181,7 @@ void Runtime::write_trace() const {
 void Runtime::wait() {
   m_engine->wait();
   m_disk->collect();
-  for (auto const& doubt : find_doubts(m_options, statistics(), blas_threads())) warn_once(doubt);
+  for (auto const& warning : find_warnings(m_options, statistics(), blas_threads())) warn_once(warning);
 }
 
 // Several threads may create one at the same time; one is kept. Creation starts threads and calls the system, so no

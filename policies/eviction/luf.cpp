@@ -40,14 +40,14 @@ void LufEviction::replica_used(DataId data, NodeId node) {
 void LufEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
 
 void LufEviction::last_use_ended(DataId data) {
-  for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) look_again(data, NodeId(n));
+  for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) mark_if_there(data, NodeId(n));
 }
 
 void LufEviction::planned_uses_changed(DataId data, GroupId group) {
-  look_again(data, m_view->topology().group(group).node);
+  mark_if_there(data, m_view->topology().group(group).node);
 }
 
-void LufEviction::look_again(DataId data, NodeId node) {
+void LufEviction::mark_if_there(DataId data, NodeId node) {
   if (m_replicas.find(data, node) != nullptr) m_replicas.mark_changed(data, node);
 }
 

@@ -40,7 +40,7 @@ class LufEviction final : public EvictionPolicy {
   };
   using Replicas = RankedReplicas<Rank, Use>;
 
-  void look_again(DataId data, NodeId node);
+  void mark_if_there(DataId data, NodeId node);
 
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;

@@ -50,15 +50,15 @@ void SuperblockScheduler::ready(TaskId id) {
   } else if (data.valid() && !owner.valid()) {
     m_pool.insert(task, fast);
   } else {
-    m_strays.insert(task, task.allowed_groups);
+    m_unowned.insert(task, task.allowed_groups);
   }
 }
 
 TaskId SuperblockScheduler::next(GroupId group) {
-  if (TaskId const stray = m_strays.first(group); stray.valid()) {
-    m_strays.erase(m_view->task(stray), m_view->task(stray).allowed_groups);
-    give(stray);
-    return stray;
+  if (TaskId const unowned = m_unowned.first(group); unowned.valid()) {
+    m_unowned.erase(m_view->task(unowned), m_view->task(unowned).allowed_groups);
+    give(unowned);
+    return unowned;
   }
   auto& ready = m_ready[group.index()];
   while (ready.empty()) {
@@ -101,7 +101,7 @@ void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block)
     bool const was_in_pool =
         m_view->assignment(id).phase == TaskPhase::Ready && m_pool.erase(task, m_slower.fast_groups(task));
     if (!task.allowed_on(group)) {
-      if (was_in_pool) m_strays.insert(task, task.allowed_groups);
+      if (was_in_pool) m_unowned.insert(task, task.allowed_groups);
       continue;
     }
     m_board->insert(group, id, task.accesses, rank(block, id));
@@ -154,7 +154,7 @@ void SuperblockScheduler::withdrawn(TaskId id, Withdrawal why, GroupId) {
 }
 
 void SuperblockScheduler::leave_ready(Task const& task) {
-  if (m_pool.erase(task, m_slower.fast_groups(task)) || m_strays.erase(task, task.allowed_groups)) return;
+  if (m_pool.erase(task, m_slower.fast_groups(task)) || m_unowned.erase(task, task.allowed_groups)) return;
   DataId const data = BlockBuilder::written(task);
   m_ready[m_blocks.owner(data).index()].erase({m_blocks.block(data), task.id});
 }

@@ -64,7 +64,7 @@ class SuperblockScheduler final : public Scheduler {
   SlowerGroups m_slower;
   std::vector<ReadyTasks> m_ready;  // by group: tasks of its blocks
   ReadyPool m_pool;                 // ready tasks of data without owner
-  ReadyPool m_strays;               // ready tasks that their datum's owner cannot run, or that write nothing
+  ReadyPool m_unowned;              // ready tasks that their datum's owner cannot run, or that write nothing
   std::uint64_t m_last_block = 0;
 };
 

@@ -62,7 +62,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
 }
 
 bool Dispatch::place(LiveTask& task, bool may_evict) {
-  if (m_alone.valid() && task.id != m_alone) return false;
+  if (m_exclusive.valid() && task.id != m_exclusive) return false;
   if (!m_movement.hold(task.accesses, node_of(task), may_evict)) return false;
   task.assignment.phase = TaskPhase::Fetching;
   auto& group = m_groups[task.assignment.group.index()];
@@ -137,10 +137,7 @@ void Dispatch::issue_behind(LiveTask& task, GroupId group, WorkerId worker) {
 
 void Dispatch::issue(LiveTask& task, WorkerId worker) {
   m_movement.begin_work(task.accesses, node_of(task));
-  if (m_alone == task.id) {
-    m_alone = {};
-    let_all_look_for_room();
-  }
+  end_exclusivity_of(task.id);
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
   m_workers.hand(worker, task.id, task.assignment.estimate);
@@ -153,10 +150,7 @@ void Dispatch::end(LiveTask& task) {
   TaskId const id = task.id;
   auto const assignment = task.assignment;
   NodeId wrote_on;
-  if (m_alone == id) {
-    m_alone = {};
-    let_all_look_for_room();
-  }
+  end_exclusivity_of(id);
   if (assignment.phase == TaskPhase::Issued) {
     m_workers.ended(assignment.worker, assignment.estimate);
     m_movement.end_work();
@@ -200,15 +194,15 @@ void Dispatch::let_go(LiveTask& task) {
   m_movement.let_go(task.accesses, node_of(task));
 }
 
-bool Dispatch::let_oldest_be_alone() {
-  if (m_alone.valid()) return false;
+bool Dispatch::make_oldest_exclusive() {
+  if (m_exclusive.valid()) return false;
   for (auto const& group : m_groups) {
     for (TaskId const id : group.committed) {
-      if (m_tasks[id].assignment.phase != TaskPhase::Issued) m_alone = std::min(m_alone, id);
+      if (m_tasks[id].assignment.phase != TaskPhase::Issued) m_exclusive = std::min(m_exclusive, id);
     }
   }
-  if (m_alone.valid()) give_way_to(m_tasks[m_alone]);
-  return m_alone.valid();
+  if (m_exclusive.valid()) give_way_to(m_tasks[m_exclusive]);
+  return m_exclusive.valid();
 }
 
 // Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
@@ -227,10 +221,16 @@ void Dispatch::give_way_to(LiveTask const& task) {
   auto& waiting = m_nodes[node_of(task).index()].waiting;
   auto const place = std::ranges::find(waiting, task.id);
   if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
-  let_all_look_for_room();
+  post_room_on_all_nodes();
 }
 
-void Dispatch::let_all_look_for_room() {
+void Dispatch::end_exclusivity_of(TaskId task) {
+  if (m_exclusive != task) return;
+  m_exclusive = {};
+  post_room_on_all_nodes();
+}
+
+void Dispatch::post_room_on_all_nodes() {
   for (std::uint32_t n = 0; n < m_nodes.size(); ++n) m_context.agenda.post(Agenda::GiveRoom{NodeId(n)});
 }
 

@@ -36,11 +36,12 @@ class Dispatch {
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
 
-  // Stalls: while a task is alone, no other task takes places.
-  /// Makes the oldest committed task that was not handed to a worker the only one that takes places; false if there is
-  /// none, or one is alone already.
-  bool let_oldest_be_alone();
-  [[nodiscard]] TaskId alone() const { return m_alone; }
+  // Stalls.
+  /// Makes the oldest committed task that was not handed to a worker the exclusive one: until it is handed to a worker
+  /// or ends, no other task takes places. False if there is none, or one is exclusive already.
+  bool make_oldest_exclusive();
+  /// The exclusive task, or an invalid id.
+  [[nodiscard]] TaskId exclusive() const { return m_exclusive; }
   /// A scheduler that decides by estimates may let each group leave a ready task to another one that was asked before
   /// the estimates changed. Asks all of them, once for each time that all stand still; false if that was done.
   bool offer_to_all_groups();
@@ -92,7 +93,8 @@ class Dispatch {
   void let_go(LiveTask& task);
   void issue(LiveTask& task, WorkerId worker);
   void give_way_to(LiveTask const& task);
-  void let_all_look_for_room();
+  void end_exclusivity_of(TaskId task);
+  void post_room_on_all_nodes();
   void waiting_changed(NodeId node) { m_movement.set_waiting(node, m_nodes[node.index()].waiting.size()); }
 
   PlannerContext& m_context;
@@ -103,7 +105,7 @@ class Dispatch {
   Workers m_workers;
   std::vector<Group> m_groups;
   std::vector<Node> m_nodes;
-  TaskId m_alone;
+  TaskId m_exclusive;
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };
 

@@ -137,12 +137,12 @@ void Failures::cancel_unissued() {
 // If values failed to get home, they keep their memory and are reported already: tasks submitted since are then
 // cancelled as the others were.
 bool Failures::fail_one() {
-  if (m_dispatch.alone().valid()) {
+  if (m_dispatch.exclusive().valid()) {
     if (std::ranges::any_of(m_failures, [](Failure const& failure) { return !failure.task.valid(); })) {
       cancel_unissued();
       return true;
     }
-    LiveTask& task = m_dispatch.tasks()[m_dispatch.alone()];
+    LiveTask& task = m_dispatch.tasks()[m_dispatch.exclusive()];
     task_failed(task, out_of_room(m_dispatch.node_of(task), m_dispatch.name_of(task)));
     return true;
   }

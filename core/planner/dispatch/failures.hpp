@@ -33,7 +33,7 @@ class Failures {
   void cancel_all(std::exception_ptr error);
   /// The tasks that wait for the datum fail, or it does not get home.
   void copy_failed(TransferId transfer, std::exception_ptr error);
-  /// No room will become free: the task that is alone fails, or a datum does not get home. False if there is neither.
+  /// No room will become free: the exclusive task fails, or a datum does not get home. False if there is neither.
   bool fail_one();
 
  private:

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/runtime/doubts.hpp>
+#include <granary/core/runtime/warnings.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>
@@ -28,64 +28,65 @@ std::size_t count(std::string const& all, std::string const& text) {
 RuntimeOptions two_workers() { return {.scheduler = "darts", .workers = 2, .host_memory = 1_GiB}; }
 Surroundings fitting() { return {.cores = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
 
-TEST(Doubts, NothingIsDoubtedWhereAllFits) {
-  EXPECT_THAT(find_doubts(two_workers(), fitting()), IsEmpty());
-  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 1), IsEmpty());
-  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 0), IsEmpty());
+TEST(Warnings, NothingIsDoubtedWhereAllFits) {
+  EXPECT_THAT(find_warnings(two_workers(), fitting()), IsEmpty());
+  EXPECT_THAT(find_warnings(two_workers(), EngineStatistics{}, 1), IsEmpty());
+  EXPECT_THAT(find_warnings(two_workers(), EngineStatistics{}, 0), IsEmpty());
 }
 
-TEST(Doubts, MoreWorkersThanCores) {
+TEST(Warnings, MoreWorkersThanCores) {
   auto around = fitting();
   around.cores = 1;
-  EXPECT_THAT(find_doubts(two_workers(), around), ElementsAre(HasSubstr("2 workers share the 1 cores")));
+  EXPECT_THAT(find_warnings(two_workers(), around), ElementsAre(HasSubstr("2 workers share the 1 cores")));
 }
 
-TEST(Doubts, OpenMpThreadsWithABlasThatCannotBeHeld) {
+TEST(Warnings, OpenMpThreadsWithABlasThatCannotBeHeld) {
   auto around = fitting();
   around.openmp_threads = 4;
-  EXPECT_THAT(find_doubts(two_workers(), around), IsEmpty()) << "this BLAS is held to one thread";
+  EXPECT_THAT(find_warnings(two_workers(), around), IsEmpty()) << "this BLAS is held to one thread";
   around.blas_is_held = false;
-  EXPECT_THAT(find_doubts(two_workers(), around), ElementsAre(HasSubstr("2 workers call BLAS with OMP_NUM_THREADS=4")));
+  EXPECT_THAT(find_warnings(two_workers(), around),
+              ElementsAre(HasSubstr("2 workers call BLAS with OMP_NUM_THREADS=4")));
   auto one = two_workers();
   one.workers = 1;
-  EXPECT_THAT(find_doubts(one, around), IsEmpty());
+  EXPECT_THAT(find_warnings(one, around), IsEmpty());
 }
 
-TEST(Doubts, ALimitAboveTheMachinesMemory) {
+TEST(Warnings, ALimitAboveTheMachinesMemory) {
   auto options = two_workers();
   options.host_memory = 5_GiB;
-  EXPECT_THAT(find_doubts(options, fitting()),
+  EXPECT_THAT(find_warnings(options, fitting()),
               ElementsAre(HasSubstr("the memory limit of 5.0 GiB is more than the 4.0 GiB that this process may use")));
 }
 
-TEST(Doubts, PrioritiesThatNobodyHeeds) {
+TEST(Warnings, PrioritiesThatNobodyHeeds) {
   auto options = two_workers();
   options.scheduler = "eager";
   EngineStatistics run;
   run.priorities_ignored = true;
-  EXPECT_THAT(find_doubts(options, run, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores the priorities")));
+  EXPECT_THAT(find_warnings(options, run, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores the priorities")));
 }
 
-TEST(Doubts, ABlasThatWasGivenThreads) {
-  EXPECT_THAT(find_doubts(two_workers(), EngineStatistics{}, 4),
+TEST(Warnings, ABlasThatWasGivenThreads) {
+  EXPECT_THAT(find_warnings(two_workers(), EngineStatistics{}, 4),
               ElementsAre(HasSubstr("BLAS was given 4 threads per call")));
   auto one = two_workers();
   one.workers = 1;
-  EXPECT_THAT(find_doubts(one, EngineStatistics{}, 4), IsEmpty());
+  EXPECT_THAT(find_warnings(one, EngineStatistics{}, 4), IsEmpty());
 }
 
-TEST(Doubts, DevicesThatNoTaskFits) {
+TEST(Warnings, DevicesThatNoTaskFits) {
   auto options = two_workers();
   options.devices = "host:2";
   options.device_memory = 1_MiB + 100;
   EngineStatistics run;
   run.device_need = 2_MiB;
-  EXPECT_THAT(find_doubts(options, run, 1),
+  EXPECT_THAT(find_warnings(options, run, 1),
               ElementsAre(HasSubstr("has 1048576 bytes for data under its limit of 1048676 bytes, and the largest task "
                                     "needs 2097152 bytes there")));
 }
 
-TEST(Doubts, EachIsSaidOnce) {
+TEST(Warnings, EachIsSaidOnce) {
   ::testing::internal::CaptureStdout();
   EXPECT_TRUE(warn_once("a doubt of this test"));
   EXPECT_FALSE(warn_once("a doubt of this test"));
@@ -124,7 +125,7 @@ std::string log_with_device(std::vector<Bytes> const& sizes) {
   return ::testing::internal::GetCapturedStdout();
 }
 
-TEST(Doubts, ARunSaysOnceThatNoTaskFitsADevice) {
+TEST(Warnings, ARunSaysOnceThatNoTaskFitsADevice) {
   EXPECT_THAT(log_with_device({1_KiB, 100_KiB}), Not(HasSubstr("fits in device memory"))) << "the first did";
   auto const said = log_with_device({100_KiB, 100_KiB});
   EXPECT_EQ(count(said, "no task fits in device memory, so cores run all tasks: each device has 65536 bytes"), 1U)
@@ -148,7 +149,7 @@ std::string log_of(std::string const& scheduler, std::int64_t priority) {
   return ::testing::internal::GetCapturedStdout();
 }
 
-TEST(Doubts, ARunSaysOnceThatPrioritiesAreIgnored) {
+TEST(Warnings, ARunSaysOnceThatPrioritiesAreIgnored) {
   EXPECT_THAT(log_of("eager", 0), Not(HasSubstr("priorities")));
   EXPECT_THAT(log_of("darts", 1), Not(HasSubstr("priorities")));
   EXPECT_THAT(log_of("dmdas", 1), Not(HasSubstr("priorities")));
@@ -157,7 +158,7 @@ TEST(Doubts, ARunSaysOnceThatPrioritiesAreIgnored) {
   EXPECT_THAT(log_of("eager", 1), Not(HasSubstr("priorities"))) << "it was said before";
 }
 
-TEST(Doubts, ARunSaysOnceThatBlasWasGivenThreads) {
+TEST(Warnings, ARunSaysOnceThatBlasWasGivenThreads) {
   Runtime runtime({.workers = 2, .host_memory = 1_MiB, .models = models_off});
   set_blas_threads(3);
   if (blas_threads() != 3) GTEST_SKIP() << "this BLAS has no threads to give";
@@ -169,7 +170,7 @@ TEST(Doubts, ARunSaysOnceThatBlasWasGivenThreads) {
   set_blas_threads(1);
 }
 
-TEST(Doubts, OmpNumThreadsIsThatOfTheOutermostLevel) {
+TEST(Warnings, OmpNumThreadsIsThatOfTheOutermostLevel) {
   ::setenv("OMP_NUM_THREADS", "4,2", 1);
   EXPECT_EQ(openmp_threads(), 4U);
   ::setenv("OMP_NUM_THREADS", "many", 1);

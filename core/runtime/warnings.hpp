@@ -24,12 +24,12 @@ struct Surroundings {
 [[nodiscard]] Surroundings find_surroundings();
 
 /// Warnings about complete options in this environment, one sentence each, with the remedy.
-[[nodiscard]] std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings const& around);
+[[nodiscard]] std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around);
 
 /// Warnings about a run that has ended: the scheduler ignored the priorities of its tasks, none of them fitted a
 /// device, or BLAS used more than one thread.
-[[nodiscard]] std::vector<std::string> find_doubts(RuntimeOptions const& options, EngineStatistics const& run,
-                                                   int blas_threads);
+[[nodiscard]] std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStatistics const& run,
+                                                     int blas_threads);
 
 /// Logs a warning, each text once per process; returns whether it did. May be called from any thread.
 bool warn_once(std::string const& text);

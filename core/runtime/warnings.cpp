@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/doubts.hpp>
+#include <granary/core/runtime/warnings.hpp>
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
@@ -20,52 +20,52 @@ Surroundings find_surroundings() {
           .blas_is_held = blas_threads() != 0};
 }
 
-std::vector<std::string> find_doubts(RuntimeOptions const& options, Surroundings const& around) {
-  std::vector<std::string> doubts;
+std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around) {
+  std::vector<std::string> warnings;
   auto const workers = *options.workers;
   if (workers > around.cores) {
-    doubts.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "{} workers share the {} cores that this process may use and are not bound to cores: use fewer workers "
         "(--workers, GRANARY_WORKERS), or ask the batch system for more cores",
         workers, around.cores));
   }
   if (workers > 1 && around.openmp_threads > 1 && !around.blas_is_held) {
-    doubts.push_back(
+    warnings.push_back(
         fmt::format("{} workers call BLAS with OMP_NUM_THREADS={}, and granary cannot limit this "
                     "BLAS to one thread: set OMP_NUM_THREADS=1",
                     workers, around.openmp_threads));
   }
   if (options.host_memory > around.memory) {
-    doubts.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "the memory limit of {} is more than the {} that this process may use, so the system may swap or kill it: "
         "lower the limit (--memory, GRANARY_MEMORY)",
         format_bytes(options.host_memory), format_bytes(around.memory)));
   }
-  return doubts;
+  return warnings;
 }
 
-std::vector<std::string> find_doubts(RuntimeOptions const& options, EngineStatistics const& run, int blas_threads) {
-  std::vector<std::string> doubts;
+std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStatistics const& run, int blas_threads) {
+  std::vector<std::string> warnings;
   if (run.priorities_ignored) {
-    doubts.push_back(
+    warnings.push_back(
         fmt::format("the scheduler '{}' ignores the priorities of this run's tasks: darts, dmdas, "
                     "heftp, lws and prio use them (--scheduler, GRANARY_SCHEDULER)",
                     options.scheduler));
   }
   if (run.device_need > 0) {
-    doubts.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "no task fits in device memory, so cores run all tasks: each device has {} bytes for data under its limit of "
         "{} bytes, and the largest task needs {} bytes there: raise the limit (--device-memory, "
         "GRANARY_DEVICE_MEMORY) or use smaller tiles (--tile)",
         device_capacity(options), options.device_memory, run.device_need));
   }
   if (*options.workers > 1 && blas_threads > 1) {
-    doubts.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "BLAS was given {} threads per call while {} workers call it concurrently: do not change its number "
         "of threads while a Runtime exists",
         blas_threads, *options.workers));
   }
-  return doubts;
+  return warnings;
 }
 
 bool warn_once(std::string const& text) {
