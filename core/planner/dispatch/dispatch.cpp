@@ -40,9 +40,13 @@ void Dispatch::commit_tasks(GroupId group) {
     if (!next.valid()) return;
     LiveTask& task = m_tasks[next];
     commit(task, group);
-    auto& waiting = m_nodes[node.index()].waiting;
-    if (place(task, waiting.empty() && m_movement.memories()[node].transits.empty())) continue;
-    waiting.push_back(next);
+    auto& state = m_nodes[node.index()];
+    bool const first = state.waiting.empty();
+    if (may_pass(node) && place(task, first && m_movement.memories()[node].transits.empty())) {
+      if (!first) ++state.passed;
+      continue;
+    }
+    state.waiting.push_back(next);
     waiting_changed(node);
   }
 }
