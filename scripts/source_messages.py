@@ -11,7 +11,7 @@ FOLDERS = ("apps", "core/runtime", "core/backends", "linalg", "outofcore", "simu
 SITE = re.compile(r"\bthrow\s+(?:granary::)?(?P<thrown>[A-Z]\w+)\s*[({]"
                   r"|:\s*(?P<base>\w*Error|InvalidArgument)\s*\("
                   r"|\bspdlog::(?P<level>warn|error)\s*\("
-                  r"|\b(?P<doubt>doubts\.push_back|warn_once)\s*\("
+                  r"|\b(?P<warning>warnings\.push_back|warn_once)\s*\("
                   r"|\b(?P<helper>refuse|fail|malformed)\s*\("
                   r"|\b(?:refusal|obstacle|warning|sentence|message)\s*\+?=(?P<assigned>)(?!=)"
                   r"|\breturn\s(?P<returned>)(?=\s*(?:std::string\(|fmt::format\()?\s*\"[^\"\\]{20})")
@@ -70,7 +70,7 @@ def sentence(expression: str) -> str:
 def messages_of(source: str, folder: str) -> set[Message]:
     found = set()
     for site in SITE.finditer(source):
-        logged = "warning" if site["doubt"] or site["level"] == "warn" else site["level"]
+        logged = "warning" if site["warning"] or site["level"] == "warn" else site["level"]
         kind = site["thrown"] or site["base"] or logged or ""
         if site["assigned"] is not None or site["returned"] is not None:
             end_at = ";"

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasks that run as inner graphs, as in Engine: see core/engine/engine_inner.cpp.
+#include <granary/core/planner/driver_rules.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -22,11 +23,9 @@ bool Simulator::start_as_graph(WorkerId worker) {
   return true;
 }
 
-// There are too few tasks if some worker has none, or would have none after its present one.
 bool Simulator::scarce(WorkerGroup const& group, GroupId id) const {
-  std::size_t const enough = m_planner.ahead(id) > 0 ? 1 : 2;
-  return std::ranges::any_of(group.workers,
-                             [&](WorkerId worker) { return m_lanes[worker.index()].queue.size() < enough; });
+  auto const held = [&](WorkerId worker) { return m_lanes[worker.index()].queue.size(); };
+  return tasks_are_scarce(held(*std::ranges::min_element(group.workers, {}, held)), m_planner.ahead(id));
 }
 
 // Assigns ready inner tasks: first to the workers of their parents, then to idle ones.
@@ -46,13 +45,7 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   auto& lane = m_lanes[worker.index()];
   if (lane.helps) return false;
   auto const& topology = m_planner.topology();
-  InnerRun* run = preferred;
-  Task const* inner = preferred != nullptr ? preferred->graph.take() : nullptr;
-  for (auto const& other : m_runs[topology.group_of(worker).index()]) {
-    if (inner != nullptr) break;
-    run = other.get();
-    inner = run->graph.take();
-  }
+  auto const [run, inner] = take_inner_task(preferred, m_runs[topology.group_of(worker).index()]);
   if (inner == nullptr) return false;
   // The jitter depends on the inner task's own number, not on that of the outer task with the same number.
   auto const parent = m_lanes[run->parent.index()].queue.front().task;

@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
-#include <granary/core/planner/tasks_left.hpp>
+#include <granary/core/planner/driver_rules.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -278,7 +278,7 @@ void Simulator::start_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   if (lane.started || lane.helps || lane.queue.empty()) return;
   lane.started = true;
-  if (lane.queue.front().follows && lane.last_failed) {
+  if (is_skipped(lane.queue.front().follows, lane.last_failed)) {
     m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, true});
     return;
   }

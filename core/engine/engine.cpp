@@ -4,7 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine_section.hpp>
 #include <granary/core/engine/pool.hpp>
-#include <granary/core/planner/tasks_left.hpp>
+#include <granary/core/planner/driver_rules.hpp>
 
 #include <algorithm>
 #include <type_traits>

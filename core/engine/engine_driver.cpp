@@ -4,6 +4,7 @@
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
 #include <granary/core/engine/poll_pause.hpp>
+#include <granary/core/planner/driver_rules.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -60,7 +61,7 @@ bool Engine::launch_all(WorkerLane& lane) {
     auto* entry = lane.incoming.peek(lane.launched);
     if (entry == nullptr) break;
     entry->refused = lane.unusable;
-    entry->skipped = entry->follows && failed_before(lane);
+    entry->skipped = is_skipped(entry->follows, failed_before(lane));
     if (!entry->refused && !entry->skipped) {
       try {
         m_backends.devices->launch(lane.id, entry->kernel,

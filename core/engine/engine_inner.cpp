@@ -3,6 +3,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/engine_section.hpp>
+#include <granary/core/planner/driver_rules.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,11 +21,10 @@ void Engine::make_inner_pools() {
   }
 }
 
-// There are too few tasks if some worker has none, or would have none after its present one.
 void Engine::count_tasks_of(InnerPool& pool) {
   auto const group = m_planner.topology().group_of(pool.lanes().front()->id);
-  std::size_t const enough = m_planner.ahead(group) > 0 ? 1 : 2;
-  pool.set_scarce(std::ranges::any_of(pool.lanes(), [&](auto const* lane) { return lane->outstanding < enough; }));
+  auto const* const least = *std::ranges::min_element(pool.lanes(), {}, &WorkerLane::outstanding);
+  pool.set_scarce(tasks_are_scarce(least->outstanding, m_planner.ahead(group)));
 }
 
 bool Engine::run_as_graph(WorkerLane& lane, LaneEntry& entry, TaskEnd& end) {

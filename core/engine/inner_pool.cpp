@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/engine/inner_pool.hpp>
+#include <granary/core/planner/driver_rules.hpp>
 
 #include <utility>
 
@@ -17,12 +18,10 @@ void InnerPool::publish(InnerRun& run) {
 InnerPool::Taken InnerPool::take(InnerRun* preferred) {
   if (!has_ready()) return {};
   std::lock_guard const lock(m_mutex);
-  Taken taken;
-  if (preferred != nullptr) taken = {preferred, preferred->graph.take()};
-  for (std::size_t r = 0; taken.task == nullptr && r < m_runs.size(); ++r) taken = {m_runs[r], m_runs[r]->graph.take()};
-  if (taken.task == nullptr) return {};
+  auto const [run, task] = take_inner_task(preferred, m_runs);
+  if (task == nullptr) return {};
   count_ready();
-  return taken;
+  return {run, task};
 }
 
 void InnerPool::ended(Taken const& taken, Duration duration, std::exception_ptr error, WorkerLane const& by) {

@@ -54,8 +54,10 @@ struct TaskFailed {
 struct TaskSkipped {
   TaskId task;
 };
-/// Write the final values to all homes.
-struct FlushHomes {};
+/// Write the present values to the homes: of one datum, or of all.
+struct FlushHomes {
+  DataId data = {};  ///< invalid: all
+};
 /// Cancel every task that was not handed to a worker, with this error as the failure.
 struct CancelAll {
   std::exception_ptr error;

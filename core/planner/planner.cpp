@@ -176,8 +176,8 @@ void Planner::task_skipped(TaskId task) {
   advance();
 }
 
-void Planner::flush_homes() {
-  m_parts->movement.flush();
+void Planner::flush_homes(DataId data) {
+  m_parts->movement.flush(data);
   advance();
 }
 
@@ -201,7 +201,7 @@ void Planner::handle(Event const& event) {
     void operator()(TaskDone const& e) const { planner.task_done(e.task, e.duration); }
     void operator()(TaskFailed const& e) const { planner.task_failed(e.task, e.error); }
     void operator()(TaskSkipped const& e) const { planner.task_skipped(e.task); }
-    void operator()(FlushHomes const&) const { planner.flush_homes(); }
+    void operator()(FlushHomes const& e) const { planner.flush_homes(e.data); }
     void operator()(CancelAll const& e) const { planner.cancel_all(e.error); }
     void operator()(ClearFailures const&) const { planner.take_failures(); }
   };

@@ -53,8 +53,9 @@ class Planner final {
   void task_done(TaskId task, Duration measured);
   void task_failed(TaskId task, std::exception_ptr error);
   void task_skipped(TaskId task);
-  /// Requests that final values are written to all homes; `idle` is false until then.
-  void flush_homes();
+  /// Requests that the values that data have now are written to their homes, of all data or of one; `idle` is false
+  /// until then. Throws InvalidArgument if that one is not registered.
+  void flush_homes(DataId data = {});
   /// Cancels every task that was not handed to a worker, with `error` as the failure.
   void cancel_all(std::exception_ptr error);
   /// Returns and clears the failures since the last call, in order of submission. Poisoned data stay poisoned until a

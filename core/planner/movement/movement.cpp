@@ -49,6 +49,14 @@ void Movement::release(DataId data) {
   if (--m_data[data].registrations == 0) m_context.agenda.post(Agenda::Forget{data});
 }
 
+void Movement::flush(DataId data) {
+  if (!data.valid()) return m_homes.flush();
+  if (!m_data.known(data)) {
+    throw InvalidArgument("data " + std::to_string(data.value()) + " is flushed but not registered");
+  }
+  if (!m_data[data].way_home.going()) m_homes.send_home(data);
+}
+
 void Movement::announce(AccessList const& accesses) {
   for (auto const& access : accesses) {
     if (access.repeated) continue;

@@ -84,7 +84,8 @@ class Movement {
   void find_ways_anew(DataId data) { m_routes.find_ways_anew(data); }
   /// A datum that waits for room on its way home, and the node; it does not wait any more.
   std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
-  void flush() { m_homes.flush(); }
+  /// Sends the value of the datum, or of all if it is invalid, to its home.
+  void flush(DataId data);
   bool write_back_early() { return m_homes.write_back_early(); }
   void failures_reported() { m_homes.failures_reported(); }
 

@@ -186,7 +186,7 @@ TEST(Movement, PassesThroughTheNodeBetween) {
   store.work(list, device_node);
   EXPECT_FALSE(store.valid(a, host_node));
   EXPECT_FALSE(store.valid(a, disk_node));
-  store.movement.flush();
+  store.movement.flush({});
   store.settle();
   EXPECT_EQ(store.movement.homes().going(), 1U);
   EXPECT_EQ(store.finish_copy().to.node, host_node);
@@ -242,7 +242,7 @@ TEST(Movement, KeepsAValueThatCannotBeWrittenHome) {
   auto const list = store.submit({write(a)});
   ASSERT_TRUE(store.hold(list));
   store.work(list);
-  store.movement.flush();
+  store.movement.flush({});
   store.settle();
   ASSERT_EQ(store.copies.size(), 1U);
   auto const transfer = store.movement.copy_failed(store.copies.front().transfer);
@@ -253,11 +253,11 @@ TEST(Movement, KeepsAValueThatCannotBeWrittenHome) {
   EXPECT_TRUE(store.movement.idle());
   EXPECT_TRUE(store.valid(a, host_node));
   store.copies.clear();
-  store.movement.flush();
+  store.movement.flush({});
   store.settle();
   EXPECT_TRUE(store.copies.empty());  // not tried again before the failure was reported
   store.movement.failures_reported();
-  store.movement.flush();
+  store.movement.flush({});
   store.settle();
   ASSERT_EQ(store.copies.size(), 1U);
   store.finish_copy();

@@ -150,6 +150,25 @@ TEST(Transfers, AFlushWritesWhatChangedAndNothingElse) {
   EXPECT_TRUE(hand.planner.idle());
 }
 
+TEST(Transfers, AFlushOfOneDatumWritesNoOther) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  DataId const b = hand.stored("b", 100);
+  hand.finish(hand.submit({write(a), write(b)}));
+  hand.planner.flush_homes(b);
+  hand.absorb();
+  EXPECT_FALSE(hand.planner.idle());
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().data, b);
+  hand.finish_copy();
+  EXPECT_TRUE(hand.planner.idle());
+  hand.planner.handle(FlushHomes{a});
+  hand.absorb();
+  EXPECT_EQ(hand.copies_home(a), 1U);
+  hand.finish_copies();
+  EXPECT_THROW(hand.planner.flush_homes(DataId(9)), InvalidArgument);
+}
+
 TEST(Transfers, AFlushGoesOnWhereAHopTakesNoTime) {
   Hand hand(three_levels(1000, 1000), {.write_back_early = false});
   DataId const tiny = hand.stored("tiny", 2);
