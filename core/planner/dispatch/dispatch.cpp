@@ -182,6 +182,7 @@ void Dispatch::uncommit(LiveTask& task) {
     if (!access.repeated) --node.committed_uses[access.data.index()];
   }
   if (task.assignment.phase == TaskPhase::Committed) {
+    if (node.waiting.front() == task.id) node.passed = 0;
     std::erase(node.waiting, task.id);
     waiting_changed(id);
   } else {
