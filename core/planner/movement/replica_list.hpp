@@ -62,7 +62,7 @@ class ReplicaList {
   static constexpr std::uint32_t first = 2;
 
   void grow() {
-    auto more = std::make_unique<Replica[]>(2 * m_capacity);
+    auto more = std::make_unique<Replica[]>(std::size_t{2} * m_capacity);
     std::copy(begin(), end(), more.get());
     m_more = std::move(more);
     m_capacity *= 2;
