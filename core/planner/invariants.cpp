@@ -107,7 +107,7 @@ void Invariants::check_tasks() const {
     }
     demand(ahead == m_dispatch.ahead(group), "a group miscounts its committed tasks");
   }
-  demand(issued == m_movement.working(), "the issued tasks are miscounted");
+  demand(issued == m_movement.memories().working(), "the issued tasks are miscounted");
 }
 
 // Replicas are held by tasks with places, and by hops that pass through them.

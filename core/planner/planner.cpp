@@ -218,7 +218,7 @@ void Planner::advance() {
 // Nothing is under way, and work is left.
 bool Planner::resolve_stall() {
   auto& parts = *m_parts;
-  if (parts.movement.working() > 0 || parts.movement.links().active() > 0) return false;
+  if (parts.movement.memories().working() > 0 || parts.movement.links().active() > 0) return false;
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;

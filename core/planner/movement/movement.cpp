@@ -14,7 +14,8 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_links(context),
       m_memories(context, eviction, listener, m_data, m_links),
       m_routes(context, m_data, m_links, m_memories),
-      m_homes(context, m_data, m_links, m_memories, m_routes) {}
+      m_homes(context, m_data, m_links, m_memories, m_routes),
+      m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes) {}
 
 DataId Movement::add(DataDescription description) {
   auto const& topology = m_context.topology;
@@ -210,48 +211,6 @@ void Movement::give_room(NodeId node) {
   m_routes.give_room_to_transits(node);
 }
 
-DataId Movement::copy_done(TransferId id) {
-  Transfer const transfer = end_transfer(id);
-  DataId const data = transfer.data;
-  auto& datum = m_data[data];
-  auto& statistics = m_context.statistics.links[transfer.link.index()];
-  ++statistics.transfers;
-  statistics.bytes += datum.bytes;
-  NodeId const from = m_context.topology.machine()[transfer.link].from;
-  bool const current = !datum.value.lost() && datum.find(from, transfer.from_slot)->valid;
-  if (current) {
-    m_memories.set_valid(data, *datum.find(transfer.to.node, transfer.to.slot));
-    m_routes.end_hops(data, transfer.to.node);
-    m_routes.continue_hops(data, transfer.to.node);
-  }
-  settle(transfer);
-  return data;
-}
-
-Transfer Movement::end_transfer(TransferId id) {
-  Transfer const transfer = m_links.remove(id);
-  auto& datum = m_data[transfer.data];
-  --datum.transfers;
-  --datum.active;
-  datum.find(transfer.to.node, transfer.to.slot)->incoming = {};
-  NodeId const from = m_context.topology.machine()[transfer.link].from;
-  --datum.find(from, transfer.from_slot)->readers;
-  m_memories.room_may_have_changed(from);
-  m_memories.room_may_have_changed(transfer.to.node);
-  return transfer;
-}
-
-void Movement::settle(Transfer const& transfer) {
-  DataId const data = transfer.data;
-  NodeId const from = m_context.topology.machine()[transfer.link].from;
-  m_memories.continue_eviction(data, from, transfer.from_slot);
-  m_memories.drop_if_useless(data, from);
-  m_memories.drop_if_useless(data, transfer.to.node);
-  if (m_data[data].way_home.going()) m_homes.send_home(data);
-  m_links.ask(transfer.link);
-  if (m_data[data].released()) m_context.agenda.post(Agenda::Forget{data});
-}
-
 NodeId Movement::waits_behind(DataId data, NodeId node) const {
   auto const& hops = m_data[data].hops;
   auto const hop = std::ranges::find(hops, node, &Hop::via);
@@ -272,59 +231,6 @@ std::optional<std::pair<DataId, NodeId>> Movement::take_waiting_write_back() {
 
 bool Movement::stands_in_reserve(AccessList const& accesses, NodeId node) const {
   return m_memories.stands_in_reserve(accesses, node, m_memories.end_of_places(accesses, node));
-}
-
-void Movement::perform(Agenda::StartTransfers item) {
-  m_links.turn(item.link);
-  for (auto next = m_links.take(item.link); next.valid(); next = m_links.take(item.link)) start(next);
-}
-
-void Movement::start(TransferId id) {
-  auto& transfer = m_links[id];
-  auto& datum = m_data[transfer.data];
-  if (transfer.cancelled) {
-    --datum.transfers;
-    if (datum.released()) m_context.agenda.post(Agenda::Forget{transfer.data});
-    m_links.remove(id);
-    return;
-  }
-  NodeId const from = m_context.topology.machine()[transfer.link].from;
-  Replica* source = datum.on(from);
-  if (source == nullptr || !source->valid) source = datum.find(from, Slot::Origin);
-  if (source == nullptr || !source->valid) return source_is_gone(id);
-  ++source->readers;
-  ++datum.active;
-  transfer.from_slot = source->slot;
-  m_links.start(id);
-  m_context.commands.emplace_back(CopyCommand{.transfer = id,
-                                              .data = transfer.data,
-                                              .from = {from, source->slot, source->offset},
-                                              .to = transfer.to,
-                                              .link = transfer.link,
-                                              .bytes = datum.bytes,
-                                              .write_back = transfer.write_back});
-}
-
-// It was dropped while the transfer waited: another valid place exists.
-void Movement::source_is_gone(TransferId id) {
-  Transfer const transfer = m_links.remove(id);
-  DataId const data = transfer.data;
-  auto& datum = m_data[data];
-  --datum.transfers;
-  Replica* const destination = datum.find(transfer.to.node, transfer.to.slot);
-  destination->incoming = {};
-  if (destination->pins > 0) {
-    m_routes.find_ways_anew(data);
-    m_context.agenda.post(Agenda::Fetch{data, transfer.to.node});
-    return;
-  }
-  if (datum.way_home.going()) m_homes.send_home(data);
-  m_memories.drop_if_useless(data, transfer.to.node);
-  // A replica that is being evicted relied on this transfer to reach storage.
-  auto const leaving =
-      std::ranges::find_if(datum.replicas, [](Replica const& replica) { return replica.evicting && replica.valid; });
-  if (leaving != datum.replicas.end()) m_memories.continue_eviction(data, leaving->node, leaving->slot);
-  if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
 }
 
 void Movement::perform(Agenda::Fetch item) {

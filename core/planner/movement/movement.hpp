@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/movement/homes.hpp>
+#include <granary/core/planner/movement/transfers.hpp>
 
 #include <optional>
 #include <utility>
@@ -68,11 +68,11 @@ class Movement {
   void room_may_have_changed(NodeId node) { m_memories.room_may_have_changed(node); }
 
   /// The transfer arrived; returns the datum.
-  DataId copy_done(TransferId transfer);
+  DataId copy_done(TransferId transfer) { return m_transfers.copy_done(transfer); }
   /// The transfer failed; `settle` follows, after the caller has decided what fails with it.
-  Transfer copy_failed(TransferId transfer) { return end_transfer(transfer); }
+  Transfer copy_failed(TransferId transfer) { return m_transfers.end(transfer); }
   /// What follows from the end of a transfer.
-  void settle(Transfer const& transfer);
+  void settle(Transfer const& transfer) { m_transfers.settle(transfer); }
   /// A node that waits for the datum to pass through `node`, or an invalid id.
   [[nodiscard]] NodeId waits_behind(DataId data, NodeId node) const;
   /// Nothing will bring the datum to the node.
@@ -89,7 +89,7 @@ class Movement {
   bool write_back_early() { return m_homes.write_back_early(); }
   void failures_reported() { m_homes.failures_reported(); }
 
-  void perform(Agenda::StartTransfers item);
+  void perform(Agenda::StartTransfers item) { m_transfers.start_on(item.link); }
   void perform(Agenda::Fetch item);
   void perform(Agenda::PassThrough item);
   void perform(Agenda::WriteBack item);
@@ -97,7 +97,6 @@ class Movement {
 
   /// No transfer is requested or in flight, and no datum on its way home.
   [[nodiscard]] bool idle() const { return m_links.size() == 0 && m_homes.going() == 0; }
-  [[nodiscard]] std::uint32_t working() const { return m_memories.working(); }
   [[nodiscard]] DataTable const& data() const { return m_data; }
   [[nodiscard]] Links const& links() const { return m_links; }
   [[nodiscard]] Memories const& memories() const { return m_memories; }
@@ -107,9 +106,6 @@ class Movement {
 
  private:
   bool place(AccessList const& accesses, NodeId node, bool may_evict);
-  void start(TransferId transfer);
-  void source_is_gone(TransferId transfer);
-  Transfer end_transfer(TransferId transfer);
 
   PlannerContext& m_context;
   EvictionPolicy& m_eviction;
@@ -118,6 +114,7 @@ class Movement {
   Memories m_memories;
   Routes m_routes;
   Homes m_homes;
+  Transfers m_transfers;
   std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
   std::vector<DataId> m_own;                      // the same
 };

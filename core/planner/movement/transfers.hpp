@@ -1,0 +1,39 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/movement/homes.hpp>
+
+#pragma GCC visibility push(default)
+
+namespace granary::detail {
+
+/// The life of a transfer after it was queued: its start, its end, and what follows from that.
+class Transfers {
+ public:
+  Transfers(PlannerContext& context, DataTable& data, Links& links, Memories& memories, Routes& routes, Homes& homes)
+      : m_context(context), m_data(data), m_links(links), m_memories(memories), m_routes(routes), m_homes(homes) {}
+
+  /// Starts transfers of the link's queue, as many as it can carry.
+  void start_on(LinkId link);
+  /// The transfer arrived; returns the datum.
+  DataId copy_done(TransferId transfer);
+  /// What success and failure have in common: the transfer uses its places no more. `settle` follows.
+  Transfer end(TransferId transfer);
+  /// What follows for both places and the link, after it is known whether the value arrived.
+  void settle(Transfer const& transfer);
+
+ private:
+  void start(TransferId transfer);
+  void source_is_gone(TransferId transfer);
+
+  PlannerContext& m_context;
+  DataTable& m_data;
+  Links& m_links;
+  Memories& m_memories;
+  Routes& m_routes;
+  Homes& m_homes;
+};
+
+}  // namespace granary::detail
+
+#pragma GCC visibility pop
