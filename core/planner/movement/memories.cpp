@@ -75,7 +75,8 @@ bool Memories::take_all(AccessList const& accesses, NodeId id, Bytes high,
 }
 
 // Two data that go home in opposite directions must not each occupy the reserve that the other needs next: only one
-// datum at a time is in reserves from which the route continues to another reserve.
+// datum at a time is admitted to reserves from which the route continues to another reserve. When the reserves grow,
+// several may be in them already: each of these goes on as soon as it finds room, and no other is admitted before.
 bool Memories::may_enter_reserve(NodeId id, DataId data) {
   if (!continues_beyond(data, id)) return true;
   std::vector<std::pair<DataId, NodeId>> others;
@@ -84,7 +85,9 @@ bool Memories::may_enter_reserve(NodeId id, DataId data) {
     auto const& blocks = m_nodes[n].ledger.blocks();
     for (auto block = blocks.lower_bound(room_for_holders(node)); block != blocks.end(); ++block) {
       DataId const other = block->second.data;
-      if (other != data && continues_beyond(other, node)) others.emplace_back(other, node);
+      if (!continues_beyond(other, node)) continue;
+      if (other == data) return true;
+      others.emplace_back(other, node);
     }
   }
   bool free = true;

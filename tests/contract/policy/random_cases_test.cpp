@@ -77,5 +77,10 @@ TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
   EXPECT_GT(totals.redefined, 50U);
 }
 
+// Several values that go home in opposite directions stand in reserves that grew around them.
+TEST(PolicyContract, EveryPromiseIsKeptWhereReservesGrowAroundValuesOnTheirWay) {
+  EXPECT_NO_THROW(run_case(draw_case(1353128, true)));
+}
+
 }  // namespace
 }  // namespace granary::test
