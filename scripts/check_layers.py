@@ -14,7 +14,7 @@ MODEL = BASE + ["core/model"]
 POLICY = MODEL + ["core/policy"]
 PLANNER = POLICY + ["core/planner"]
 ENGINE = PLANNER + ["core/engine"]
-PLANNER_SHARES = [f"core/planner/{name}.hpp" for name in ("agenda", "command", "context", "eviction_observer")]
+PLANNER_SHARES = [f"core/planner/{name}.hpp" for name in ("agenda", "command", "context", "notice")]
 LAYERS = {
     "core/base": [],
     "core/model": BASE,

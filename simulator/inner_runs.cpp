@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that run as inner graphs, as in Engine: see core/engine/engine_inner.cpp.
+// Tasks that run as inner graphs, as in Engine: see core/engine/host_worker.cpp.
 #include <granary/core/planner/driver_rules.hpp>
 #include <granary/simulator/simulator.hpp>
 

@@ -20,30 +20,4 @@ Bytes SimulationReport::bytes() const {
   return total;
 }
 
-void ReloadCounter::copied(DataId data, NodeId node, Bytes bytes) {
-  grow(data);
-  auto held = m_held[data.index() * m_nodes + node.index()];
-  if (held) {
-    ++m_reloads;
-    m_bytes += bytes;
-  }
-  held = true;
-}
-
-void ReloadCounter::written(DataId data, NodeId node) {
-  grow(data);
-  forgotten(data);
-  m_held[data.index() * m_nodes + node.index()] = true;
-}
-
-void ReloadCounter::forgotten(DataId data) {
-  for (std::size_t n = 0; n < m_nodes && data.index() * m_nodes + n < m_held.size(); ++n) {
-    m_held[data.index() * m_nodes + n] = false;
-  }
-}
-
-void ReloadCounter::grow(DataId data) {
-  if (m_held.size() < (data.index() + 1) * m_nodes) m_held.resize((data.index() + 1) * m_nodes);
-}
-
 }  // namespace granary

@@ -44,27 +44,6 @@ struct SimulationReport {
   [[nodiscard]] Bytes bytes() const;
 };
 
-/// Counts copies of values to nodes that held them before.
-class ReloadCounter {
- public:
-  explicit ReloadCounter(std::size_t nodes) : m_nodes(nodes) {}
-  /// A copy of the datum's current value to the node's memory starts.
-  void copied(DataId data, NodeId node, Bytes bytes);
-  /// A task on the node overwrites the datum.
-  void written(DataId data, NodeId node);
-  void forgotten(DataId data);
-  [[nodiscard]] std::uint64_t reloads() const { return m_reloads; }
-  [[nodiscard]] Bytes bytes() const { return m_bytes; }
-
- private:
-  void grow(DataId data);
-
-  std::size_t m_nodes;
-  std::vector<bool> m_held;  // by datum and node: whether the node has held the current value
-  std::uint64_t m_reloads = 0;
-  Bytes m_bytes = 0;
-};
-
 }  // namespace granary
 
 #pragma GCC visibility pop

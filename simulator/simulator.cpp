@@ -29,8 +29,12 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
     throw InvalidArgument("the cost of a decision is " + std::to_string(m_options.charge_decisions.per_task.count()) +
                           " ns; it must be at least 0");
   }
-  auto const& trace = m_options.trace;
-  if (trace.record) m_recorder = std::make_unique<TraceRecorder>(m_planner, trace.most_events);
+  m_planner.attach(m_reloads);
+  if (auto const& trace = m_options.trace; trace.record) {
+    m_recorder = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
+    m_planner.attach(*m_recorder);
+  }
+  for (auto* const observer : m_options.observers) m_planner.attach(*observer);
 }
 
 CodeletId Simulator::add_codelet(Codelet codelet) {
@@ -41,17 +45,15 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
   }
   codelet.kernels = kernels;
   m_planner.set_now(m_now);
-  CodeletId const id = m_planner.add_codelet(codelet);
-  if (m_recorder) m_recorder->codelet_added(codelet);
-  accepted(AddCodelet{std::move(codelet)});
+  CodeletId const id = m_planner.handle(AddCodelet{std::move(codelet)});
+  after_event();
   return id;
 }
 
 DataId Simulator::add_data(DataDescription description) {
   m_planner.set_now(m_now);
-  DataId const id = m_planner.add_data(description);
-  if (m_recorder) m_recorder->data_added(id);
-  accepted(AddData{std::move(description)});
+  DataId const id = m_planner.handle(AddData{std::move(description)});
+  after_event();
   return id;
 }
 
@@ -59,13 +61,9 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
-  TaskId const id = m_planner.submit(submission);
-  if (m_recorder) m_recorder->submitted(id, submission.index);
+  TaskId const id = m_planner.handle(submission);
   if (m_planner.codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
-  accepted(SubmitTask{submission.codelet,
-                      {submission.accesses.begin(), submission.accesses.end()},
-                      submission.priority,
-                      submission.flops});
+  after_event();
   wait_for_fewer_tasks();
   return id;
 }
@@ -121,8 +119,8 @@ SimulationReport Simulator::run() {
   report.reloads = m_reloads.reloads();
   report.reload_bytes = m_reloads.bytes();
   report.decision_time = m_decision_time;
-  report.failures = m_planner.take_failures();
-  accepted(ClearFailures{});
+  report.failures = m_planner.handle(TakeFailures{});
+  after_event();
   return report;
 }
 
@@ -150,13 +148,12 @@ void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant
   lane.last_failed = m_options.faults.tasks.contains(task);
   ++lane.tasks;
   start_front(worker);
-  if (m_options.on_task_end) m_options.on_task_end(task, worker, start, end);
-  if (m_recorder) m_recorder->task_ended(task, start, end, lane.last_failed);
+  TaskTimes const times{.begin = start, .end = end};
   if (lane.last_failed) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
-    answer(TaskFailed{task, std::move(error)});
+    answer(TaskFailed{task, std::move(error), times});
   } else {
-    answer(TaskDone{task, work});
+    answer(TaskDone{task, work, times});
   }
 }
 
@@ -172,15 +169,15 @@ void Simulator::skip_front(WorkerId worker) {
 
 void Simulator::happens(CopyAnswers const& copy) {
   bool const fails = !m_bad_copies.empty() && m_bad_copies.erase(copy.transfer) > 0;
-  if (m_recorder) m_recorder->copy_ended(copy.transfer, m_now, fails);
-  if (!fails) return answer(CopyDone{copy.transfer});
+  if (!fails) return answer(CopyDone{copy.transfer, m_now});
   auto error = std::make_exception_ptr(Error("injected failure of transfer " + std::to_string(copy.transfer.value())));
-  answer(CopyFailed{copy.transfer, std::move(error)});
+  answer(CopyFailed{copy.transfer, std::move(error), m_now});
 }
 
 void Simulator::happens(DecisionEnds const&) {
   m_deciding = false;
-  perform_taken();
+  m_planner.set_now(m_now);
+  perform_commands();
   while (!m_deciding && !m_inbox.empty()) {
     Event const next = std::move(m_inbox.front());
     m_inbox.pop_front();
@@ -209,7 +206,7 @@ void Simulator::decide(Event const& event) {
   m_decision_time += cost;
   m_deciding = cost > Duration{0};
   if (m_deciding) m_heap.push(m_now + cost, DecisionEnds{});
-  accepted(event);
+  after_event();
 }
 
 Duration Simulator::charged(Duration wall, std::uint64_t committed) const {
@@ -222,37 +219,21 @@ Duration Simulator::charged(Duration wall, std::uint64_t committed) const {
 void Simulator::accept(Event const& event) {
   m_planner.set_now(m_now);
   m_planner.handle(event);
-  accepted(event);
+  after_event();
 }
 
-void Simulator::accepted(Event const& event) {
-  if (m_options.on_event) m_options.on_event(m_now, event);
-  take_commands();
-  if (!m_deciding) perform_taken();
+void Simulator::after_event() {
+  if (!m_deciding) perform_commands();
   ++m_events;
   auto const every = m_options.check_invariants_every;
   if (every != 0 && m_events % every == 0) m_planner.check_invariants();
 }
 
-void Simulator::take_commands() {
-  auto& given = m_planner.commands();
-  if (m_commands.empty()) {
-    m_commands.swap(given);
-  } else {
-    m_commands.insert(m_commands.end(), std::move_iterator(given.begin()), std::move_iterator(given.end()));
-    given.clear();
-  }
-}
-
-void Simulator::perform_taken() {
-  m_performed.swap(m_commands);
-  for (auto const& command : m_performed) {
-    if (m_options.on_command) m_options.on_command(m_now, command);
-    if (m_recorder) m_recorder->performed(command, m_now);
+void Simulator::perform_commands() {
+  m_planner.take_commands(m_commands);
+  for (auto const& command : m_commands) {
     std::visit([&](auto const& order) { perform(order); }, command);
   }
-  m_performed.clear();
-  if (m_recorder) m_recorder->settled(m_now);
   for (auto const worker : m_given) start_front(worker);
   m_given.clear();
   share_inner_tasks();
@@ -260,17 +241,12 @@ void Simulator::perform_taken() {
 
 void Simulator::perform(CopyCommand const& command) {
   if (m_options.faults.copies.contains(m_copies++)) m_bad_copies.insert(command.transfer);
-  if (command.to.slot == Slot::Pool) m_reloads.copied(command.data, command.to.node, command.bytes);
   m_links.start(command.transfer, command.link, command.bytes, m_now);
 }
 
 void Simulator::perform(RunCommand const& command) {
   m_lanes[command.worker.index()].queue.push_back({command.task, command.follows});
   m_given.push_back(command.worker);
-  NodeId const node = m_planner.topology().machine()[command.worker].node;
-  for (auto const& access : m_planner.task(command.task).accesses) {
-    if (writes(access.mode)) m_reloads.written(access.data, node);
-  }
 }
 
 // Starts the worker's next task if it has one and is idle.

@@ -5,6 +5,7 @@
 #include <granary/core/model/inner_graph.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/planner/event.hpp>
+#include <granary/core/planner/observer.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
@@ -12,11 +13,11 @@
 #include <granary/simulator/faults.hpp>
 #include <granary/simulator/ground_truth.hpp>
 #include <granary/simulator/link_model.hpp>
+#include <granary/simulator/reload_counter.hpp>
 #include <granary/simulator/report.hpp>
 
 #include <deque>
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -49,12 +50,8 @@ struct SimulatorOptions {
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
   TraceOptions trace{};
-  /// Called for each event that the planner accepted, before its commands are performed.
-  std::function<void(Instant, Event const&)> on_event{};
-  /// Called for each command, in order, as it is performed.
-  std::function<void(Instant, Command const&)> on_command{};
-  /// Called for each task that ends, with its worker, start and end; the task exists until the call returns.
-  std::function<void(TaskId, WorkerId, Instant start, Instant end)> on_task_end{};
+  /// Told all events, commands and notices; they must outlive the run.
+  std::vector<PlannerObserver*> observers{};
 };
 
 /// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's;
@@ -139,15 +136,12 @@ class Simulator final : public Submitter {
   [[nodiscard]] Duration charged(Duration wall, std::uint64_t committed) const;
   void advance_to(Instant at);
   void accept(Event const& event);
-  void accepted(Event const& event);
-  void take_commands();
-  void perform_taken();
+  void after_event();
+  void perform_commands();
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
-  void perform(ForgetCommand const& command) { m_reloads.forgotten(command.data); }
   void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
-  template <class Command>
-  void perform(Command const&) {}
+  void perform(ForgetCommand const&) {}
   void start_front(WorkerId worker);
   void skip_front(WorkerId worker);
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
@@ -167,8 +161,7 @@ class Simulator final : public Submitter {
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail
-  std::vector<Command> m_commands;                             // taken from the planner, not performed yet
-  std::vector<Command> m_performed;                            // being performed
+  std::vector<Command> m_commands;                             // being performed
   std::vector<WorkerId> m_given;                               // workers that got a task from these
   std::deque<Event> m_inbox;                                   // events that wait for the current decision
   std::map<TaskId, Parameters> m_parameters;                   // of tasks with an expansion

@@ -23,9 +23,11 @@ std::pair<std::string, std::string> tile_coordinates(std::string_view name) {
   return {std::string(row), std::string(column)};
 }
 
-void OrderTrace::add(Planner const& planner, TaskId id, WorkerId worker, Instant start, Instant end) {
-  auto const& task = planner.task(id);
-  Entry entry{id, planner.codelet(task.codelet).name, {}, {}, 0, worker, start, end};
+void OrderTrace::performed(Command const& command) {
+  auto const* const run = std::get_if<RunCommand>(&command);
+  if (run == nullptr) return;
+  auto const& task = planner().task(run->task);
+  Entry entry{run->task, planner().codelet(task.codelet).name, {}, {}, 0, run->worker};
   bool first = true;
   for (auto const& access : task.accesses) {
     if (access.repeated || !writes(access.mode)) continue;
@@ -33,9 +35,21 @@ void OrderTrace::add(Planner const& planner, TaskId id, WorkerId worker, Instant
     auto const iteration = m_writes[access.data.index()]++;
     if (!std::exchange(first, false)) continue;
     entry.iteration = iteration;
-    std::tie(entry.row, entry.column) = tile_coordinates(planner.description(access.data).name);
+    std::tie(entry.row, entry.column) = tile_coordinates(planner().description(access.data).name);
   }
-  m_entries.push_back(std::move(entry));
+  m_running.emplace(run->task, std::move(entry));
+}
+
+void OrderTrace::handled(Event const& event, NewIds /*ids*/) {
+  if (auto const* const done = std::get_if<TaskDone>(&event)) ended(done->task, done->times);
+  if (auto const* const failed = std::get_if<TaskFailed>(&event)) ended(failed->task, failed->times);
+}
+
+void OrderTrace::ended(TaskId task, TaskTimes const& times) {
+  auto const running = m_running.extract(task);
+  auto& entry = m_entries.emplace_back(std::move(running.mapped()));
+  entry.start = times.begin;
+  entry.end = times.end;
 }
 
 std::string OrderTrace::to_csv(Machine const& machine) {

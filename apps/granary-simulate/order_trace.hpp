@@ -1,10 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/planner/observer.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,15 +14,17 @@
 namespace granary::app {
 
 /// The tasks of a run in the order in which they started.
-class OrderTrace {
+class OrderTrace final : public PlannerObserver {
  public:
-  /// Call it when a task ends: SimulatorOptions::on_task_end.
-  void add(Planner const& planner, TaskId task, WorkerId worker, Instant start, Instant end);
   /// CSV with a header line. Row and column are those of the tile that the task writes, empty if its name has none. The
   /// iteration is the number of earlier tasks that wrote the datum.
   [[nodiscard]] std::string to_csv(Machine const& machine);
 
  private:
+  void handled(Event const& event, NewIds ids) override;
+  void performed(Command const& command) override;
+  void ended(TaskId task, TaskTimes const& times);
+
   struct Entry {
     TaskId task;
     std::string codelet;
@@ -29,10 +32,11 @@ class OrderTrace {
     std::string column;
     std::uint32_t iteration;
     WorkerId worker;
-    Instant start;
-    Instant end;
+    Instant start{};
+    Instant end{};
   };
-  std::vector<Entry> m_entries;
+  std::vector<Entry> m_entries;         // of tasks that have ended
+  std::map<TaskId, Entry> m_running;    // and of tasks that were handed to a worker
   std::vector<std::uint32_t> m_writes;  // by datum
 };
 

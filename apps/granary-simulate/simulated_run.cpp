@@ -83,20 +83,14 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   PlatformTruth const truth(platform,
                             {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
-  Simulator* running = nullptr;
   SimulatorOptions options{.planner = settings.planner,
                            .max_live_tasks = settings.max_live_tasks,
                            .charge_decisions = settings.charge_decisions};
   options.trace.record = trace != nullptr;
-  if (order != nullptr) {
-    options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {
-      order->add(running->planner(), task, worker, start, end);
-    };
-  }
+  if (order != nullptr) options.observers = {order};
   auto const start = std::chrono::steady_clock::now();
   Simulator simulator(Topology(platform.machine), make_policies(settings.scheduler, settings.eviction, settings.seed),
                       estimator, truth, options);
-  running = &simulator;
   DataHome const home{platform.home_node(), platform.home_in_place()};
   if (problem.priorities != nullptr) {
     PrioritySubmitter submitter(simulator, *problem.priorities);

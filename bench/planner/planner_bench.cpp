@@ -29,11 +29,10 @@ Topology host_and_disk(Bytes memory) {
 void answer_all(Planner& planner) {
   std::vector<Command> commands;
   while (!planner.commands().empty()) {
-    commands.clear();
-    commands.swap(planner.commands());
+    planner.take_commands(commands);
     for (auto const& command : commands) {
-      if (auto const* copy = std::get_if<CopyCommand>(&command)) planner.copy_done(copy->transfer);
-      if (auto const* run = std::get_if<RunCommand>(&command)) planner.task_done(run->task, Duration(1000));
+      if (auto const* copy = std::get_if<CopyCommand>(&command)) planner.handle(CopyDone{copy->transfer});
+      if (auto const* run = std::get_if<RunCommand>(&command)) planner.handle(TaskDone{run->task, Duration(1000)});
     }
   }
 }
@@ -44,7 +43,7 @@ std::int64_t submit_cholesky(Planner& planner, CodeletId codelet, std::vector<Da
   std::int64_t tasks = 0;
   auto const submit = [&](auto const&... accesses) {
     std::array<Access, sizeof...(accesses)> const list{accesses...};
-    planner.submit({codelet, list, tiles - tasks % tiles, 1e8});
+    planner.handle(TaskSubmission{codelet, list, tiles - tasks % tiles, 1e8});
     ++tasks;
   };
   for (std::int64_t k = 0; k < tiles; ++k) {
@@ -69,15 +68,15 @@ void cholesky(benchmark::State& state, std::string const& scheduler, std::string
     Planner planner(host_and_disk(memory), make_policies(scheduler, eviction), estimator);
     Codelet codelet{.name = "kernel"};
     codelet.kernels[0] = [](KernelCall const&) {};
-    auto const id = planner.add_codelet(codelet);
+    auto const id = planner.handle(AddCodelet{codelet});
     std::vector<DataId> data;
     for (std::int64_t t = 0; t < tiles * (tiles + 1) / 2; ++t) {
-      data.push_back(planner.add_data(
-          {.name = "tile", .bytes = tile_bytes, .origin = NodeId(1), .home = NodeId(1), .origin_is_home = true}));
+      data.push_back(planner.handle(AddData{
+          {.name = "tile", .bytes = tile_bytes, .origin = NodeId(1), .home = NodeId(1), .origin_is_home = true}}));
     }
     tasks += submit_cholesky(planner, id, data, tiles);
     answer_all(planner);
-    planner.flush_homes();
+    planner.handle(FlushHomes{});
     answer_all(planner);
     if (!planner.idle()) state.SkipWithError("the planner did not finish");
   }

@@ -1,24 +1,26 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/paged_array.hpp>
+#include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/engine/accounts.hpp>
 #include <granary/core/engine/addresses.hpp>
 #include <granary/core/engine/backend.hpp>
-#include <granary/core/engine/data_bytes.hpp>
+#include <granary/core/engine/copies.hpp>
+#include <granary/core/engine/engine_data.hpp>
 #include <granary/core/engine/engine_scope.hpp>
-#include <granary/core/engine/event_queue.hpp>
-#include <granary/core/engine/inner_pool.hpp>
-#include <granary/core/engine/journal.hpp>
+#include <granary/core/engine/lanes.hpp>
+#include <granary/core/engine/mailbox.hpp>
 #include <granary/core/engine/planner_lock.hpp>
+#include <granary/core/engine/sleepers.hpp>
 #include <granary/core/engine/statistics.hpp>
-#include <granary/core/engine/worker_lane.hpp>
 #include <granary/core/model/submitter.hpp>
+#include <granary/core/planner/driver_rules.hpp>
+#include <granary/core/planner/journal.hpp>
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -41,12 +43,6 @@ struct EngineBackends {
   std::shared_ptr<LaunchBackend> devices = {};       ///< null where it has no device workers
   /// By node; nodes of the host get a Pool if the entry is null or absent.
   std::vector<std::shared_ptr<NodeMemory>> memories = {};
-};
-
-/// A datum that may have been registered before, and the object that is kept for it until it is forgotten.
-struct SharedData {
-  DataId data;
-  std::shared_ptr<void const> keep;
 };
 
 struct EngineOptions {
@@ -123,136 +119,75 @@ class Engine final : public Submitter {
   /// The current state of the estimator. Do not call it while tasks run.
   [[nodiscard]] Estimator const& estimator() const { return *m_estimator; }
   /// Call it when nothing runs; empty unless EngineOptions::record_journal is set.
-  [[nodiscard]] Journal const& journal() const { return m_journal; }
+  [[nodiscard]] Journal const& journal() const { return m_records.journal; }
   /// The record of what has ended so far; empty unless EngineOptions::trace asks for it. Begins and ends of tasks are
-  /// those of their kernels. A transfer begins when the planner requests it and ends when the planner is notified, some
-  /// microseconds late; a task on a device ends when the driver notices. O(events); no task is scheduled meanwhile.
+  /// those of their kernels. A transfer begins when the planner requests it and ends when its backend reports so; a
+  /// task on a device ends when the driver notices. O(events); no task is scheduled meanwhile.
   [[nodiscard]] Trace trace();
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct CopyJob {
-    CopyBackend* backend;
-    TransferId transfer;
-    CopyRequest request;
+  // What is to be done after one hold of the planner's lock, once it is released: what is slow, or may run users' code,
+  // which may call the engine.
+  struct Afterwards {
+    std::vector<Copies::Job> copies;
+    std::vector<Bell*> to_wake;
+    std::vector<std::exception_ptr> dropped_errors;
+    DroppedObjects dropped_objects;  // only on threads of the application
+    bool cancelled = false;
+    bool wake_idle = false;
+    bool wake_fewer = false;
   };
-  class Section;
-  // Objects of users, kept until a thread of the application destroys them without the planner's lock: their
-  // destructors may call the engine, and the reference counts of Views among them are not atomic in a Kokkos without
-  // threads.
-  struct Dropped {
-    std::vector<std::shared_ptr<void const>> bindings;  // of forgotten data
-    std::vector<Parameters> parameters;                 // of cancelled tasks
-    [[nodiscard]] bool empty() const { return bindings.empty() && parameters.empty(); }
+  // Callers that sleep.
+  struct Callers {
+    std::uint64_t most_live_tasks;  // 0: unlimited
+    Sleepers until_idle{};          // or bytes were freed
+    Sleepers until_fewer{};         // tasks are live, or the run is cancelled
+    std::uint64_t cancels = 0;      // calls of `cancel` that were served
+  };
+  // The observers of the planner.
+  struct Records {
+    Journal journal;
+    std::unique_ptr<TraceRecorder> trace;  // null: nothing is recorded
   };
   // All fields of a codelet.
   using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check>;
 
-  // engine.cpp: under the lock
+  template <class Function>
+  auto hold_lock(Function&& function);
   template <class Function>
   auto apply(Function&& function);
-  Dropped take_dropped();
-  void record(Event event);
-  void record_copy(Event const& event);
-  void drain(Section& section);
-  void answer(TaskEnd const& end);
-  void handle(Event& event);
-  void perform(Section& section);
-  void hand_over(RunCommand const& run);
-  void queue_copy(CopyCommand const& copy, Section& section);
-  void wake_lanes(Section& section);
-  void account_waiting(Clock::time_point now);
-  void note_device_need(TaskSubmission const& submission);
-  [[nodiscard]] bool bytes_in_use(TaskSubmission const& submission) const;
-  DataId register_data(Section& section, DataDescription description, HostBinding binding,
-                       std::function<void(DataId)> const& bind);
-  void rethrow_if_broken() const;
-  [[nodiscard]] bool full() const;
-  // Whether a submission that began to sleep after `cancels` calls of cancel may continue.
-  [[nodiscard]] bool goes_on(std::uint64_t cancels) const;
-
-  // engine_threads.cpp
-  void announce(std::uint32_t events);
   void try_drain();
-  void start_copies(Section& section);
+  void leave(Accounts::Hold hold) noexcept;
+  void finish(Afterwards& after);
+  void drain(Afterwards& after);
+  void answer(TaskEnd& end, Afterwards& after);
+  void answer(Event& event, Afterwards& after);
+  void perform(Afterwards& after);
   void copy_ended(TransferId transfer, std::exception_ptr error);
-  void cancel_if_lost(std::exception_ptr const& error);
-  void work(WorkerLane& lane);
-  void run_task(WorkerLane& lane, LaneEntry& entry, Clock::time_point& now);
-  void run_kernel(WorkerLane& lane, LaneEntry& entry, TaskEnd& end, Clock::time_point& now);
-  bool find_work(WorkerLane& lane);
+  DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
   template <class Condition>
-  void wait_for(Bell& bell, Condition&& met);
-  // Sleeps until `met()`, which is called under the lock and may throw. `waiters` is incremented meanwhile; `epoch`
-  // changes when the condition may have become true.
-  template <class Condition>
-  void sleep_until(std::uint32_t& waiters, std::atomic<std::uint32_t>& epoch, Condition&& met);
+  void sleep_until(Sleepers& sleepers, Condition&& met);
   void wait_until_idle();
-  void wait_for_bytes(TaskSubmission const& submission);
-  void wait_for_fewer_tasks(std::uint64_t cancels);
-  void start_threads();
-  void stop_threads();
+  [[nodiscard]] bool few_tasks() const { return m_planner.live_tasks() <= tasks_left(m_callers.most_live_tasks); }
+  [[nodiscard]] bool full() const;
+  void start_threads(EngineBackends const& backends);
 
-  // engine_driver.cpp
-  void drive(LaneThread& driver);
-  bool launch_all(WorkerLane& lane);
-  static bool failed_before(WorkerLane& lane);
-  bool poll_all(WorkerLane& lane);
-  void finish(WorkerLane& lane, LaunchEnd ended);
-
-  // engine_inner.cpp
-  void make_inner_pools();
-  void count_tasks_of(InnerPool& pool);
-  bool run_as_graph(WorkerLane& lane, LaneEntry& entry, TaskEnd& end);
-  bool help(WorkerLane& lane, InnerRun* preferred);
-
-  [[nodiscard]] Instant since_start(Clock::time_point when) const { return Instant(when - m_start); }
-
-  EngineOptions const m_options;
-  EngineBackends m_backends;
+  std::shared_ptr<LaunchBackend> m_devices;
   std::unique_ptr<Estimator> m_estimator;
-  Clock::time_point const m_start = Clock::now();
-
   mutable PlannerLock m_lock;
-  alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced events that are not drained yet
-  alignas(64) std::atomic<std::uint32_t> m_idle_epoch = 0;
-  std::atomic<std::uint32_t> m_fewer_epoch = 0;
-  std::atomic<std::uint32_t> m_under_way = 0;  // copies whose completion may still use the engine
-  std::atomic<bool> m_stop = false;
-  EventQueue m_events;
+  Mailbox m_mailbox;
 
   // Under the lock.
   Planner m_planner;
-  std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
-  Addresses m_addresses;
+  Records m_records;
+  std::vector<Command> m_commands;  // being performed
   std::map<CodeletKey, CodeletId> m_codelets;
-  DataBytes m_bytes;
-  PagedArray<TaskId, Parameters> m_parameters;
-  std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
-  std::vector<std::unique_ptr<LaneThread>> m_threads;
-  std::vector<std::unique_ptr<InnerPool>> m_inner;  // by group; null if tasks are not expanded
-  bool m_expands = false;                           // some codelet has an expansion
-  std::vector<WorkerLane*> m_touched;
-  std::vector<Event> m_taken;
-  std::exception_ptr m_broken;       // a bug in granary or out of memory: the planner is not called any more
-  std::uint32_t m_waiters = 0;       // threads that sleep until all work has ended
-  std::uint32_t m_submitters = 0;    // threads that sleep until fewer tasks are live
-  std::uint64_t m_cancels = 0;       // calls of `cancel` that were served
-  std::uint64_t m_cancels_told = 0;  // of these, the ones for which sleeping submissions were woken
-  Dropped m_dropped;
-  bool m_bytes_freed = false;  // a datum that shared bytes with another one was forgotten
-  bool m_prioritised = false;  // some task had a priority
-  NodeId m_unfit_device;       // the one with the largest memory, until a task fits it
-  Bytes m_device_need = 0;     // of the largest task meanwhile
-  std::uint32_t m_sections = 0;
-  std::size_t m_copies = 0;           // active copies, as the planner knows
-  std::uint32_t m_idle_for_data = 0;  // workers, since m_accounted
-  Clock::time_point m_accounted;
-  Duration m_waited{0};
-  Duration m_decided{0};
-  std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
-  Journal m_journal;
-  std::size_t m_recorded = 0;  // the planner's current commands that are in the journal
+  EngineData m_data;
+  Copies m_copies;
+  Lanes m_lanes;
+  Accounts m_accounts;
+  Callers m_callers;
+  std::exception_ptr m_broken;  // a bug in granary or out of memory: the planner is not called any more
 
   std::vector<Failure> m_reported;
 };

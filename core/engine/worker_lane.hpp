@@ -3,6 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/engine/bell.hpp>
 #include <granary/core/engine/spsc_ring.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -28,12 +29,9 @@ class InnerPool;
 class LaneEntry {
  public:
   TaskId task;
-  Kernel kernel = nullptr;
-  char const* name = nullptr;  ///< the codelet's
-  bool launches_kokkos_kernels = false;
-  Expansion expand = nullptr;
-  Check check = nullptr;
-  AccessList const* accesses = nullptr;  ///< set if the task may expand; valid as long as the task
+  Codelet const* codelet = nullptr;      ///< valid as long as the planner
+  Kernel kernel = nullptr;               ///< the codelet's for the worker
+  AccessList const* accesses = nullptr;  ///< valid as long as the task
   Parameters* parameters = nullptr;
   bool follows = false;        ///< as in RunCommand
   bool skipped = false;        ///< not launched, because the kernel that it follows failed
@@ -68,18 +66,6 @@ class LaneEntry {
   std::vector<Bytes> m_pitches;
 };
 
-/// Where a thread sleeps until others have work for it.
-struct Bell {
-  alignas(64) std::atomic<std::uint32_t> sleeping = 0;
-
-  /// Wakes the thread if it sleeps; returns whether it did.
-  bool ring() {
-    if (sleeping.load() == 0 || sleeping.exchange(0) == 0) return false;
-    sleeping.notify_one();
-    return true;
-  }
-};
-
 /// A worker's result.
 struct TaskEnd {
   TaskId task;
@@ -102,20 +88,14 @@ struct WorkerLane {
   SpscRing<LaneEntry> incoming;  // from whoever holds the planner's lock to the worker
   SpscRing<TaskEnd> finished;    // back
 
-  // Used by its thread; other threads may read the statistics.
-  alignas(64) std::size_t unannounced = 0;
-  std::size_t launched = 0;                          // of those in `incoming`, if a driver launches them
-  std::chrono::steady_clock::time_point ended = {};  // the last of them
-  bool last_failed = false;                          // whether the last ended task failed or was skipped
-  void const* instance = nullptr;
-  std::exception_ptr unusable;  // why the worker cannot run anything, if it cannot
-  std::atomic<std::int64_t> busy_nanoseconds = 0;
+  InnerPool* inner = nullptr;  // of its group; null if tasks are not expanded
+
+  // Written by its thread, read by any.
+  alignas(64) std::atomic<std::int64_t> busy_nanoseconds = 0;
   std::atomic<std::int64_t> blocked_nanoseconds = 0;
   std::atomic<std::uint64_t> tasks = 0;
   std::atomic<std::uint64_t> inner_tasks = 0;
   std::atomic<std::uint64_t> expanded = 0;
-  std::vector<std::byte*> inner_addresses;  // of the inner task that it runs
-  InnerPool* inner = nullptr;               // of its group; null if tasks are not expanded
 
   // Under the planner's lock.
   alignas(64) bool touched = false;
@@ -123,11 +103,20 @@ struct WorkerLane {
 
   /// Worker: adds the time of a kernel, and the time that it was blocked before it.
   void count_busy(Duration duration, Duration blocked = Duration{0}) {
-    busy_nanoseconds.store(busy_nanoseconds.load(std::memory_order_relaxed) + duration.count(),
-                           std::memory_order_relaxed);
-    if (blocked == Duration{0}) return;
-    blocked_nanoseconds.store(blocked_nanoseconds.load(std::memory_order_relaxed) + blocked.count(),
-                              std::memory_order_relaxed);
+    add(busy_nanoseconds, duration.count());
+    if (blocked != Duration{0}) add(blocked_nanoseconds, blocked.count());
+  }
+  /// Worker: the task at the front of `incoming` ended as the next element of `finished` says.
+  void pass_on() {
+    incoming.pop();
+    finished.stage();
+    finished.publish();
+    add(tasks, 1);
+  }
+  /// Worker: adds to one of its own counters.
+  template <class Count, class Number>
+  static void add(std::atomic<Count>& counter, Number number) {
+    counter.store(counter.load(std::memory_order_relaxed) + static_cast<Count>(number), std::memory_order_relaxed);
   }
 };
 

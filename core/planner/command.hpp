@@ -26,23 +26,6 @@ struct Place {
   auto operator<=>(Place const&) const = default;
 };
 
-/// The planner allocated the datum in a node's memory; the driver has nothing to do before it is used.
-struct AllocateCommand {
-  DataId data;
-  NodeId node;
-  Bytes offset;
-  Bytes bytes;  ///< rounded up to the node's alignment
-  bool operator==(AllocateCommand const&) const = default;
-};
-
-/// The memory is free again; no active command uses it.
-struct FreeCommand {
-  DataId data;
-  NodeId node;
-  Bytes offset;
-  bool operator==(FreeCommand const&) const = default;
-};
-
 /// Copy the datum's bytes along the link; reply with CopyDone or CopyFailed. Any number of copies may be active;
 /// replies may come in any order.
 struct CopyCommand {
@@ -80,7 +63,7 @@ struct ForgetCommand {
   bool operator==(ForgetCommand const&) const = default;
 };
 
-using Command = std::variant<AllocateCommand, FreeCommand, CopyCommand, RunCommand, RetireCommand, ForgetCommand>;
+using Command = std::variant<CopyCommand, RunCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary
 

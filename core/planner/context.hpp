@@ -5,6 +5,7 @@
 #include <granary/core/model/machine.hpp>
 #include <granary/core/planner/agenda.hpp>
 #include <granary/core/planner/command.hpp>
+#include <granary/core/planner/observer.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/core/planner/statistics.hpp>
 
@@ -13,14 +14,20 @@
 
 namespace granary::detail {
 
-/// What the parts of a planner share. They read the first three, post work on the agenda, and add commands and counts.
+/// What the parts of a planner share. They read the first three, post work on the agenda, add commands and
+/// counts, and tell observers.
 struct PlannerContext {
   Topology topology;
   PlannerOptions options;
   std::deque<Codelet> codelets = {};  // lanes keep pointers to their names
   Agenda agenda = {topology.machine().nodes.size(), topology.groups().size()};
-  std::vector<Command> commands = {};
+  std::vector<Command> commands = {};  // decided, and not performed yet
   Statistics statistics = {};
+  std::vector<PlannerObserver*> observers = {};
+
+  void notice(Notice const& notice) const {
+    for (auto* const observer : observers) observer->noticed(notice);
+  }
 };
 
 }  // namespace granary::detail

@@ -3,18 +3,23 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
-#include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/data.hpp>
+#include <granary/core/model/submitter.hpp>
 
-#include <cstdint>
 #include <exception>
 #include <variant>
-#include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace granary {
+
+/// When a task's kernel ran, for observers; the planner does not look at it.
+struct TaskTimes {
+  Instant begin{};
+  Instant end{};
+  Duration blocked{0};  ///< before `begin`, as in TraceTask
+};
 
 struct AddCodelet {
   Codelet codelet;
@@ -22,39 +27,37 @@ struct AddCodelet {
 struct AddData {
   DataDescription description;
 };
-/// The datum needs one more release.
+/// The datum needs one more release; also allowed after its last release, until it is forgotten.
 struct RetainData {
   DataId data;
 };
 struct ReleaseData {
   DataId data;
 };
-struct SubmitTask {
-  CodeletId codelet;
-  std::vector<Access> accesses;
-  std::int64_t priority = 0;
-  double flops = 0;
-};
 struct CopyDone {
   TransferId transfer;
+  Instant ended{};  ///< for observers
 };
 struct CopyFailed {
   TransferId transfer;
   std::exception_ptr error;
+  Instant ended{};  ///< for observers
 };
 struct TaskDone {
   TaskId task;
   Duration duration{0};  ///< measured; the estimator learns from it
+  TaskTimes times{};
 };
 struct TaskFailed {
   TaskId task;
   std::exception_ptr error;
+  TaskTimes times{};
 };
 /// It followed a task that failed or was skipped, and did not start.
 struct TaskSkipped {
   TaskId task;
 };
-/// Write the present values to the homes: of one datum, or of all.
+/// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then.
 struct FlushHomes {
   DataId data = {};  ///< invalid: all
 };
@@ -62,12 +65,20 @@ struct FlushHomes {
 struct CancelAll {
   std::exception_ptr error;
 };
-/// The failures were reported: clear them.
-struct ClearFailures {};
+/// Report the failures since the last report, and forget them. Poisoned data stay poisoned until a task that only
+/// writes them has run.
+struct TakeFailures {};
 
-/// All inputs of a planner; a journal is a list of these.
-using Event = std::variant<AddCodelet, AddData, ReleaseData, SubmitTask, CopyDone, CopyFailed, TaskDone, TaskFailed,
-                           TaskSkipped, FlushHomes, CancelAll, ClearFailures, RetainData>;
+/// All inputs of a planner. A submission borrows its accesses.
+using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
+                           TaskFailed, TaskSkipped, FlushHomes, CancelAll, TakeFailures>;
+
+/// The ids that an event made; invalid where it made none.
+struct NewIds {
+  CodeletId codelet = {};
+  DataId data = {};
+  TaskId task = {};
+};
 
 }  // namespace granary
 

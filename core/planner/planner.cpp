@@ -10,6 +10,7 @@
 #include <granary/core/planner/policy_view.hpp>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -90,36 +91,57 @@ Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, Pl
 
 Planner::~Planner() = default;
 
-void Planner::set_now(Instant now) { m_parts->view.set_now(now); }
-void Planner::observe_evictions(EvictionObserver* observer) { m_parts->movement.observe_evictions(observer); }
+void Planner::attach(PlannerObserver& observer) {
+  observer.m_planner = this;
+  m_parts->context.observers.push_back(&observer);
+}
 
-CodeletId Planner::add_codelet(Codelet codelet) {
+void Planner::set_now(Instant now) { m_parts->view.set_now(now); }
+
+template <class Kind>
+void Planner::tell(Kind const& event, NewIds ids) {
+  auto const& observers = m_parts->context.observers;
+  if (observers.empty()) return;
+  Event const told(event);
+  for (auto* const observer : observers) observer->handled(told, ids);
+}
+
+CodeletId Planner::handle(AddCodelet const& event) {
   auto& codelets = m_parts->context.codelets;
-  codelets.push_back(std::move(codelet));
-  CodeletId const id(static_cast<std::uint32_t>(codelets.size() - 1));
+  CodeletId const id(static_cast<std::uint32_t>(codelets.size()));
+  codelets.push_back(event.codelet);
   m_parts->estimator.codelet_added(id, codelets.back());
+  tell(event, {.codelet = id});
   return id;
 }
 
-DataId Planner::add_data(DataDescription description) { return m_parts->movement.add(std::move(description)); }
-
-void Planner::retain_data(DataId data) { m_parts->movement.retain(data); }
-
-void Planner::release_data(DataId data) {
-  m_parts->movement.release(data);
-  advance();
+DataId Planner::handle(AddData const& event) {
+  DataId const id = m_parts->movement.add(event.description);
+  tell(event, {.data = id});
+  return id;
 }
 
-TaskId Planner::submit(TaskSubmission const& submission) {
+void Planner::handle(RetainData event) {
+  m_parts->movement.retain(event.data);
+  tell(event);
+}
+
+void Planner::handle(ReleaseData event) {
+  m_parts->movement.release(event.data);
+  advance();
+  tell(event);
+}
+
+TaskId Planner::handle(TaskSubmission const& event) {
   auto& parts = *m_parts;
-  AccessList accesses(submission.accesses);
-  GroupSet const groups = parts.admission.check(submission, accesses);
+  AccessList accesses(event.accesses);
+  GroupSet const groups = parts.admission.check(event, accesses);
   GroupId const behind = parts.followers.group_to_follow(accesses);
   parts.movement.announce(accesses);
   auto& task = parts.tasks.add(std::move(accesses));
-  task.codelet = submission.codelet;
-  task.priority = submission.priority;
-  task.flops = submission.flops;
+  task.codelet = event.codelet;
+  task.priority = event.priority;
+  task.flops = event.flops;
   task.allowed_groups = groups;
   TaskId const id = task.id;
   auto& most = parts.context.statistics.most_live_tasks;
@@ -131,81 +153,91 @@ TaskId Planner::submit(TaskSubmission const& submission) {
     parts.context.agenda.post(Agenda::Commit{behind});
   }
   advance();
+  tell(event, {.task = id});
   return id;
 }
 
-void Planner::copy_done(TransferId transfer) {
-  m_parts->dispatch.look_for_complete(m_parts->movement.copy_done(transfer));
+void Planner::handle(CopyDone event) {
+  m_parts->dispatch.look_for_complete(m_parts->movement.copy_done(event.transfer));
   advance();
+  tell(event);
 }
 
-void Planner::copy_failed(TransferId transfer, std::exception_ptr error) {
-  m_parts->failures.copy_failed(transfer, std::move(error));
+void Planner::handle(CopyFailed const& event) {
+  m_parts->failures.copy_failed(event.transfer, event.error);
   advance();
+  tell(event);
 }
 
-void Planner::task_done(TaskId id, Duration measured) {
+void Planner::handle(TaskDone const& event) {
   auto& parts = *m_parts;
-  auto& task = parts.tasks[id];
+  auto& task = parts.tasks[event.task];
   if (task.cancelled) {
     parts.failures.task_ran_in_vain(task);
-    return advance();
+  } else {
+    auto const& group = parts.context.topology.group(task.assignment.group);
+    parts.estimator.observe_kernel(task.codelet, task.flops, group.kind, event.duration);
+    for (auto const& access : task.accesses) {
+      if (!access.repeated && writes(access.mode)) parts.movement.end_write(access.data, group.node);
+    }
+    ++parts.context.statistics.tasks_run;
+    parts.dispatch.end(task);
   }
-  auto const& group = parts.context.topology.group(task.assignment.group);
-  parts.estimator.observe_kernel(task.codelet, task.flops, group.kind, measured);
-  for (auto const& access : task.accesses) {
-    if (!access.repeated && writes(access.mode)) parts.movement.end_write(access.data, group.node);
-  }
-  ++parts.context.statistics.tasks_run;
-  parts.dispatch.end(task);
   advance();
+  tell(event);
 }
 
-void Planner::task_failed(TaskId id, std::exception_ptr error) {
-  auto& task = m_parts->tasks[id];
+void Planner::handle(TaskFailed const& event) {
+  auto& task = m_parts->tasks[event.task];
   if (task.cancelled) {
     m_parts->failures.task_ran_in_vain(task);
   } else {
-    m_parts->failures.task_failed(task, std::move(error));
+    m_parts->failures.task_failed(task, event.error);
   }
   advance();
+  tell(event);
 }
 
-void Planner::task_skipped(TaskId task) {
-  m_parts->failures.task_skipped(m_parts->tasks[task]);
+void Planner::handle(TaskSkipped event) {
+  m_parts->failures.task_skipped(m_parts->tasks[event.task]);
   advance();
+  tell(event);
 }
 
-void Planner::flush_homes(DataId data) {
-  m_parts->movement.flush(data);
+void Planner::handle(FlushHomes event) {
+  m_parts->movement.flush(event.data);
   advance();
+  tell(event);
 }
 
-void Planner::cancel_all(std::exception_ptr error) {
-  m_parts->failures.cancel_all(std::move(error));
+void Planner::handle(CancelAll const& event) {
+  m_parts->failures.cancel_all(event.error);
   advance();
+  tell(event);
 }
 
-std::vector<Failure> Planner::take_failures() { return m_parts->failures.take(); }
+std::vector<Failure> Planner::handle(TakeFailures event) {
+  auto failures = m_parts->failures.take();
+  tell(event);
+  return failures;
+}
 
-void Planner::handle(Event const& event) {
-  struct Apply {
-    Planner& planner;
-    void operator()(AddCodelet const& e) const { planner.add_codelet(e.codelet); }
-    void operator()(AddData const& e) const { planner.add_data(e.description); }
-    void operator()(RetainData const& e) const { planner.retain_data(e.data); }
-    void operator()(ReleaseData const& e) const { planner.release_data(e.data); }
-    void operator()(SubmitTask const& e) const { planner.submit({e.codelet, e.accesses, e.priority, e.flops}); }
-    void operator()(CopyDone const& e) const { planner.copy_done(e.transfer); }
-    void operator()(CopyFailed const& e) const { planner.copy_failed(e.transfer, e.error); }
-    void operator()(TaskDone const& e) const { planner.task_done(e.task, e.duration); }
-    void operator()(TaskFailed const& e) const { planner.task_failed(e.task, e.error); }
-    void operator()(TaskSkipped const& e) const { planner.task_skipped(e.task); }
-    void operator()(FlushHomes const& e) const { planner.flush_homes(e.data); }
-    void operator()(CancelAll const& e) const { planner.cancel_all(e.error); }
-    void operator()(ClearFailures const&) const { planner.take_failures(); }
-  };
-  std::visit(Apply{*this}, event);
+NewIds Planner::handle(Event const& event) {
+  return std::visit(
+      [this](auto const& kind) -> NewIds {
+        using Answer = decltype(handle(kind));
+        if constexpr (std::is_same_v<Answer, CodeletId>) {
+          return {.codelet = handle(kind)};
+        } else if constexpr (std::is_same_v<Answer, DataId>) {
+          return {.data = handle(kind)};
+        } else if constexpr (std::is_same_v<Answer, TaskId>) {
+          return {.task = handle(kind)};
+        } else {
+          handle(kind);
+          return {};
+        }
+      },
+      event);
 }
 
 void Planner::advance() {
@@ -225,7 +257,15 @@ bool Planner::resolve_stall() {
   return parts.failures.fail_one();
 }
 
-std::vector<Command>& Planner::commands() { return m_parts->context.commands; }
+std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }
+
+void Planner::take_commands(std::vector<Command>& taken) {
+  taken.clear();
+  m_parts->context.commands.swap(taken);
+  for (auto* const observer : m_parts->context.observers) {
+    for (auto const& command : taken) observer->performed(command);
+  }
+}
 
 Place Planner::place(DataId data, NodeId node) const {
   auto const* const replica = m_parts->movement.data()[data].on(node);

@@ -4,11 +4,10 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/model/submitter.hpp>
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/event.hpp>
-#include <granary/core/planner/eviction_observer.hpp>
 #include <granary/core/planner/failure.hpp>
+#include <granary/core/planner/observer.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/core/planner/statistics.hpp>
 #include <granary/core/policy/policy_set.hpp>
@@ -23,8 +22,7 @@
 namespace granary {
 
 /// The state machine that makes all decisions: events in, commands out. Passive: no thread, lock, clock or device
-/// inside; not thread-safe. Every event appends the resulting commands to `commands()`; the same events yield the same
-/// commands.
+/// inside; not thread-safe. The same events yield the same commands.
 ///
 /// Committed tasks get memory on a node in the order of commitment, all data of a task at once. A task that needs no
 /// additional memory may pass waiting ones. docs/design.md states the guarantees and the reasons.
@@ -36,36 +34,33 @@ class Planner final {
   Planner(Planner const&) = delete;
   Planner& operator=(Planner const&) = delete;
 
+  /// The observer is told all that follows; it must live as long as the planner handles events.
+  void attach(PlannerObserver& observer);
   /// Sets the time of the following events; must not decrease.
   void set_now(Instant now);
-  /// Sets the observer of evictions; null: none.
-  void observe_evictions(EvictionObserver* observer);
 
-  // Events. The first five throw as Submitter documents, without any effect.
-  CodeletId add_codelet(Codelet codelet);
-  DataId add_data(DataDescription description);
-  /// The datum needs one more release; also allowed after its last release, until it is forgotten.
-  void retain_data(DataId data);
-  void release_data(DataId data);
-  TaskId submit(TaskSubmission const& submission);
-  void copy_done(TransferId transfer);
-  void copy_failed(TransferId transfer, std::exception_ptr error);
-  void task_done(TaskId task, Duration measured);
-  void task_failed(TaskId task, std::exception_ptr error);
-  void task_skipped(TaskId task);
-  /// Requests that the values that data have now are written to their homes, of all data or of one; `idle` is false
-  /// until then. Throws InvalidArgument if that one is not registered.
-  void flush_homes(DataId data = {});
-  /// Cancels every task that was not handed to a worker, with `error` as the failure.
-  void cancel_all(std::exception_ptr error);
-  /// Returns and clears the failures since the last call, in order of submission. Poisoned data stay poisoned until a
-  /// task that only writes them has run.
-  std::vector<Failure> take_failures();
-  /// Applies a recorded event.
-  void handle(Event const& event);
+  // The events, and the ids that they make. Those without an answer come from a driver, and concern what it was told;
+  // the others, and RetainData, ReleaseData and FlushHomes, throw as Submitter documents, without any effect.
+  CodeletId handle(AddCodelet const& event);
+  DataId handle(AddData const& event);
+  TaskId handle(TaskSubmission const& event);
+  void handle(RetainData event);
+  void handle(ReleaseData event);
+  void handle(CopyDone event);
+  void handle(CopyFailed const& event);
+  void handle(TaskDone const& event);
+  void handle(TaskFailed const& event);
+  void handle(TaskSkipped event);
+  void handle(FlushHomes event);
+  void handle(CancelAll const& event);
+  /// In order of submission.
+  std::vector<Failure> handle(TakeFailures event);
+  NewIds handle(Event const& event);
 
-  /// The commands that were not performed yet; the driver reads and clears them.
-  [[nodiscard]] std::vector<Command>& commands();
+  /// The commands that were not taken yet.
+  [[nodiscard]] std::vector<Command> const& commands() const;
+  /// Replaces the contents of `taken` by these commands, which the driver performs now.
+  void take_commands(std::vector<Command>& taken);
   /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
   /// No live task, no requested or active transfer, and no home to be updated.
@@ -99,6 +94,8 @@ class Planner final {
 
   void advance();
   bool resolve_stall();
+  template <class Kind>
+  void tell(Kind const& event, NewIds ids = {});
 
   std::unique_ptr<Parts> m_parts;
 };

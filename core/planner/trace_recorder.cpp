@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
 
 #include <algorithm>
@@ -6,13 +7,10 @@
 
 namespace granary {
 
-TraceRecorder::TraceRecorder(Planner& planner, std::uint64_t most_events)
-    : m_planner(planner), m_most_events(most_events), m_used(planner.topology().machine().nodes.size()) {
-  m_trace.machine = planner.topology().machine();
-  planner.observe_evictions(this);
+TraceRecorder::TraceRecorder(Machine const& machine, std::uint64_t most_events)
+    : m_most_events(most_events), m_last_memory(machine.nodes.size()) {
+  m_trace.machine = machine;
 }
-
-TraceRecorder::~TraceRecorder() { m_planner.observe_evictions(nullptr); }
 
 bool TraceRecorder::has_room() {
   if (m_events < m_most_events) {
@@ -23,11 +21,51 @@ bool TraceRecorder::has_room() {
   return false;
 }
 
-void TraceRecorder::data_added(DataId data) {
+void TraceRecorder::handled(Event const& event, NewIds ids) {
+  m_trace.end = std::max(m_trace.end, planner().view().now());
+  if (auto const* const codelet = std::get_if<AddCodelet>(&event)) {
+    m_trace.codelets.push_back(codelet->codelet.name);
+  } else if (auto const* const data = std::get_if<AddData>(&event)) {
+    added(ids.data, data->description);
+  } else if (auto const* const submission = std::get_if<TaskSubmission>(&event)) {
+    submitted(ids.task, submission->index);
+  } else if (auto const* const done = std::get_if<TaskDone>(&event)) {
+    task_ended(done->task, done->times, false);
+  } else if (auto const* const broken = std::get_if<TaskFailed>(&event)) {
+    task_ended(broken->task, broken->times, true);
+  } else if (auto const* const copied = std::get_if<CopyDone>(&event)) {
+    copy_ended(copied->transfer, copied->ended, false);
+  } else if (auto const* const lost = std::get_if<CopyFailed>(&event)) {
+    copy_ended(lost->transfer, lost->ended, true);
+  }
+}
+
+void TraceRecorder::performed(Command const& command) {
+  auto const now = planner().view().now();
+  if (auto const* const run = std::get_if<RunCommand>(&command)) {
+    given(*run);
+  } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {
+    m_tasks.erase(retired->task);
+  } else if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
+    auto const why = copy->write_back ? TraceTransfer::Why::WriteBack : TraceTransfer::Why::Fetch;
+    m_transfers[copy->transfer] = {number_of(copy->data), copy->link, copy->bytes, now, now, why, false};
+  }
+}
+
+void TraceRecorder::noticed(Notice const& notice) {
+  if (auto const* const allocated = std::get_if<Allocated>(&notice)) {
+    memory_changed(allocated->node);
+  } else if (auto const* const freed = std::get_if<Freed>(&notice)) {
+    memory_changed(freed->node);
+  } else {
+    evicted(std::get<Evicted>(notice));
+  }
+}
+
+void TraceRecorder::added(DataId data, DataDescription const& description) {
   if (data.index() >= m_numbers.size()) m_numbers.resize(data.index() + 1, TraceTask::no_data);
   m_numbers[data.index()] = TraceTask::no_data;
   if (!has_room()) return;
-  auto const& description = m_planner.description(data);
   m_numbers[data.index()] = static_cast<std::uint32_t>(m_trace.data.size());
   m_trace.data.push_back({description.name, description.bytes, description.position});
 }
@@ -39,13 +77,13 @@ void TraceRecorder::submitted(TaskId task, TaskIndex const& index) {
   m_tasks.create(task, record);
 }
 
-void TraceRecorder::performed_run(RunCommand const& run, Instant now) {
-  auto const& task = m_planner.task(run.task);
+void TraceRecorder::given(RunCommand const& run) {
+  auto const& task = planner().task(run.task);
   auto& record = m_tasks[run.task];
   record.codelet = task.codelet;
   record.worker = run.worker;
   record.flops = task.flops;
-  record.issued = now;
+  record.issued = planner().view().now();
   for (auto const& access : task.accesses) {
     if (!writes(access.mode)) continue;
     record.data = number_of(access.data);
@@ -53,38 +91,14 @@ void TraceRecorder::performed_run(RunCommand const& run, Instant now) {
   }
 }
 
-void TraceRecorder::performed(Command const& command, Instant now) {
-  if (auto const* const run = std::get_if<RunCommand>(&command)) {
-    performed_run(*run, now);
-  } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {
-    m_tasks.erase(retired->task);
-  } else if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
-    auto const why = copy->write_back ? TraceTransfer::Why::WriteBack : TraceTransfer::Why::Fetch;
-    m_transfers[copy->transfer] = {number_of(copy->data), copy->link, copy->bytes, now, now, why, false};
-  } else if (std::holds_alternative<AllocateCommand>(command) || std::holds_alternative<FreeCommand>(command)) {
-    m_memory_changed = true;
-  }
-}
-
-void TraceRecorder::settled(Instant now) {
-  m_trace.end = std::max(m_trace.end, now);
-  if (!std::exchange(m_memory_changed, false)) return;
-  auto const& nodes = m_planner.statistics().nodes;
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].used == m_used[n]) continue;
-    m_used[n] = nodes[n].used;
-    if (has_room()) m_trace.memory.push_back({now, NodeId(static_cast<std::uint32_t>(n)), m_used[n]});
-  }
-}
-
-void TraceRecorder::task_ended(TaskId task, Instant begin, Instant end, bool failed, Duration blocked) {
-  m_trace.end = std::max(m_trace.end, end);
+void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, bool failed) {
+  m_trace.end = std::max(m_trace.end, times.end);
   if (!has_room()) return;
   auto& record = m_trace.tasks.emplace_back(m_tasks[task]);
-  record.begin = begin;
-  record.end = end;
+  record.begin = times.begin;
+  record.end = times.end;
   record.failed = failed;
-  record.blocked = blocked;
+  record.blocked = times.blocked;
 }
 
 void TraceRecorder::copy_ended(TransferId transfer, Instant end, bool failed) {
@@ -96,10 +110,24 @@ void TraceRecorder::copy_ended(TransferId transfer, Instant end, bool failed) {
   record.failed = failed;
 }
 
-void TraceRecorder::evicted(DataId data, NodeId node, EvictionReason reason, bool written_back) {
+void TraceRecorder::evicted(Evicted const& eviction) {
   if (!has_room()) return;
-  m_trace.evictions.push_back(
-      {number_of(data), node, m_planner.view().bytes(data), m_planner.view().now(), reason, written_back});
+  auto const& view = planner().view();
+  m_trace.evictions.push_back({number_of(eviction.data), eviction.node, view.bytes(eviction.data), view.now(),
+                               eviction.reason, eviction.written_back});
+}
+
+// One record for all changes of an instant.
+void TraceRecorder::memory_changed(NodeId node) {
+  auto const now = planner().view().now();
+  auto const used = planner().statistics().nodes[node.index()].used;
+  auto& last = m_last_memory[node.index()];
+  if (last.when != now) {
+    last = {now, has_room() ? m_trace.memory.size() : m_most_events};
+    if (last.record != m_most_events) m_trace.memory.push_back({now, node, used});
+  } else if (last.record != m_most_events) {
+    m_trace.memory[last.record].used = used;
+  }
 }
 
 }  // namespace granary

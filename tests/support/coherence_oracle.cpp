@@ -13,12 +13,12 @@ void CoherenceOracle::require(bool condition, std::function<std::string()> const
 }
 
 void CoherenceOracle::on_event(Event const& happened) {
-  m_clearing = std::holds_alternative<ClearFailures>(happened);
+  m_clearing = std::holds_alternative<TakeFailures>(happened);
   std::visit([&](auto const& what) { event(what); }, happened);
 }
 
-void CoherenceOracle::on_command(Command const& ordered) {
-  std::visit([&](auto const& what) { command(what); }, ordered);
+void CoherenceOracle::on_act(Act const& done) {
+  std::visit([&](auto const& what) { act(what); }, done);
 }
 
 void CoherenceOracle::after_event() {
@@ -37,7 +37,7 @@ void CoherenceOracle::add_data(DataId id, DataDescription description) {
   record.description = std::move(description);
 }
 
-void CoherenceOracle::event(SubmitTask const& submitted) {
+void CoherenceOracle::event(TaskSubmission const& submitted) {
   auto& task = m_tasks.emplace_back();
   TaskId const id(m_tasks.size() - 1);
   task.accesses = AccessList(submitted.accesses);
@@ -103,7 +103,7 @@ Place CoherenceOracle::expected_place(DataId data, NodeId node) const {
   return {node, Slot::Home, 0};
 }
 
-void CoherenceOracle::command(AllocateCommand const& allocated) {
+void CoherenceOracle::act(Allocated const& allocated) {
   auto const& node = m_topology.machine()[allocated.node];
   auto& pool = m_pools[allocated.node];
   auto& record = m_data[allocated.data.index()];
@@ -126,7 +126,7 @@ void CoherenceOracle::command(AllocateCommand const& allocated) {
   record.pool[allocated.node] = allocated.offset;
 }
 
-void CoherenceOracle::command(FreeCommand const& freed) {
+void CoherenceOracle::act(Freed const& freed) {
   Region const& place = region(freed.data, {freed.node, Slot::Pool, freed.offset});
   require(place.readers == 0 && !place.written,
           [&] { return name(freed.data) + " is freed on " + name(freed.node) + " while in use"; });
@@ -135,7 +135,7 @@ void CoherenceOracle::command(FreeCommand const& freed) {
   m_touched.insert(freed.data);
 }
 
-void CoherenceOracle::command(CopyCommand const& copy) {
+void CoherenceOracle::act(CopyCommand const& copy) {
   auto const& link = m_topology.machine()[copy.link];
   auto const& record = m_data[copy.data.index()];
   auto const what = [&] { return "copy " + std::to_string(copy.transfer.value()) + " of " + name(copy.data); };
@@ -172,7 +172,7 @@ void CoherenceOracle::end_copy(TransferId transfer, bool success) {
   m_touched.insert(copy.data);
 }
 
-void CoherenceOracle::command(RunCommand const& run) {
+void CoherenceOracle::act(RunCommand const& run) {
   auto& task = m_tasks.at(run.task.index());
   auto const what = [&] { return "task " + std::to_string(run.task.value()); };
   auto const& worker = m_topology.machine()[run.worker];
@@ -285,7 +285,7 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
   if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
 }
 
-void CoherenceOracle::command(RetireCommand const& retired) {
+void CoherenceOracle::act(RetireCommand const& retired) {
   auto& task = m_tasks.at(retired.task.index());
   auto const what = [&] { return "task " + std::to_string(retired.task.value()); };
   require(!task.retired, [&] { return what() + " is retired twice"; });
@@ -301,7 +301,7 @@ void CoherenceOracle::command(RetireCommand const& retired) {
   }
 }
 
-void CoherenceOracle::command(ForgetCommand const& forgotten) {
+void CoherenceOracle::act(ForgetCommand const& forgotten) {
   auto& record = m_data.at(forgotten.data.index());
   auto const what = [&] { return name(forgotten.data); };
   require(record.released() && !record.forgotten,

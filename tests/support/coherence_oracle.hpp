@@ -5,6 +5,8 @@
 #include <granary/core/model/machine.hpp>
 #include <granary/core/planner/planner.hpp>
 
+#include "support/acts.hpp"
+
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -29,7 +31,7 @@ class CoherenceOracle {
   /// The datum was registered under this id, which no other datum has any more.
   void add_data(DataId id, DataDescription description);
   void on_event(Event const& event);
-  void on_command(Command const& command);
+  void on_act(Act const& act);
   /// All commands that follow from one event have been seen: no value may be lost.
   void after_event();
   /// The run is at rest: every task has left, no command is open, every home holds the last value unless a failure is
@@ -100,7 +102,7 @@ class CoherenceOracle {
     Content content;
   };
 
-  void event(SubmitTask const& submitted);
+  void event(TaskSubmission const& submitted);
   void event(RetainData const& retained);
   void event(ReleaseData const& released);
   void event(CopyDone const& done) { end_copy(done.transfer, true); }
@@ -112,12 +114,12 @@ class CoherenceOracle {
   template <class Other>
   void event(Other const&) {}
 
-  void command(AllocateCommand const& allocated);
-  void command(FreeCommand const& freed);
-  void command(CopyCommand const& copy);
-  void command(RunCommand const& run);
-  void command(RetireCommand const& retired);
-  void command(ForgetCommand const& forgotten);
+  void act(Allocated const& allocated);
+  void act(Freed const& freed);
+  void act(CopyCommand const& copy);
+  void act(RunCommand const& run);
+  void act(RetireCommand const& retired);
+  void act(ForgetCommand const& forgotten);
 
   void end_copy(TransferId transfer, bool success);
   void start_task(TaskId task);

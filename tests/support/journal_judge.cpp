@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/journal_judge.hpp"
 
+#include "support/acts.hpp"
+
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/planner/planner.hpp>
 
@@ -8,35 +10,41 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace granary::test {
 
 HomeContents judge(Journal const& journal, Topology const& topology, PolicySet policies,
                    PlannerOptions const& options) {
-  auto const estimator = journal.estimator ? journal.estimator->copy() : std::make_unique<AveragingEstimator>();
+  auto const estimator =
+      journal.estimator() != nullptr ? journal.estimator()->copy() : std::make_unique<AveragingEstimator>();
   Planner planner(topology, std::move(policies), *estimator, options);
   CoherenceOracle oracle(topology);
   oracle.look_into(&planner);
+  Acts acts([&](Act const& act) { oracle.on_act(act); },
+            [&](Event const& event) {
+              oracle.after_event();
+              oracle.on_event(event);
+            });
+  planner.attach(acts);
   std::size_t seen = 0;
-  for (auto const& entry : journal.entries) {
+  std::vector<Command> commands;
+  for (auto const& entry : journal.entries()) {
     planner.set_now(entry.when);
     std::vector<Failure> failures;
     if (auto const* added = std::get_if<AddData>(&entry.event)) {
-      oracle.add_data(planner.add_data(added->description), added->description);
-    } else if (std::holds_alternative<ClearFailures>(entry.event)) {
-      failures = planner.take_failures();
+      oracle.add_data(planner.handle(*added), added->description);
+    } else if (std::holds_alternative<TakeFailures>(entry.event)) {
+      failures = planner.handle(TakeFailures{});
     } else {
       planner.handle(entry.event);
     }
-    oracle.after_event();
-    oracle.on_event(entry.event);
-    for (auto const& command : planner.commands()) {
-      if (seen == journal.commands.size() || !(command == journal.commands[seen++])) {
+    planner.take_commands(commands);
+    for (auto const& command : commands) {
+      if (seen == journal.commands().size() || !(command == journal.commands()[seen++])) {
         throw std::logic_error("the replayed planner does not give command " + std::to_string(seen) + " of the run");
       }
-      oracle.on_command(command);
     }
-    planner.commands().clear();
     if (seen != entry.commands_end) throw std::logic_error("the replayed planner gives fewer commands than the run");
     planner.check_invariants();
     if (!failures.empty()) {

@@ -3,7 +3,7 @@
 
 #include "support/coherence_oracle.hpp"
 
-#include <granary/core/engine/journal.hpp>
+#include <granary/core/planner/journal.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/core/policy/policy_set.hpp>
 

@@ -79,17 +79,20 @@ class Player {
     options.planner = m_case.planner;
     options.check_invariants_every = m_case.check_every;
     options.faults = m_case.faults;
-    options.on_event = [this](Instant now, Event const& event) {
-      if (m_trace) *m_trace << now.time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
-      m_oracle.after_event();
-      m_oracle.on_event(event);
-    };
-    options.on_command = [this](Instant, Command const& command) {
-      if (m_trace) *m_trace << to_text(command) << std::endl;
-      m_oracle.on_command(command);
-      m_result.commands.push_back(command);
-    };
+    options.observers = {&m_acts};
     return options;
+  }
+
+  void see(Event const& event) {
+    if (m_trace) *m_trace << m_simulator.now().time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
+    m_oracle.after_event();
+    m_oracle.on_event(event);
+  }
+
+  void see(Act const& act) {
+    if (m_trace) *m_trace << to_text(act) << std::endl;
+    m_oracle.on_act(act);
+    m_result.acts.push_back(act);
   }
 
   void perform(RegisterData const& registered) {
@@ -189,6 +192,7 @@ class Player {
   CoherenceOracle m_oracle;
   bool m_faulty;
   CaseResult m_result;
+  Acts m_acts{[this](Act const& act) { see(act); }, [this](Event const& event) { see(event); }};
   Simulator m_simulator;
   std::vector<CodeletId> m_codelets;
   std::vector<DataId> m_data;

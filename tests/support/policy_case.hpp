@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "support/acts.hpp"
 #include "support/random_graph.hpp"
 
-#include <granary/core/planner/command.hpp>
 #include <granary/core/planner/options.hpp>
 #include <granary/simulator/faults.hpp>
 
@@ -36,7 +36,7 @@ struct PolicyCase {
 [[nodiscard]] PolicyCase draw_device_case(std::uint64_t seed, bool with_faults);
 
 struct CaseResult {
-  std::vector<Command> commands;
+  std::vector<Act> acts;
   std::size_t tasks_run = 0;
   std::size_t tasks_cancelled = 0;
   std::size_t copies = 0;

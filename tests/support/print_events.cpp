@@ -33,7 +33,7 @@ struct Print {
   }
   std::string operator()(RetainData const& e) const { return "retain data " + number(e.data); }
   std::string operator()(ReleaseData const& e) const { return "release data " + number(e.data); }
-  std::string operator()(SubmitTask const& e) const {
+  std::string operator()(TaskSubmission const& e) const {
     std::string line = "submit codelet " + number(e.codelet) + ":";
     for (auto const& access : e.accesses) {
       line +=
@@ -48,13 +48,13 @@ struct Print {
   std::string operator()(TaskSkipped const& e) const { return "task " + number(e.task) + " skipped"; }
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }
-  std::string operator()(ClearFailures const&) const { return "clear failures"; }
+  std::string operator()(TakeFailures const&) const { return "clear failures"; }
 
-  std::string operator()(AllocateCommand const& c) const {
+  std::string operator()(Allocated const& c) const {
     return "  allocate data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset) + ", " +
            number(c.bytes) + " bytes";
   }
-  std::string operator()(FreeCommand const& c) const {
+  std::string operator()(Freed const& c) const {
     return "  free data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset);
   }
   std::string operator()(CopyCommand const& c) const {
@@ -71,6 +71,6 @@ struct Print {
 }  // namespace
 
 std::string to_text(Event const& event) { return std::visit(Print{}, event); }
-std::string to_text(Command const& command) { return std::visit(Print{}, command); }
+std::string to_text(Act const& act) { return std::visit(Print{}, act); }
 
 }  // namespace granary::test

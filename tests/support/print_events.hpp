@@ -1,8 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/command.hpp>
 #include <granary/core/planner/event.hpp>
+
+#include "support/acts.hpp"
 
 #include <string>
 
@@ -10,6 +11,6 @@ namespace granary::test {
 
 /// One line without line end, for debugging a failed case.
 [[nodiscard]] std::string to_text(Event const& event);
-[[nodiscard]] std::string to_text(Command const& command);
+[[nodiscard]] std::string to_text(Act const& act);
 
 }  // namespace granary::test

@@ -133,7 +133,7 @@ void Memories::add(DataId data, NodeId id, Bytes offset) {
   auto& statistics = m_context.statistics.nodes[id.index()];
   statistics.used = node.ledger.used();
   statistics.peak = std::max(statistics.peak, statistics.used);
-  m_context.commands.emplace_back(AllocateCommand{data, id, offset, node.ledger.rounded(m_data[data].bytes)});
+  m_context.notice(Allocated{data, id, offset, node.ledger.rounded(m_data[data].bytes)});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_added(data, id);
   m_listener.allocated(data, id);
 }
@@ -157,7 +157,7 @@ void Memories::evict(DataId data, NodeId id, EvictionReason reason) {
   Replica* const replica = m_data[data].find(id, Slot::Pool);
   ++m_context.statistics.nodes[id.index()].evictions;
   bool const elsewhere = m_data[data].valid_besides(*replica);
-  if (m_observer != nullptr) m_observer->evicted(data, id, reason, !elsewhere);
+  m_context.notice(Evicted{data, id, reason, !elsewhere});
   if (replica->readers == 0 && elsewhere) {
     drop(data, id, true);
     return;
@@ -186,7 +186,7 @@ void Memories::drop(DataId data, NodeId id, bool evicted) {
   node.ledger.free(offset);
   m_context.statistics.nodes[id.index()].used = node.ledger.used();
   datum.replicas.erase(replica);
-  m_context.commands.emplace_back(FreeCommand{data, id, offset});
+  m_context.notice(Freed{data, id, offset});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_dropped(data, id);
   m_listener.dropped(data, id, evicted);
   room_may_have_changed(id);

@@ -5,7 +5,6 @@
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/trace.hpp>
 #include <granary/core/planner/context.hpp>
-#include <granary/core/planner/eviction_observer.hpp>
 #include <granary/core/planner/movement/data_table.hpp>
 #include <granary/core/planner/movement/ledger.hpp>
 #include <granary/core/planner/movement/links.hpp>
@@ -41,7 +40,6 @@ class Memories {
   Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener, DataTable& data,
            Links const& links);
 
-  void observe_evictions(EvictionObserver* observer) { m_observer = observer; }
   [[nodiscard]] Node& operator[](NodeId node) { return m_nodes[node.index()]; }
   [[nodiscard]] Node const& operator[](NodeId node) const { return m_nodes[node.index()]; }
 
@@ -96,7 +94,8 @@ class Memories {
   void room_may_have_changed(NodeId node);
 
   /// The holders that use their places now; while there are some, more room will be free.
-  void add_working(std::int32_t more) { m_working += static_cast<std::uint32_t>(more); }
+  void begin_work() { ++m_working; }
+  void end_work() { --m_working; }
   [[nodiscard]] std::uint32_t working() const { return m_working; }
 
   /// Where the value goes from `from` if it is evicted: its home, or the storage of temporaries; invalid: nowhere.
@@ -117,7 +116,6 @@ class Memories {
   std::vector<NodeId> m_storage;            // by node: storage of temporaries from there
   std::vector<NodeId> m_wait_for_reserves;  // with write-backs that may not enter a reserve until something changes
   std::uint32_t m_working = 0;
-  EvictionObserver* m_observer = nullptr;
 };
 
 }  // namespace granary::detail

@@ -171,7 +171,7 @@ bool Movement::may_write(AccessList const& accesses) const {
 }
 
 void Movement::begin_work(AccessList const& accesses, NodeId node) {
-  m_memories.add_working(1);
+  m_memories.begin_work();
   for (auto const& access : accesses) {
     if (access.repeated || !writes(access.mode)) continue;
     m_homes.stay(access.data);

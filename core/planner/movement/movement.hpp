@@ -23,8 +23,6 @@ class Movement {
   Movement(Movement const&) = delete;
   Movement& operator=(Movement const&) = delete;
 
-  void observe_evictions(EvictionObserver* observer) { m_memories.observe_evictions(observer); }
-
   /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
   DataId add(DataDescription description);
   void retain(DataId data);
@@ -48,7 +46,7 @@ class Movement {
   [[nodiscard]] bool may_write(AccessList const& accesses) const;
   /// The holder works with its places until `end_work`: what it writes is overwritten from now on.
   void begin_work(AccessList const& accesses, NodeId node);
-  void end_work() { m_memories.add_working(-1); }
+  void end_work() { m_memories.end_work(); }
   /// The datum was written.
   void end_write(DataId data, NodeId node);
   /// The datum was spoilt by the failure with this number; returns whether that is news. `poison` follows.

@@ -34,16 +34,16 @@ using Streams = std::map<std::string, std::string>;
 
 class Stream {
  public:
-  void add(Command const& command) {
-    m_hash = stable_hash(to_text(command) + "\n", m_hash);
-    ++m_commands;
+  void add(Act const& act) {
+    m_hash = stable_hash(to_text(act) + "\n", m_hash);
+    ++m_acts;
   }
-  [[nodiscard]] std::string summary() const { return std::to_string(m_commands) + " " + std::to_string(m_hash); }
-  [[nodiscard]] std::uint64_t commands() const { return m_commands; }
+  [[nodiscard]] std::string summary() const { return std::to_string(m_acts) + " " + std::to_string(m_hash); }
+  [[nodiscard]] std::uint64_t acts() const { return m_acts; }
 
  private:
   std::uint64_t m_hash = stable_hash("");
-  std::uint64_t m_commands = 0;
+  std::uint64_t m_acts = 0;
 };
 
 // The scheduler's own eviction policy and two others.
@@ -64,7 +64,7 @@ void add_random_cases(Streams& streams, bool with_faults) {
         drawn.scheduler = scheduler;
         drawn.eviction = eviction;
         drawn.check_every = 0;
-        for (auto const& command : run_case(drawn).commands) stream.add(command);
+        for (auto const& act : run_case(drawn).acts) stream.add(act);
       }
       streams[std::string(with_faults ? "faults" : "random") + " " + scheduler + " " + eviction] = stream.summary();
     }
@@ -90,7 +90,8 @@ void add_platform(Streams& streams, std::string const& name, std::uint64_t tiles
       PlatformEstimator estimator(platform);
       Stream stream;
       SimulatorOptions options;
-      options.on_command = [&](Instant, Command const& command) { stream.add(command); };
+      Acts acts([&](Act const& act) { stream.add(act); });
+      options.observers = {&acts};
       Simulator simulator(Topology(platform.machine), make_policies(scheduler, default_eviction(scheduler), 1),
                           estimator, truth, options);
       workload->submit(simulator, {platform.home_node(), platform.home_in_place()});

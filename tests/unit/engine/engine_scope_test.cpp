@@ -199,7 +199,7 @@ TEST(EngineScope, ACodeletThatIsTheSameInEverythingIsAddedOnce) {
   others[4].expand = wait_while_expanding;
   std::set<CodeletId> ids{first};
   for (auto const& other : others) EXPECT_TRUE(ids.insert(fixture.engine->add_codelet(other)).second);
-  EXPECT_EQ(fixture.engine->journal().entries.size(), 6U);
+  EXPECT_EQ(fixture.engine->journal().entries().size(), 6U);
 }
 
 }  // namespace

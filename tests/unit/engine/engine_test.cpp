@@ -216,16 +216,16 @@ TEST(Engine, AJournalReplaysToTheSameCommands) {
   auto const& journal = fixture.engine->journal();
   AveragingEstimator estimator;
   Planner planner(Topology(fixture.machine), make_policies("eager", "lru"), estimator, options.planner);
-  std::vector<Command> commands;
-  for (auto const& entry : journal.entries) {
+  std::vector<Command> commands, taken;
+  for (auto const& entry : journal.entries()) {
     planner.set_now(entry.when);
     planner.handle(entry.event);
-    commands.insert(commands.end(), planner.commands().begin(), planner.commands().end());
-    planner.commands().clear();
+    planner.take_commands(taken);
+    commands.insert(commands.end(), taken.begin(), taken.end());
     ASSERT_EQ(commands.size(), entry.commands_end);
   }
   EXPECT_GT(commands.size(), 1000U);
-  EXPECT_TRUE(commands == journal.commands);
+  EXPECT_TRUE(commands == journal.commands());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(Failures, PoisonTheOutputsByName) {
   EXPECT_TRUE(hand.planner.poisoned(out));
   EXPECT_FALSE(hand.planner.poisoned(in));
   EXPECT_TRUE(hand.planner.failed());
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, task);
   EXPECT_THAT(failures[0].what, HasSubstr("'work'"));
@@ -72,7 +72,7 @@ TEST(Failures, CancelWhatDependsOnThemAndNothingElse) {
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U);
   EXPECT_EQ(hand.logged<RetireCommand>().size(), 5U);
   EXPECT_TRUE(hand.planner.idle());
-  EXPECT_EQ(hand.planner.take_failures().size(), 1U) << "cancelled tasks are no failures of their own";
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U) << "cancelled tasks are no failures of their own";
 }
 
 TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
@@ -87,7 +87,7 @@ TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
   EXPECT_THAT(hand.order_of_runs(), ElementsAre(broken.value()))
       << "b lacks what the cancelled task would have written";
   static_cast<void>(reader_of_cancelled);
-  hand.planner.take_failures();
+  hand.planner.handle(TakeFailures{});
   EXPECT_FALSE(hand.planner.poisoned(b));
   TaskId const reader = hand.submit({read(b)});
   hand.finish_copies();
@@ -103,12 +103,12 @@ TEST(Failures, AreReportedOnceInTheOrderOfSubmission) {
   TaskId const second = hand.submit({write(b)});
   hand.fail(second, some_error("second"));
   hand.fail(first, some_error("first"));
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 2U);
   EXPECT_EQ(text_of(failures[0].error), "first");
   EXPECT_EQ(text_of(failures[1].error), "second");
   EXPECT_FALSE(hand.planner.failed());
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
@@ -119,7 +119,7 @@ TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
   // The submitting loop may not know yet: such a task is cancelled.
   hand.submit({read(a)});
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 1U);
-  hand.planner.take_failures();
+  hand.planner.handle(TakeFailures{});
   try {
     hand.submit({read(a)});
     FAIL() << "accepted";
@@ -131,7 +131,7 @@ TEST(Failures, MakeLaterUseOfTheirDataAnErrorOnceTheyAreReported) {
   TaskId const fine = hand.submit({write(other)});
   EXPECT_TRUE(hand.runs_now(fine));
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   hand.release(a);
   EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U) << "poisoned data can be given up";
 }
@@ -141,7 +141,7 @@ TEST(Failures, AreOverForADatumThatATaskOnlyWrites) {
   DataId const a = hand.stored("a", 10);
   TaskId const broken = hand.submit({write(a)});
   hand.fail(broken);
-  hand.planner.take_failures();
+  hand.planner.handle(TakeFailures{});
   EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);
   EXPECT_THROW(hand.submit({read_write(a)}), InvalidArgument);
   EXPECT_THROW(hand.submit({write(a), read(a)}), InvalidArgument) << "it reads what it writes";
@@ -156,7 +156,7 @@ TEST(Failures, AreOverForADatumThatATaskOnlyWrites) {
   hand.flush();
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(a), 1U);
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, AreOverForADatumThatATaskOnlyWritesBeforeTheyAreReported) {
@@ -165,12 +165,12 @@ TEST(Failures, AreOverForADatumThatATaskOnlyWritesBeforeTheyAreReported) {
   TaskId const broken = hand.submit({write(a)});
   hand.fail(broken);
   TaskId const writer = hand.submit({write(a)});
-  EXPECT_EQ(hand.planner.take_failures().size(), 1U) << "while the writer runs";
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U) << "while the writer runs";
   TaskId const reader = hand.submit({read_write(a)});
   hand.finish(writer);
   EXPECT_TRUE(hand.runs_now(reader));
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   hand.finish(hand.submit({read(a)}));
 }
 
@@ -180,19 +180,19 @@ TEST(Failures, OfTheTaskThatWasToWriteADatumAgainLeaveItAsItWas) {
     DataId const a = hand.temporary("a", 10);
     DataId const b = hand.temporary("b", 10);
     hand.fail(hand.submit({write(a)}));
-    hand.planner.take_failures();
+    hand.planner.handle(TakeFailures{});
     TaskId const cause = runs ? TaskId() : hand.submit({write(b)});
     TaskId const writer = runs ? hand.submit({write(a)}) : hand.submit({read(b), write(a)});
     hand.submit({read(a)});
     hand.fail(runs ? writer : cause);
     hand.finish_all();
     EXPECT_EQ(hand.planner.statistics().tasks_run, 0U);
-    EXPECT_EQ(hand.planner.take_failures().size(), 1U);
+    EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
     EXPECT_TRUE(hand.planner.poisoned(a));
     EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);
     hand.finish(hand.submit({write(a)}));
     hand.finish(hand.submit({read(a)}));
-    EXPECT_TRUE(hand.planner.take_failures().empty());
+    EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   }
 }
 
@@ -207,10 +207,10 @@ TEST(Failures, DoNotConcernADatumThatGotAnIdAnew) {
   hand.release(a);
   DataId const anew = hand.temporary("anew", 10);
   ASSERT_EQ(anew, a);
-  hand.planner.take_failures();
+  hand.planner.handle(TakeFailures{});
   hand.finish(hand.submit({write(anew)}));
   hand.finish(hand.submit({read(anew)}));
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, OfTheOnlyWriterCancelledLeaveNoValueToRead) {
@@ -220,13 +220,13 @@ TEST(Failures, OfTheOnlyWriterCancelledLeaveNoValueToRead) {
   TaskId const broken = hand.submit({write(a)});
   hand.submit({read(a), write(b)});
   hand.fail(broken);
-  hand.planner.take_failures();
+  hand.planner.handle(TakeFailures{});
   EXPECT_THROW(hand.submit({read(b)}), InvalidArgument);
   TaskId const writer = hand.submit({write(b)});
   hand.submit({read(b)});
   hand.finish(writer);
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, OfAFetchFailTheTasksThatWaitForIt) {
@@ -239,7 +239,7 @@ TEST(Failures, OfAFetchFailTheTasksThatWaitForIt) {
   hand.fail_copy(some_error("bad sector"));
   hand.finish_all();
   EXPECT_THAT(hand.order_of_runs(), ElementsAre(unrelated.value()));
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, task);
   EXPECT_EQ(text_of(failures[0].error), "bad sector");
@@ -261,12 +261,12 @@ TEST(Failures, OfAFetchThroughANodeBetweenFailTheTasksToo) {
     hand.finish_all();
     EXPECT_TRUE(hand.runs.empty());
     EXPECT_TRUE(hand.planner.idle());
-    auto const failures = hand.planner.take_failures();
+    auto const failures = hand.planner.handle(TakeFailures{});
     ASSERT_EQ(failures.size(), 1U);
     EXPECT_EQ(failures[0].task, task);
     hand.submit({read(in)});
     hand.finish_all();
-    EXPECT_TRUE(hand.planner.take_failures().empty());
+    EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   }
 }
 
@@ -278,7 +278,7 @@ TEST(Failures, OfAWriteBackKeepTheValue) {
   hand.flush();
   hand.fail_copy(some_error("no space left"));
   EXPECT_TRUE(hand.planner.idle()) << "it is not tried for ever";
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_FALSE(failures[0].task.valid());
   EXPECT_EQ(failures[0].write_back_of, a);
@@ -288,7 +288,7 @@ TEST(Failures, OfAWriteBackKeepTheValue) {
   hand.flush();
   hand.finish_all();
   EXPECT_EQ(hand.copies_home(a), 2U) << "the next run tries again";
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, OfAnEvictionDoNotBlockForEver) {
@@ -302,7 +302,7 @@ TEST(Failures, OfAnEvictionDoNotBlockForEver) {
   hand.finish_all();
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
   EXPECT_TRUE(hand.planner.idle());
-  EXPECT_FALSE(hand.planner.take_failures().empty());
+  EXPECT_FALSE(hand.planner.handle(TakeFailures{}).empty());
   EXPECT_FALSE(hand.freed(a)) << "the only valid replica";
   TaskId const reader = hand.submit({read(a)});
   EXPECT_TRUE(hand.runs_now(reader));
@@ -320,13 +320,13 @@ TEST(Failures, OfAnEvictionCancelWhatIsSubmittedSinceAndFindsNoRoom) {
   hand.submit({read(b)});
   hand.finish_all();
   EXPECT_TRUE(hand.planner.idle());
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U) << "what is thrown is the cause, not that there is no room";
   EXPECT_EQ(text_of(failures[0].error), "unplugged");
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U);
   hand.submit({read(b)});
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
 }
 
@@ -335,8 +335,8 @@ TEST(Failures, OfAnEvictionCancelWhatIsSubmittedSinceAndFindsNoRoom) {
 /// in the link's queue.
 struct FailedFetchOfThree {
   FailedFetchOfThree() : hand(machine(), {.depth = 4, .write_back_early = false}) {
-    on_host = hand.planner.add_codelet({.name = "on_host", .kernels = {no_kernel, nullptr}});
-    on_device = hand.planner.add_codelet({.name = "on_device", .kernels = {nullptr, no_kernel}});
+    on_host = hand.planner.handle(AddCodelet{{.name = "on_host", .kernels = {no_kernel, nullptr}}});
+    on_device = hand.planner.handle(AddCodelet{{.name = "on_device", .kernels = {nullptr, no_kernel}}});
     first = hand.stored("first", 100);
     second = hand.stored("second", 100);
     last = hand.stored("last", 100);
@@ -351,7 +351,8 @@ struct FailedFetchOfThree {
     return machine;
   }
   TaskId submit(CodeletId codelet, std::initializer_list<Access> accesses) {
-    TaskId const id = hand.planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}});
+    TaskId const id =
+        hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}});
     hand.absorb();
     return id;
   }
@@ -421,7 +422,7 @@ TEST(Failures, CancellingAllLetsRunningTasksEnd) {
   EXPECT_THAT(hand.order_of_runs(), ElementsAre(running.value()));
   EXPECT_EQ(hand.logged<RetireCommand>().size(), 3U);
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(text_of(failures[0].error), "interrupted");
   EXPECT_FALSE(hand.planner.poisoned(a));
@@ -430,7 +431,7 @@ TEST(Failures, CancellingAllLetsRunningTasksEnd) {
   hand.finish_all();
   hand.flush();
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Failures, ThatADeviceIsLostIsSaidOnceHoweverManyOperationsSaySo) {
@@ -443,9 +444,9 @@ TEST(Failures, ThatADeviceIsLostIsSaidOnceHoweverManyOperationsSaySo) {
   hand.cancel_all();
   hand.finish_all();
   EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 3U);
-  EXPECT_EQ(hand.planner.take_failures().size(), 2U) << "the loss, and the interruption";
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 2U) << "the loss, and the interruption";
   hand.cancel_all(lost);
-  EXPECT_EQ(hand.planner.take_failures().size(), 1U);
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(Followers, AreSkippedWithTheFailureOfTheTaskBefore) {
   hand.skip(second);
   hand.planner.check_invariants();
   EXPECT_TRUE(hand.runs.empty());
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, first);
   EXPECT_THAT(failures[0].poisoned, ElementsAre("a"));
@@ -158,7 +158,7 @@ TEST(Followers, ThatRanOnWhatAFailureLeftLeaveNoValue) {
     hand.fail(first);
     ends_well ? hand.finish(second) : hand.fail(second, some_error("of garbage"));
     hand.planner.check_invariants();
-    auto const failures = hand.planner.take_failures();
+    auto const failures = hand.planner.handle(TakeFailures{});
     ASSERT_EQ(failures.size(), 1U) << "the other one follows from it";
     EXPECT_THAT(failures[0].poisoned, ElementsAre("a", "b"));
     EXPECT_TRUE(hand.planner.poisoned(hand.b));
@@ -183,7 +183,7 @@ TEST(Followers, ThatRanOnWhatAFailureLeftAreNamedWithThatFailure) {
   ASSERT_THAT(hand.given(), ElementsAre(std::pair(first, false), std::pair(second, true)));
   hand.fail(first, some_error("the cause"));
   hand.finish(second);
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 2U);
   EXPECT_THAT(failures[0].poisoned_data, ElementsAre(other));
   EXPECT_EQ(text_of(failures[1].error), "the cause");
@@ -194,7 +194,7 @@ TEST(Followers, ThatRanOnWhatAFailureLeftAreNamedWithThatFailure) {
 TEST(Followers, AreIssuedEvenIfTheRestIsCancelled) {
   OnTheDevice hand;
   auto const [first, second, third] = hand.chain();
-  hand.planner.cancel_all(some_error("stop"));
+  hand.planner.handle(CancelAll{some_error("stop")});
   hand.finish(first);
   hand.finish(second);
   EXPECT_EQ(hand.planner.statistics().tasks_run, 5U);

@@ -5,6 +5,8 @@
 #include <granary/core/planner/planner.hpp>
 #include <granary/policies/registry.hpp>
 
+#include "support/acts.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,11 +62,12 @@ class Hand {
   explicit Hand(Machine machine, PlannerOptions options = {}, std::string const& scheduler = "eager",
                 std::string const& eviction = "lru")
       : planner(Topology(std::move(machine)), make_policies(scheduler, eviction), m_estimator, options) {
-    codelet = planner.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}});
+    planner.attach(m_acts);
+    codelet = planner.handle(AddCodelet{{.name = "work", .kernels = {no_kernel, no_kernel}}});
   }
 
   DataId add(DataDescription description) {
-    DataId const id = planner.add_data(std::move(description));
+    DataId const id = planner.handle(AddData{std::move(description)});
     absorb();
     return id;
   }
@@ -76,44 +79,44 @@ class Hand {
   DataId temporary(std::string name, Bytes bytes) { return add({.name = std::move(name), .bytes = bytes}); }
 
   TaskId submit(std::initializer_list<Access> accesses, std::int64_t priority = 0) {
-    TaskId const id =
-        planner.submit({.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}, .priority = priority});
+    TaskId const id = planner.handle(
+        TaskSubmission{.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}, .priority = priority});
     absorb();
     return id;
   }
   void retain(DataId data) {
-    planner.retain_data(data);
+    planner.handle(RetainData{data});
     absorb();
   }
   void release(DataId data) {
-    planner.release_data(data);
+    planner.handle(ReleaseData{data});
     absorb();
   }
   void finish(TaskId task) {
     std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
-    planner.task_done(task, Duration(1000));
+    planner.handle(TaskDone{task, Duration(1000)});
     absorb();
   }
   void fail(TaskId task, std::exception_ptr error = some_error()) {
     std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
-    planner.task_failed(task, std::move(error));
+    planner.handle(TaskFailed{task, std::move(error)});
     absorb();
   }
   void skip(TaskId task) {
     std::erase_if(runs, [&](RunCommand const& run) { return run.task == task; });
-    planner.task_skipped(task);
+    planner.handle(TaskSkipped{task});
     absorb();
   }
   void finish_copy() {
     TransferId const first = copies.front().transfer;
     copies.erase(copies.begin());
-    planner.copy_done(first);
+    planner.handle(CopyDone{first});
     absorb();
   }
   void fail_copy(std::exception_ptr error = some_error("the disk broke")) {
     TransferId const first = copies.front().transfer;
     copies.erase(copies.begin());
-    planner.copy_failed(first, std::move(error));
+    planner.handle(CopyFailed{first, std::move(error)});
     absorb();
   }
   void finish_copies() {
@@ -130,11 +133,11 @@ class Hand {
     }
   }
   void flush() {
-    planner.flush_homes();
+    planner.handle(FlushHomes{});
     absorb();
   }
   void cancel_all(std::exception_ptr error = some_error("interrupted")) {
-    planner.cancel_all(std::move(error));
+    planner.handle(CancelAll{std::move(error)});
     absorb();
   }
   [[nodiscard]] bool runs_now(TaskId task) const {
@@ -143,8 +146,8 @@ class Hand {
   template <class Kind>
   [[nodiscard]] std::vector<Kind> logged() const {
     std::vector<Kind> found;
-    for (auto const& command : log) {
-      if (auto const* const one = std::get_if<Kind>(&command)) found.push_back(*one);
+    for (auto const& act : log) {
+      if (auto const* const one = std::get_if<Kind>(&act)) found.push_back(*one);
     }
     return found;
   }
@@ -158,10 +161,10 @@ class Hand {
         std::ranges::count_if(all, [&](auto const& copy) { return copy.data == data && copy.to.slot == Slot::Home; }));
   }
   [[nodiscard]] bool allocated(DataId data) const {
-    return std::ranges::any_of(logged<AllocateCommand>(), [&](auto const& taken) { return taken.data == data; });
+    return std::ranges::any_of(logged<Allocated>(), [&](auto const& taken) { return taken.data == data; });
   }
   [[nodiscard]] bool freed(DataId data, NodeId node = host_node) const {
-    return std::ranges::any_of(logged<FreeCommand>(), [&](auto const& f) { return f.data == data && f.node == node; });
+    return std::ranges::any_of(logged<Freed>(), [&](auto const& f) { return f.data == data && f.node == node; });
   }
   [[nodiscard]] std::vector<std::uint64_t> order_of_runs() const {
     std::vector<std::uint64_t> order;
@@ -169,24 +172,25 @@ class Hand {
     return order;
   }
   void absorb() {
-    for (auto const& command : planner.commands()) {
-      log.push_back(command);
+    planner.take_commands(m_taken);
+    for (auto const& command : m_taken) {
       if (auto const* const copy = std::get_if<CopyCommand>(&command)) copies.push_back(*copy);
       if (auto const* const run = std::get_if<RunCommand>(&command)) runs.push_back(*run);
     }
-    planner.commands().clear();
     planner.check_invariants();
   }
 
  private:
   AveragingEstimator m_estimator;
+  Acts m_acts{[this](Act const& act) { log.push_back(act); }};
+  std::vector<Command> m_taken;
 
  public:
   Planner planner;
   CodeletId codelet;
   std::vector<CopyCommand> copies;  // not answered
   std::vector<RunCommand> runs;     // not answered
-  std::vector<Command> log;
+  std::vector<Act> log;
 };
 
 [[nodiscard]] inline Access read(DataId data) { return {data, AccessMode::Read}; }

@@ -73,7 +73,7 @@ TEST(Planner, SaysWhereWorkersFindTheData) {
   hand.submit({read(a), write(b)});
   hand.finish_copies();
   ASSERT_EQ(hand.runs.size(), 1U);
-  auto const allocated = hand.logged<AllocateCommand>();
+  auto const allocated = hand.logged<Allocated>();
   ASSERT_EQ(allocated.size(), 2U);
   for (auto const& place : allocated) {
     EXPECT_EQ(hand.planner.place(place.data, host_node), (Place{host_node, Slot::Pool, place.offset}));
@@ -155,7 +155,7 @@ TEST(Planner, CompletesAtExactlyTheMinimumThatTheMessageNames) {
     hand.flush();
     hand.finish_all();
     EXPECT_TRUE(hand.planner.idle());
-    EXPECT_TRUE(hand.planner.take_failures().empty());
+    EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
     EXPECT_EQ(hand.planner.statistics().tasks_run, 30U);
     EXPECT_LE(hand.planner.statistics().nodes[1].peak, capacity);
   };
@@ -183,9 +183,10 @@ TEST(Planner, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(hand.submit({read(DataId(77))}), InvalidArgument);
   EXPECT_THROW(hand.submit({read(empty)}), InvalidArgument);
   EXPECT_THROW(hand.submit({read_write(empty)}), InvalidArgument);
-  EXPECT_THROW(hand.planner.submit({.codelet = CodeletId(9), .accesses = {}}), InvalidArgument);
-  CodeletId const device_only = hand.planner.add_codelet({.name = "device only", .kernels = {nullptr, no_kernel}});
-  EXPECT_THROW(hand.planner.submit({.codelet = device_only, .accesses = {}}), InvalidArgument);
+  EXPECT_THROW(hand.planner.handle(TaskSubmission{.codelet = CodeletId(9), .accesses = {}}), InvalidArgument);
+  CodeletId const device_only =
+      hand.planner.handle(AddCodelet{{.name = "device only", .kernels = {nullptr, no_kernel}}});
+  EXPECT_THROW(hand.planner.handle(TaskSubmission{.codelet = device_only, .accesses = {}}), InvalidArgument);
   EXPECT_THROW(hand.release(DataId(77)), InvalidArgument);
   hand.release(a);
   EXPECT_THROW(hand.submit({read(a)}), InvalidArgument);

@@ -3,6 +3,7 @@
 #include "hand.hpp"
 
 #include <granary/core/base/random.hpp>
+#include <granary/core/planner/journal.hpp>
 #include <granary/simulator/simulator.hpp>
 
 namespace granary::test {
@@ -11,18 +12,14 @@ namespace {
 TEST(Replay, GivesTheCommandsOfTheRecordedRun) {
   Machine machine = three_levels(600, 500);
   machine.add_worker({.name = "cpu", .node = host_node});
-  std::vector<Event> journal;
-  std::vector<Command> commands;
   SimulatorOptions options;
-  options.on_event = [&](Instant, Event const& event) { journal.push_back(event); };
-  options.on_command = [&](Instant, Command const& command) { commands.push_back(command); };
   ConstantSpeeds::Options speeds;
   speeds.jitter = 0.5;
   ConstantSpeeds const truth(speeds);
   for (std::string const scheduler : {"eager", "darts"}) {
     for (bool const faulty : {false, true}) {
-      journal.clear();
-      commands.clear();
+      Journal journal;
+      options.observers = {&journal};
       if (faulty) options.faults = {.copies = {7, 30}, .tasks = {TaskId(11)}, .seed = 3};
       AveragingEstimator estimator;
       Simulator simulator(Topology(machine), make_policies(scheduler, "lru"), estimator, truth, options);
@@ -49,9 +46,12 @@ TEST(Replay, GivesTheCommandsOfTheRecordedRun) {
 
       AveragingEstimator other_estimator;
       Planner planner(Topology(machine), make_policies(scheduler, "lru"), other_estimator);
-      for (auto const& event : journal) planner.handle(event);
-      EXPECT_TRUE(planner.commands() == commands);
-      EXPECT_GT(commands.size(), 200U);
+      for (auto const& entry : journal.entries()) {
+        planner.handle(entry.event);
+        EXPECT_EQ(planner.commands().size(), entry.commands_end);
+      }
+      EXPECT_TRUE(planner.commands() == journal.commands());
+      EXPECT_GT(journal.commands().size(), 120U);
       EXPECT_TRUE(planner.idle());
     }
     options.faults = {};

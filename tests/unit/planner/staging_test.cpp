@@ -78,7 +78,7 @@ TEST(Staging, KeepsValuesWithoutAHomeInStorage) {
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(again));
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Staging, ReadsTheOriginAndWritesTheHome) {
@@ -141,7 +141,7 @@ TEST(Staging, CompletesWhenTheRestDoesNotFitAroundWhatLiesInTheMiddle) {
     hand.finish_all();
   }
   EXPECT_TRUE(hand.planner.idle());
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
@@ -156,7 +156,7 @@ TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
   hand.flush();
   hand.finish_all();
   EXPECT_TRUE(hand.planner.idle());
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   EXPECT_EQ(hand.planner.statistics().tasks_run, 15U);
   EXPECT_LE(hand.planner.statistics().nodes[1].peak, 200U);
   EXPECT_LE(hand.planner.statistics().nodes[2].peak, 200U);
@@ -174,22 +174,22 @@ TEST(Staging, LetsValuesGoHomeInOppositeDirectionsThroughTheSameNodes) {
   machine.add_worker({.name = "left", .node = NodeId(0), .kind = WorkerKind::Cpu});
   machine.add_worker({.name = "right", .node = NodeId(3), .kind = WorkerKind::Device});
   Hand hand(machine, {.write_back_early = false});
-  CodeletId const left = hand.planner.add_codelet({.name = "left", .kernels = {no_kernel, nullptr}});
-  CodeletId const right = hand.planner.add_codelet({.name = "right", .kernels = {nullptr, no_kernel}});
+  CodeletId const left = hand.planner.handle(AddCodelet{{.name = "left", .kernels = {no_kernel, nullptr}}});
+  CodeletId const right = hand.planner.handle(AddCodelet{{.name = "right", .kernels = {nullptr, no_kernel}}});
   std::vector<DataId> data;
   for (int i = 0; i < 6; ++i) {
     bool const written_left = i % 2 == 0;
     NodeId const home(written_left ? 3 : 0);
     data.push_back(hand.add({.name = "d" + std::to_string(i), .bytes = 100, .home = home, .in_place = true}));
     Access const access = write(data.back());
-    hand.planner.submit({.codelet = written_left ? left : right, .accesses = {&access, 1}});
+    hand.planner.handle(TaskSubmission{.codelet = written_left ? left : right, .accesses = {&access, 1}});
     hand.absorb();
   }
   hand.finish_all();
   hand.flush();
   hand.finish_all();
   EXPECT_TRUE(hand.planner.idle());
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   for (DataId const d : data) EXPECT_EQ(hand.copies_home(d), 1U);
 }
 
@@ -199,20 +199,21 @@ TEST(Staging, KeepsRoomForTasksAcceptedBeforeALargerDatum) {
   Machine machine = three_levels(300, 1000);
   machine.add_worker({.name = "cpu", .node = host_node});
   Hand hand(machine, {.depth = 1});
-  CodeletId const on_host = hand.planner.add_codelet({.name = "on_host", .kernels = {no_kernel, nullptr}});
+  CodeletId const on_host = hand.planner.handle(AddCodelet{{.name = "on_host", .kernels = {no_kernel, nullptr}}});
   std::vector<DataId> data;
   for (int i = 0; i < 4; ++i) data.push_back(hand.stored("d" + std::to_string(i), 100));
   for (std::size_t i = 0; i < 2; ++i) {
     std::vector<Access> const accesses = {read_write(data[i]), read(data[i + 2])};
-    hand.planner.submit({.codelet = on_host, .accesses = accesses});
+    hand.planner.handle(TaskSubmission{.codelet = on_host, .accesses = accesses});
     hand.absorb();
   }
   DataId const large = hand.stored("large", 250);
   Access const reads_large = read(large);
-  EXPECT_THROW(hand.planner.submit({.codelet = on_host, .accesses = {&reads_large, 1}}), MemoryLimitError);
+  EXPECT_THROW(hand.planner.handle(TaskSubmission{.codelet = on_host, .accesses = {&reads_large, 1}}),
+               MemoryLimitError);
   hand.finish_all();
   EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
 TEST(Staging, RefusesDataThatCannotPassANodeBetween) {
@@ -230,7 +231,7 @@ TEST(Staging, TellsWhenThereIsNowhereToPutAValue) {
   for (int i = 0; i < 3; ++i) hand.submit({write(hand.temporary("t" + std::to_string(i), 100))});
   hand.finish_all();
   EXPECT_TRUE(hand.planner.idle());
-  auto const failures = hand.planner.take_failures();
+  auto const failures = hand.planner.handle(TakeFailures{});
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_EQ(failures[0].task, TaskId(2));
   EXPECT_NE(text_of(failures[0].error).find("'host'"), std::string::npos);

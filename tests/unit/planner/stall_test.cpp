@@ -40,7 +40,7 @@ struct Hesitation {
 
   explicit Hesitation(int refusals)
       : planner(Topology(disk_and_host(1000)), policies(refusals), estimator),
-        codelet(planner.add_codelet({.name = "work", .kernels = {no_kernel, no_kernel}})) {}
+        codelet(planner.handle(AddCodelet{{.name = "work", .kernels = {no_kernel, no_kernel}}})) {}
   PolicySet policies(int refusals) {
     auto made = make_policies("eager", "lru");
     auto hesitant = std::make_unique<Hesitant>(refusals);
@@ -49,7 +49,7 @@ struct Hesitation {
     return made;
   }
   std::size_t runs() {
-    planner.submit({.codelet = codelet, .accesses = {}});
+    planner.handle(TaskSubmission{.codelet = codelet, .accesses = {}});
     return static_cast<std::size_t>(std::ranges::count_if(
         planner.commands(), [](Command const& command) { return std::holds_alternative<RunCommand>(command); }));
   }
@@ -137,9 +137,9 @@ TEST(Stall, TheOldestTaskGetsTheMemoryThroughWhichItsDataMustPass) {
   hand.copies.push_back(from_c);
   hand.finish_all();
   EXPECT_EQ(hand.order_of_runs().size(), 5U);
-  EXPECT_LT(std::ranges::find(hand.log, Command(RunCommand{oldest, WorkerId(0)})),
-            std::ranges::find(hand.log, Command(RunCommand{younger, WorkerId(1)})));
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_LT(std::ranges::find(hand.log, Act(RunCommand{oldest, WorkerId(0)})),
+            std::ranges::find(hand.log, Act(RunCommand{younger, WorkerId(1)})));
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   EXPECT_TRUE(hand.planner.idle());
 }
 
@@ -160,7 +160,7 @@ TEST(Stall, ATaskThatWaitsForRoomIsPassedSoManyTimesAndNoMore) {
   hand.submit({write(larger)});
   EXPECT_EQ(count_passes(), 256U);
   hand.cancel_all();
-  static_cast<void>(hand.planner.take_failures());
+  static_cast<void>(hand.planner.handle(TakeFailures{}));
   TaskId const waiting = hand.submit({write(larger)});
   EXPECT_EQ(count_passes(), 256U) << "none of these passed the task that waits now";
   hand.finish(holder);

@@ -86,11 +86,11 @@ TEST(Transfers, FindAnotherWayWhenThePlaceThatTheyWereToComeFromIsGone) {
   machine.add_worker({.name = "cpu", .node = near});
   machine.add_worker({.name = "gpu", .node = far, .kind = WorkerKind::Device});
   Hand hand(machine, {.depth = 4});
-  CodeletId const on_near = hand.planner.add_codelet({.name = "on_near", .kernels = {no_kernel, nullptr}});
-  CodeletId const on_far = hand.planner.add_codelet({.name = "on_far", .kernels = {nullptr, no_kernel}});
+  CodeletId const on_near = hand.planner.handle(AddCodelet{{.name = "on_near", .kernels = {no_kernel, nullptr}}});
+  CodeletId const on_far = hand.planner.handle(AddCodelet{{.name = "on_far", .kernels = {nullptr, no_kernel}}});
   auto const submit_read = [&](CodeletId codelet, DataId data) {
     Access const access = read(data);
-    TaskId const task = hand.planner.submit({.codelet = codelet, .accesses = {&access, 1}});
+    TaskId const task = hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = {&access, 1}});
     hand.absorb();
     return task;
   };
@@ -108,7 +108,7 @@ TEST(Transfers, FindAnotherWayWhenThePlaceThatTheyWereToComeFromIsGone) {
   submit_read(on_far, z);
   ASSERT_TRUE(hand.freed(x, far));
   hand.finish_all();
-  EXPECT_TRUE(hand.planner.take_failures().empty());
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
   auto const order = hand.order_of_runs();
   EXPECT_TRUE(std::ranges::find(order, waiting.value()) != order.end());
   EXPECT_EQ(order.size(), 4U);
@@ -155,7 +155,7 @@ TEST(Transfers, AFlushOfOneDatumWritesNoOther) {
   DataId const a = hand.stored("a", 100);
   DataId const b = hand.stored("b", 100);
   hand.finish(hand.submit({write(a), write(b)}));
-  hand.planner.flush_homes(b);
+  hand.planner.handle(FlushHomes{b});
   hand.absorb();
   EXPECT_FALSE(hand.planner.idle());
   ASSERT_EQ(hand.copies.size(), 1U);
@@ -166,7 +166,7 @@ TEST(Transfers, AFlushOfOneDatumWritesNoOther) {
   hand.absorb();
   EXPECT_EQ(hand.copies_home(a), 1U);
   hand.finish_copies();
-  EXPECT_THROW(hand.planner.flush_homes(DataId(9)), InvalidArgument);
+  EXPECT_THROW(hand.planner.handle(FlushHomes{DataId(9)}), InvalidArgument);
 }
 
 TEST(Transfers, AFlushGoesOnWhereAHopTakesNoTime) {

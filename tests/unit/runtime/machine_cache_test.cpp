@@ -136,21 +136,21 @@ TEST_F(MachineCacheTest, AJournalStartsFromTheModelsOfItsRun) {
   Runtime runtime(recorded);
   run_tasks(runtime, 40);
   auto const& journal = runtime.engine().journal();
-  ASSERT_NE(journal.estimator, nullptr);
-  auto const estimator = journal.estimator->copy();
+  ASSERT_NE(journal.estimator(), nullptr);
+  auto const estimator = journal.estimator()->copy();
   PlannerOptions planner_options;
   planner_options.depth = runtime.options().depth;
   Planner planner(Topology(runtime.engine().topology().machine()), make_policies("eager", "lru"), *estimator,
                   planner_options);
-  std::vector<Command> commands;
-  for (auto const& entry : journal.entries) {
+  std::vector<Command> commands, taken;
+  for (auto const& entry : journal.entries()) {
     planner.set_now(entry.when);
     planner.handle(entry.event);
-    commands.insert(commands.end(), planner.commands().begin(), planner.commands().end());
-    planner.commands().clear();
+    planner.take_commands(taken);
+    commands.insert(commands.end(), taken.begin(), taken.end());
     ASSERT_EQ(commands.size(), entry.commands_end);
   }
-  EXPECT_TRUE(commands == journal.commands);
+  EXPECT_TRUE(commands == journal.commands());
   EXPECT_EQ(estimator->kernel_time(CodeletId(0), 100, WorkerKind::Cpu),
             runtime.engine().estimator().kernel_time(CodeletId(0), 100, WorkerKind::Cpu));
 }

@@ -54,7 +54,7 @@ TEST(Names, MayBeNewWhileTheFirstValuesGoToScratch) {
 }
 
 std::size_t codelets(Runtime& runtime) {
-  auto const& entries = runtime.engine().journal().entries;
+  auto const& entries = runtime.engine().journal().entries();
   return static_cast<std::size_t>(std::ranges::count_if(
       entries, [](auto const& entry) { return std::holds_alternative<AddCodelet>(entry.event); }));
 }

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/inner_graph.hpp>
+#include <granary/core/planner/journal.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/simulator.hpp>
 
@@ -132,8 +133,8 @@ TEST(SimulatorInner, RunsRepeatExactly) {
     SimulatorOptions options;
     options.faults.task_delay = Duration(50);
     options.faults.seed = 3;
-    std::vector<Command> commands;
-    options.on_command = [&](Instant, Command const& command) { commands.push_back(command); };
+    Journal journal;
+    options.observers = {&journal};
     Bench bench(3, options);
     std::vector<DataId> data;
     for (int d = 0; d < 3; ++d) data.push_back(bench.datum());
@@ -141,7 +142,7 @@ TEST(SimulatorInner, RunsRepeatExactly) {
       bench.submit(data[t % 3], {.stages = 1 + t % 2, .width = 1 + t % 5}, t < 3 ? Write : ReadWrite);
     }
     auto const end = bench.end();
-    return std::pair(end, commands);
+    return std::pair(end, journal.commands());
   };
   EXPECT_TRUE(run() == run());
 }

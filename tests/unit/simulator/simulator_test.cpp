@@ -1,11 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/planner/journal.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/simulator/reload_counter.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 namespace granary::simulator_test {
@@ -13,6 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 void no_kernel(KernelCall const&) {}
 
@@ -169,20 +173,46 @@ TEST(Simulator, CancelsWhatNoWorkerHas) {
   EXPECT_EQ(report.failures.size(), 1U);
 }
 
-TEST(Simulator, TellsObserversOfEveryEventAndCommandInOrder) {
+// Writes down what it is told, and when.
+class Witness final : public PlannerObserver {
+ public:
   std::vector<std::string> seen;
-  SimulatorOptions options;
-  options.on_event = [&](Instant at, Event const& event) {
-    seen.push_back("event " + std::to_string(event.index()) + " at " + std::to_string(nanoseconds(at)));
-  };
-  options.on_command = [&](Instant at, Command const& command) {
-    seen.push_back("command " + std::to_string(command.index()) + " at " + std::to_string(nanoseconds(at)));
-  };
-  Bench bench(disk_and_host(1), options);
-  bench.submit({}, 70);
-  bench.simulator.step();
-  // Add codelet; submit, run; done, retire.
-  EXPECT_THAT(seen, ElementsAre("event 0 at 0", "event 3 at 0", "command 3 at 0", "event 6 at 70", "command 4 at 70"));
+
+ private:
+  void add(std::string const& what) {
+    seen.push_back(what + " at " + std::to_string(nanoseconds(planner().view().now())));
+  }
+  void handled(Event const& event, NewIds ids) override {
+    if (std::holds_alternative<AddCodelet>(event)) add("codelet " + std::to_string(ids.codelet.value()));
+    if (std::holds_alternative<AddData>(event)) add("data " + std::to_string(ids.data.value()));
+    if (std::holds_alternative<TaskSubmission>(event)) add("task " + std::to_string(ids.task.value()));
+    if (auto const* const done = std::get_if<TaskDone>(&event)) {
+      add("ran " + std::to_string(nanoseconds(done->times.begin)) + "-" + std::to_string(nanoseconds(done->times.end)));
+    }
+    if (auto const* const done = std::get_if<CopyDone>(&event)) {
+      add("copied by " + std::to_string(nanoseconds(done->ended)));
+    }
+  }
+  void performed(Command const& command) override {
+    constexpr std::array names{"copy", "run", "retire", "forget"};
+    add(names[command.index()]);
+  }
+  void noticed(Notice const& notice) override {
+    constexpr std::array names{"allocated", "freed", "evicted"};
+    add(names[notice.index()]);
+  }
+};
+
+TEST(Simulator, TellsObserversOfEventsCommandsAndNoticesInOrder) {
+  Witness witness;
+  Bench bench(disk_and_host(1), {.planner = {.write_back_early = false}, .observers = {&witness}});
+  DataId const a = bench.stored("a", 1000);
+  bench.submit({{a, AccessMode::Read}}, 70);
+  while (bench.simulator.step()) continue;
+  bench.simulator.release_data(a);
+  EXPECT_THAT(witness.seen, ElementsAre("codelet 0 at 0", "data 0 at 0", "allocated at 0", "task 0 at 0", "copy at 0",
+                                        "copied by 1100 at 1100", "run at 1100", "ran 1100-1170 at 1170",
+                                        "retire at 1170", "freed at 1170", "forget at 1170"));
 }
 
 class Lazy final : public Scheduler {
@@ -205,16 +235,11 @@ TEST(Simulator, SaysSoWhenAPolicyLeavesTasksBehind) {
 }
 
 TEST(Simulator, TellsOfEachTaskThatEnds) {
-  std::vector<std::string> seen;
-  SimulatorOptions options;
-  options.on_task_end = [&](TaskId task, WorkerId worker, Instant start, Instant end) {
-    seen.push_back(std::to_string(task.value()) + " on " + std::to_string(worker.value()) + ": " +
-                   std::to_string(nanoseconds(start)) + "-" + std::to_string(nanoseconds(end)));
-  };
-  Bench bench(disk_and_host(1), options);
+  Witness witness;
+  Bench bench(disk_and_host(1), {.observers = {&witness}});
   for (double const flops : {100.0, 50.0}) bench.submit({}, flops);
   bench.simulator.run();
-  EXPECT_THAT(seen, ElementsAre("0 on 0: 0-100", "1 on 0: 100-150"));
+  EXPECT_THAT(witness.seen, IsSupersetOf({"ran 0-100 at 100", "ran 100-150 at 150"}));
 }
 
 TEST(Simulator, ReportsIdleTimeAndTrafficByKind) {
@@ -280,20 +305,15 @@ TEST(Simulator, ChargedDecisionsDelayWhatTheyDecide) {
 }
 
 TEST(Simulator, LaterEventsWaitForAnEarlierDecision) {
-  std::vector<long long> decided;
+  Witness witness;
   SimulatorOptions options;
+  options.observers = {&witness};
   options.planner = {.depth = 1, .issue_depth = 1};
   options.charge_decisions = DecisionCost::per_committed_task(Duration(30));
-  options.on_event = [&](Instant at, Event const& event) {
-    if (std::holds_alternative<TaskDone>(event)) decided.push_back(nanoseconds(at));
-  };
   Bench bench(disk_and_host(3), options);
   for (int t = 0; t < 9; ++t) bench.submit({}, 100);
   auto const report = bench.simulator.run();
-  ASSERT_EQ(decided.size(), 9U);
-  EXPECT_EQ(decided[0], 100);
-  EXPECT_EQ(decided[1], 130);
-  EXPECT_EQ(decided[2], 160);
+  EXPECT_THAT(witness.seen, IsSupersetOf({"ran 0-100 at 100", "ran 0-100 at 130", "ran 0-100 at 160"}));
   EXPECT_EQ(report.statistics.tasks_run, 9U);
 }
 
@@ -328,9 +348,9 @@ TEST(Simulator, StopsWhereItsClockEnds) {
 
 TEST(Simulator, RepeatsExactly) {
   auto const run = [] {
-    std::vector<Command> commands;
+    Journal journal;
     SimulatorOptions options;
-    options.on_command = [&](Instant, Command const& command) { commands.push_back(command); };
+    options.observers = {&journal};
     options.faults.copy_delay = Duration(700);
     options.faults.task_delay = Duration(300);
     options.faults.seed = 4;
@@ -341,7 +361,7 @@ TEST(Simulator, RepeatsExactly) {
       bench.submit({{data[t % 20], AccessMode::Read}, {data[(t * 7) % 20], AccessMode::ReadWrite}}, 100);
     }
     bench.simulator.run();
-    return commands;
+    return journal.commands();
   };
   auto const once = run();
   EXPECT_GT(once.size(), 300U);

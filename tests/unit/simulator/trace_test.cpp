@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/journal.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/simulator.hpp>
 
@@ -40,7 +41,8 @@ Run multiply(TraceOptions const& trace, FaultPlan const& faults = {}) {
   SimulatorOptions options;
   options.trace = trace;
   options.faults = faults;
-  options.on_command = [&](Instant, Command const& command) { run.commands.push_back(command); };
+  Journal journal;
+  options.observers = {&journal};
   Simulator simulator(Topology(two_devices()), make_policies("darts", "luf"), estimator, truth, options);
   auto const gemm = simulator.add_codelet({.name = "gemm", .kernels = {nullptr, no_kernel}});
   constexpr std::int32_t n = 4;
@@ -67,6 +69,7 @@ Run multiply(TraceOptions const& trace, FaultPlan const& faults = {}) {
   }
   run.report = simulator.run();
   run.trace = simulator.trace();
+  run.commands = journal.commands();
   return run;
 }
 

@@ -1,0 +1,52 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/engine/copies.hpp>
+
+#include <granary/core/base/error.hpp>
+
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace granary {
+
+Copies::Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
+               std::function<void(TransferId, std::exception_ptr)> report)
+    : m_by_link(std::move(by_link)), m_report(std::move(report)) {
+  m_by_link.resize(machine.links.size());
+  for (std::size_t l = 0; l < m_by_link.size(); ++l) {
+    if (m_by_link[l]) continue;
+    auto const& link = machine.links[l];
+    throw InvalidArgument("the link from '" + machine[link.from].name + "' to '" + machine[link.to].name +
+                          "' has no backend for its copies");
+  }
+}
+
+void Copies::wait() const {
+  while (m_under_way.load() != 0) std::this_thread::yield();
+}
+
+Copies::Job Copies::prepare(CopyCommand const& copy, CopyRequest const& request) {
+  m_under_way.fetch_add(1);
+  ++m_active;
+  return {m_by_link[copy.link.index()].get(), copy.transfer, request};
+}
+
+void Copies::start(Job const& job) {
+  try {
+    job.backend->copy_async(
+        job.request, [this, transfer = job.transfer](std::exception_ptr error) { ended(transfer, std::move(error)); });
+  } catch (...) {
+    ended(job.transfer, std::current_exception());
+  }
+}
+
+void Copies::ended(TransferId transfer, std::exception_ptr error) {
+  m_report(transfer, std::move(error));
+  m_under_way.fetch_sub(1);  // last: the owner may be destroyed after this
+}
+
+void Copies::forget(DataId data) {
+  for (auto const& backend : m_by_link) backend->forget(data);
+}
+
+}  // namespace granary

@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/mailbox.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/planner/command.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace granary {
+
+/// The copies of an engine: started without the planner's lock, and reported when they end.
+class Copies {
+ public:
+  struct Job {
+    CopyBackend* backend;
+    TransferId transfer;
+    CopyRequest request;
+  };
+
+  /// `report` takes the outcome of a copy, null on success, on any thread. Throws InvalidArgument when a link has no
+  /// backend.
+  Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
+         std::function<void(TransferId, std::exception_ptr)> report);
+
+  // Under the planner's lock.
+
+  [[nodiscard]] Job prepare(CopyCommand const& copy, CopyRequest const& request);
+  void count_as_ended() { --m_active; }
+  /// The number that the planner knows to be active.
+  [[nodiscard]] std::size_t active() const { return m_active; }
+  void forget(DataId data);
+
+  // Without the lock.
+
+  /// A copy that cannot start is reported as failed.
+  void start(Job const& job);
+  /// Waits until no backend uses this object or its owner any more; no copy may be active.
+  void wait() const;
+
+ private:
+  void ended(TransferId transfer, std::exception_ptr error);
+
+  std::vector<std::shared_ptr<CopyBackend>> m_by_link;
+  std::function<void(TransferId, std::exception_ptr)> m_report;
+  std::size_t m_active = 0;
+  std::atomic<std::uint32_t> m_under_way = 0;  // whose completion may still use this object
+};
+
+}  // namespace granary

@@ -1,0 +1,109 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/engine/engine_data.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/pool.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace granary {
+
+namespace {
+
+std::vector<std::shared_ptr<NodeMemory>> complete(Machine const& machine,
+                                                  std::vector<std::shared_ptr<NodeMemory>> memories) {
+  memories.resize(machine.nodes.size());
+  for (std::size_t n = 0; n < memories.size(); ++n) {
+    auto const& node = machine.nodes[n];
+    if (node.kind == NodeKind::Disk) continue;
+    if (node.capacity >= unbounded) throw InvalidArgument("memory node '" + node.name + "' needs a stated capacity");
+    if (memories[n]) continue;
+    if (node.kind == NodeKind::Device) throw InvalidArgument("memory node '" + node.name + "' has no memory backend");
+    memories[n] = std::make_shared<Pool>(node.name, node.capacity);
+  }
+  return memories;
+}
+
+std::vector<std::byte*> bases_of(std::vector<std::shared_ptr<NodeMemory>> const& memories) {
+  std::vector<std::byte*> bases;
+  for (auto const& memory : memories) bases.push_back(memory ? memory->base() : nullptr);
+  return bases;
+}
+
+}  // namespace
+
+EngineData::EngineData(Machine const& machine, std::vector<std::shared_ptr<NodeMemory>> memories)
+    : m_memories(complete(machine, std::move(memories))), m_addresses(bases_of(m_memories)) {}
+
+DataId EngineData::find(ByteSet const& bytes, HostBinding const& binding) const {
+  auto const data = bytes.empty() ? DataId() : m_bytes.find(bytes);
+  return data.valid() && m_addresses.binding(data).same_form(binding) ? data : DataId();
+}
+
+bool EngineData::must_wait(TaskSubmission const& submission, Planner const& planner, bool in_task) const {
+  AccessList const accesses(submission.accesses);
+  bool in_use = false;
+  for (auto const& access : accesses) {
+    if (access.repeated) continue;
+    for (DataId const other : m_bytes.overlapping(access.data)) {
+      auto const* const beside = std::ranges::find(accesses, other, &Access::data);
+      bool const listed = beside != accesses.end();
+      bool const accessed = planner.accessed(other) || listed;
+      bool const written = planner.written(other) || (listed && writes(beside->mode));
+      if (!written && !(accessed && writes(access.mode))) continue;
+      auto const refuse = [&](std::string const& why) {
+        throw InvalidArgument("task '" + planner.codelet(submission.codelet).name + "' " +
+                              (writes(access.mode) ? "writes" : "reads") + " data '" +
+                              planner.description(access.data).name + "', which shares bytes with data '" +
+                              planner.description(other).name + "' " + why);
+      };
+      if (planner.held(other)) {
+        refuse("but is not the same datum: destroy all handles of '" + planner.description(other).name +
+               "' first, or use one handle for both");
+      }
+      if (planner.idle()) refuse("that a failure left in use: call wait(), which reports it");
+      if (in_task) refuse("that tasks still use: a task cannot wait for them");
+      in_use = true;
+    }
+  }
+  return in_use;
+}
+
+void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) {
+  entry.parameters = &m_parameters[task.id];
+  auto const addresses = entry.addresses(task.accesses.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    auto const data = task.accesses[i].data;
+    auto const place = planner.place(data, node);
+    addresses[i] = m_addresses.find(data, place);
+    if (place.slot == Slot::Pool || !m_addresses.has_lines()) continue;
+    if (auto const lines = m_addresses.lines(data); lines.count > 0) entry.set_pitch(i, lines.pitch);
+  }
+}
+
+CopyRequest EngineData::request(CopyCommand const& copy) const {
+  return {copy.data,
+          copy.from,
+          copy.to,
+          m_addresses.find(copy.data, copy.from),
+          m_addresses.find(copy.data, copy.to),
+          copy.bytes,
+          m_addresses.lines(copy.data)};
+}
+
+void EngineData::retire(TaskId task) {
+  auto& parameters = m_parameters[task];
+  // The worker has destroyed the parameters of a task that ran.
+  if (parameters.get() != nullptr) m_dropped.parameters.push_back(std::move(parameters));
+  m_parameters.erase(task);
+}
+
+void EngineData::forget(DataId data) {
+  m_addresses.forget(data, m_dropped.bindings);
+  m_freed = m_freed || !m_bytes.overlapping(data).empty();
+  m_bytes.forget(data);
+}
+
+}  // namespace granary

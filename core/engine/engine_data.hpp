@@ -1,0 +1,80 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/paged_array.hpp>
+#include <granary/core/engine/addresses.hpp>
+#include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/data_bytes.hpp>
+#include <granary/core/engine/worker_lane.hpp>
+#include <granary/core/model/machine.hpp>
+#include <granary/core/model/parameters.hpp>
+#include <granary/core/model/submitter.hpp>
+#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// A datum that may have been registered before, and the object that is kept for it until it is forgotten.
+struct SharedData {
+  DataId data;
+  std::shared_ptr<void const> keep;
+};
+
+/// Objects of users, kept until a thread of the application destroys them without the planner's lock: their destructors
+/// may call the engine, and the reference counts of Views among them are not atomic in a Kokkos without threads.
+struct DroppedObjects {
+  std::vector<std::shared_ptr<void const>> bindings;  // of forgotten data
+  std::vector<Parameters> parameters;                 // of cancelled tasks
+  [[nodiscard]] bool empty() const { return bindings.empty() && parameters.empty(); }
+};
+
+/// Where the bytes of an engine's data are, and the parameters of its tasks. Under the planner's lock.
+class EngineData {
+ public:
+  /// Allocates the memories that are not given. Throws InvalidArgument when a node that is not a disk has no stated
+  /// capacity, or a device's memory has no backend.
+  EngineData(Machine const& machine, std::vector<std::shared_ptr<NodeMemory>> memories);
+
+  void bind(DataId data, HostBinding binding) { m_addresses.bind(data, std::move(binding)); }
+  /// Its bytes are those of the application's memory.
+  void add_bytes(DataId data, ByteSet bytes) { m_bytes.add(data, std::move(bytes)); }
+  /// The datum of these bytes and this form; invalid if there is none.
+  [[nodiscard]] DataId find(ByteSet const& bytes, HostBinding const& binding) const;
+  /// Returns the object that is kept for a further registration of the datum.
+  std::shared_ptr<void const> share(DataId data, HostBinding binding) {
+    return m_addresses.share(data, std::move(binding));
+  }
+  /// Whether any data share bytes.
+  [[nodiscard]] bool any_overlap() const { return m_bytes.any_overlap(); }
+  /// Whether the task has to wait until data that share bytes with its own are forgotten. Throws InvalidArgument if the
+  /// wait would never end; `in_task`: the caller is a task of this engine.
+  [[nodiscard]] bool must_wait(TaskSubmission const& submission, Planner const& planner, bool in_task) const;
+
+  void add_task(TaskId task, Parameters parameters) { m_parameters.create(task, std::move(parameters)); }
+  /// Completes the entry of a worker on the node with the task's parameters and the addresses of its data.
+  void fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner);
+  [[nodiscard]] CopyRequest request(CopyCommand const& copy) const;
+
+  void retire(TaskId task);
+  void forget(DataId data);
+  /// Whether a datum that shared bytes with another one was forgotten since the last call.
+  [[nodiscard]] bool take_freed() { return std::exchange(m_freed, false); }
+  [[nodiscard]] bool has_dropped() const { return !m_dropped.empty(); }
+  [[nodiscard]] DroppedObjects take_dropped() { return std::exchange(m_dropped, DroppedObjects()); }
+
+ private:
+  std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
+  Addresses m_addresses;
+  DataBytes m_bytes;
+  PagedArray<TaskId, Parameters> m_parameters;
+  DroppedObjects m_dropped;
+  bool m_freed = false;
+};
+
+}  // namespace granary

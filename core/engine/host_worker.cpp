@@ -1,0 +1,144 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/engine/host_worker.hpp>
+
+#include <granary/core/base/error.hpp>
+
+#include <utility>
+
+namespace granary {
+
+namespace {
+
+// A worker with a full lane announces its results in batches: each announcement costs the planner's thread a cache
+// miss.
+constexpr std::uint32_t batch = 16;
+constexpr std::chrono::microseconds long_kernel(5);
+
+}  // namespace
+
+void HostWorker::run() {
+  try {
+    m_instance = m_backend.enter(m_lane.id);
+  } catch (...) {
+    m_unusable = std::current_exception();
+  }
+  m_now = Clock::now();
+  for (;;) {
+    if (auto* entry = m_lane.incoming.front()) {
+      run_task(*entry);
+      continue;
+    }
+    announce_results();
+    if (!helps() || !help(nullptr)) {
+      if (!find_work()) break;
+    }
+    m_now = Clock::now();
+  }
+  if (!m_unusable) m_backend.leave(m_lane.id);
+}
+
+void HostWorker::announce_results() {
+  if (m_unannounced == 0) return;
+  m_mailbox.announce(std::exchange(m_unannounced, 0));
+  m_mailbox.drain();
+}
+
+void HostWorker::run_task(LaneEntry& entry) {
+  auto& end = m_lane.finished.next();
+  end.task = entry.task;
+  run_kernel(entry, end);
+  entry.parameters->reset();
+  bool const was_long = end.duration > long_kernel;
+  m_lane.pass_on();
+  if (++m_unannounced < batch && !was_long) return;
+  announce_results();
+  m_now = Clock::now();
+}
+
+// The duration of an inner graph is the sum of its kernels on all workers: the cost of its work, as an estimator needs
+// it.
+void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
+  end.begin = m_now;
+  end.blocked = Duration{0};
+  end.error = m_unusable;
+  if (!end.error) {
+    try {
+      if (run_as_graph(entry, end)) {
+        end.end = m_now = Clock::now();
+        return;
+      }
+      end.blocked = m_backend.run(entry.kernel, entry.codelet->launches_kokkos_kernels,
+                                  {.data = entry.addresses(),
+                                   .pitches = entry.pitches(),
+                                   .parameters = entry.parameters->get(),
+                                   .instance = m_instance,
+                                   .worker = m_lane.id,
+                                   .name = entry.codelet->name.c_str()});
+    } catch (...) {
+      end.error = std::current_exception();
+    }
+  }
+  end.end = m_now = Clock::now();
+  end.begin += end.blocked;
+  end.duration = std::chrono::duration_cast<Duration>(m_now - end.begin);
+  m_lane.count_busy(end.duration, end.blocked);
+}
+
+// Waits until the lane has a task, or inner tasks of other workers to help with; false when the engine stops.
+bool HostWorker::find_work() {
+  m_mailbox.wait(m_lane.bell, [&] {
+    return m_lane.incoming.front() != nullptr || (helps() && m_lane.inner->has_ready()) || m_stopping.load();
+  });
+  return m_lane.incoming.front() != nullptr || !m_stopping.load();
+}
+
+bool HostWorker::run_as_graph(LaneEntry& entry, TaskEnd& end) {
+  auto const expand = entry.codelet->expand;
+  if (expand == nullptr || m_lane.inner == nullptr || !m_lane.inner->scarce()) return false;
+  InnerRun run(*entry.accesses, entry.addresses(), entry.pitches(), m_lane);
+  expand(entry.parameters->get(), run.graph);
+  if (run.graph.submitted() == 0) return false;
+  announce_results();
+  m_lane.inner->publish(run);
+  while (!run.finished.load()) {
+    if (help(&run)) continue;
+    m_mailbox.wait(m_lane.bell, [&] { return run.finished.load() || m_lane.inner->has_ready(); });
+  }
+  m_lane.inner->withdraw(run);
+  WorkerLane::add(m_lane.expanded, 1);
+  end.duration = run.busy;
+  end.error = run.graph.error();
+  return true;
+}
+
+// Runs one inner task, of the preferred graph if it has one ready; false when there is none.
+bool HostWorker::help(InnerRun* preferred) {
+  auto const taken = m_lane.inner->take(preferred);
+  if (taken.run == nullptr) return false;
+  auto const& graph = taken.run->graph;
+  auto const& codelet = graph.codelet(*taken.task);
+  auto const start = Clock::now();
+  std::exception_ptr error;
+  Duration blocked{0};
+  try {
+    auto const kernel = codelet.kernels[static_cast<std::size_t>(WorkerKind::Cpu)];
+    if (kernel == nullptr) throw InvalidArgument("inner task " + codelet.name + " has no kernel for CPU workers");
+    m_inner_addresses.clear();
+    for (auto const& access : taken.task->accesses) m_inner_addresses.push_back(graph.address(access.data));
+    blocked = m_backend.run(kernel, codelet.launches_kokkos_kernels,
+                            {.data = m_inner_addresses,
+                             .parameters = graph.parameters(taken.task->id).get(),
+                             .instance = m_instance,
+                             .worker = m_lane.id,
+                             .name = codelet.name.c_str()});
+  } catch (...) {
+    error = std::current_exception();
+  }
+  auto const duration = std::chrono::duration_cast<Duration>(Clock::now() - start) - blocked;
+  m_lane.count_busy(duration, blocked);
+  WorkerLane::add(m_lane.inner_tasks, 1);
+  m_lane.inner->ended(taken, duration, std::move(error), m_lane);
+  return true;
+}
+
+}  // namespace granary

@@ -1,0 +1,68 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/engine/engine_data.hpp>
+#include <granary/core/engine/inner_pool.hpp>
+#include <granary/core/engine/worker_lane.hpp>
+#include <granary/core/planner/command.hpp>
+#include <granary/core/planner/planner.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// The workers' lanes, and their threads: one for each CPU worker, and one that drives all device workers.
+class Lanes {
+ public:
+  /// A lane holds at most `issue_depth` tasks.
+  Lanes(Topology const& topology, std::size_t issue_depth);
+
+  /// Starts the threads: of CPU workers with `work`, of the devices with `drive`.
+  void start(Machine const& machine, std::function<void(WorkerLane&)> const& work,
+             std::function<void(LaneThread&)> const& drive);
+  /// Makes `stopping` true, wakes all threads, and waits for their ends.
+  void stop();
+  [[nodiscard]] std::atomic<bool> const& stopping() const { return m_stopping; }
+
+  /// By worker.
+  [[nodiscard]] std::vector<std::unique_ptr<WorkerLane>> const& all() const { return m_lanes; }
+
+  // Under the planner's lock.
+
+  /// Tasks may be inner graphs from now on.
+  void expect_expansions() { m_expand = true; }
+  /// Hands the task to its worker, who sees it after `publish`.
+  void hand_over(RunCommand const& run, Planner const& planner, EngineData& data);
+  /// Shows the workers what was handed to them; appends the bells of those that must be woken.
+  void publish(Planner const& planner, std::vector<Bell*>& to_wake);
+  /// Calls `answer` for each result, and `after` between two lanes.
+  template <class Answer, class After>
+  void take_results(Answer&& answer, After&& after) {
+    for (auto& lane : m_lanes) {
+      bool any = false;
+      while (auto* const end = lane->finished.front()) {
+        --lane->outstanding;
+        answer(*end);
+        lane->finished.pop();
+        any = true;
+      }
+      if (any) after();
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<WorkerLane>> m_lanes;  // by worker
+  std::vector<std::unique_ptr<LaneThread>> m_threads;
+  std::vector<std::unique_ptr<InnerPool>> m_inner;  // by group; null if tasks are not expanded
+  std::vector<WorkerLane*> m_touched;               // were handed a task that is not published
+  bool m_expand = false;
+  std::atomic<bool> m_stopping = false;
+};
+
+}  // namespace granary

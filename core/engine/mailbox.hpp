@@ -1,0 +1,88 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/bell.hpp>
+#include <granary/core/engine/planner_lock.hpp>
+#include <granary/core/planner/event.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// What threads report to an engine: events, and results that wait in lanes. Whoever takes the planner's lock next
+/// applies all of them (flat combining: Hendler, Incze, Shavit, Tzafrir 2010).
+class Mailbox {
+ public:
+  /// `drain` applies what is pending, unless another thread holds the planner's lock: that one looks here again after
+  /// it has released it. `spin`: how long a thread without work spins before it sleeps.
+  Mailbox(std::function<void()> drain, Duration spin) : m_drain(std::move(drain)), m_spin(spin) {}
+
+  void post(Event event) {
+    {
+      std::lock_guard const lock(m_mutex);
+      m_events.push_back(std::move(event));
+    }
+    announce(1);
+  }
+  /// Posts the end of the run if the error says that a device is lost: no work for it can be done, and its memory's
+  /// content is gone. Any other error concerns only its task or copy.
+  void post_if_lost(std::exception_ptr const& error) {
+    if (is_device_lost(error)) post(CancelAll{error});
+  }
+  /// Results in a lane.
+  void announce(std::uint32_t results) { m_pending.fetch_add(results); }
+  void drain() const { m_drain(); }
+
+  /// Whether something waits to be applied. Sequentially consistent: ordered against the planner's lock.
+  [[nodiscard]] bool pending() const { return m_pending.load() != 0; }
+  /// The same, perhaps a moment late.
+  [[nodiscard]] bool seems_pending() const { return m_pending.load(std::memory_order_relaxed) != 0; }
+
+  /// Under the planner's lock, before the lanes' results and the events are looked at.
+  void count_as_applied() { m_pending.store(0); }
+  /// Under the planner's lock: all posted events, oldest first, until the next call.
+  [[nodiscard]] std::vector<Event>& take() {
+    m_taken.clear();
+    std::lock_guard const lock(m_mutex);
+    std::swap(m_events, m_taken);
+    return m_taken;
+  }
+
+  [[nodiscard]] Duration spin() const { return m_spin; }
+  /// Spins, then sleeps at the bell, until `met()`; whoever makes it true rings the bell. A spinning thread applies
+  /// what others reported.
+  template <class Condition>
+  void wait(Bell& bell, Condition&& met) const {
+    auto const give_up = std::chrono::steady_clock::now() + m_spin;
+    for (;;) {
+      for (int polls = 0; polls < 32; ++polls) {
+        if (met()) return;
+        spin_pause();
+      }
+      if (seems_pending()) drain();
+      if (std::chrono::steady_clock::now() < give_up) continue;
+      bell.sleeping.store(1);
+      if (!met()) bell.sleeping.wait(1);
+      bell.sleeping.store(0);
+    }
+  }
+
+ private:
+  std::function<void()> const m_drain;
+  Duration const m_spin;
+  alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced and not applied
+  std::mutex m_mutex;
+  std::vector<Event> m_events;
+  std::vector<Event> m_taken;
+};
+
+}  // namespace granary

@@ -1,0 +1,45 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/trace.hpp>
+
+#include <variant>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+/// The planner allocated the datum in a node's memory.
+struct Allocated {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  Bytes bytes;  ///< rounded up to the node's alignment
+  bool operator==(Allocated const&) const = default;
+};
+
+/// The memory is free again; no active command uses it.
+struct Freed {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  bool operator==(Freed const&) const = default;
+};
+
+/// An eviction was decided.
+struct Evicted {
+  DataId data;
+  NodeId node;
+  EvictionReason reason;
+  bool written_back;  ///< this is the only copy of the value, so it is written back before the replica is dropped
+  bool operator==(Evicted const&) const = default;
+};
+
+/// What happens inside the planner, for observers; drivers have nothing to do.
+using Notice = std::variant<Allocated, Freed, Evicted>;
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/acts.hpp"
+
+#include <granary/core/planner/planner.hpp>
+
+namespace granary::test {
+
+void Acts::handled(Event const& event, NewIds /*ids*/) {
+  if (m_on_event) m_on_event(event);
+  tell_waiting();
+}
+
+void Acts::performed(Command const& command) {
+  std::visit([&](auto const& kind) { m_on_act(kind); }, command);
+  ++m_performed;
+  tell_waiting();
+}
+
+void Acts::noticed(Notice const& notice) {
+  auto const before = m_performed + planner().commands().size();
+  if (auto const* const allocated = std::get_if<Allocated>(&notice)) m_waiting.push_back({before, *allocated});
+  if (auto const* const freed = std::get_if<Freed>(&notice)) m_waiting.push_back({before, *freed});
+}
+
+void Acts::tell_waiting() {
+  while (!m_waiting.empty() && m_waiting.front().commands_before == m_performed) {
+    m_on_act(m_waiting.front().act);
+    m_waiting.pop_front();
+  }
+}
+
+}  // namespace granary::test
