@@ -66,12 +66,6 @@ std::shared_ptr<File const> File::create_unlinked(std::string const& directory) 
   return std::shared_ptr<File const>(new File(name, buffered, direct));
 }
 
-Bytes File::size() const {
-  struct stat status {};
-  if (::fstat(m_buffered, &status) != 0) throw IoError("cannot read the size of", m_name, errno);
-  return static_cast<Bytes>(status.st_size);
-}
-
 void File::sync() const {
   if (::fdatasync(m_buffered) != 0) throw IoError("cannot flush", m_name, errno);
 }

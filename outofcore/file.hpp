@@ -36,8 +36,6 @@ class File {
   [[nodiscard]] bool has_direct() const { return m_direct >= 0; }
   /// The direct descriptor, or the buffered one if there is no direct one.
   [[nodiscard]] int descriptor(bool direct) const { return direct && m_direct >= 0 ? m_direct : m_buffered; }
-  /// Throws IoError.
-  [[nodiscard]] Bytes size() const;
 
   /// Flushes all written data to the disk; throws IoError.
   void sync() const;

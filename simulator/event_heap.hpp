@@ -31,7 +31,6 @@ class EventHeap {
   /// The instant of the earliest event; the heap must not be empty.
   [[nodiscard]] Instant next() const { return m_entries.front().at; }
   [[nodiscard]] bool empty() const { return m_entries.empty(); }
-  [[nodiscard]] std::size_t size() const { return m_entries.size(); }
 
  private:
   struct Entry {

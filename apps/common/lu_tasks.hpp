@@ -57,27 +57,6 @@ class RunGrowth {
 /// Data of the row exchanges, which do not count against the limit.
 [[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
 
-/// Submits getrf, or getrf_nopiv if there are no pivots.
-template <class T>
-void emit_lu(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const* pivots, LuOptions const& options) {
-  if (pivots != nullptr) {
-    getrf(tasks, a, *pivots, options);
-  } else {
-    getrf_nopiv(tasks, a, options);
-  }
-}
-
-/// The same for a matrix of this grid.
-template <class T>
-void emit_dry_lu(DryRun& dry, TileGrid const& grid, PivotData const* pivots, LuOptions options) {
-  TaskEmitter tasks(dry);
-  auto const a = dry.matrix<T>(grid, MatrixPart::All);
-  if (options.growth) {
-    options.growth = TileMaxima(grid).bind([&](char const*, double&) { return dry.in_place(sizeof(double)); });
-  }
-  emit_lu(tasks, a, pivots, options);
-}
-
 /// Halves `options.leaf_tiles` while the largest task needs more than a quarter of the memory. Returns the bytes of the
 /// largest task, as `dry_run` does.
 [[nodiscard]] MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run);

@@ -74,7 +74,8 @@ void add_load_bounds(Trace& trace, std::size_t operations, Operations const& kno
 void add_bounds(Trace& trace, Operations const& operations) {
   if (trace.dropped > 0) return;  // not all tasks were recorded
   GraphRecorder graph;
-  operations.record(graph);
+  DryRun tasks(graph);
+  operations.emit(tasks);
   add_time_bounds(trace, graph);
   add_load_bounds(trace, graph.tasks().size(), operations);
 }

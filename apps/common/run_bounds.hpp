@@ -2,16 +2,17 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
-#include <granary/core/model/graph_recorder.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <functional>
+
+#include "apps/common/dry_run.hpp"
 
 namespace granary::app {
 
 /// A run's operations, for lower bounds.
 struct Operations {
-  std::function<void(GraphRecorder&)> record;  ///< submits the same tasks as the run
+  std::function<void(DryRun&)> emit;  ///< submits the same tasks as the run
   std::function<Bytes(Bytes memory)>
       io_bound;          ///< minimum of bytes that a memory of this size receives (io_bounds.hpp)
   Bytes compulsory = 0;  ///< bytes that must be read, however large the memories are

@@ -4,7 +4,6 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/warnings.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -18,7 +17,6 @@
 #include <memory>
 
 #include "apps/common/print.hpp"
-#include "apps/common/tiling.hpp"
 
 namespace granary::app {
 namespace {
@@ -116,14 +114,19 @@ std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t t
                                     [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
 }
 
-void Session::warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const {
-  if (auto const doubt = doubt_tiles(grid, part, *m_runtime.options().workers)) warn_once(*doubt);
-}
-
 void Session::wait() {
   m_signals.check();
   m_runtime.wait();
   m_signals.check();
+}
+
+RunFigures Session::run(std::string const& what, std::uint64_t tasks, double flops, std::function<void()> const& work) {
+  auto const start = std::chrono::steady_clock::now();
+  {
+    auto const progress = show(what, tasks, flops);
+    work();
+  }
+  return figures(start);
 }
 
 RunFigures Session::figures(std::chrono::steady_clock::time_point start) {

@@ -40,6 +40,14 @@ class HostNumber {
   DataId m_id;
 };
 
+/// The measurement of a residual.
+struct Check {
+  std::uint64_t n = 0;  ///< order of the matrix
+  std::uint64_t tasks = 0;
+  double flops = 0;
+  std::string formula;
+};
+
 /// A program's work on its runtime, with progress and signal handling.
 class Session {
  public:
@@ -54,16 +62,17 @@ class Session {
   /// Throws Error if the scratch directory has no room for the part of `values` that memory does not hold. `values`:
   /// bytes of data without a home that live at the same time.
   void require_scratch(Bytes values) const;
-  /// Shows progress of the next `tasks` tasks while the result lives.
-  [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
-  /// Warns if there are too few tiles for the workers.
-  void warn_of_few_tiles(TileGrid const& grid, MatrixPart part) const;
   /// Calls Runtime::wait; throws Interrupted if a signal has arrived.
   void wait();
-  /// Submits tasks that measure a residual (linalg/residual) and waits. Returns the residual, scaled for a matrix of
-  /// order `n`, and the seconds that this took.
+  /// Calls `work`, which submits `tasks` tasks of `flops` operations and waits, and shows progress meanwhile. Returns
+  /// the run's figures. Trace and report end here: they do not cover a later check.
+  [[nodiscard]] RunFigures run(std::string const& what, std::uint64_t tasks, double flops,
+                               std::function<void()> const& work);
+  /// Submits tasks that measure a residual (linalg/residual), waits, and adds the residual to the report, scaled.
+  /// Throws Error if it is too large.
   template <class T, class Emit>
-  [[nodiscard]] std::pair<double, double> residual(std::uint64_t n, Emit const& emit) {
+  void check(Report& report, Check const& check, Emit const& emit) {
+    auto const progress = show("checking", check.tasks, check.flops);
     auto const start = std::chrono::steady_clock::now();
     HostNumber const difference(m_runtime);
     HostNumber const norm(m_runtime);
@@ -71,11 +80,8 @@ class Session {
     emit(tasks, ResidualData{.residual = difference.id(), .norm = norm.id()});
     wait();
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    return {scaled_residual<T>(difference.value(), norm.value(), n), elapsed.count()};
+    report.residual(scaled_residual<T>(difference.value(), norm.value(), check.n), check.formula, elapsed.count());
   }
-  /// What the session has done since `start`, its first work. Also ends the trace: trace and report cover the run
-  /// without a later check.
-  [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start);
   /// Adds the report's values to the trace, and bounds of the operations if given: these must live until the trace is
   /// written.
   void note(Report const& report, std::optional<Operations> operations) {
@@ -88,6 +94,11 @@ class Session {
   void keep_events();
 
  private:
+  // Shows progress of the next `tasks` tasks while the result lives.
+  [[nodiscard]] std::unique_ptr<Progress> show(std::string const& what, std::uint64_t tasks, double flops);
+  // What the session has done since `start`, its first work.
+  [[nodiscard]] RunFigures figures(std::chrono::steady_clock::time_point start);
+
   RunOptions const& m_options;
   SignalWatch& m_signals;
   Runtime& m_runtime;

@@ -8,175 +8,141 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "apps/common/dry_run.hpp"
 #include "apps/common/lu_tasks.hpp"
+#include "apps/common/result_matrix.hpp"
+#include "apps/common/run_plan.hpp"
 #include "apps/common/scalars.hpp"
 #include "apps/common/session.hpp"
-#include "apps/common/tiling.hpp"
 
 namespace granary::app {
 namespace {
 
-// The plan of the run, made before any work.
-struct Plan {
+struct Plan : RunPlan {
   LuRunOptions const& options;
-  MatrixInput input;
-  RuntimeOptions runtime;
-  TileGrid grid = {};
   LuOptions lu = {};
-  std::uint64_t tasks = 0;
-  std::uint64_t check_tasks = 0;
+
+  [[nodiscard]] double flops() const { return operations_on(a.type, lu_flops(grid.rows, grid.cols)); }
+  [[nodiscard]] Bytes bytes() const { return grid.rows * grid.cols * size_of(a.type); }
+  [[nodiscard]] Bytes io_bound(Bytes memory) const {
+    return lu_io_bound(grid.rows, grid.cols, memory, size_of(a.type));
+  }
 };
 
-// For the report's bounds.
-Operations operations_of(Plan const& plan) {
-  auto const& grid = plan.grid;
-  auto const element = size_of(plan.input.type);
-  return {.record =
-              [&plan](GraphRecorder& graph) {
-                with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) {
-                  DryRun factor(graph);
-                  auto const pivots = dry_pivots(factor, plan.grid);
-                  emit_dry_lu<T>(factor, plan.grid, plan.options.pivoting ? &pivots : nullptr, plan.lu);
-                });
-              },
-          .io_bound = [grid, element](Bytes memory) { return lu_io_bound(grid.rows, grid.cols, memory, element); },
-          .compulsory = grid.rows * grid.cols * element};
+template <class T>
+void emit_lu(Submitter& submitter, TiledMatrix<T> const& a, PivotData const* pivots, LuOptions const& options) {
+  TaskEmitter tasks(submitter);
+  if (pivots != nullptr) {
+    getrf(tasks, a, *pivots, options);
+  } else {
+    getrf_nopiv(tasks, a, options);
+  }
 }
 
-template <class T>
-class Run {
- public:
-  Run(Plan const& plan, Session& session)
-      : m_plan(plan),
-        m_session(session),
-        m_sink(session.make_sink({.rows = plan.grid.rows,
-                                  .cols = plan.grid.cols,
-                                  .tile = plan.grid.tile,
-                                  .scalar_type = plan.input.type,
-                                  .part = MatrixPart::All,
-                                  .dataset = "LU"})),
-        m_source(plan.input.open(plan.grid.tile, MatrixPart::All, session.runtime().io())),
-        m_pivots(session.runtime(), plan.grid, plan.options.pivoting),
-        m_lu(add_file_matrix<T>(session.runtime(), plan.grid, MatrixPart::All, "LU", m_source, m_sink)) {}
-
-  LuResult perform() {
-    LuResult result;
-    factor(result);
-    m_session.note(result.report, operations_of(m_plan));
-    if (m_plan.options.check) check(result.report);
-    m_lu.release(m_session.submitter());
-    m_session.wait();
-    if (!m_sink) return result;
-    if (m_plan.options.pivoting) m_sink->add_vector("pivots", m_pivots.rows());
-    m_sink->commit();
-    return result;
-  }
-
- private:
-  void factor(LuResult& result) {
-    auto const start = std::chrono::steady_clock::now();
-    auto const& grid = m_plan.grid;
-    auto const type = m_plan.input.type;
-    double const flops = operations_on(type, lu_flops(grid.rows, grid.cols));
-    auto options = m_plan.lu;
-    std::optional<RunGrowth> measured;
-    if (options.growth) options.growth = measured.emplace(m_session.runtime(), grid).data();
-    {
-      auto const progress = m_session.show("factoring", m_plan.tasks, flops);
-      TaskEmitter tasks(m_session.submitter());
-      emit_lu(tasks, m_lu, m_pivots.data(), options);
-      m_session.wait();
+void emit_dry(DryRun& dry, Plan const& plan) {
+  with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+    auto const pivots = dry_pivots(dry, plan.grid);
+    auto const a = dry.matrix<T>(plan.grid, plan.part);
+    auto options = plan.lu;
+    if (options.growth) {
+      options.growth = TileMaxima(plan.grid).bind([&](char const*, double&) { return dry.in_place(sizeof(double)); });
     }
-    auto const figures = m_session.figures(start);
-    auto& report = result.report;
-    result.zero_pivot = m_pivots.zero_pivot();
-    report.line("matrix", fmt::format("{} x {}, {}", grid.rows, grid.cols, name_of(type)));
-    report.value("m", grid.rows);
-    report.value("n", grid.cols);
-    add_pivoting(report, m_plan.options.pivoting, m_plan.lu);
-    auto const element = size_of(type);
-    report.add_run(grid.tile, type, figures, flops,
-                   {.bound = lu_io_bound(grid.rows, grid.cols, figures.memory_limit, element),
-                    .compulsory = grid.rows * grid.cols * element,
-                    .reads_input = m_plan.input.file.has_value(),
-                    .writes_output = m_sink != nullptr});
-    if (measured) {
-      auto const growth = measured->value();
-      report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", growth.ratio()));
-      report.value("growth", growth.ratio());
-    }
-    if (!result.zero_pivot) return;
-    report.line("zero pivot", fmt::format("U({0}, {0}), counted from 1", *result.zero_pivot));
-    report.value("zero_pivot", *result.zero_pivot);
-  }
+    emit_lu(dry, a, plan.options.pivoting ? &pivots : nullptr, options);
+  });
+}
 
-  // With an output, the check reads the file back.
-  void check(Report& report) {
-    auto& runtime = m_session.runtime();
-    auto const& grid = m_plan.grid;
-    auto a = add_file_matrix<T>(runtime, grid, MatrixPart::All, "A", m_source, nullptr);
-    if (m_sink) {
-      m_lu.release(m_session.submitter());
-      m_lu = add_file_matrix<T>(runtime, grid, MatrixPart::All, "LU", m_sink, nullptr);
-    }
-    auto const progress = m_session.show("checking", m_plan.check_tasks,
-                                         operations_on(m_plan.input.type, lu_flops(grid.rows, grid.cols)));
-    auto const [result, seconds] =
-        m_session.residual<T>(grid.cols, [&](TaskEmitter& tasks, ResidualData const& results) {
-          submit_getrf_residual(tasks, a, m_lu, m_pivots.data(), task_memory(m_plan.runtime), results);
-        });
-    a.release(m_session.submitter());
-    report.residual(result, m_plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)", seconds);
-  }
-
-  Plan const& m_plan;
-  Session& m_session;
-  std::shared_ptr<MatrixSink> m_sink;
-  std::shared_ptr<Storage> m_source;
-  RunPivots m_pivots;
-  TiledMatrix<T> m_lu;
-};
-
-// Counts the tasks; returns the memory of the largest one.
-template <class T>
-MemoryNeed dry_run(Plan& plan) {
-  DryRun factor;
-  auto const factor_pivots = dry_pivots(factor, plan.grid);
-  emit_dry_lu<T>(factor, plan.grid, plan.options.pivoting ? &factor_pivots : nullptr, plan.lu);
-  plan.tasks = factor.tasks();
-  if (!plan.options.check) return factor.need();
-  DryRun check;
-  auto const pivots = dry_pivots(check, plan.grid);
-  TaskEmitter tasks(check);
-  submit_getrf_residual(tasks, check.matrix<T>(plan.grid, MatrixPart::All), check.matrix<T>(plan.grid, MatrixPart::All),
-                        plan.options.pivoting ? &pivots : nullptr, task_memory(plan.runtime),
-                        {.residual = check.in_place(8), .norm = check.in_place(8)});
-  plan.check_tasks = check.tasks();
-  auto need = factor.need();
-  need.cover(check.need());
-  return need;
+void emit_dry_check(DryRun& dry, Plan const& plan) {
+  with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
+    auto const pivots = dry_pivots(dry, plan.grid);
+    TaskEmitter tasks(dry);
+    submit_getrf_residual(tasks, dry.matrix<T>(plan.grid, plan.part), dry.matrix<T>(plan.grid, plan.part),
+                          plan.options.pivoting ? &pivots : nullptr, task_memory(plan.runtime), dry.residual_data());
+  });
 }
 
 Plan make_plan(LuRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
-  Plan plan{.options = options, .input = input, .runtime = check_options(options, {input}, "LU")};
-  auto const memory = task_memory(plan.runtime);
-  plan.grid = {input.rows, input.cols, choose_tile(input, options.tile, memory)};
+  Plan plan{make_run_plan(options, {input}, MatrixPart::All, "LU"), options};
   plan.lu.inner_tile = options.inner_tile;
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always measured without pivoting: there the growth tells how accurate the factors are.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
-  auto const need = with_scalar(input.type, [&]<class T>(std::type_identity<T>) {
-    return choose_leaf(plan.lu, memory, [&] { return dry_run<T>(plan); });
-  });
-  require_memory(plan.runtime, need, plan.grid, input.type);
+  require_memory(
+      plan, choose_leaf(plan.lu, task_memory(plan.runtime), [&] { return dry_run(plan, emit_dry, emit_dry_check); }));
   return plan;
+}
+
+// For the report's bounds.
+Operations operations_of(Plan const& plan) {
+  return {.emit = [&plan](DryRun& dry) { emit_dry(dry, plan); },
+          .io_bound = [&plan](Bytes memory) { return plan.io_bound(memory); },
+          .compulsory = plan.bytes()};
+}
+
+Report make_report(Plan const& plan, RunFigures const& figures) {
+  auto const& grid = plan.grid;
+  Report report;
+  report.line("matrix", fmt::format("{} x {}, {}", grid.rows, grid.cols, name_of(plan.a.type)));
+  report.value("m", grid.rows);
+  report.value("n", grid.cols);
+  add_pivoting(report, plan.options.pivoting, plan.lu);
+  report.add_run(grid.tile, plan.a.type, figures, plan.flops(),
+                 {.bound = plan.io_bound(figures.memory_limit),
+                  .compulsory = plan.bytes(),
+                  .reads_input = plan.a.file.has_value(),
+                  .writes_output = plan.options.output.has_value()});
+  return report;
+}
+
+// With an output, the check reads the file back.
+template <class T>
+void check(Plan const& plan, Session& session, std::shared_ptr<Storage> const& source, ResultMatrix<T>& lu,
+           PivotData const* pivots, Report& report) {
+  auto a = add_file_matrix<T>(session.runtime(), plan.grid, plan.part, "A", source, nullptr);
+  lu.read_back();
+  session.check<T>(report,
+                   {.n = plan.grid.cols,
+                    .tasks = plan.check_tasks,
+                    .flops = plan.flops(),
+                    .formula = plan.options.pivoting ? "|P A - L U| / (n eps |A|)" : "|A - L U| / (n eps |A|)"},
+                   [&](TaskEmitter& tasks, ResidualData const& results) {
+                     submit_getrf_residual(tasks, a, lu.tiles(), pivots, task_memory(plan.runtime), results);
+                   });
+  a.release(session.submitter());
+}
+
+template <class T>
+LuResult factor(Plan const& plan, Session& session) {
+  std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime().io());
+  RunPivots const pivots(session.runtime(), plan.grid, plan.options.pivoting);
+  ResultMatrix<T> lu(session, plan.grid, plan.part, "LU", source);
+  auto options = plan.lu;
+  std::optional<RunGrowth> growth;
+  if (options.growth) options.growth = growth.emplace(session.runtime(), plan.grid).data();
+  auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
+    emit_lu(session.submitter(), lu.tiles(), pivots.data(), options);
+    session.wait();
+  });
+  LuResult result{.report = make_report(plan, figures), .zero_pivot = pivots.zero_pivot()};
+  auto& report = result.report;
+  if (growth) {
+    auto const ratio = growth->value().ratio();
+    report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", ratio));
+    report.value("growth", ratio);
+    growth.reset();
+  }
+  if (result.zero_pivot) {
+    report.line("zero pivot", fmt::format("U({0}, {0}), counted from 1", *result.zero_pivot));
+    report.value("zero_pivot", *result.zero_pivot);
+  }
+  session.note(report, operations_of(plan));
+  if (plan.check) check(plan, session, source, lu, pivots.data(), report);
+  lu.commit([&](MatrixSink& output) {
+    if (plan.options.pivoting) output.add_vector("pivots", pivots.rows());
+  });
+  return result;
 }
 
 }  // namespace
@@ -185,9 +151,9 @@ LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
   auto const plan = make_plan(options);
   LuResult result;
   run_session(options, plan.runtime, signals, [&](Session& session) {
-    session.warn_of_few_tiles(plan.grid, MatrixPart::All);
-    if (!options.output) session.require_scratch(plan.grid.rows * plan.grid.cols * size_of(plan.input.type));
-    with_scalar(plan.input.type, [&]<class T>(std::type_identity<T>) { result = Run<T>(plan, session).perform(); });
+    warn_of_few_tiles(plan);
+    if (!options.output) session.require_scratch(plan.bytes());
+    with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) { result = factor<T>(plan, session); });
     session.note(result.report, operations_of(plan));
   });
   return result;

@@ -22,6 +22,7 @@ constexpr Bytes largest_workspace = 32_MiB;
 constexpr Bytes least_workspace = 1_MiB;
 constexpr Bytes workspaces_share = 8;
 constexpr std::string_view emulated_prefix = "host:";
+constexpr std::size_t first_device_node = 2;  // after those of build_machine for the host and the disk
 
 [[noreturn]] void refuse_devices(std::string const& text) {
   throw InvalidArgument("malformed devices '" + text +
@@ -111,6 +112,10 @@ DeviceNames parse_devices(std::string const& text) {
 Bytes Devices::capacity() const {
   Bytes const taken = lanes * workspace;
   return memory > taken ? (memory - taken) / device_alignment * device_alignment : 0;
+}
+
+int Devices::end_at(NodeId node) const {
+  return node.index() < first_device_node ? host_end : numbers.at(node.index() - first_device_node);
 }
 
 Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi> api) {

@@ -46,6 +46,8 @@ struct Devices {
   [[nodiscard]] bool empty() const { return numbers.empty(); }
   /// The bytes for data on each: the limit without the lanes' workspaces, a multiple of device_alignment.
   [[nodiscard]] Bytes capacity() const;
+  /// The API's number of the device at this node of the machine; host_end at a node of no device.
+  [[nodiscard]] int end_at(NodeId node) const;
 };
 
 /// The vendor's devices that the options name. By default each may use 80 % of the free memory of the device with the
@@ -66,8 +68,7 @@ struct DeviceLink {
   int from;
   int to;
 };
-/// In the machine's order, after the disk's two: per device from and to the host, then those between devices that can
-/// copy directly. Enables these direct copies.
+/// Per device from and to the host, then those between devices that can copy directly. Enables these direct copies.
 [[nodiscard]] std::vector<DeviceLink> device_links(Devices const& devices);
 
 class MachineCache;

@@ -25,7 +25,8 @@ namespace {
 constexpr std::uint32_t device_issue = 2;
 // Pinning less is not worth a system call.
 constexpr Bytes least_pinned = 64_KiB;
-constexpr std::size_t disk_links = 2;  // the machine's first
+
+bool crosses_disk(Link const& link) { return link.from == Runtime::disk_node() || link.to == Runtime::disk_node(); }
 
 // Not in `configure`: the programs plan with its result, and report the smallest sufficient limit.
 RuntimeOptions complete(RuntimeOptions const& options) {
@@ -66,24 +67,29 @@ Runtime::Runtime(RuntimeOptions const& options)
 EngineBackends Runtime::make_backends(Machine const& machine) {
   m_disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), m_options.scratch); });
   EngineBackends backends;
-  backends.copies = {m_disk, m_disk};
   if (*m_options.workers > 0) {
     auto const cores = m_options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
     backends.workers = std::make_shared<HostWorkers>(*m_options.workers, cores);
   }
+  std::optional<DeviceCopies> copies;
+  if (!m_devices.empty()) copies.emplace(m_devices.api, m_pinned);
+  for (auto const& link : machine.links) {
+    if (crosses_disk(link)) {
+      backends.copies.push_back(m_disk);
+    } else {
+      backends.copies.push_back(copies->link(m_devices.end_at(link.from), m_devices.end_at(link.to)));
+    }
+  }
   if (m_devices.empty()) return backends;
-  DeviceCopies copies(m_devices.api, m_pinned);
-  for (auto const& link : m_device_links) backends.copies.push_back(copies.link(link.from, link.to));
   auto const& host = machine[host_node()];
   auto const when = PinnedPool::When::OnUse;  // Views are used in place: many runs do not use the pool
   backends.memories = {std::make_shared<PinnedPool>(m_pinned, host.name, host.capacity, when), nullptr};
   LauncherOptions launcher;
   launcher.workspace = m_devices.workspace;
-  launcher.device_of.assign(*m_options.workers, -1);
   for (int const device : m_devices.numbers) {
     backends.memories.push_back(std::make_shared<DeviceMemory>(m_devices.api, device, m_devices.capacity()));
-    launcher.device_of.insert(launcher.device_of.end(), m_devices.lanes, device);
   }
+  for (auto const& worker : machine.workers) launcher.device_of.push_back(m_devices.end_at(worker.node));
   backends.devices = std::make_shared<DeviceLauncher>(m_devices.api, std::move(launcher));
   return backends;
 }
@@ -273,11 +279,14 @@ std::vector<DeviceFigures> Runtime::devices() const {
 
 DeviceTraffic Runtime::device_traffic() const {
   auto const statistics = m_engine->statistics();
+  auto const& links = m_engine->topology().machine().links;
   DeviceTraffic traffic;
-  for (std::size_t l = 0; l < m_device_links.size(); ++l) {
-    auto const& link = m_device_links[l];
-    auto& sum = link.from == host_end ? traffic.from_host : link.to == host_end ? traffic.to_host : traffic.between;
-    sum += statistics.planner.links[disk_links + l].bytes;
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    if (crosses_disk(links[l])) continue;
+    auto& sum = links[l].from == host_node() ? traffic.from_host
+                : links[l].to == host_node() ? traffic.to_host
+                                             : traffic.between;
+    sum += statistics.planner.links[l].bytes;
   }
   return traffic;
 }

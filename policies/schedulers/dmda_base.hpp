@@ -43,7 +43,6 @@ class DmdaBase : public Scheduler {
 
  protected:
   [[nodiscard]] SystemView const& view() const { return *m_view; }
-  [[nodiscard]] PlanBoard const& board() const { return *m_board; }
 
  private:
   struct Queued {

@@ -26,8 +26,6 @@ class HeteroprioScheduler final : public Scheduler {
     if (why == Withdrawal::Cancelled) m_buckets.remove(task);
   }
 
-  [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
-
  private:
   SystemView const* m_view = nullptr;
   HeteroprioBuckets m_buckets;

@@ -70,7 +70,6 @@ class HeteroprioBuckets {
   [[nodiscard]] BucketLevels const& levels(WorkerKind kind) const { return m_levels[static_cast<std::size_t>(kind)]; }
   /// Changes when levels do.
   [[nodiscard]] std::uint64_t version() const { return m_version; }
-  [[nodiscard]] SpeedUp const& speed_up_of(std::uint32_t bucket) const { return m_buckets[bucket].speed_up; }
   /// The codelets' names, by bucket.
   [[nodiscard]] std::vector<std::string> const& names() const { return m_names; }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 namespace granary {
 namespace {
@@ -40,16 +39,6 @@ BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind
   return levels;
 }
 
-BucketLevels levels_by_priority(std::span<std::optional<std::uint32_t> const> priorities) {
-  std::map<std::uint32_t, std::vector<std::uint32_t>> by_priority;
-  for (std::uint32_t b = 0; b < priorities.size(); ++b) {
-    if (priorities[b]) by_priority[*priorities[b]].push_back(b);
-  }
-  BucketLevels levels;
-  for (auto& [priority, buckets] : by_priority) levels.push_back(std::move(buckets));
-  return levels;
-}
-
 BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
                            BucketLevels const& otherwise) {
   auto const level_of = [&](std::uint32_t bucket) {
@@ -67,12 +56,6 @@ BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string cons
   }
   std::erase_if(levels, [](auto const& level) { return level.empty(); });
   return levels;
-}
-
-std::vector<std::uint32_t> access_array(BucketLevels const& levels) {
-  std::vector<std::uint32_t> buckets;
-  for (auto const& level : levels) buckets.insert(buckets.end(), level.begin(), level.end());
-  return buckets;
 }
 
 SpeedUp speed_up(KindTimes const& times) {

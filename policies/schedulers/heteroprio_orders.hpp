@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,16 +31,9 @@ using NamedLevels = std::vector<std::vector<std::string>>;
 /// bucket joins the previous level if its acceleration is within the factor `merge` of that level's first.
 [[nodiscard]] BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind, double merge);
 
-/// The buckets by the priority P(bucket) of the kind of worker, 0 first; without a priority the kind cannot run the
-/// bucket.
-[[nodiscard]] BucketLevels levels_by_priority(std::span<std::optional<std::uint32_t> const> priorities);
-
 /// The given buckets first, in the given order; the others follow in the order of `otherwise`.
 [[nodiscard]] BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
                                          BucketLevels const& otherwise);
-
-/// LAHeteroprio's indirect access array: the concatenated levels.
-[[nodiscard]] std::vector<std::uint32_t> access_array(BucketLevels const& levels);
 
 /// The kind of worker that runs a bucket's tasks fastest, and its speed relative to the other; factor 0: neither runs
 /// them.

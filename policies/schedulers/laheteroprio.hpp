@@ -61,7 +61,6 @@ class LaheteroprioScheduler final : public Scheduler {
   /// The BMD counters, as `bmd <formula>`.
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 
-  [[nodiscard]] HeteroprioBuckets const& buckets() const { return m_buckets; }
   /// The formula in use, and the BMD counter of each; MC is counted only while it is in use, or with `bmd=all`.
   [[nodiscard]] AffinityChoice const& choice() const { return m_choice; }
   /// The number of tasks returned by `next`, to which the BMD counters refer.

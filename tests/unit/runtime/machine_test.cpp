@@ -167,6 +167,9 @@ TEST(BuildMachine, HasNodesLinksAndWorkersInTheAgreedOrder) {
   EXPECT_EQ(machine.nodes[2].alignment, 256U);
   EXPECT_EQ(machine.workers[4].node, NodeId(3));
   EXPECT_EQ(machine.workers[4].kind, WorkerKind::Device);
+  EXPECT_EQ(chosen.end_at(NodeId(0)), host_end);
+  EXPECT_EQ(chosen.end_at(NodeId(2)), 2);
+  EXPECT_EQ(chosen.end_at(NodeId(3)), 0);
 }
 
 TEST(BuildMachine, DevicesThatCannotCopyDirectlyHaveNoLink) {

@@ -1,13 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "apps/common/tiling.hpp"
+#include "apps/common/run_plan.hpp"
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/machine.hpp>
+#include <granary/core/runtime/warnings.hpp>
 #include <granary/outofcore/storage.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "apps/common/session.hpp"
 
 namespace granary::app {
 namespace {
@@ -31,33 +34,24 @@ std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
 
 }  // namespace
 
-std::uint64_t choose_tile(MatrixInput const& input, std::optional<std::uint64_t> asked, Bytes memory) {
-  return std::min(std::max(input.rows, input.cols), asked ? *asked : default_tile(input, memory));
+RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
+                      std::string const& dataset) {
+  auto const& a = inputs.front();
+  auto const runtime = check_options(options, inputs, dataset);
+  auto const tile = options.tile ? *options.tile : default_tile(a, task_memory(runtime));
+  return {.a = a,
+          .part = part,
+          .runtime = runtime,
+          .grid = {a.rows, a.cols, std::min(std::max(a.rows, a.cols), tile)},
+          .check = options.check};
 }
 
-std::optional<std::string> doubt_tiles(TileGrid const& grid, MatrixPart part, unsigned workers) {
-  constexpr std::uint64_t least_order = 1024;
-  constexpr std::uint64_t least_tile = 128;
-  auto const tiles_of = [&](std::uint64_t tile) {
-    TileGrid const cut{grid.rows, grid.cols, tile};
-    auto const rows = cut.tile_rows();
-    return part == MatrixPart::All ? rows * cut.tile_cols() : rows * (rows + 1) / 2;
-  };
-  auto const wanted = std::uint64_t{2} * workers;
-  auto const tiles = tiles_of(grid.tile);
-  if (workers < 2 || tiles >= wanted || std::max(grid.rows, grid.cols) < least_order) return std::nullopt;
-  auto smaller = grid.tile;
-  while (smaller > least_tile && tiles_of(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
-  if (tiles_of(smaller) < wanted) return std::nullopt;
-  return fmt::format("{} tiles of size {} leave some of {} workers idle: use smaller tiles (--tile {})", tiles,
-                     grid.tile, workers, smaller);
-}
-
-void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileGrid const& grid, ScalarType type) {
+void require_memory(RunPlan const& plan, MemoryNeed const& need) {
+  auto const& runtime = plan.runtime;
   auto const refuse = [&](std::string const& what, Bytes limit, Bytes least, std::string const& option) {
     throw MemoryLimitError(fmt::format(
         "a {} limit of {} bytes is too small for tiles of {} x {} {} elements: the minimum is {} bytes ({} {}){}", what,
-        limit, grid.rows_in(0), grid.cols_in(0), name_of(type), least, option, least,
+        limit, plan.grid.rows_in(0), plan.grid.cols_in(0), name_of(plan.a.type), least, option, least,
         limit < 1000 ? "; was a unit forgotten?" : ""));
   };
   auto const device = device_capacity(runtime);
@@ -69,6 +63,26 @@ void require_memory(RuntimeOptions const& runtime, MemoryNeed const& need, TileG
     refuse("device memory", runtime.device_memory, need.device + workspace, "--device-memory");
   }
   if (runtime.host_memory < host) refuse("memory", runtime.host_memory, host, "--memory");
+}
+
+void warn_of_few_tiles(RunPlan const& plan) {
+  auto const& grid = plan.grid;
+  auto const workers = *plan.runtime.workers;
+  constexpr std::uint64_t least_order = 1024;
+  constexpr std::uint64_t least_tile = 128;
+  auto const tiles_of = [&](std::uint64_t tile) {
+    TileGrid const cut{grid.rows, grid.cols, tile};
+    auto const rows = cut.tile_rows();
+    return plan.part == MatrixPart::All ? rows * cut.tile_cols() : rows * (rows + 1) / 2;
+  };
+  auto const wanted = std::uint64_t{2} * workers;
+  auto const tiles = tiles_of(grid.tile);
+  if (workers < 2 || tiles >= wanted || std::max(grid.rows, grid.cols) < least_order) return;
+  auto smaller = grid.tile;
+  while (smaller > least_tile && tiles_of(smaller) < wanted) smaller = std::max(least_tile, smaller / 64 * 32);
+  if (tiles_of(smaller) < wanted) return;
+  warn_once(fmt::format("{} tiles of size {} leave some of {} workers idle: use smaller tiles (--tile {})", tiles,
+                        grid.tile, workers, smaller));
 }
 
 }  // namespace granary::app

@@ -1,0 +1,59 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/matrices.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apps/common/session.hpp"
+
+namespace granary::app {
+
+/// The matrix that a run computes: written to the output, or dropped if there is none.
+template <class T>
+class ResultMatrix {
+ public:
+  /// `origin`: the initial values; null if tasks overwrite them. Throws what Session::make_sink throws.
+  ResultMatrix(Session& session, TileGrid const& grid, MatrixPart part, std::string name,
+               std::shared_ptr<Storage> const& origin)
+      : m_session(session),
+        m_grid(grid),
+        m_part(part),
+        m_name(std::move(name)),
+        m_sink(session.make_sink({.rows = grid.rows,
+                                  .cols = grid.cols,
+                                  .tile = grid.tile,
+                                  .scalar_type = scalar_type_of<T>,
+                                  .part = part,
+                                  .dataset = m_name})),
+        m_tiles(add_file_matrix<T>(session.runtime(), grid, part, m_name, origin, m_sink)) {}
+
+  [[nodiscard]] TiledMatrix<T> const& tiles() const { return m_tiles; }
+  /// Has later tasks read the values from the output, if there is one.
+  void read_back() {
+    if (!m_sink) return;
+    m_tiles.release(m_session.submitter());
+    m_tiles = add_file_matrix<T>(m_session.runtime(), m_grid, m_part, m_name, m_sink, nullptr);
+  }
+  /// Ends the use of the matrix, waits, and renames the output, after `add` has added other datasets to it.
+  void commit(std::function<void(MatrixSink&)> const& add = [](MatrixSink&) {}) {
+    m_tiles.release(m_session.submitter());
+    m_session.wait();
+    if (!m_sink) return;
+    add(*m_sink);
+    m_sink->commit();
+  }
+
+ private:
+  Session& m_session;
+  TileGrid m_grid;
+  MatrixPart m_part;
+  std::string m_name;
+  std::shared_ptr<MatrixSink> m_sink;
+  TiledMatrix<T> m_tiles;
+};
+
+}  // namespace granary::app
