@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/runtime/runtime.hpp>
-#include <granary/linalg/lu.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/residual.hpp>
+#include <granary/linalg/residuals/residual.hpp>
 
 #include <chrono>
 #include <functional>

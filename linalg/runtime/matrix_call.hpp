@@ -4,13 +4,13 @@
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/runtime/runtime.hpp>
-#include <granary/linalg/file_matrix.hpp>
-#include <granary/linalg/finite_tasks.hpp>
-#include <granary/linalg/matrices.hpp>
+#include <granary/linalg/algorithms/finite_tasks.hpp>
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/runtime/call_operand.hpp>
-#include <granary/linalg/scalar.hpp>
-#include <granary/linalg/task_emitter.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/runtime/file_matrix.hpp>
+#include <granary/linalg/runtime/matrices.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <algorithm>
 #include <concepts>
