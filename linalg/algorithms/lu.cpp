@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/algorithms/lu.hpp>
 #include <granary/linalg/algorithms/operands.hpp>
@@ -238,53 +239,46 @@ class PivotedTasks {
     auto const level = priority(k, k);
     auto const cols = grid.cols_in(k);
     auto const matched = std::max<std::uint64_t>(2, m_options.leaf_tiles);
-    std::vector<DataId> round;
+    OwnedData round(m_tasks.submitter());
     std::uint64_t last_rows = 0;  // rows of the round's last part; all others have the panel's number of columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
       auto const part = tiles_below(i, k, m_options.leaf_tiles);
       auto const rows = rows_below(i, part.size());
       last_rows = std::min(rows, cols);
-      round.push_back(temporary("winners", tiles::winners_bytes<T>(last_rows, cols)));
+      auto const winners = round.add(temporary("winners", tiles::winners_bytes<T>(last_rows, cols)));
       with_workspace("workspace", rows, k, [&](DataId workspace) {
-        tiles::select_rows<T>(m_tasks.at(i, k, k), {part, grid.first(i), grid.tile}, workspace, round.back(), level);
+        tiles::select_rows<T>(m_tasks.at(i, k, k), {part, grid.first(i), grid.tile}, workspace, winners, level);
       });
     }
     auto const match = [&](std::size_t begin, std::size_t count) {
-      return tiles::Match{std::span(round).subspan(begin, count), cols,
-                          begin + count == round.size() ? last_rows : cols};
+      return tiles::Match{round.ids().subspan(begin, count), cols, begin + count == round.size() ? last_rows : cols};
     };
     while (round.size() > matched) {
-      std::vector<DataId> winners;
+      OwnedData next(m_tasks.submitter());
       for (std::size_t begin = 0; begin < round.size(); begin += matched) {
         auto const candidates = match(begin, std::min<std::size_t>(matched, round.size() - begin));
         auto const rows = std::min(candidates.rows(), cols);
-        winners.push_back(temporary("winners", tiles::winners_bytes<T>(rows, cols)));
+        auto const winners = next.add(temporary("winners", tiles::winners_bytes<T>(rows, cols)));
         with_workspace("workspace", candidates.rows(), k, [&](DataId workspace) {
-          tiles::merge_rows<T>(m_tasks.at(k, k, k), candidates, workspace, winners.back(), level);
+          tiles::merge_rows<T>(m_tasks.at(k, k, k), candidates, workspace, winners, level);
         });
         if (begin + matched >= round.size()) last_rows = rows;
       }
-      release(round);
-      round = std::move(winners);
+      round = std::move(next);
     }
     auto const last = match(0, round.size());
     with_workspace("workspace", last.rows(), k, [&](DataId workspace) {
       tiles::final_rows<T>(m_tasks.at(k, k, k), last, m_a(k, k), grid.first(k), workspace, m_pivots.panels[k], level);
     });
-    release(round);
   }
   // A task with a workspace for `rows` rows of tile column k.
   template <class Emit>
   void with_workspace(char const* name, std::uint64_t rows, std::uint64_t k, Emit&& emit) {
-    auto const workspace = temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T));
-    emit(workspace);
-    m_tasks.submitter().release_data(workspace);
+    OwnedData workspace(m_tasks.submitter());
+    emit(workspace.add(temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T))));
   }
-  void release(std::vector<DataId> const& data) {
-    for (auto const id : data) m_tasks.submitter().release_data(id);
-  }
-  [[nodiscard]] DataId temporary(char const* name, Bytes bytes) {
-    return m_tasks.submitter().add_data({.name = name, .bytes = bytes, .origin = {}, .home = {}});
+  static DataDescription temporary(char const* name, Bytes bytes) {
+    return {.name = name, .bytes = bytes, .origin = {}, .home = {}};
   }
   // At most `count` tiles of tile column j, from tile (i,j) on.
   [[nodiscard]] std::vector<TileRef> tiles_below(std::uint64_t i, std::uint64_t j, std::uint64_t count) const {

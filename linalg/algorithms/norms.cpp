@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/algorithms/norms.hpp>
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/linalg/tiles/tile_call.hpp>
@@ -114,15 +115,20 @@ template <class T>
 class NormTasks {
  public:
   NormTasks(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, bool hermitian)
-      : m_tasks(tasks), m_norm(norm), m_a(a), m_hermitian(hermitian), m_partials(tiles(a.grid())) {}
+      : m_tasks(tasks),
+        m_norm(norm),
+        m_a(a),
+        m_hermitian(hermitian),
+        m_partials(tasks.submitter(), std::vector<DataId>(tiles(a.grid()))),
+        m_columns(tasks.submitter()) {}
 
   // partial(i,j) := partial result of A(i,j)
   void partial(std::uint64_t i, std::uint64_t j) {
     auto const tile = m_a(i, j);
     bool const mirrored = m_hermitian && i != j;
     NormPart const part{i == j ? m_a.part() : MatrixPart::All, m_hermitian && i == j};
-    auto const data = add_data(m_norm == Norm::One ? tile.cols + (mirrored ? tile.rows : 0) : 2);
-    m_partials[m_a.grid().slot(i, j)] = data;
+    auto const doubles = m_norm == Norm::One ? tile.cols + (mirrored ? tile.rows : 0) : 2;
+    auto const data = m_partials.own(m_a.grid().slot(i, j), add_data(doubles));
     m_tasks.emit(partial_codelet<T>, {detail::read(tile), {data, AccessMode::Write}}, 0,
                  flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile});
   }
@@ -131,24 +137,25 @@ class NormTasks {
   void combine(std::uint64_t j) {
     auto const& grid = m_a.grid();
     bool const with_rows = m_hermitian && m_norm == Norm::One;
-    std::vector<DataId> inputs;
-    for (std::uint64_t k = 0; with_rows && k < j; ++k) inputs.push_back(m_partials[grid.slot(j, k)]);
-    CombineCall const call{m_norm, inputs.size(), grid.tile, grid.cols_in(j)};
+    std::vector<std::uint64_t> slots;
+    for (std::uint64_t k = 0; with_rows && k < j; ++k) slots.push_back(grid.slot(j, k));
+    CombineCall const call{m_norm, slots.size(), grid.tile, grid.cols_in(j)};
     for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
-      if (holds(m_a.part(), i, j)) inputs.push_back(m_partials[grid.slot(i, j)]);
+      if (holds(m_a.part(), i, j)) slots.push_back(grid.slot(i, j));
     }
-    if (inputs.empty()) return;  // right of a trapezoid
-    m_columns.push_back(add_data(2));
-    emit(combine_codelet, inputs, m_columns.back(), call);
+    if (slots.empty()) return;  // right of a trapezoid
+    std::vector<DataId> inputs;
+    for (auto const slot : slots) inputs.push_back(m_partials[slot]);
+    emit(combine_codelet, inputs, m_columns.own(add_data(2)), call);
     // Below the diagonal of a Hermitian matrix the row sums are needed later.
-    if (with_rows) inputs.resize(call.row_sums + 1);
-    release(inputs);
+    if (with_rows) slots.resize(call.row_sums + 1);
+    for (auto const slot : slots) m_partials.release(slot);
   }
 
   // result := the norm
   void norm(DataId result) {
-    emit(norm_codelet, m_columns, result, m_norm);
-    release(m_columns);
+    emit(norm_codelet, m_columns.ids(), result, m_norm);
+    m_columns.release();
   }
 
  private:
@@ -159,22 +166,19 @@ class NormTasks {
         {.name = "partial norm", .bytes = static_cast<Bytes>(doubles) * sizeof(double), .origin = {}, .home = {}});
   }
   template <class P>
-  void emit(Codelet const& codelet, std::vector<DataId> const& inputs, DataId output, P const& parameters) {
+  void emit(Codelet const& codelet, std::span<DataId const> inputs, DataId output, P const& parameters) {
     std::vector<Access> accesses;
     for (auto input : inputs) accesses.push_back({input, AccessMode::Read});
     accesses.push_back({output, AccessMode::Write});
     m_tasks.emit(codelet, accesses, 0, 0, parameters);
-  }
-  void release(std::vector<DataId> const& data) {
-    for (auto id : data) m_tasks.submitter().release_data(id);
   }
 
   TaskEmitter& m_tasks;
   Norm m_norm;  // Max, One or Frobenius
   TiledMatrix<T> m_a;
   bool m_hermitian;
-  std::vector<DataId> m_partials;  // by slot
-  std::vector<DataId> m_columns;
+  OwnedData m_partials;  // by slot
+  OwnedData m_columns;
 };
 
 template <class T>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/model/submitter.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
@@ -94,13 +94,11 @@ class TiledMatrix {
     return other;
   }
 
+  /// An owner of the tiles, which must have no other.
+  [[nodiscard]] OwnedData own(Submitter& submitter) const { return {submitter, m_tiles}; }
   /// Releases all tiles once the tasks submitted so far have used them; their values are first written home. Copies
   /// must not be used after that.
-  void release(Submitter& submitter) {
-    for (auto tile : std::exchange(m_tiles, {})) {
-      if (tile.valid()) submitter.release_data(tile);
-    }
-  }
+  void release(Submitter& submitter) { OwnedData(submitter, std::exchange(m_tiles, {})).release(); }
 
  private:
   TileGrid m_grid;

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/residuals/residual.hpp>
@@ -33,19 +34,13 @@ template <class T>
 class Accumulators {
  public:
   Accumulators(TaskEmitter& tasks, TileGrid const& grid, std::uint64_t block_rows, std::uint64_t block_cols)
-      : m_tasks(tasks), m_grid(grid), m_rows(block_rows), m_cols(block_cols) {
+      : m_grid(grid), m_rows(block_rows), m_cols(block_cols), m_data(tasks.submitter()) {
     for (std::uint64_t slot = 0; slot < block_rows * block_cols; ++slot) {
-      m_data.push_back(
-          tasks.submitter().add_data({.name = "residual tile " + std::to_string(slot),
-                                      .bytes = grid.elements_in(slot / block_cols, slot % block_cols) * sizeof(T),
-                                      .origin = {},
-                                      .home = {}}));
+      m_data.add({.name = "residual tile " + std::to_string(slot),
+                  .bytes = grid.elements_in(slot / block_cols, slot % block_cols) * sizeof(T),
+                  .origin = {},
+                  .home = {}});
     }
-  }
-  Accumulators(Accumulators const&) = delete;
-  Accumulators& operator=(Accumulators const&) = delete;
-  ~Accumulators() {
-    for (auto data : m_data) m_tasks.submitter().release_data(data);
   }
 
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
@@ -63,29 +58,24 @@ class Accumulators {
   }
 
  private:
-  TaskEmitter& m_tasks;
   TileGrid m_grid;
   std::uint64_t m_rows;
   std::uint64_t m_cols;
-  std::vector<DataId> m_data;
+  OwnedData m_data;
 };
 
 /// Σ_i |x_ij| of each column of a matrix, in double precision: temporary data of 8 bytes for each column.
 template <class T>
 class ColumnSums {
  public:
-  ColumnSums(TaskEmitter& tasks, TileGrid const& grid) : m_tasks(tasks), m_grid(grid), m_started(grid.tile_cols()) {
+  ColumnSums(TaskEmitter& tasks, TileGrid const& grid)
+      : m_tasks(tasks), m_grid(grid), m_sums(tasks.submitter()), m_started(grid.tile_cols()) {
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
-      m_sums.push_back(tasks.submitter().add_data({.name = "column sums " + std::to_string(j),
-                                                   .bytes = grid.cols_in(j) * sizeof(double),
-                                                   .origin = {},
-                                                   .home = {}}));
+      m_sums.add({.name = "column sums " + std::to_string(j),
+                  .bytes = grid.cols_in(j) * sizeof(double),
+                  .origin = {},
+                  .home = {}});
     }
-  }
-  ColumnSums(ColumnSums const&) = delete;
-  ColumnSums& operator=(ColumnSums const&) = delete;
-  ~ColumnSums() {
-    for (auto data : m_sums) m_tasks.submitter().release_data(data);
   }
 
   /// Adds a tile of tile column j. If `stored` is a triangle, it is a Hermitian tile stored in that triangle.
@@ -107,7 +97,7 @@ class ColumnSums {
 
   TaskEmitter& m_tasks;
   TileGrid m_grid;
-  std::vector<DataId> m_sums;
+  OwnedData m_sums;
   std::vector<bool> m_started;  // whether the sums of that tile column have a value
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/partial_file.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/generators/generators.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/matrix_tile.hpp>
@@ -57,12 +58,7 @@ class FileMatrix {
   FileMatrix(FileMatrix const&) = delete;
   FileMatrix& operator=(FileMatrix const&) = delete;
   /// Releases the tiles, and removes an output that was not committed.
-  ~FileMatrix() {
-    try {
-      m_tiles.release(m_runtime.submitter());
-    } catch (std::exception const&) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
-    }
-  }
+  ~FileMatrix() = default;
 
   /// `A.h5:/A`
   [[nodiscard]] std::string const& name() const { return m_name; }
@@ -90,7 +86,7 @@ class FileMatrix {
     auto& sink = output();
     m_runtime.wait();
     m_committed = true;
-    m_tiles.release(m_runtime.submitter());
+    m_data.release();
     m_runtime.wait();
     m_input.reset();
     sink.commit();
@@ -164,6 +160,7 @@ class FileMatrix {
   std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
   std::shared_ptr<MatrixSink> m_sink;
   TiledMatrix<T> m_tiles;
+  OwnedData m_data = m_tiles.own(m_runtime.submitter());
 };
 
 /// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file, or a
