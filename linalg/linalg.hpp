@@ -3,12 +3,12 @@
 
 /// Linear algebra for users: calls with a Runtime and matrices, which wait for the result and return it. docs/linalg.md
 /// lists them with LAPACK's names.
-#include <granary/linalg/file_matrix.hpp>
-#include <granary/linalg/io_bounds.hpp>
-#include <granary/linalg/matrices.hpp>
+#include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/runtime/blas.hpp>
 #include <granary/linalg/runtime/elementwise.hpp>
 #include <granary/linalg/runtime/factor.hpp>
+#include <granary/linalg/runtime/file_matrix.hpp>
+#include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/mixed.hpp>
 #include <granary/linalg/runtime/norm.hpp>
 #include <granary/linalg/runtime/residual.hpp>

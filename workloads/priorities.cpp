@@ -1,6 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/model/bottom_levels.hpp>
-#include <granary/linalg/cholesky_priorities.hpp>
+#include <granary/linalg/priorities/cholesky.hpp>
 #include <granary/workloads/priorities.hpp>
 
 namespace granary {

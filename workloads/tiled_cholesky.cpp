@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/cholesky.hpp>
+#include <granary/linalg/algorithms/cholesky.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
 

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/tiled_gemm.hpp>
 

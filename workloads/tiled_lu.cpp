@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/lu.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/tiled_lu.hpp>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/core/model/graph_recorder.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/residual.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
 
 #include <cstdint>
 #include <vector>

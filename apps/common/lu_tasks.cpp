@@ -5,17 +5,13 @@
 
 namespace granary::app {
 
-RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_submitter(runtime.submitter()) {
+RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_owned(runtime.submitter()) {
   if (!pivoting) return;
   m_pivots = std::make_shared<Pivots>(grid);
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
-    m_data.panels.push_back(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
-                                             {.host = m_pivots->panel(k), .keep = m_pivots}));
+    m_data.panels.push_back(m_owned.own(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
+                                                         {.host = m_pivots->panel(k), .keep = m_pivots})));
   }
-}
-
-RunPivots::~RunPivots() {
-  for (auto panel : m_data.panels) m_submitter.release_data(panel);
 }
 
 std::optional<std::uint64_t> RunPivots::zero_pivot() const { return m_pivots ? m_pivots->zero_pivot() : std::nullopt; }
@@ -27,18 +23,11 @@ std::vector<std::int64_t> RunPivots::rows() const {
 }
 
 RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
-    : m_submitter(runtime.submitter()), m_maxima(std::make_shared<TileMaxima>(grid)) {
+    : m_maxima(std::make_shared<TileMaxima>(grid)), m_owned(runtime.submitter()) {
   m_data = m_maxima->bind([&](char const* name, double& number) {
     return runtime.add_data(name, sizeof(double), {.host = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
   });
-}
-
-RunGrowth::~RunGrowth() {
-  for (auto const* data : {&m_data.matrix, &m_data.factor}) {
-    for (auto const id : *data) {
-      if (id.valid()) m_submitter.release_data(id);
-    }
-  }
+  for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(OwnedData(runtime.submitter(), *data));
 }
 
 PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {

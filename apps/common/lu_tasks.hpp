@@ -1,8 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/owned_data.hpp>
 #include <granary/core/runtime/runtime.hpp>
-#include <granary/linalg/lu.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -20,9 +21,6 @@ namespace granary::app {
 class RunPivots {
  public:
   RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting);
-  RunPivots(RunPivots const&) = delete;
-  RunPivots& operator=(RunPivots const&) = delete;
-  ~RunPivots();
 
   /// Null without pivoting.
   [[nodiscard]] PivotData const* data() const { return m_pivots ? &m_data : nullptr; }
@@ -31,27 +29,24 @@ class RunPivots {
   [[nodiscard]] std::vector<std::int64_t> rows() const;
 
  private:
-  Submitter& m_submitter;
   std::shared_ptr<Pivots> m_pivots;
   PivotData m_data;
+  OwnedData m_owned;
 };
 
 /// The growth of a run's factorization; it stays alive while tasks use it.
 class RunGrowth {
  public:
   RunGrowth(Runtime& runtime, TileGrid const& grid);
-  RunGrowth(RunGrowth const&) = delete;
-  RunGrowth& operator=(RunGrowth const&) = delete;
-  ~RunGrowth();
 
   [[nodiscard]] GrowthData const& data() const { return m_data; }
   /// Valid after Session::wait.
   [[nodiscard]] PivotGrowth value() const { return m_maxima->growth(); }
 
  private:
-  Submitter& m_submitter;
   std::shared_ptr<TileMaxima> m_maxima;
   GrowthData m_data;
+  OwnedData m_owned;
 };
 
 /// Data of the row exchanges, which do not count against the limit.

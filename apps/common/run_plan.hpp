@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/runtime/config.hpp>
-#include <granary/linalg/tile_grid.hpp>
+#include <granary/linalg/data/tile_grid.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
-#include <granary/linalg/scalar.hpp>
 
 #include <type_traits>
 #include <utility>

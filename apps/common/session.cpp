@@ -85,9 +85,9 @@ void check_output_name(std::string const& output, std::string const& dataset) {
 }  // namespace
 
 HostNumber::HostNumber(Runtime& runtime)
-    : m_submitter(runtime.submitter()),
-      m_id(runtime.add_data("number", sizeof(double),
-                            {.host = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})) {}
+    : m_data(runtime.submitter(),
+             {runtime.add_data("number", sizeof(double),
+                               {.host = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})}) {}
 
 std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {
   if (!m_options.output) return nullptr;

@@ -1,9 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/owned_data.hpp>
 #include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
-#include <granary/linalg/residual.hpp>
+#include <granary/linalg/residuals/residual.hpp>
 
 #include <chrono>
 #include <functional>
@@ -26,18 +27,14 @@ namespace granary::app {
 class HostNumber {
  public:
   explicit HostNumber(Runtime& runtime);
-  HostNumber(HostNumber const&) = delete;
-  HostNumber& operator=(HostNumber const&) = delete;
-  ~HostNumber() { m_submitter.release_data(m_id); }
 
-  [[nodiscard]] DataId id() const { return m_id; }
+  [[nodiscard]] DataId id() const { return m_data[0]; }
   /// Valid after Session::wait.
   [[nodiscard]] double value() const { return *m_number; }
 
  private:
-  Submitter& m_submitter;
   std::shared_ptr<double> m_number = std::make_shared<double>(0);
-  DataId m_id;
+  OwnedData m_data;
 };
 
 /// The measurement of a residual.

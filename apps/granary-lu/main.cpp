@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/singular.hpp>
+#include <granary/linalg/algorithms/singular.hpp>
 
 #include "apps/common/program.hpp"
 #include "run.hpp"

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
-#include <granary/linalg/io_bounds.hpp>
-#include <granary/linalg/lu.hpp>
-#include <granary/linalg/matrices.hpp>
-#include <granary/linalg/residual.hpp>
+#include <granary/linalg/algorithms/io_bounds.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
+#include <granary/linalg/residuals/residual.hpp>
+#include <granary/linalg/runtime/matrices.hpp>
 
 #include <fmt/format.h>
 

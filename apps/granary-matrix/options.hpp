@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
-#include <granary/linalg/files/generators.hpp>
+#include <granary/linalg/generators/generators.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #include "make_workload.hpp"
 
 #include <granary/core/base/error.hpp>
-#include <granary/linalg/io_bounds.hpp>
+#include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/workloads/assembly_tree.hpp>
 #include <granary/workloads/random_layers.hpp>
 #include <granary/workloads/stencil.hpp>

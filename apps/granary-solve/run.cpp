@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
-#include <granary/linalg/io_bounds.hpp>
+#include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <fmt/format.h>

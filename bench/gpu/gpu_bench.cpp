@@ -6,7 +6,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/linalg/files/spd_generator.hpp>
+#include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <CLI/CLI.hpp>

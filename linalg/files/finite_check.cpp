@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <granary/core/base/error.hpp>
-#include <granary/linalg/files/all_finite.hpp>
+#include <granary/linalg/data/all_finite.hpp>
 
 namespace granary::detail {
 namespace {

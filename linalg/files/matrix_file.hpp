@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <granary/core/base/units.hpp>
-#include <granary/linalg/tile_grid.hpp>
+#include <granary/linalg/data/tile_grid.hpp>
 
 #pragma GCC visibility push(default)
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/blas_enums.hpp>
-#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/data/blas_enums.hpp>
+#include <granary/linalg/data/scalar.hpp>
 
 #include <cstddef>
 #include <string>

@@ -3,9 +3,9 @@
 
 #include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/ids.hpp>
-#include <granary/linalg/kernels/blas_enums.hpp>
-#include <granary/linalg/tile_grid.hpp>
-#include <granary/linalg/view_form.hpp>
+#include <granary/linalg/data/blas_enums.hpp>
+#include <granary/linalg/data/tile_grid.hpp>
+#include <granary/linalg/runtime/view_form.hpp>
 
 #include <cstddef>
 #include <cstdint>

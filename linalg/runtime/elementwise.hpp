@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/matrix_ops.hpp>
+#include <granary/linalg/algorithms/matrix_ops.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
 #pragma GCC visibility push(default)

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/cholesky.hpp>
-#include <granary/linalg/lu.hpp>
+#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
 #include <algorithm>

@@ -3,18 +3,18 @@
 
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/core/runtime/runtime.hpp>
-#include <granary/linalg/file_matrix.hpp>
-#include <granary/linalg/finite_tasks.hpp>
-#include <granary/linalg/matrices.hpp>
+#include <granary/linalg/algorithms/finite_tasks.hpp>
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/runtime/call_operand.hpp>
-#include <granary/linalg/scalar.hpp>
-#include <granary/linalg/task_emitter.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/runtime/file_matrix.hpp>
+#include <granary/linalg/runtime/matrices.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <algorithm>
 #include <concepts>
-#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -77,19 +77,11 @@ template <class T>
 /// Data that a call adds to the runtime, and releases at its end.
 class DataScope {
  public:
-  explicit DataScope(Runtime& runtime) : m_runtime(runtime) {}
-  DataScope(DataScope const&) = delete;
-  DataScope& operator=(DataScope const&) = delete;
-  ~DataScope() {
-    try {
-      release();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
-    }
-  }
+  explicit DataScope(Runtime& runtime) : m_runtime(runtime), m_data(runtime.submitter()) {}
 
   template <class T>
   TiledMatrix<T> keep(TiledMatrix<T> tiles) {
-    m_releases.push_back([tiles](Submitter& submitter) mutable { tiles.release(submitter); });
+    m_data.own(tiles.own(m_runtime.submitter()));
     return tiles;
   }
   /// Temporary tiles, which count against the memory limit while they are in use.
@@ -99,21 +91,17 @@ class DataScope {
   }
   /// A datum for the bytes at `first`, which must outlive the scope.
   [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes) {
-    auto const id = m_runtime.add_data(name, bytes, {.host = first});
-    m_releases.push_back([id](Submitter& submitter) { submitter.release_data(id); });
-    return id;
+    return m_data.own(m_runtime.add_data(name, bytes, {.host = first}));
   }
   [[nodiscard]] DataId in_place(std::string const& name, double& value) {
     return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double));
   }
   /// Releases all data once the tasks submitted so far have used them.
-  void release() {
-    for (auto const& give_up : std::exchange(m_releases, {})) give_up(m_runtime.submitter());
-  }
+  void release() { m_data.release(); }
 
  private:
   Runtime& m_runtime;
-  std::vector<std::function<void(Submitter&)>> m_releases;
+  OwnedData m_data;
 };
 
 /// One call on matrices: checks its operands, cuts Views into tiles, and releases these at its end.

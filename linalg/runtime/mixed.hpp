@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/column_maxima.hpp>
-#include <granary/linalg/matrix_ops.hpp>
-#include <granary/linalg/norms.hpp>
+#include <granary/linalg/algorithms/column_maxima.hpp>
+#include <granary/linalg/algorithms/matrix_ops.hpp>
+#include <granary/linalg/algorithms/norms.hpp>
 #include <granary/linalg/runtime/solve.hpp>
 
 #include <algorithm>

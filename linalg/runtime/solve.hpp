@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/blas3.hpp>
+#include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
 #pragma GCC visibility push(default)

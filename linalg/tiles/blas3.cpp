@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/blas3.hpp>
-#include <granary/linalg/cholesky.hpp>
-#include <granary/linalg/not_positive_definite.hpp>
-#include <granary/linalg/tile_call.hpp>
+#include <granary/linalg/algorithms/blas3.hpp>
+#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/expand.hpp>
+#include <granary/linalg/tiles/tile_call.hpp>
 
 // GCC gives the instances of a template the visibility of its definition.
 #pragma GCC visibility push(default)

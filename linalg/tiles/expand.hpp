@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/core/model/inner_graph.hpp>
-#include <granary/linalg/tile_call.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/tiles/tile_call.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/algorithms/lu.hpp>
+#include <granary/linalg/algorithms/singular.hpp>
+#include <granary/linalg/data/pivots.hpp>
 #include <granary/linalg/kernels/lu_kernels.hpp>
-#include <granary/linalg/lu.hpp>
-#include <granary/linalg/pivots.hpp>
-#include <granary/linalg/singular.hpp>
 #include <granary/linalg/tiles/expand.hpp>
 #include <granary/linalg/tiles/lu.hpp>
 #include <granary/linalg/tiles/panel_call.hpp>

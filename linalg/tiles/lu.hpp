@@ -2,9 +2,9 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
-#include <granary/linalg/scalar.hpp>
-#include <granary/linalg/task_emitter.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <cstdint>
 #include <span>

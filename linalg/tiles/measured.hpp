@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/model/submitter.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 
 #include <optional>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
-#include <granary/linalg/tile_call.hpp>
+#include <granary/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cstdint>

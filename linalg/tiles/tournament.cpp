@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/linalg/pivots.hpp>
+#include <granary/linalg/data/pivots.hpp>
 #include <granary/linalg/tiles/lu.hpp>
 #include <granary/linalg/tiles/panel_call.hpp>
 

@@ -2,7 +2,7 @@
 // Tasks and factorizations on the vendor's devices, with memory limits below the size of the data: on the first device,
 // and on that device divided into two and four.
 #include <granary/core/backends/device_api.hpp>
-#include <granary/linalg/files/spd_generator.hpp>
+#include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parses values of command lines: generated matrices, sizes, policies with options.
 #include <granary/core/base/units.hpp>
-#include <granary/linalg/files/generators.hpp>
+#include <granary/linalg/generators/generators.hpp>
 #include <granary/policies/registry.hpp>
 
 #include "tests/fuzz/target.hpp"

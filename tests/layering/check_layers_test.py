@@ -37,15 +37,34 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/engine/a.cpp", "#include <granary/simulator/simulator.hpp>")
         self.refused("simulator/a.cpp", "#include <granary/core/engine/engine.hpp>")
         self.refused("linalg/kernels/a.hpp", "#include <granary/core/backends/host.hpp>")
-        self.refused("linalg/cholesky.cpp", "#include <granary/core/runtime/runtime.hpp>")
         self.refused("core/engine/a.hpp", '#include "granary/core/runtime/runtime.hpp"')
 
     def test_includes_downwards(self):
         self.accepted("core/model/a.hpp", "#include <granary/core/base/ids.hpp>")
         self.accepted("policies/schedulers/a.cpp", "#include <granary/core/policy/scheduler.hpp>")
         self.accepted("linalg/kernels/a.hpp", "#include <granary/core/backends/kokkos_compat.hpp>")
-        self.accepted("linalg/cholesky.hpp", "#include <granary/core/runtime/runtime.hpp>")
         self.accepted("tests/unit/a_test.cpp", "#include <granary/core/runtime/runtime.hpp>")
+
+    def test_only_the_facade_of_linalg_knows_the_runtime(self):
+        for room in ("algorithms", "data", "files", "generators", "kernels", "priorities", "residuals", "tiles"):
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/core/runtime/runtime.hpp>")
+            self.refused(f"linalg/{room}/a.cpp", "#include <granary/core/engine/engine.hpp>")
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
+        self.accepted("linalg/runtime/a.hpp", "#include <granary/core/runtime/runtime.hpp>")
+        self.accepted("linalg/linalg.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
+        self.refused("linalg/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
+
+    def test_formats_of_files_know_no_algebra(self):
+        for header in ("algorithms/a", "tiles/a", "kernels/a", "generators/a", "data/tiled_matrix"):
+            self.refused("linalg/files/a.hpp", f"#include <granary/linalg/{header}.hpp>")
+        self.refused("linalg/algorithms/a.hpp", "#include <granary/linalg/files/matrix_file.hpp>")
+        self.accepted("linalg/files/a.hpp", "#include <granary/linalg/data/tile_grid.hpp>")
+        self.accepted("linalg/generators/a.hpp", "#include <granary/linalg/files/matrix_source.hpp>")
+
+    def test_only_the_disk_node_knows_the_engine(self):
+        self.refused("outofcore/a.hpp", "#include <granary/core/engine/backend.hpp>")
+        self.refused("linalg/files/a.hpp", "#include <granary/outofcore/disk_node.hpp>")
+        self.accepted("outofcore/disk_node.hpp", "#include <granary/core/engine/backend.hpp>")
 
     def test_the_movement_of_data_knows_no_task(self):
         self.refused("core/planner/movement/a.hpp", "#include <granary/core/model/task.hpp>")

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/linalg/data/tile_grid.hpp>
 #include <granary/linalg/kernels/device/device_lane.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
-#include <granary/linalg/tile_grid.hpp>
 
 #include <cstdint>
 #include <span>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
+#include <granary/linalg/data/tile_grid.hpp>
 #include <granary/linalg/kernels/kernel_choice.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
-#include <granary/linalg/tile_grid.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
-#include <granary/linalg/scalar.hpp>
+#include <granary/linalg/data/scalar.hpp>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/base/random.hpp>
-#include <granary/linalg/files/spd_generator.hpp>
+#include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 
 #include <cmath>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/core/base/random.hpp>
-#include <granary/linalg/scalar.hpp>
-#include <granary/linalg/tiled_matrix.hpp>
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
 
 #include <algorithm>
 #include <cstdint>

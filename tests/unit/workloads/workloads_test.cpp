@@ -3,7 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/graph_recorder.hpp>
-#include <granary/linalg/cholesky_priorities.hpp>
+#include <granary/linalg/priorities/cholesky.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>

@@ -1,0 +1,149 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/algorithms/blas3.hpp>
+#include <granary/linalg/algorithms/operands.hpp>
+#include <granary/linalg/tiles/blas3.hpp>
+
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
+namespace granary {
+namespace {
+
+using detail::op_grid;
+using detail::OpTiles;
+using detail::require_distinct;
+using detail::require_fit;
+using detail::require_part;
+
+// Calls product(i, j, k, beta) for the tiles (i, j) of a part of C and each k < inner, in the order of gemm. The first
+// product of a tile gets beta, the others 1. If alpha is 0, one product per tile is enough.
+template <class Scalar, class Product>
+void for_each_product(TileGrid const& c, MatrixPart part, std::uint64_t inner, Scalar alpha, Scalar beta,
+                      Product&& product) {
+  std::uint64_t const products = alpha == Scalar(0) ? 1 : inner;
+  for (std::uint64_t j = 0; j < c.tile_cols(); ++j) {
+    for (std::uint64_t i = 0; i < c.tile_rows(); ++i) {
+      if (!holds(part, i, j)) continue;
+      for (std::uint64_t k = 0; k < products; ++k) product(i, j, k, k == 0 ? beta : Scalar(1));
+    }
+  }
+}
+
+void refuse_op(char const* algorithm, bool complex, Op op, Op refused) {
+  if (complex && op == refused) {
+    throw InvalidArgument(
+        std::string(algorithm) + " of complex matrices takes A or its " +
+        (refused == Op::Trans ? "conjugate transpose, not its transpose" : "transpose, not its conjugate transpose"));
+  }
+}
+
+// For herk and syrk.
+template <class T>
+void check_rank_k(char const* algorithm, Uplo uplo, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& c) {
+  require_fit(algorithm, c.grid().rows == c.grid().cols && op_grid(op, a.grid()).rows == c.grid().rows,
+              {{"A", a}, {"C", c}});
+  require_part(algorithm, {"A", a}, MatrixPart::All);
+  require_part(algorithm, {"C", c}, part_of(uplo));
+  require_distinct(algorithm, "A", a, "C", c);
+}
+
+}  // namespace
+
+template <class T>
+void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TiledMatrix<T> const& a, TiledMatrix<T> const& b, T beta,
+          TiledMatrix<T> const& c) {
+  auto const left = op_grid(op_a, a.grid());
+  auto const right = op_grid(op_b, b.grid());
+  require_fit("gemm", left.rows == c.grid().rows && left.cols == right.rows && right.cols == c.grid().cols,
+              {{"A", a}, {"B", b}, {"C", c}});
+  for (auto const& operand : {detail::Operand{"A", a}, {"B", b}, {"C", c}}) {
+    require_part("gemm", operand, MatrixPart::All);
+  }
+  require_distinct("gemm", "A", a, "C", c);
+  require_distinct("gemm", "B", b, "C", c);
+
+  OpTiles<T> const op_of_a(op_a, a), op_of_b(op_b, b);
+  for_each_product(c.grid(), MatrixPart::All, left.tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
+    tiles::gemm(tasks.at(i, j, k), op_a, op_b, alpha, op_of_a(i, k), op_of_b(k, j), scale, c(i, j));
+  });
+}
+
+template <class T>
+void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TiledMatrix<T> const& a, RealOf<T> beta,
+          TiledMatrix<T> const& c) {
+  refuse_op("herk", is_complex<T>, op, Op::Trans);
+  check_rank_k("herk", uplo, op, a, c);
+  using R = RealOf<T>;
+  auto const inner = op_grid(op, a.grid()).tile_cols();
+  Op const op_right = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
+  OpTiles<T> const op_of_a(op, a);
+  for_each_product(c.grid(), part_of(uplo), inner, alpha, beta, [&](auto i, auto j, auto k, R scale) {
+    if (i == j) {
+      tiles::herk<T>(tasks.at(i, j, k), uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
+    } else {
+      tiles::gemm(tasks.at(i, j, k), op, op_right, T(alpha), op_of_a(i, k), op_of_a(j, k), T(scale), c(i, j));
+    }
+  });
+}
+
+template <class T>
+void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TiledMatrix<T> const& a, T beta, TiledMatrix<T> const& c) {
+  refuse_op("syrk", is_complex<T>, op, Op::ConjTrans);
+  check_rank_k("syrk", uplo, op, a, c);
+  auto const inner = op_grid(op, a.grid()).tile_cols();
+  Op const op_right = op == Op::NoTrans ? Op::Trans : Op::NoTrans;
+  OpTiles<T> const op_of_a(op, a);
+  for_each_product(c.grid(), part_of(uplo), inner, alpha, beta, [&](auto i, auto j, auto k, T scale) {
+    if (i == j) {
+      tiles::syrk(tasks.at(i, j, k), uplo, op, alpha, op_of_a(i, k), scale, c(i, i));
+    } else {
+      tiles::gemm(tasks.at(i, j, k), op, op_right, alpha, op_of_a(i, k), op_of_a(j, k), scale, c(i, j));
+    }
+  });
+}
+
+template <class T>
+void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> const& a, TiledMatrix<T> const& b, T beta,
+          TiledMatrix<T> const& c) {
+  auto const& grid = c.grid();
+  auto const order = side == Side::Left ? grid.rows : grid.cols;
+  require_fit(
+      "hemm",
+      a.grid().rows == order && a.grid().cols == order && b.grid().rows == grid.rows && b.grid().cols == grid.cols,
+      {{"A", a}, {"B", b}, {"C", c}});
+  require_part("hemm", {"A", a}, part_of(uplo));
+  require_part("hemm", {"B", b}, MatrixPart::All);
+  require_part("hemm", {"C", c}, MatrixPart::All);
+  require_distinct("hemm", "A", a, "C", c);
+  require_distinct("hemm", "B", b, "C", c);
+  if (side == Side::Right) {
+    // C^T = alpha A^T B^T + beta C^T, and A^T is Hermitian too.
+    return hemm(tasks, Side::Left, flip(uplo), alpha, a.transposed(), b.transposed(), beta, c.transposed());
+  }
+  for_each_product(grid, MatrixPart::All, a.grid().tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
+    if (i == k) {
+      tiles::hemm(tasks.at(i, j, k), Side::Left, uplo, alpha, a(i, i), b(i, j), scale, c(i, j));
+    } else if (holds(part_of(uplo), i, k)) {
+      tiles::gemm(tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, alpha, a(i, k), b(k, j), scale, c(i, j));
+    } else {
+      tiles::gemm(tasks.at(i, j, k), Op::ConjTrans, Op::NoTrans, alpha, a(k, i), b(k, j), scale, c(i, j));
+    }
+  });
+}
+
+#define GRANARY_INSTANTIATE(T)                                                                                         \
+  template void gemm(TaskEmitter&, Op, Op, T, TiledMatrix<T> const&, TiledMatrix<T> const&, T, TiledMatrix<T> const&); \
+  template void herk<T>(TaskEmitter&, Uplo, Op, RealOf<T>, TiledMatrix<T> const&, RealOf<T>, TiledMatrix<T> const&);   \
+  template void syrk(TaskEmitter&, Uplo, Op, T, TiledMatrix<T> const&, T, TiledMatrix<T> const&);                      \
+  template void hemm(TaskEmitter&, Side, Uplo, T, TiledMatrix<T> const&, TiledMatrix<T> const&, T,                     \
+                     TiledMatrix<T> const&);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,126 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/algorithms/blas3.hpp>
+#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/operands.hpp>
+#include <granary/linalg/tiles/blas3.hpp>
+
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
+namespace granary {
+namespace {
+
+// One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one.
+// That transpose is the conjugate of A, and its factor is the transpose of U.
+template <class T>
+class CholeskyTasks {
+ public:
+  CholeskyTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options)
+      : m_tasks(tasks),
+        m_a(a.part() == MatrixPart::Lower ? a : a.transposed()),
+        m_levels(a.grid().tile_rows(), options.times),
+        m_prioritised(options.priorities),
+        m_first(options.first) {}
+
+  // A(k,k) := L(k,k)
+  void potrf(std::uint64_t k) {
+    tiles::potrf<T>(m_tasks.at(k, k, k), Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k),
+                    priority(m_levels.potrf(k)));
+  }
+  // A(i,k) := A(i,k) L(k,k)^-H
+  void trsm(std::uint64_t i, std::uint64_t k) {
+    tiles::trsm(m_tasks.at(i, k, k), Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_a(k, k), m_a(i, k),
+                priority(m_levels.trsm(i, k)));
+  }
+  // A(i,i) := A(i,i) - A(i,k) A(i,k)^H
+  void herk(std::uint64_t i, std::uint64_t k) {
+    tiles::herk<T>(m_tasks.at(i, i, k), Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i),
+                   priority(m_levels.syrk(i, k)));
+  }
+  // A(i,j) := A(i,j) - A(i,k) A(j,k)^H
+  void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
+    tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k), T(1), m_a(i, j),
+                priority(m_levels.gemm(i, j, k)));
+  }
+
+ private:
+  [[nodiscard]] std::int64_t priority(std::int64_t level) const { return m_prioritised ? level : 0; }
+
+  TaskEmitter& m_tasks;
+  TiledMatrix<T> m_a;
+  CholeskyPriorities m_levels;
+  bool m_prioritised;
+  std::uint64_t m_first;
+};
+
+template <class T>
+void right_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
+  for (std::uint64_t k = 0; k < count; ++k) {
+    emit.potrf(k);
+    for (std::uint64_t i = k + 1; i < count; ++i) emit.trsm(i, k);
+    for (std::uint64_t j = k + 1; j < count; ++j) {
+      emit.herk(j, k);
+      for (std::uint64_t i = j + 1; i < count; ++i) emit.gemm(i, j, k);
+    }
+  }
+}
+
+template <class T>
+void left_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
+  for (std::uint64_t j = 0; j < count; ++j) {
+    for (std::uint64_t k = 0; k < j; ++k) emit.herk(j, k);
+    emit.potrf(j);
+    for (std::uint64_t i = j + 1; i < count; ++i) {
+      for (std::uint64_t k = 0; k < j; ++k) emit.gemm(i, j, k);
+      emit.trsm(i, j);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options) {
+  auto const& grid = a.grid();
+  if (grid.rows != grid.cols || a.part() == MatrixPart::All) {
+    throw InvalidArgument("potrf needs one triangle of a square matrix, not " +
+                          std::string(a.part() == MatrixPart::All ? "all" : "a triangle") + " of a matrix of " +
+                          std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
+  }
+  InnerTileScope const scope(tasks, options.inner_tile);
+  CholeskyTasks<T> emit(tasks, a, options);
+  if (options.order == FactorOrder::RightLooking) {
+    right_looking(emit, grid.tile_rows());
+  } else {
+    left_looking(emit, grid.tile_rows());
+  }
+}
+
+template <class T>
+void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b) {
+  auto const& grid = factor.grid();
+  detail::require_fit("potrs", grid.rows == grid.cols && grid.rows == b.grid().rows,
+                      {{"the factor", factor}, {"B", b}});
+  if (factor.part() == MatrixPart::All) {
+    throw InvalidArgument("potrs needs a factor with one stored triangle, as potrf returns it, not all");
+  }
+  bool const lower = factor.part() == MatrixPart::Lower;
+  auto const uplo = lower ? Uplo::Lower : Uplo::Upper;
+  // A^-1 = L^-H L^-1 = U^-1 U^-H
+  trsm(tasks, Side::Left, uplo, lower ? Op::NoTrans : Op::ConjTrans, Diag::NonUnit, T(1), factor, b);
+  trsm(tasks, Side::Left, uplo, lower ? Op::ConjTrans : Op::NoTrans, Diag::NonUnit, T(1), factor, b);
+}
+
+#define GRANARY_INSTANTIATE(T)                                                      \
+  template void potrf(TaskEmitter&, TiledMatrix<T> const&, CholeskyOptions const&); \
+  template void potrs(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/algorithms/factor_order.hpp>
+#include <granary/linalg/algorithms/not_positive_definite.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/priorities/cholesky.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+struct CholeskyOptions {
+  FactorOrder order = FactorOrder::RightLooking;
+  /// Bottom levels in closed form as priorities. Switch them off for a BottomLevelScope, which computes them from a
+  /// recorded graph.
+  bool priorities = true;
+  CholeskyTimes times{};
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
+  std::uint64_t first = 0;      ///< row of a larger matrix where A begins, used in the message of NotPositiveDefinite
+};
+
+/// Emits the tasks that overwrite the stored triangle of A with its Cholesky factor: A = L L^H if A's part is Lower, A
+/// = U^H U if it is Upper. The other triangle is neither read nor written. n³/3 flops (4n³/3 if T is complex) in
+/// N(N+1)(N+2)/6 tasks for N tiles per row. T is one of the four scalars.
+///
+/// A task throws NotPositiveDefinite if a pivot is not positive. Throws InvalidArgument if A is not square or its part
+/// is All, and what Submitter documents.
+template <class T>
+void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
+
+/// B := A^-1 B with the factor from potrf: solves L L^H X = B if its part is Lower, U^H U X = B if it is Upper. B has
+/// any number of columns, and the tile size of the factor. 2 n² flops (8 n²) per column, by two calls of trsm. Throws
+/// InvalidArgument if the factor is not square, its part is All, or the shapes do not match, and what trsm documents.
+template <class T>
+void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
+
+}  // namespace granary
+
+#pragma GCC visibility pop

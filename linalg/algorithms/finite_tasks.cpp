@@ -1,0 +1,83 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/algorithms/finite_tasks.hpp>
+#include <granary/linalg/data/all_finite.hpp>
+#include <granary/linalg/tiles/tile_call.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+// GCC gives the instances of a template the visibility of its definition.
+#pragma GCC visibility push(default)
+
+namespace granary {
+namespace {
+
+struct FiniteCall {
+  detail::TileShape a;
+  MatrixPart part = MatrixPart::All;  // of the tile
+  bool hermitian = false;
+  std::uint64_t row = 0;  // row of the tile's first element in the matrix
+  std::uint64_t col = 0;
+  std::shared_ptr<std::string const> name;
+};
+
+template <class T>
+void require_finite(T const& value, FiniteCall const& p, int row, int col) {
+  bool const real_only = p.hermitian && p.part != MatrixPart::All && row == col;
+  if (real_only ? std::isfinite(real_part(value)) : is_finite(value)) return;
+  auto const part = std::isfinite(real_part(value)) ? modulus(value) : real_part(value);
+  throw InvalidArgument(*p.name + " holds " + (std::isnan(part) ? "NaN" : "infinity") + " at (" +
+                        std::to_string(p.row + static_cast<std::uint64_t>(row)) + ", " +
+                        std::to_string(p.col + static_cast<std::uint64_t>(col)) + ")");
+}
+
+template <class T>
+void run_finite(KernelCall const& call) {
+  auto const& p = detail::parameters_of<FiniteCall>(call);
+  auto const a = detail::input_tile<T>(call, 0, p.a);
+  bool const by_rows = a.layout == Layout::RowMajor;
+  int const lines = by_rows ? a.rows : a.cols, length = by_rows ? a.cols : a.rows;
+  // In a triangle, lines end or begin at the diagonal.
+  bool const ends = p.part != MatrixPart::All && (p.part == MatrixPart::Lower) == by_rows;
+  bool const begins = p.part != MatrixPart::All && !ends;
+  for (int line = 0; line < lines; ++line) {
+    int const first = begins ? std::min(line, length) : 0, last = ends ? std::min(line + 1, length) : length;
+    T const* const values = a.data + static_cast<std::ptrdiff_t>(line) * a.ld;
+    if (detail::all_finite(reinterpret_cast<RealOf<T> const*>(values + first),
+                           static_cast<std::uint64_t>(last - first) * sizeof(T) / sizeof(RealOf<T>)))
+      continue;
+    for (int k = first; k < last; ++k) require_finite(values[k], p, by_rows ? line : k, by_rows ? k : line);
+  }
+}
+
+template <class T>
+Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>);
+
+}  // namespace
+
+template <class T>
+void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name) {
+  auto const& grid = a.grid();
+  auto const shared_name = std::make_shared<std::string const>(name);
+  for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
+    for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
+      if (!holds(a.part(), i, j)) continue;
+      auto const tile = a(i, j);
+      tasks.at(i, j).emit(
+          finite_codelet<T>, {detail::read(tile)}, 0, 0,
+          FiniteCall{tile, i == j ? a.part() : MatrixPart::All, hermitian, grid.first(i), grid.first(j), shared_name});
+    }
+  }
+}
+
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<float> const&, bool, std::string const&);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<double> const&, bool, std::string const&);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, bool, std::string const&);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, bool, std::string const&);
+
+}  // namespace granary
+
+#pragma GCC visibility pop

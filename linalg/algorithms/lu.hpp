@@ -1,0 +1,81 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/algorithms/factor_order.hpp>
+#include <granary/linalg/algorithms/pivot_growth.hpp>
+#include <granary/linalg/algorithms/singular.hpp>
+#include <granary/linalg/data/pivots.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/priorities/lu.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#pragma GCC visibility push(default)
+
+/// LU factorizations and solves with their factors. T is float, double, Kokkos::complex<float> or
+/// Kokkos::complex<double>. Every function throws what Submitter documents, and InvalidArgument if sizes do not match.
+namespace granary {
+
+struct LuOptions {
+  FactorOrder order = FactorOrder::RightLooking;
+  /// Priorities in closed form; see CholeskyOptions.
+  bool priorities = true;
+  /// Tile rows of a panel in one leaf task, at least 1. A panel with at most this many is factored with partial
+  /// pivoting. In a taller panel, each group of the tournament has this many tiles. A task needs memory for up to 2
+  /// leaf_tiles + 1 tiles.
+  std::uint64_t leaf_tiles = 4;
+  /// Without pivoting, a pivot is refused if its modulus is below tiny * max |a_ij|, the maximum over its tile before
+  /// factorization (its sub-tile, if the tile's task runs as a finer graph). It is always refused if it is zero, below
+  /// the smallest normal number or not finite. n ε refuses pivots without a correct digit; badly scaled matrices may
+  /// have such pivots legitimately, so the default refuses none.
+  double tiny = 0;
+  /// Measures the pivot growth, from each tile before its first change and from each tile of U. Without pivoting, the
+  /// tasks that change these tiles measure, unless they may run as finer graphs. Otherwise there is one more task for
+  /// each, which reads the tile once more.
+  std::optional<GrowthData> growth{};
+  LuTimes times{};
+  std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
+  std::uint64_t first = 0;      ///< without pivoting: row of a larger matrix where A begins, for Singular's message
+};
+
+/// Emits the tasks that overwrite A with its factors without pivoting: A = L U, L with a unit diagonal that is not
+/// stored; m x n, either may be larger, A's part is All. m n² - n³/3 flops for m ≥ n (four times that if T is complex);
+/// for square A in N(N+1)(2N+1)/6 tasks for N tiles per row (DARTS, section 6.2).
+///
+/// Stable if A is diagonally dominant, by rows or columns, or Hermitian positive definite. A task throws Singular if it
+/// refuses a pivot, see LuOptions::tiny.
+template <class T>
+void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options = {});
+
+/// Emits the tasks that overwrite A with the factors of P A = L U, stored like those of LAPACK's getrf, and `pivots`,
+/// one datum of pivot_bytes per diagonal tile. m x n, either may be larger; A's part is All.
+///
+/// Panels that fit one task are factored with partial pivoting. In taller ones a tournament finds the pivots (Grigori,
+/// Demmel, Xiang: CALU, SIAM J. Matrix Anal. Appl. 32, 2011, section 2): partial pivoting selects rows in each group of
+/// tiles, and the selected rows compete in groups again, until one tile of rows is left. |l_ij| is then not bounded by
+/// 1, but small in practice, and the growth is about that of partial pivoting. No task needs a panel's full height.
+///
+/// A pivot that is exactly zero stops nothing: see Pivots::zero_pivot. NaNs in A give NaNs and any pivots.
+template <class T>
+void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options = {});
+
+/// Whether rows are exchanged as in the factorization, or back.
+enum class SwapDirection { Forward, Backward };
+
+/// B := P B (forward) or P^T B (backward) with the row exchanges of a factorization of a matrix with the grid
+/// `factored`; B has its tile size and number of rows.
+template <class T>
+void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots, TileGrid const& factored,
+           SwapDirection direction);
+
+/// B := op(A)^-1 B with the factors of A from getrf, or from getrf_nopiv if there are no pivots. 2 n² flops per column
+/// of B (8 n² if T is complex). If a pivot is zero, B gets infinities and NaNs.
+template <class T>
+void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots, TiledMatrix<T> const& b);
+
+}  // namespace granary
+
+#pragma GCC visibility pop

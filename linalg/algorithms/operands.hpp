@@ -1,0 +1,53 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/data/tiled_matrix.hpp>
+
+#include <initializer_list>
+
+/// Requirements of tiled algorithms on their matrices, checked before they emit a task.
+namespace granary::detail {
+
+/// A matrix with its name in a formula, for checks and their messages.
+struct Operand {
+  template <class T>
+  Operand(char const* operand_name, TiledMatrix<T> const& matrix)
+      : name(operand_name), grid(matrix.grid()), part(matrix.part()) {}
+
+  char const* name;
+  TileGrid grid;
+  MatrixPart part;
+};
+
+/// Throws InvalidArgument, with the operands and their shapes, unless the shapes match (`fit`) and all have one tile
+/// size.
+void require_fit(char const* algorithm, bool fit, std::initializer_list<Operand> operands);
+
+/// Throws InvalidArgument unless the operand stores all tiles of that part.
+void require_part(char const* algorithm, Operand const& operand, MatrixPart needed);
+
+/// Throws InvalidArgument if `output` shares tiles with `input`, which would be overwritten before they are read.
+template <class T>
+void require_distinct(char const* algorithm, char const* input_name, TiledMatrix<T> const& input,
+                      char const* output_name, TiledMatrix<T> const& output);
+
+/// The grid of op(A).
+[[nodiscard]] constexpr TileGrid op_grid(Op op, TileGrid const& grid) {
+  return op == Op::NoTrans ? grid : grid.transposed();
+}
+
+/// The tiles of A in the order of op(A): tile (i, j) of op(A) is op of the tile returned here.
+template <class T>
+class OpTiles {
+ public:
+  OpTiles(Op op, TiledMatrix<T> const& a) : m_op(op), m_a(&a) {}
+  [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
+    return m_op == Op::NoTrans ? (*m_a)(i, j) : (*m_a)(j, i);
+  }
+
+ private:
+  Op m_op;
+  TiledMatrix<T> const* m_a;
+};
+
+}  // namespace granary::detail

@@ -1,0 +1,19 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/algorithms/pivot_growth.hpp>
+#include <granary/linalg/kernels/elementwise_kernels.hpp>
+
+#include <numeric>
+
+namespace granary {
+
+TileMaxima::TileMaxima(TileGrid const& grid)
+    : m_grid(grid), m_matrix(count_tiles(grid, MatrixPart::All)), m_factor(m_matrix.size()) {}
+
+PivotGrowth TileMaxima::growth() const {
+  auto const largest = [](std::vector<double> const& maxima) {
+    return std::accumulate(maxima.begin(), maxima.end(), 0.0, kernels::max_or_nan);
+  };
+  return {.matrix = largest(m_matrix), .factor = largest(m_factor)};
+}
+
+}  // namespace granary

@@ -1,0 +1,188 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/partial_file.hpp>
+#include <granary/core/model/owned_data.hpp>
+#include <granary/linalg/generators/generators.hpp>
+#include <granary/linalg/runtime/matrices.hpp>
+#include <granary/linalg/runtime/matrix_tile.hpp>
+#include <granary/linalg/runtime/pivots_file.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+struct FileMatrixOptions {
+  MatrixPart part = MatrixPart::All;  ///< part that is read and written; for Cholesky factors one triangle
+  std::uint64_t tile = 512;           ///< fastest if it is the chunk size of the file
+  /// A new HDF5 file for the final values; without it they are temporary.
+  std::optional<std::string> output = {};
+  /// Its dataset. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
+  std::string output_dataset = {};
+};
+
+/// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
+/// is only read; tasks write to the output. Any of the four scalars.
+template <class T>
+class FileMatrix {
+ public:
+  /// Reads the initial values from a file. While the matrix lives, no output of this process may replace that file; and
+  /// a file that an output is to replace cannot be opened. Throws InvalidArgument in both cases, if the matrix is not
+  /// of T, or if one triangle is requested and it is not square; and what open_matrix_source and MatrixSink throw.
+  FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
+      : m_runtime(runtime),
+        m_name(info.name()),
+        m_input(std::make_unique<detail::OpenInput const>(info.path)),
+        m_sink(make_sink(checked(info, options), options)),
+        m_tiles(make_tiles(info, options)) {}
+  /// Generates the initial values as elements of T. Throws what open_generated throws, and as for a file.
+  FileMatrix(Runtime& runtime, GeneratedMatrix const& matrix, FileMatrixOptions const& options)
+      : m_runtime(runtime),
+        m_name(matrix.name()),
+        m_sink(make_sink(checked(info_of(matrix), options), options)),
+        m_tiles(add_file_matrix<T>(runtime, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
+                                   open_generated(matrix, options.tile, scalar_type_of<T>), m_sink)) {}
+  /// A new matrix without initial values, which must be written before it is read. Throws InvalidArgument if an extent
+  /// or the tile size is 0, and what MatrixSink throws.
+  FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
+      : m_runtime(runtime),
+        m_name(options.output.value_or("temporary")),
+        m_sink(make_sink(new_matrix(rows, cols, options.tile), options)),
+        m_tiles(add_file_matrix<T>(runtime, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
+  FileMatrix(FileMatrix const&) = delete;
+  FileMatrix& operator=(FileMatrix const&) = delete;
+  /// Releases the tiles, and removes an output that was not committed.
+  ~FileMatrix() = default;
+
+  /// `A.h5:/A`
+  [[nodiscard]] std::string const& name() const { return m_name; }
+  /// Throws InvalidArgument after commit.
+  [[nodiscard]] TiledMatrix<T> const& tiles() const {
+    require_open();
+    return m_tiles;
+  }
+  [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
+  /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
+  /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
+  /// exist or has no element of the opened part.
+  [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
+    return MatrixTile<T>(m_name, tiles(), i, j);
+  }
+
+  /// Adds the row exchanges of the LU factorization of this matrix to the output; see open_pivots. Throws
+  /// InvalidArgument without an output, and what MatrixSink::add_vector throws.
+  void add_pivots(Pivots const& pivots, std::string const& dataset = "pivots") {
+    output().add_vector(dataset, rows_of(pivots));
+  }
+  /// Waits until the final values are in the output, and renames it to its path; the matrix cannot be used after that.
+  /// Throws InvalidArgument without an output, and what Runtime::wait and MatrixSink::commit throw.
+  void commit() {
+    auto& sink = output();
+    m_runtime.wait();
+    m_committed = true;
+    m_data.release();
+    m_runtime.wait();
+    m_input.reset();
+    sink.commit();
+  }
+
+ private:
+  void require_open() const {
+    if (m_committed) throw InvalidArgument(m_name + " was committed: open its output instead");
+  }
+  [[nodiscard]] MatrixSink& output() const {
+    require_open();
+    if (!m_sink) throw InvalidArgument(m_name + " was opened without an output");
+    return *m_sink;
+  }
+  static MatrixFileInfo const& checked(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    if (options.part != MatrixPart::All && info.rows != info.cols) {
+      throw InvalidArgument(info.name() + " is not square, so it has no triangle: it is " + std::to_string(info.rows) +
+                            " x " + std::to_string(info.cols));
+    }
+    if (info.scalar_type != scalar_type_of<T>) {
+      throw InvalidArgument(info.name() + " holds " + granary::name_of(info.scalar_type) + ", not " +
+                            granary::name_of(scalar_type_of<T>));
+    }
+    return info;
+  }
+  static MatrixFileInfo info_of(GeneratedMatrix const& matrix) {
+    MatrixFileInfo info;
+    info.path = matrix.name();
+    info.rows = matrix.rows;
+    info.cols = matrix.cols;
+    info.scalar_type = scalar_type_of<T>;
+    return info;
+  }
+  static MatrixFileInfo new_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t tile) {
+    if (rows == 0 || cols == 0 || tile == 0) {
+      throw InvalidArgument("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) + " with tile size " +
+                            std::to_string(tile) + " was requested; all three must be at least 1");
+    }
+    MatrixFileInfo info;
+    info.rows = rows;
+    info.cols = cols;
+    return info;
+  }
+  std::shared_ptr<MatrixSink> make_sink(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    if (!options.output) return nullptr;
+    if (info.path.empty()) {
+      check_output(*options.output, {});
+    } else {
+      check_output(*options.output, {info.path});
+    }
+    auto dataset = options.output_dataset;
+    if (dataset.empty() && options.part != MatrixPart::All) dataset = options.part == MatrixPart::Lower ? "L" : "U";
+    if (dataset.empty()) dataset = info.dataset.empty() ? "A" : info.dataset;
+    return std::make_shared<MatrixSink>(m_runtime.io(), *options.output,
+                                        MatrixSinkOptions{.rows = info.rows,
+                                                          .cols = info.cols,
+                                                          .tile = options.tile,
+                                                          .scalar_type = scalar_type_of<T>,
+                                                          .part = options.part,
+                                                          .dataset = dataset});
+  }
+  TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
+    std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
+    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part,
+                              info.dataset.empty() ? "A" : info.dataset, source, m_sink);
+  }
+
+  Runtime& m_runtime;
+  std::string m_name;
+  bool m_committed = false;
+  std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
+  std::shared_ptr<MatrixSink> m_sink;
+  TiledMatrix<T> m_tiles;
+  OwnedData m_data = m_tiles.own(m_runtime.submitter());
+};
+
+/// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file, or a
+/// generated matrix, as in the programs: "spd:4096:1e6", see parse_generated. Throws what the constructors throw,
+/// open_matrix_file and parse_generated.
+template <class T>
+[[nodiscard]] FileMatrix<T> open_matrix(Runtime& runtime, std::string const& path, std::string const& dataset = {},
+                                        FileMatrixOptions const& options = {}) {
+  if (is_generated(path)) {
+    if (!dataset.empty()) throw InvalidArgument(path + " is generated: it has no datasets such as " + dataset);
+    return FileMatrix<T>(runtime, parse_generated(path), options);
+  }
+  return FileMatrix<T>(runtime, open_matrix_file(dataset.empty() ? path : path + ":" + dataset), options);
+}
+
+/// A new matrix of rows x cols elements for results, in options.output or temporary.
+template <class T>
+[[nodiscard]] FileMatrix<T> create_matrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols,
+                                          FileMatrixOptions const& options = {}) {
+  return FileMatrix<T>(runtime, rows, cols, options);
+}
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,86 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/kokkos_core.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/core/runtime/data.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+
+#include <cstdint>
+#include <string>
+
+#pragma GCC visibility push(default)
+
+namespace granary {
+
+/// A tile of a FileMatrix as data of the application's tasks; FileMatrix::tile returns it. `read`, `write` and
+/// `read_write` accept it like a Data. The task's body gets a View of `rows` x `cols` elements in LayoutRight, on every
+/// kind of worker. If the matrix is a triangle, elements of a diagonal tile outside it are ignored. Submit tasks on it
+/// while the matrix lives.
+template <class T>
+class MatrixTile {
+ public:
+  using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
+
+  /// A tile of a row-major matrix in a file. Throws InvalidArgument, with the numbers, if the tile does not exist or
+  /// has no element of the matrix' part.
+  MatrixTile(std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j)
+      : m_tile(checked(name, matrix, i, j)), m_first_row(matrix.grid().first(i)), m_first_col(matrix.grid().first(j)) {}
+
+  /// The matrix' row and column of the tile's first element.
+  [[nodiscard]] std::uint64_t first_row() const { return m_first_row; }
+  [[nodiscard]] std::uint64_t first_col() const { return m_first_col; }
+  /// Fewer at the matrix' edges.
+  [[nodiscard]] std::uint64_t rows() const { return static_cast<std::uint64_t>(m_tile.rows); }
+  [[nodiscard]] std::uint64_t cols() const { return static_cast<std::uint64_t>(m_tile.cols); }
+  [[nodiscard]] DataId id() const { return m_tile.data; }
+  [[nodiscard]] detail::RowsShape shape() const { return {rows(), cols(), static_cast<std::size_t>(m_tile.ld)}; }
+
+ private:
+  static TileRef checked(std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j) {
+    auto const& grid = matrix.grid();
+    if (i >= grid.tile_rows() || j >= grid.tile_cols()) {
+      throw InvalidArgument("there is no tile " + tile_name(name, i, j) + ": the matrix has " +
+                            std::to_string(grid.tile_rows()) + " x " + std::to_string(grid.tile_cols()) +
+                            " tiles, counted from 0");
+    }
+    if (!holds(matrix.part(), i, j)) {
+      throw InvalidArgument("there is no tile " + tile_name(name, i, j) + ": the matrix was opened as its " +
+                            (matrix.part() == MatrixPart::Lower ? "lower" : "upper") + " triangle");
+    }
+    return matrix(i, j);
+  }
+
+  TileRef m_tile;
+  std::uint64_t m_first_row;
+  std::uint64_t m_first_col;
+};
+
+/// How a task accesses a tile; see TaskAccess.
+template <class T, AccessMode Mode>
+struct TileAccess {
+  using ViewType = typename MatrixTile<T>::View;
+  static constexpr AccessMode mode = Mode;
+  DataId data;
+  detail::RowsShape shape;
+
+  explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), shape(tile.shape()) {}
+};
+
+/// Like for a Data: the task reads the tile, writes every element of it, or changes it.
+template <class T>
+TileAccess<T, AccessMode::Read> read(MatrixTile<T> const& tile) {
+  return TileAccess<T, AccessMode::Read>(tile);
+}
+template <class T>
+TileAccess<T, AccessMode::Write> write(MatrixTile<T> const& tile) {
+  return TileAccess<T, AccessMode::Write>(tile);
+}
+template <class T>
+TileAccess<T, AccessMode::ReadWrite> read_write(MatrixTile<T> const& tile) {
+  return TileAccess<T, AccessMode::ReadWrite>(tile);
+}
+
+}  // namespace granary
+
+#pragma GCC visibility pop

@@ -1,0 +1,24 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/runtime/view_form.hpp>
+
+namespace granary::detail {
+
+ViewForm view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
+  auto const view = "the View '" + name + "' of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols);
+  if (grid.rows == 0 || grid.cols == 0) throw InvalidArgument(view + " is empty");
+  if (grid.tile == 0) throw InvalidArgument("the tile size of " + view + " must be at least 1, not 0");
+  auto const strides = view + " has strides " + std::to_string(row_stride) + " and " + std::to_string(col_stride);
+  auto const rows = static_cast<std::int64_t>(grid.rows);
+  auto const cols = static_cast<std::int64_t>(grid.cols);
+  // The stride of an extent of 1 has no meaning: a fitting one is chosen.
+  if (rows == 1) row_stride = col_stride == 1 ? cols : 1;
+  if (cols == 1) col_stride = row_stride == 1 ? rows : 1;
+  if (row_stride < 0 || col_stride < 0) throw InvalidArgument(strides + ": none may be negative");
+  if (row_stride == 1 && col_stride >= rows) return {Layout::ColumnMajor, static_cast<std::uint64_t>(col_stride)};
+  if (col_stride == 1 && row_stride >= cols) return {Layout::RowMajor, static_cast<std::uint64_t>(row_stride)};
+  bool const contiguous = row_stride == 1 || col_stride == 1;
+  throw InvalidArgument(strides + (contiguous ? ": its elements overlap" : ": one of them must be 1"));
+}
+
+}  // namespace granary::detail

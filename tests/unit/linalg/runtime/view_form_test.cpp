@@ -1,0 +1,60 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/runtime/view_form.hpp>
+
+#include "support/message_of.hpp"
+
+#include <gtest/gtest.h>
+
+namespace granary::detail {
+namespace {
+
+struct Form {
+  Layout layout;
+  std::uint64_t leading;
+  bool operator==(Form const&) const = default;
+};
+
+Form form(TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
+  auto const found = view_form("v", grid, row_stride, col_stride);
+  return {found.layout, found.leading};
+}
+std::string refusal(TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
+  return test::message_of([&] { return view_form("v", grid, row_stride, col_stride); });
+}
+
+TEST(ViewForm, OneStrideIsOneAndTheOtherLeads) {
+  EXPECT_EQ(form({4, 5, 2}, 1, 4), (Form{Layout::ColumnMajor, 4}));
+  EXPECT_EQ(form({4, 5, 2}, 1, 7), (Form{Layout::ColumnMajor, 7}));
+  EXPECT_EQ(form({4, 5, 2}, 5, 1), (Form{Layout::RowMajor, 5}));
+  EXPECT_EQ(form({4, 5, 2}, 9, 1), (Form{Layout::RowMajor, 9}));
+}
+
+TEST(ViewForm, TheStrideOfAnExtentOfOneSaysNothing) {
+  EXPECT_EQ(form({6, 1, 2}, 1, -3), (Form{Layout::ColumnMajor, 6}));
+  EXPECT_EQ(form({6, 1, 2}, 4, 0), (Form{Layout::RowMajor, 4}));
+  EXPECT_EQ(form({1, 6, 2}, -3, 1), (Form{Layout::RowMajor, 6}));
+  EXPECT_EQ(form({1, 6, 2}, 0, 4), (Form{Layout::ColumnMajor, 4}));
+  EXPECT_EQ(form({1, 1, 2}, 0, 0).leading, 1U);
+}
+
+TEST(ViewForm, RefusesWithTheNameTheExtentsAndTheStrides) {
+  EXPECT_EQ(refusal({0, 5, 2}, 1, 4), "the View 'v' of 0 x 5 is empty");
+  EXPECT_EQ(refusal({5, 0, 2}, 1, 4), "the View 'v' of 5 x 0 is empty");
+  EXPECT_EQ(refusal({4, 5, 0}, 1, 4), "the tile size of the View 'v' of 4 x 5 must be at least 1, not 0");
+  EXPECT_EQ(refusal({4, 5, 2}, 2, 8), "the View 'v' of 4 x 5 has strides 2 and 8: one of them must be 1");
+  EXPECT_EQ(refusal({4, 5, 2}, 1, 3), "the View 'v' of 4 x 5 has strides 1 and 3: its elements overlap");
+  EXPECT_EQ(refusal({4, 5, 2}, 1, 1), "the View 'v' of 4 x 5 has strides 1 and 1: its elements overlap");
+  EXPECT_EQ(refusal({4, 5, 2}, 4, 1), "the View 'v' of 4 x 5 has strides 4 and 1: its elements overlap");
+  EXPECT_EQ(refusal({4, 5, 2}, 1, 0), "the View 'v' of 4 x 5 has strides 1 and 0: its elements overlap");
+  for (std::int64_t const stride : {-4, -1}) {
+    EXPECT_NE(refusal({4, 5, 2}, 1, stride).find("negative"), std::string::npos) << refusal({4, 5, 2}, 1, stride);
+    EXPECT_NE(refusal({4, 5, 2}, stride, 1).find("negative"), std::string::npos) << refusal({4, 5, 2}, stride, 1);
+    EXPECT_NE(refusal({4, 1, 2}, stride, 1).find("negative"), std::string::npos) << refusal({4, 1, 2}, stride, 1);
+    EXPECT_NE(refusal({1, 4, 2}, 1, stride).find("negative"), std::string::npos) << refusal({1, 4, 2}, 1, stride);
+  }
+  EXPECT_NE(refusal({4, 1, 2}, 0, 1).find("overlap"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace granary::detail

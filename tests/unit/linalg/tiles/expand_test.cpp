@@ -1,0 +1,195 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tasks that run as finer graphs have the same results as their kernels.
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/algorithms/blas3.hpp>
+#include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/lu.hpp>
+#include <granary/linalg/tiles/inner_tile.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "unit/linalg/exact.hpp"
+#include "unit/linalg/placed_matrix.hpp"
+
+namespace granary {
+namespace {
+
+using testing::every_layout;
+using testing::every_op;
+using testing::every_uplo;
+using testing::ImmediateSubmitter;
+using testing::PlacedMatrix;
+using testing::Rectangle;
+
+template <class T>
+class Expansions : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t tile = 17;
+  static constexpr std::int32_t inner = 5;
+
+  // Runs `emit` on newly placed matrices, without and with finer graphs, and compares the last matrix; the arithmetic
+  // is exact.
+  using Emit = std::function<void(TaskEmitter&, std::vector<TiledMatrix<T>> const&)>;
+  struct Operand {
+    Rectangle<T> values;
+    MatrixPart part = MatrixPart::All;
+  };
+  void expect_same(std::vector<Operand> const& operands, Emit const& emit) {
+    for (auto const layout : every_layout) {
+      auto const whole = run(operands, layout, false, emit);
+      EXPECT_EQ(testing::largest_difference(run(operands, layout, true, emit), whole), 0);
+    }
+  }
+
+ private:
+  Rectangle<T> run(std::vector<Operand> const& operands, Layout layout, bool expands, Emit const& emit) {
+    ImmediateSubmitter submitter;
+    submitter.expands = true;
+    TaskEmitter tasks(submitter);
+    if (expands) tasks.set_inner_tile(inner);
+    std::vector<PlacedMatrix<T>> placed;
+    std::vector<TiledMatrix<T>> matrices;
+    for (auto const& operand : operands) placed.emplace_back(operand.values, tile, layout);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      matrices.push_back(placed[i].bind(submitter, "M" + std::to_string(i), operands[i].part));
+    }
+    emit(tasks, matrices);
+    EXPECT_EQ(submitter.inner_tasks > 0, expands);
+    EXPECT_TRUE(placed.back().padding_is_untouched());
+    return placed.back().values();
+  }
+};
+using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(Expansions, Scalars);
+
+TYPED_TEST(Expansions, OfGemm) {
+  using T = TypeParam;
+  for (auto const op_a : every_op) {
+    for (auto const op_b : every_op) {
+      for (auto const beta : {T(0), T(0.5)}) {
+        auto const a =
+            op_a == Op::NoTrans ? testing::random_eighths<T>(23, 19, 1) : testing::random_eighths<T>(19, 23, 1);
+        auto const b =
+            op_b == Op::NoTrans ? testing::random_eighths<T>(19, 29, 2) : testing::random_eighths<T>(29, 19, 2);
+        this->expect_same({{a}, {b}, {testing::random_eighths<T>(23, 29, 3)}},
+                          [&](auto& tasks, auto const& m) { gemm(tasks, op_a, op_b, T(-1), m[0], m[1], beta, m[2]); });
+      }
+    }
+  }
+}
+
+TYPED_TEST(Expansions, OfHerk) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  for (auto const uplo : every_uplo) {
+    for (auto const op : {Op::NoTrans, Op::ConjTrans}) {
+      auto const a = op == Op::NoTrans ? testing::random_eighths<T>(23, 19, 1) : testing::random_eighths<T>(19, 23, 1);
+      auto const c = testing::ExactCholesky<T>(23).a;
+      this->expect_same({{a}, {c, part_of(uplo)}},
+                        [&](auto& tasks, auto const& m) { herk<T>(tasks, uplo, op, R(-1), m[0], R(1), m[1]); });
+    }
+  }
+}
+
+TYPED_TEST(Expansions, OfTrsm) {
+  using T = TypeParam;
+  auto const a = testing::exact_triangles<T>(23, 23);
+  for (auto const side : testing::every_side) {
+    for (auto const uplo : every_uplo) {
+      for (auto const op : every_op) {
+        for (auto const diag : testing::every_diag) {
+          auto const b =
+              side == Side::Left ? testing::random_eighths<T>(23, 19, 2) : testing::random_eighths<T>(19, 23, 2);
+          this->expect_same({{testing::guarded_triangle(uplo, diag, a), part_of(uplo)}, {b}},
+                            [&](auto& tasks, auto const& m) { trsm(tasks, side, uplo, op, diag, T(3), m[0], m[1]); });
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Expansions, OfCholesky) {
+  using T = TypeParam;
+  auto const a = testing::ExactCholesky<T>(45).a;
+  for (auto const uplo : every_uplo) {
+    // The other triangle is neither read nor written.
+    auto const stored = testing::rectangle_of<T>(
+        45, 45, [&](std::uint64_t i, std::uint64_t j) { return testing::in_triangle(uplo, i, j) ? a(i, j) : T(1e3); });
+    this->expect_same({{stored, part_of(uplo)}}, [&](auto& tasks, auto const& m) { potrf(tasks, m[0]); });
+  }
+}
+
+TYPED_TEST(Expansions, OfLu) {
+  using T = TypeParam;
+  auto const a = testing::ExactLu<T>(45, 37).a;
+  this->expect_same({{a}}, [&](auto& tasks, auto const& m) { getrf_nopiv(tasks, m[0]); });
+}
+
+// The exception of a factorization of tiles of size 16 with sub-tiles of 4 for diag(1, …, 1) with one other pivot.
+template <class Error, class Factor>
+std::uint64_t order_of_failure(std::uint64_t at, double pivot, MatrixPart part, Factor&& factor) {
+  auto const a = testing::rectangle_of<double>(40, 40, [&](std::uint64_t i, std::uint64_t j) {
+    return i != j ? 0.0 : i == at ? pivot : 1.0;
+  });
+  ImmediateSubmitter submitter;
+  submitter.expands = true;
+  TaskEmitter tasks(submitter);
+  PlacedMatrix<double> placed(a, 16, Layout::ColumnMajor);
+  try {
+    factor(tasks, placed.bind(submitter, "A", part));
+  } catch (Error const& error) {
+    EXPECT_GT(submitter.inner_tasks, 0U);
+    return error.order();
+  }
+  return 0;
+}
+
+TEST(ExpansionsInFactorizations, FailuresNameTheRowOfTheMatrix) {
+  EXPECT_EQ(order_of_failure<NotPositiveDefinite>(
+                26, -1, MatrixPart::Lower, [](auto& tasks, auto const& a) { potrf(tasks, a, {.inner_tile = 4}); }),
+            27U);
+  EXPECT_EQ(order_of_failure<Singular>(37, 0, MatrixPart::All,
+                                       [](auto& tasks, auto const& a) { getrf_nopiv(tasks, a, {.inner_tile = 4}); }),
+            38U);
+}
+
+TEST(ExpansionsInFactorizations, TilesThatAreNotLargerRunAsTheyAre) {
+  ImmediateSubmitter submitter;
+  submitter.expands = true;
+  TaskEmitter tasks(submitter);
+  PlacedMatrix<double> placed(testing::random_positive_definite<double>(40), 16, Layout::ColumnMajor);
+  potrf(tasks, placed.bind(submitter, "A", MatrixPart::Lower), {.inner_tile = 16});
+  EXPECT_EQ(submitter.inner_tasks, 0U);
+  EXPECT_EQ(tasks.inner_tile(), 0) << "the options are those of one call";
+}
+
+// Speeds by tile size: full from `full` on, less below.
+class Rates final : public Estimator {
+ public:
+  explicit Rates(double full) : m_full(full) {}
+  Duration kernel_time(CodeletId, double flops, WorkerKind) const override {
+    double const order = std::cbrt(flops / 2);
+    return from_seconds(flops / (1e10 * std::min(1.0, order / m_full)));
+  }
+  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+
+ private:
+  double m_full;
+};
+
+TEST(InnerTile, IsTheSmallestAtWhichGemmIsFast) {
+  EXPECT_EQ(choose_inner_tile(Rates(300), CodeletId(0), 2048), 320);
+  EXPECT_EQ(choose_inner_tile(Rates(200), CodeletId(0), 2048), 192);
+  EXPECT_EQ(choose_inner_tile(Rates(300), CodeletId(0), 512), 256) << "at least two in a row";
+}
+
+TEST(InnerTile, Is256WhereNothingIsKnown) {
+  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 2048), 256);
+  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 400), 192);
+  EXPECT_EQ(choose_inner_tile(Rates(1), CodeletId(0), 200), 0);
+}
+
+}  // namespace
+}  // namespace granary
