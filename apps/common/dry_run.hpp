@@ -3,7 +3,7 @@
 
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
-#include <granary/linalg/residual.hpp>
+#include <granary/linalg/residuals/residual.hpp>
 
 #include <cstdint>
 #include <vector>
