@@ -41,7 +41,7 @@ LAYERS = {
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
     "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp"] + LINALG_DATA,
     # Formats of files know no algebra.
-    "linalg/files": BASE + ["outofcore", "linalg/data/all_finite.hpp", "linalg/data/tile_grid.hpp"],
+    "linalg/files": BASE + ["outofcore"] + [f"linalg/data/{name}.hpp" for name in ("all_finite", "strided_shape", "tile_grid")],
     "linalg/generators": BASE + ["outofcore", "linalg/files"],
     "linalg/priorities": BASE + ["linalg/data"],
     "linalg/tiles": EMITS + ALGORITHMS,

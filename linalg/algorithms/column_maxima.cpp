@@ -11,7 +11,7 @@ namespace granary {
 namespace {
 
 struct ColumnMaximaCall {
-  detail::TileShape b;
+  TileShape b;
   bool first = false;  // of its tile column: the maxima have no values yet
 };
 

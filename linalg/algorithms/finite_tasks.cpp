@@ -16,7 +16,7 @@ namespace granary {
 namespace {
 
 struct FiniteCall {
-  detail::TileShape a;
+  TileShape a;
   MatrixPart part = MatrixPart::All;  // of the tile
   bool hermitian = false;
   std::uint64_t row = 0;  // row of the tile's first element in the matrix

@@ -27,7 +27,7 @@ struct PartialCall {
   Norm norm = Norm::Max;
   NormPart part;
   bool mirrored = false;  // the tile's transpose is also in the matrix
-  detail::TileShape a;
+  TileShape a;
 };
 
 template <class T>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/model/owned_data.hpp>
-#include <granary/linalg/data/blas_enums.hpp>
+#include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
 #include <algorithm>
@@ -15,13 +15,9 @@
 
 namespace granary {
 
-/// One tile of a matrix in a task: its datum, and its layout there.
-struct TileRef {
+/// One tile of a matrix in a task: its layout there, and its datum.
+struct TileRef : TileShape {
   DataId data;
-  std::int32_t rows = 0;
-  std::int32_t cols = 0;
-  std::int32_t ld = 1;  ///< elements from one column (column-major) or row (row-major) to the next
-  Layout layout = Layout::RowMajor;
 };
 
 /// The leading square part of a diagonal tile, which contains its triangles.
@@ -68,8 +64,9 @@ class TiledMatrix {
     auto const rows = m_grid.rows_in(i);
     auto const cols = m_grid.cols_in(j);
     auto const leading = m_leading > 0 ? m_leading : m_layout == Layout::RowMajor ? cols : rows;
-    return {m_tiles[i * m_row_stride + j * m_col_stride], static_cast<std::int32_t>(rows),
-            static_cast<std::int32_t>(cols), static_cast<std::int32_t>(leading), m_layout};
+    return {{static_cast<std::int32_t>(rows), static_cast<std::int32_t>(cols), static_cast<std::int32_t>(leading),
+             m_layout},
+            m_tiles[i * m_row_stride + j * m_col_stride]};
   }
 
   /// The tiles of this matrix that have an element of `part`; its own part is All or the same.

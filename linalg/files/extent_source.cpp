@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/files/line_extents.hpp>
 #include <granary/linalg/files/source_kinds.hpp>
 
@@ -72,7 +73,8 @@ class ContiguousSource final : public MatrixSource {
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_first_byte(info.first_byte),
-        m_column_major(info.column_major),
+        m_matrix(info.column_major ? MatrixShape{info.rows, info.cols, info.rows, Layout::ColumnMajor}
+                                   : MatrixShape{info.rows, info.cols, info.cols, Layout::RowMajor}),
         m_swapped(info.swapped) {}
 
  private:
@@ -81,23 +83,15 @@ class ContiguousSource final : public MatrixSource {
     auto const i = t.row_of(slot);
     auto const j = t.col_of(slot);
     auto const size = size_of(scalar_type());
-    // In the file's order, a matrix consists of lines: its rows, or its columns.
-    auto const line_length = m_column_major ? t.rows : t.cols;
-    auto const first_line = m_column_major ? t.first(j) : t.first(i);
-    auto const first_element = m_column_major ? t.first(i) : t.first(j);
-    auto const lines = m_column_major ? t.cols_in(j) : t.rows_in(i);
-    auto const elements = m_column_major ? t.rows_in(i) : t.cols_in(j);
-    auto extents = line_extents({.offset = m_first_byte + (first_line * line_length + first_element) * size,
-                                 .pitch = line_length * size,
-                                 .lines = lines,
-                                 .line = elements * size},
-                                destination);
-    if (!m_column_major && !m_swapped)
+    auto const part = m_matrix.part(t.rows_in(i), t.cols_in(j));
+    auto extents =
+        line_extents(m_first_byte + m_matrix.offset(t.first(i), t.first(j)) * size, part.bytes(size), destination);
+    if (!column_major() && !m_swapped)
       return m_io->submit(IoDirection::Read, m_file, std::move(extents), std::move(done));
     m_io->submit(IoDirection::Read, m_file, std::move(extents),
-                 [this, destination, lines, elements, done = std::move(done)](std::exception_ptr error) {
+                 [this, destination, part, done = std::move(done)](std::exception_ptr error) {
                    try {
-                     if (!error) rearrange(destination, lines, elements);
+                     if (!error) rearrange(destination, part.lines(), part.line());
                    } catch (...) {
                      error = std::current_exception();
                    }
@@ -111,13 +105,14 @@ class ContiguousSource final : public MatrixSource {
     bool const single = scalar_type() == ScalarType::Float32 || scalar_type() == ScalarType::Complex64;
     if (m_swapped && single) swap_bytes<4>(tile, bytes / 4);
     if (m_swapped && !single) swap_bytes<8>(tile, bytes / 8);
-    if (m_column_major) transpose_in_place(tile, lines, elements, size);
+    if (column_major()) transpose_in_place(tile, lines, elements, size);
   }
+  [[nodiscard]] bool column_major() const { return m_matrix.layout == Layout::ColumnMajor; }
 
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
   std::uint64_t m_first_byte;
-  bool m_column_major;
+  MatrixShape m_matrix;  // in the file
   bool m_swapped;
 };
 
@@ -131,23 +126,20 @@ class ChunkSource final : public MatrixSource {
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_chunks(std::move(chunks)),
-        m_pitch(info.chunk_cols * size_of(info.scalar_type)) {}
+        m_chunk{info.chunk_rows, info.chunk_cols, info.chunk_cols, Layout::RowMajor} {}
 
  private:
   void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) override {
     auto const& t = tiling();
-    auto extents = line_extents({.offset = m_chunks.at(slot),
-                                 .pitch = m_pitch,
-                                 .lines = t.rows_in(t.row_of(slot)),
-                                 .line = t.cols_in(t.col_of(slot)) * size_of(scalar_type())},
-                                destination);
+    auto const part = m_chunk.part(t.rows_in(t.row_of(slot)), t.cols_in(t.col_of(slot)));
+    auto extents = line_extents(m_chunks.at(slot), part.bytes(size_of(scalar_type())), destination);
     m_io->submit(IoDirection::Read, m_file, std::move(extents), std::move(done));
   }
 
   std::shared_ptr<AsyncFileIo> m_io;
   std::shared_ptr<File const> m_file;
   ChunkMap m_chunks;
-  Bytes m_pitch;  // bytes between rows of a chunk
+  MatrixShape m_chunk;
 };
 
 }  // namespace

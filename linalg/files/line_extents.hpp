@@ -5,26 +5,21 @@
 #include <cstdint>
 #include <vector>
 
+#include <granary/core/base/byte_lines.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
 namespace granary::detail {
 
-/// The rows of a tile (or its columns, in a column-major file) as they are in a file: `lines` lines of `line` bytes,
-/// `pitch` bytes apart, the first at `offset`. In memory they are contiguous.
-struct FileLines {
-  std::uint64_t offset;
-  Bytes pitch;
-  std::uint64_t lines;
-  Bytes line;
-};
-
-/// One byte range if the file has no gaps between the lines, otherwise one per line: gaps are neither read nor written.
-[[nodiscard]] inline std::vector<IoExtent> line_extents(FileLines const& file, std::byte* memory) {
-  if (file.line == file.pitch || file.lines == 1) return {{file.offset, memory, file.lines * file.line}};
+/// The rows of a tile (or its columns, in a column-major file) in a file, the first at `offset`, and in memory, where
+/// they are contiguous: one byte range if the file has no gaps between them, otherwise one per line. Gaps are neither
+/// read nor written.
+[[nodiscard]] inline std::vector<IoExtent> line_extents(std::uint64_t offset, ByteLines const& file,
+                                                        std::byte* memory) {
+  if (file.contiguous()) return {{offset, memory, file.bytes()}};
   std::vector<IoExtent> extents;
-  extents.reserve(file.lines);
-  for (std::uint64_t k = 0; k < file.lines; ++k)
-    extents.push_back({file.offset + k * file.pitch, memory + k * file.line, file.line});
+  extents.reserve(file.count);
+  for (std::uint64_t k = 0; k < file.count; ++k)
+    extents.push_back({offset + k * file.pitch, memory + k * file.line, file.line});
   return extents;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/files/dead_run.hpp>
 #include <granary/linalg/files/hdf5_support.hpp>
 #include <granary/linalg/files/line_extents.hpp>
@@ -191,12 +192,9 @@ TileMemory MatrixSink::copy_of_part(std::uint64_t slot, std::byte const* source)
 }
 
 std::vector<IoExtent> MatrixSink::extents_of(std::uint64_t slot, std::byte* memory) const {
-  auto const size = size_of(m_options.scalar_type);
-  return detail::line_extents({.offset = offset_of(slot),
-                               .pitch = m_chunk_cols * size,
-                               .lines = tiling().rows_in(tiling().row_of(slot)),
-                               .line = tiling().cols_in(tiling().col_of(slot)) * size},
-                              memory);
+  MatrixShape const part{tiling().rows_in(tiling().row_of(slot)), tiling().cols_in(tiling().col_of(slot)), m_chunk_cols,
+                         Layout::RowMajor};
+  return detail::line_extents(offset_of(slot), part.bytes(size_of(m_options.scalar_type)), memory);
 }
 
 void MatrixSink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/files/dead_run.hpp>
 #include <granary/linalg/files/line_extents.hpp>
 
@@ -67,11 +68,9 @@ std::vector<IoExtent> NpySink::extents_of(std::uint64_t slot, std::byte* memory,
   if (i >= t.tile_rows() || bytes != tile_bytes(slot) || !m_file)
     throw InternalError(describe(slot) + " cannot be read or written as " + std::to_string(bytes) + " bytes");
   auto const size = size_of(scalar_type());
-  return detail::line_extents({.offset = first_byte + (t.first(i) * t.cols + t.first(j)) * size,
-                               .pitch = t.cols * size,
-                               .lines = t.rows_in(i),
-                               .line = t.cols_in(j) * size},
-                              memory);
+  MatrixShape const matrix{t.rows, t.cols, t.cols, Layout::RowMajor};
+  return detail::line_extents(first_byte + matrix.offset(t.first(i), t.first(j)) * size,
+                              matrix.part(t.rows_in(i), t.cols_in(j)).bytes(size), memory);
 }
 
 void NpySink::read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) {

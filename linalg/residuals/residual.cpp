@@ -18,10 +18,7 @@ using detail::ColumnSums;
 using detail::DifferenceSums;
 using detail::TileRange;
 
-TileRef transposed(TileRef const& tile) {
-  return {tile.data, tile.cols, tile.rows, tile.ld,
-          tile.layout == Layout::RowMajor ? Layout::ColumnMajor : Layout::RowMajor};
-}
+TileRef transposed(TileRef const& tile) { return {tile.transposed(), tile.data}; }
 
 // One tile of L L^H per call, with L the lower form of the factor: see CholeskyTasks.
 template <class T>

@@ -34,12 +34,6 @@ bool overlap(CallOperand const& a, CallOperand const& b) {
 
 }  // namespace
 
-ByteSet bytes_of(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element) {
-  bool const by_columns = form.layout == Layout::ColumnMajor;
-  ByteSet::Dimension const lines{by_columns ? grid.cols : grid.rows, form.leading * element};
-  return {first, (by_columns ? grid.rows : grid.cols) * element, {&lines, 1}};
-}
-
 std::string describe(CallOperand const& operand) {
   return operand.role + (operand.name.empty() ? "" : " '" + operand.name + "'") + " (" + std::to_string(operand.rows) +
          " x " + std::to_string(operand.cols) + (operand.op == Op::NoTrans ? ")" : ", transposed)");

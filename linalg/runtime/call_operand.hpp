@@ -28,9 +28,6 @@ using TileSize = std::optional<std::uint64_t>;
 
 namespace detail {
 
-/// Bytes of a matrix in host memory with elements of `element` bytes.
-[[nodiscard]] ByteSet bytes_of(void const* first, TileGrid const& grid, ViewForm const& form, std::size_t element);
-
 /// An operand of a call, for its checks.
 struct CallOperand {
   std::string role;  ///< its letter in the call's formula

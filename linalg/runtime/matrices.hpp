@@ -33,28 +33,19 @@ template <class T>
 
 namespace detail {
 
-/// Memory layout of a host View of rank 1 or 2; with rank 1 it is a column.
-template <class T>
-struct ViewElements {
-  T* first;
-  std::uint64_t rows;
-  std::uint64_t cols;
-  std::int64_t row_stride;
-  std::int64_t col_stride;
-};
-
+/// The layout of a host View of rank 1 or 2, for tiles of size `tile`; with rank 1 it is a column.
 template <class ViewType>
-[[nodiscard]] auto elements_of(ViewType const& view) {
+[[nodiscard]] MatrixShape view_form(ViewType const& view, std::uint64_t tile) {
   static_assert(ViewType::rank == 1 || ViewType::rank == 2, "a matrix is a View of rank 2, or 1 for a column");
   static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename ViewType::memory_space>::accessible,
                 "the View must be on the host");
-  ViewElements<typename ViewType::value_type> elements{view.data(), view.extent(0), 1,
-                                                       static_cast<std::int64_t>(view.stride(0)), 1};
+  TileGrid grid{view.extent(0), 1, tile};
+  std::int64_t col_stride = 1;
   if constexpr (ViewType::rank == 2) {
-    elements.cols = view.extent(1);
-    elements.col_stride = static_cast<std::int64_t>(view.stride(1));
+    grid.cols = view.extent(1);
+    col_stride = static_cast<std::int64_t>(view.stride(1));
   }
-  return elements;
+  return view_form(view.label(), grid, static_cast<std::int64_t>(view.stride(0)), col_stride);
 }
 
 }  // namespace detail
@@ -67,27 +58,16 @@ template <class ViewType>
 template <class ViewType>
 [[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
   using T = typename ViewType::non_const_value_type;
-  auto const elements = detail::elements_of(view);
-  TileGrid const grid{elements.rows, elements.cols, tile};
-  auto const form = detail::view_form(view.label(), grid, elements.row_stride, elements.col_stride);
-  bool const column_major = form.layout == Layout::ColumnMajor;
-  auto* const first = const_cast<T*>(elements.first);
-  auto const lines_of_all = column_major ? grid.cols : grid.rows;
-  auto const pinned =
-      runtime.pin(reinterpret_cast<std::byte*>(first),
-                  ((lines_of_all - 1) * form.leading + (column_major ? grid.rows : grid.cols)) * sizeof(T));
-  return TiledMatrix<T>(grid, part, form.layout, [&](std::uint64_t i, std::uint64_t j) {
-    auto const row = grid.first(i);
-    auto const col = grid.first(j);
-    auto* const corner = first + (column_major ? row + col * form.leading : row * form.leading + col);
-    auto const line = (column_major ? grid.rows_in(i) : grid.cols_in(j)) * sizeof(T);
-    Lines const lines{.line = line,
-                      .count = column_major ? grid.cols_in(j) : grid.rows_in(i),
-                      .pitch = form.leading * sizeof(T),
-                      .packed = line};
+  auto const matrix = detail::view_form(view, tile);
+  TileGrid const grid{matrix.rows, matrix.cols, tile};
+  auto* const first = const_cast<T*>(view.data());
+  auto const pinned = runtime.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span());
+  return TiledMatrix<T>(grid, part, matrix.layout, [&](std::uint64_t i, std::uint64_t j) {
+    auto* const corner = first + matrix.offset(grid.first(i), grid.first(j));
+    auto const lines = matrix.part(grid.rows_in(i), grid.cols_in(j)).bytes(sizeof(T));
     return runtime.add_data(tile_name(view.label(), i, j), grid.elements_in(i, j) * sizeof(T),
                             {.host = reinterpret_cast<std::byte*>(corner),
-                             .lines = lines,
+                             .lines = {lines.line, lines.count, lines.pitch, /*packed=*/lines.line},
                              .keep = pinned,
                              .position = tile_position(i, j)});
   });

@@ -192,13 +192,11 @@ class MatrixCall {
     operand.written = written;
     operand.op = op;
     if constexpr (MatrixTraits<M>::is_view) {
-      auto const elements = elements_of(matrix);
-      TileGrid const grid{elements.rows, elements.cols, 1};
-      auto const form = view_form(matrix.label(), grid, elements.row_stride, elements.col_stride);
+      auto const form = view_form(matrix, 1);
       operand.name = matrix.label();
-      operand.memory = bytes_of(elements.first, grid, form, sizeof(*elements.first));
-      operand.rows = elements.rows;
-      operand.cols = elements.cols;
+      operand.memory = bytes_at(matrix.data(), form.bytes(sizeof(ScalarOf<M>)));
+      operand.rows = form.rows;
+      operand.cols = form.cols;
     } else {
       if constexpr (!std::is_same_v<M, TiledMatrix<ScalarOf<M>>>) operand.name = matrix.name();
       describe_tiles(tiles_of(matrix), operand);

@@ -4,7 +4,7 @@
 
 namespace granary::detail {
 
-ViewForm view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
+MatrixShape view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
   auto const view = "the View '" + name + "' of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols);
   if (grid.rows == 0 || grid.cols == 0) throw InvalidArgument(view + " is empty");
   if (grid.tile == 0) throw InvalidArgument("the tile size of " + view + " must be at least 1, not 0");
@@ -15,8 +15,11 @@ ViewForm view_form(std::string const& name, TileGrid const& grid, std::int64_t r
   if (rows == 1) row_stride = col_stride == 1 ? cols : 1;
   if (cols == 1) col_stride = row_stride == 1 ? rows : 1;
   if (row_stride < 0 || col_stride < 0) throw InvalidArgument(strides + ": none may be negative");
-  if (row_stride == 1 && col_stride >= rows) return {Layout::ColumnMajor, static_cast<std::uint64_t>(col_stride)};
-  if (col_stride == 1 && row_stride >= cols) return {Layout::RowMajor, static_cast<std::uint64_t>(row_stride)};
+  auto const of = [&](std::int64_t ld, Layout layout) {
+    return MatrixShape{grid.rows, grid.cols, static_cast<std::uint64_t>(ld), layout};
+  };
+  if (row_stride == 1 && col_stride >= rows) return of(col_stride, Layout::ColumnMajor);
+  if (col_stride == 1 && row_stride >= cols) return of(row_stride, Layout::RowMajor);
   bool const contiguous = row_stride == 1 || col_stride == 1;
   throw InvalidArgument(strides + (contiguous ? ": its elements overlap" : ": one of them must be 1"));
 }

@@ -25,7 +25,6 @@ using detail::rows_of_op;
 using detail::splits;
 using detail::sub_tiles;
 using detail::tile_codelet;
-using detail::TileShape;
 
 // Kernels of host workers are called without a lane, those of devices with theirs.
 
@@ -163,7 +162,7 @@ void expand_trsm(void const* parameters, InnerGraph& graph) {
     return granary::trsm(tasks, p.side, p.uplo, p.op_a, p.diag, p.alpha, a, b);
   }
   auto const whole = detail::shape_now<T>(graph, 0, p.a);
-  TileRef const a{graph.part(0, 0), whole.rows, whole.cols, whole.ld, whole.layout};
+  TileRef const a{whole, graph.part(0, 0)};
   for (std::uint64_t i = 0; i < count; ++i) {
     auto const panel = left ? rows_of_op<T>(graph, 1, p.b, Op::Trans, b.grid().first(i), b(0, i).cols)
                             : rows_of_op<T>(graph, 1, p.b, Op::NoTrans, b.grid().first(i), b(i, 0).rows);

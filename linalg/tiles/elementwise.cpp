@@ -18,7 +18,6 @@ using detail::output_tile;
 using detail::parameters_of;
 using detail::read;
 using detail::tile_codelet;
-using detail::TileShape;
 
 // The parameters of a task, with operands in the order of its accesses.
 struct ElementwiseCall {

@@ -32,11 +32,8 @@ template <class T>
   auto const tile = shape_now<T>(graph, access, shape);
   TileGrid const grid{static_cast<std::uint64_t>(tile.rows), static_cast<std::uint64_t>(tile.cols),
                       static_cast<std::uint64_t>(inner)};
-  auto const leading = static_cast<std::uint64_t>(tile.ld);
-  return {grid, part, tile.layout, leading, [&](std::uint64_t i, std::uint64_t j) {
-            auto const major = grid.first(tile.layout == Layout::ColumnMajor ? j : i);
-            auto const minor = grid.first(tile.layout == Layout::ColumnMajor ? i : j);
-            return graph.part(access, (major * leading + minor) * sizeof(T));
+  return {grid, part, tile.layout, static_cast<std::uint64_t>(tile.ld), [&](std::uint64_t i, std::uint64_t j) {
+            return graph.part(access, tile.offset(grid.first(i), grid.first(j)) * sizeof(T));
           }};
 }
 
@@ -47,9 +44,8 @@ template <class T>
                                  std::uint64_t first, std::int32_t count) {
   auto const tile = shape_now<T>(graph, access, shape);
   bool const rows = op == Op::NoTrans;
-  auto const step = rows == (tile.layout == Layout::ColumnMajor) ? 1 : static_cast<std::uint64_t>(tile.ld);
-  return {graph.part(access, first * step * sizeof(T)), rows ? count : tile.rows, rows ? tile.cols : count, tile.ld,
-          tile.layout};
+  auto const offset = rows ? tile.offset(first, 0) : tile.offset(0, first);
+  return {rows ? tile.part(count, tile.cols) : tile.part(tile.rows, count), graph.part(access, offset * sizeof(T))};
 }
 
 /// The codelet of a tile operation that may run as a finer graph.

@@ -28,7 +28,6 @@ using detail::parameters_of;
 using detail::read;
 using detail::read_write;
 using detail::tile_codelet;
-using detail::TileShape;
 using detail::TileStack;
 
 struct GetrfCall {

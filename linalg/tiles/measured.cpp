@@ -24,7 +24,7 @@ struct MeasuredCall {
   Parameters own;
   std::size_t accesses;  // number of its own accesses
   std::size_t tile_access;
-  detail::TileShape tile;
+  TileShape tile;
   bool before;
   bool after;
   MatrixPart after_part;

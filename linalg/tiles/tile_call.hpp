@@ -12,17 +12,6 @@
 /// Common parts of the kernels of tile tasks.
 namespace granary::detail {
 
-/// A tile's layout in a task's parameters; see leading_of.
-struct TileShape {
-  std::int32_t rows = 0;
-  std::int32_t cols = 0;
-  std::int32_t ld = 1;
-  Layout layout = Layout::RowMajor;
-
-  TileShape() = default;
-  TileShape(TileRef const& tile) : rows(tile.rows), cols(tile.cols), ld(tile.ld), layout(tile.layout) {}
-};
-
 /// The parameters of the running task, which was submitted with a P.
 template <class P>
 [[nodiscard]] P const& parameters_of(KernelCall const& call) {

@@ -17,7 +17,9 @@ struct Form {
 
 Form form(TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
   auto const found = view_form("v", grid, row_stride, col_stride);
-  return {found.layout, found.leading};
+  EXPECT_EQ(found.rows, grid.rows);
+  EXPECT_EQ(found.cols, grid.cols);
+  return {found.layout, found.ld};
 }
 std::string refusal(TileGrid const& grid, std::int64_t row_stride, std::int64_t col_stride) {
   return test::message_of([&] { return view_form("v", grid, row_stride, col_stride); });

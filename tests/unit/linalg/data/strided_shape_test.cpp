@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/data/strided_shape.hpp>
+
+#include <gtest/gtest.h>
+
+namespace granary {
+namespace {
+
+constexpr MatrixShape by_columns{4, 3, 7, Layout::ColumnMajor};
+constexpr MatrixShape by_rows{4, 3, 7, Layout::RowMajor};
+
+TEST(StridedShape, HasLinesInItsLayout) {
+  EXPECT_EQ(by_columns.line(), 4U);
+  EXPECT_EQ(by_columns.lines(), 3U);
+  EXPECT_EQ(by_rows.line(), 3U);
+  EXPECT_EQ(by_rows.lines(), 4U);
+}
+
+TEST(StridedShape, OffsetsFollowTheLeadingDimension) {
+  EXPECT_EQ(by_columns.offset(2, 1), 9U);
+  EXPECT_EQ(by_rows.offset(2, 1), 15U);
+  TileShape const tile{100000, 100000, 100000, Layout::ColumnMajor};
+  EXPECT_EQ(tile.offset(0, 99999), 9999900000U) << "offsets of a tile need more than 32 bits";
+}
+
+TEST(StridedShape, APartKeepsTheLeadingDimension) {
+  EXPECT_EQ(by_columns.part(2, 2), (MatrixShape{2, 2, 7, Layout::ColumnMajor}));
+}
+
+TEST(StridedShape, TheTransposeHasTheSameBytes) {
+  EXPECT_EQ(by_columns.transposed(), (MatrixShape{3, 4, 7, Layout::RowMajor}));
+  EXPECT_EQ(by_columns.transposed().bytes(8), by_columns.bytes(8));
+  EXPECT_EQ(by_columns.transposed().offset(1, 2), by_columns.offset(2, 1));
+}
+
+TEST(StridedShape, BecomesLinesOfBytes) {
+  EXPECT_EQ(by_columns.bytes(8), (ByteLines{.line = 32, .count = 3, .pitch = 56}));
+  EXPECT_EQ(by_rows.part(2, 3).bytes(4), (ByteLines{.line = 12, .count = 2, .pitch = 28}));
+}
+
+}  // namespace
+}  // namespace granary
