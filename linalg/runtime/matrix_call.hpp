@@ -4,7 +4,6 @@
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/owned_data.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/algorithms/finite_tasks.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
@@ -12,6 +11,7 @@
 #include <granary/linalg/runtime/file_matrix.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <concepts>

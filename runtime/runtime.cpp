@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/runtime.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/device_launcher.hpp>
@@ -7,9 +7,9 @@
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/backends/kokkos_tools.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/warnings.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/warnings.hpp>
 #include <granary/trace/trace_file.hpp>
 
 #include <spdlog/spdlog.h>

@@ -3,7 +3,7 @@
 
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/model/codelet.hpp>
-#include <granary/core/runtime/data.hpp>
+#include <granary/runtime/data.hpp>
 
 #include <algorithm>
 #include <array>

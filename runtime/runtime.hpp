@@ -5,14 +5,14 @@
 #include <granary/core/backends/device_memory.hpp>
 #include <granary/core/base/checked.hpp>
 #include <granary/core/engine/engine.hpp>
-#include <granary/core/runtime/config.hpp>
-#include <granary/core/runtime/data.hpp>
-#include <granary/core/runtime/host_task.hpp>
-#include <granary/core/runtime/machine.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
-#include <granary/core/runtime/watchdog.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/config.hpp>
+#include <granary/runtime/data.hpp>
+#include <granary/runtime/host_task.hpp>
+#include <granary/runtime/machine.hpp>
+#include <granary/runtime/machine_cache.hpp>
+#include <granary/runtime/watchdog.hpp>
 
 #include <array>
 #include <exception>

@@ -5,7 +5,7 @@
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/model/access.hpp>
-#include <granary/core/runtime/view_lines.hpp>
+#include <granary/runtime/view_lines.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/link_calibration.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <memory>
 #include <string>
