@@ -204,4 +204,9 @@ RuntimeOptions configure(RuntimeOptions options) {
   return options;
 }
 
+Bytes task_memory(RuntimeOptions const& options) {
+  auto const device = device_capacity(options);
+  return device > 0 ? std::min(options.host_memory, device) : options.host_memory;
+}
+
 }  // namespace granary

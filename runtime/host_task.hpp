@@ -31,6 +31,13 @@ struct TaskInfo {
 
 namespace detail {
 
+// What was compiled for a task.
+struct TaskCode {
+  std::array<Kernel, worker_kinds> kernels;  // by kind of worker
+  std::string const& variant;                // see Codelet
+  bool launches_kokkos_kernels;
+};
+
 template <class Body>
 constexpr bool launches_kokkos_kernels() {
   if constexpr (requires { Body::launches_kokkos_kernels; }) return Body::launches_kokkos_kernels;

@@ -194,11 +194,6 @@ Bytes device_capacity(RuntimeOptions const& options) {
   return devices.capacity();
 }
 
-Bytes task_memory(RuntimeOptions const& options) {
-  auto const device = device_capacity(options);
-  return device > 0 ? std::min(options.host_memory, device) : options.host_memory;
-}
-
 std::vector<DeviceLink> device_links(Devices const& devices) {
   std::vector<DeviceLink> links;
   for (int const device : devices.numbers) {

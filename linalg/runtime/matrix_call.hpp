@@ -113,7 +113,7 @@ class MatrixCall {
   /// Throws InvalidArgument inside a task of the runtime.
   MatrixCall(Runtime& runtime, std::string name)
       : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime) {
-    runtime.engine().refuse_in_task(m_name);
+    runtime.refuse_in_task(m_name);
     m_operands.reserve(4);
   }
   MatrixCall(MatrixCall const&) = delete;
