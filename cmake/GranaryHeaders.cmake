@@ -41,6 +41,7 @@ set(granary_included_headers
   core/base/byte_set.hpp
   core/base/checked.hpp
   core/base/chunked_array.hpp
+  core/base/export.hpp
   core/base/ids.hpp
   core/base/paged_array.hpp
   core/base/partial_file.hpp

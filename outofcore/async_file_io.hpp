@@ -12,24 +12,23 @@
 #include <string_view>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/outofcore/file.hpp>
 #include <granary/outofcore/storage.hpp>
 #include <granary/outofcore/throttle.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class IoEngine {
+enum class GRANARY_EXPORT IoEngine {
   Automatic,   ///< io_uring if the kernel allows it, otherwise the thread pool
   Uring,       ///< io_uring; InvalidArgument if the kernel or the build does not have it
   ThreadPool,  ///< `queue_depth` threads with pread and pwrite
 };
 
-enum class IoDirection { Read, Write };
+enum class GRANARY_EXPORT IoDirection { Read, Write };
 
-struct IoOptions {
+struct GRANARY_EXPORT IoOptions {
   IoEngine engine = IoEngine::Automatic;
   unsigned queue_depth = 8;     ///< pieces in flight in the kernel, at least 1; the default is measured: bench/io
   Bytes piece_bytes = 512_KiB;  ///< longest piece, a multiple of io_alignment; the default is measured: bench/io
@@ -37,7 +36,7 @@ struct IoOptions {
 };
 
 /// A byte range of a file and the memory that it is read into or written from.
-struct IoExtent {
+struct GRANARY_EXPORT IoExtent {
   std::uint64_t offset;
   std::byte* memory;
   Bytes bytes;
@@ -49,7 +48,7 @@ struct IoExtent {
 /// submitting never waits for the disk. Short transfers are continued, interrupted ones repeated. The first error of a
 /// request is passed to its completion as IoError, after its last piece; an end of file before the end of a read is an
 /// error. Requests are not ordered.
-class AsyncFileIo {
+class GRANARY_EXPORT AsyncFileIo {
  public:
   AsyncFileIo(AsyncFileIo const&) = delete;
   AsyncFileIo& operator=(AsyncFileIo const&) = delete;
@@ -119,11 +118,9 @@ class AsyncFileIo {
 };
 
 /// Throws InvalidArgument for options out of range and for an engine that is not available.
-[[nodiscard]] std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options = {});
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<AsyncFileIo> make_async_file_io(IoOptions const& options = {});
 
 /// True if the kernel and the build offer io_uring to this process.
-[[nodiscard]] bool uring_available();
+[[nodiscard]] GRANARY_EXPORT bool uring_available();
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 #include <granary/outofcore/storage.hpp>
 
@@ -11,13 +12,11 @@
 #include <unordered_map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A disk in the engine: performs the copies on the links to and from one disk node. A datum's origin and home are
 /// slots of storages; values without a home are in a scratch storage at the planner's offsets.
-class DiskNode final : public CopyBackend {
+class GRANARY_EXPORT DiskNode final : public CopyBackend {
  public:
   using OpenScratch = std::function<std::unique_ptr<Storage>()>;
 
@@ -61,5 +60,3 @@ class DiskNode final : public CopyBackend {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -8,9 +8,8 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -18,7 +17,7 @@ namespace granary {
 ///
 /// It holds two descriptors of the same file: a direct one (O_DIRECT; absent if refused) for offsets, lengths and
 /// addresses that are multiples of `io_alignment`, and a buffered one for all others.
-class File {
+class GRANARY_EXPORT File {
  public:
   /// Throws InvalidArgument if the file cannot be opened.
   [[nodiscard]] static std::shared_ptr<File const> open_for_reading(std::string const& path);
@@ -57,5 +56,3 @@ class File {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

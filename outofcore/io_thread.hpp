@@ -1,22 +1,22 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Starts a thread that receives no signals, named `name` (at most 15 characters) for debuggers.
-[[nodiscard]] std::thread start_io_thread(char const* name, std::function<void()> body);
+[[nodiscard]] GRANARY_EXPORT std::thread start_io_thread(char const* name, std::function<void()> body);
 
 /// One thread that performs actions in order, and sleeps while there is none. For libraries that only one thread at a
 /// time may use. The destructor performs the remaining actions and joins the thread.
-class SerialThread {
+class GRANARY_EXPORT SerialThread {
  public:
   explicit SerialThread(char const* name);
   SerialThread(SerialThread const&) = delete;
@@ -37,5 +37,3 @@ class SerialThread {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -4,16 +4,15 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/storage.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A storage for data without a home: an unlinked temporary file. A slot is a byte offset in it, a multiple of
 /// `io_alignment`; the user of the storage assigns the offsets. Values are padded to `io_alignment` in the file.
-class ScratchStorage final : public Storage {
+class GRANARY_EXPORT ScratchStorage final : public Storage {
  public:
   /// Throws InvalidArgument if `directory` does not exist or cannot be written.
   ScratchStorage(std::shared_ptr<AsyncFileIo> io, std::string const& directory);
@@ -28,5 +27,3 @@ class ScratchStorage final : public Storage {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

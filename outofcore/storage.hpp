@@ -8,9 +8,8 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -29,7 +28,7 @@ using IoCompletion = std::function<void(std::exception_ptr)>;
 /// `io_alignment` and spans `bytes` rounded up to it; it must stay until `done` was called. Every failure arrives
 /// through `done`. Operations that overlap on one slot are not ordered, unless both are reads. A storage must not be
 /// destroyed while an operation is in flight.
-class Storage {
+class GRANARY_EXPORT Storage {
  public:
   Storage() = default;
   Storage(Storage const&) = delete;
@@ -46,7 +45,7 @@ class Storage {
 };
 
 /// A slot of a storage: an origin or a home of a datum. Null without a storage.
-struct StorageSlot {
+struct GRANARY_EXPORT StorageSlot {
   std::shared_ptr<Storage> storage;
   std::uint64_t slot = 0;
 
@@ -54,5 +53,3 @@ struct StorageSlot {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -8,15 +8,14 @@
 #include <mutex>
 #include <thread>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// The bookkeeping of a channel of fixed bandwidth: each transfer occupies the channel for bytes / bandwidth, in the
 /// order of `reserve`. It has no clock.
-class Throttle {
+class GRANARY_EXPORT Throttle {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -33,7 +32,7 @@ class Throttle {
 
 /// Calls functions at given times, in the order of these times, on one thread that sleeps in between. The destructor
 /// waits until every function was called.
-class TimedCalls {
+class GRANARY_EXPORT TimedCalls {
  public:
   TimedCalls();
   TimedCalls(TimedCalls const&) = delete;
@@ -53,5 +52,3 @@ class TimedCalls {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

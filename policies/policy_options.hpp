@@ -1,19 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A policy's name and options as the user writes them: `name:key=value:key=value`. A policy's factory reads each
 /// option that it knows; options that were not read are refused.
-class PolicyOptions {
+class GRANARY_EXPORT PolicyOptions {
  public:
   /// Throws InvalidArgument when an option is not `key=value` or a key occurs twice.
   explicit PolicyOptions(std::string_view specification, std::uint64_t seed = 0);
@@ -45,5 +45,3 @@ class PolicyOptions {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

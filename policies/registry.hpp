@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/policy_set.hpp>
 #include <granary/policies/policy_options.hpp>
 
@@ -11,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Creates a policy from the options.
@@ -21,35 +20,35 @@ using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOpti
 
 /// Registers a policy under a name, granary's own or an application's. Throws InvalidArgument when the name is empty,
 /// used already or contains one of ":=+,". `eviction` is the scheduler's default eviction policy.
-void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
-void register_eviction(std::string name, EvictionFactory factory);
+GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
+GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory);
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
 /// when there is no such name or option.
-[[nodiscard]] std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed = 0);
-[[nodiscard]] std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
-[[nodiscard]] PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed = 0);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<Scheduler> make_scheduler(std::string_view specification,
+                                                                       std::uint64_t seed = 0);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);
+[[nodiscard]] GRANARY_EXPORT PolicySet make_policies(std::string_view scheduler, std::string_view eviction,
+                                                     std::uint64_t seed = 0);
 
 /// The default eviction policy of a scheduler; throws as `make_scheduler`.
-[[nodiscard]] std::string default_eviction(std::string_view scheduler);
+[[nodiscard]] GRANARY_EXPORT std::string default_eviction(std::string_view scheduler);
 
 /// The known names, sorted.
-[[nodiscard]] std::vector<std::string> scheduler_names();
-[[nodiscard]] std::vector<std::string> eviction_names();
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> scheduler_names();
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> eviction_names();
 
 /// Registers during static initialisation: a policy's source file contains one of these; no other list of policies
 /// exists.
-struct SchedulerRegistration {
+struct GRANARY_EXPORT SchedulerRegistration {
   SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru") {
     register_scheduler(std::move(name), std::move(factory), std::move(eviction));
   }
 };
-struct EvictionRegistration {
+struct GRANARY_EXPORT EvictionRegistration {
   EvictionRegistration(std::string name, EvictionFactory factory) {
     register_eviction(std::move(name), std::move(factory));
   }
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/planner/options.hpp>
 
@@ -8,13 +9,11 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The options of a Runtime. An option that is empty or zero is taken from its environment variable, or else has the
 /// stated default.
-struct RuntimeOptions {
+struct GRANARY_EXPORT RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
   /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices run all tasks.
@@ -63,21 +62,19 @@ inline constexpr char const* models_off = "off";
 
 /// The default of RuntimeOptions::models: GRANARY_MODELS; $XDG_CACHE_HOME/granary; $HOME/.cache/granary if that
 /// variable is not an absolute path; "off" if there is no home directory.
-[[nodiscard]] std::string models_directory();
+[[nodiscard]] GRANARY_EXPORT std::string models_directory();
 
 /// OMP_NUM_THREADS, of the outermost level; 0 if it is not set.
-[[nodiscard]] unsigned openmp_threads();
+[[nodiscard]] GRANARY_EXPORT unsigned openmp_threads();
 
 /// Fills in options that are empty or zero from the environment, the host and its devices; variables for devices are
 /// ignored if there are none. This is the only reader of the environment in granary. Throws InvalidArgument for a
 /// malformed value, with the variable's name; for a named scratch directory that cannot be used; for 0 workers without
 /// devices; for options for devices if there are none; and as `find_devices`.
-[[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
+[[nodiscard]] GRANARY_EXPORT RuntimeOptions configure(RuntimeOptions options);
 
 /// The smallest memory, with options that `configure` filled in, that holds or passes the data of tasks: tile sizes are
 /// chosen for it.
-[[nodiscard]] Bytes task_memory(RuntimeOptions const& options);
+[[nodiscard]] GRANARY_EXPORT Bytes task_memory(RuntimeOptions const& options);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
@@ -15,8 +16,6 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -37,7 +36,7 @@ using DeviceBodyView =
 namespace detail {
 
 // Releases the datum when the last handle is destroyed. It may outlive the runtime, and never throws.
-class DataHold {
+class GRANARY_EXPORT DataHold {
  public:
   DataHold(std::weak_ptr<Engine> engine, DataId id) : m_engine(std::move(engine)), m_id(id) {}
   ~DataHold();
@@ -51,7 +50,7 @@ class DataHold {
 };
 
 // A handle on application memory, and the View that is kept for it: the one of its first registration.
-struct HeldView {
+struct GRANARY_EXPORT HeldView {
   std::shared_ptr<DataHold const> hold;
   std::shared_ptr<void const> view;
 };
@@ -101,7 +100,7 @@ Body view_at(View const* view, std::byte* address) {
 }
 
 // The shape of a matrix in LayoutRight: `pitch` elements from one row to the next, at any address.
-struct RowsShape {
+struct GRANARY_EXPORT RowsShape {
   std::size_t rows = 0;
   std::size_t cols = 0;
   std::size_t pitch = 0;
@@ -114,7 +113,7 @@ Body view_at(RowsShape const& shape, std::byte* address) {
 }
 
 // How the elements of a View can be copied.
-struct ElementsForm {
+struct GRANARY_EXPORT ElementsForm {
   Bytes bytes = 0;
   Lines lines = {};
   bool movable = false;  // whether they can be copied to other memory
@@ -156,7 +155,7 @@ bool serves(void const* kept, void const* wanted) {
 /// A handle on a datum with the shape of `View`; its copies refer to the same datum. When the last one is destroyed,
 /// the datum is released as soon as the tasks submitted so far have used it.
 template <class View>
-class Data {
+class GRANARY_EXPORT Data {
  public:
   [[nodiscard]] DataId id() const { return m_hold->id(); }
 
@@ -173,7 +172,7 @@ class Data {
 
 /// A task's access to a datum, with the datum's type; made by `read`, `write` and `read_write`.
 template <class View, AccessMode Mode>
-struct TypedAccess {
+struct GRANARY_EXPORT TypedAccess {
   using ViewType = View;
   static constexpr AccessMode mode = Mode;
   DataId data;
@@ -208,5 +207,3 @@ TypedAccess<View, AccessMode::ReadWrite> read_write(Data<View> const& x) {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/runtime/data.hpp>
 
@@ -15,12 +16,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task's name and the information for schedulers; the name alone is enough.
-struct TaskInfo {
+struct GRANARY_EXPORT TaskInfo {
   std::string_view name;
   std::int64_t priority = 0;  ///< larger is more urgent
   double flops = 0;           ///< floating-point operations; 0 when unknown
@@ -32,7 +31,7 @@ struct TaskInfo {
 namespace detail {
 
 // What was compiled for a task.
-struct TaskCode {
+struct GRANARY_EXPORT TaskCode {
   std::array<Kernel, worker_kinds> kernels;  // by kind of worker
   std::string const& variant;                // see Codelet
   bool launches_kokkos_kernels;
@@ -77,7 +76,7 @@ std::string const& element_sizes() {
 
 // A task of the façade: the body and the shapes of its Views; the engine keeps the Views of Data as long as the data.
 template <class Body, class... Accesses>
-struct HostTask {
+struct GRANARY_EXPORT HostTask {
   Body body;
   std::tuple<decltype(Accesses::shape)...> shapes;
 
@@ -114,5 +113,3 @@ struct HostTask {
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -3,14 +3,13 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/link_calibration.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/runtime/config.hpp>
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -21,7 +20,7 @@ inline constexpr Bytes device_alignment = 256;
 inline constexpr unsigned device_link_width = 2;
 
 /// The parsed RuntimeOptions::devices.
-struct DeviceNames {
+struct GRANARY_EXPORT DeviceNames {
   enum class Kind : std::uint8_t { None, All, Some, Emulated } kind = Kind::None;
   std::vector<int> numbers = {};  ///< of Some, in the order given
   int emulated = 0;               ///< how many
@@ -30,11 +29,11 @@ struct DeviceNames {
 
 /// Parses "none", "all", "0,2", "0/4" or "host:4". Throws InvalidArgument for other text, for a device that is named
 /// twice, and for more devices than `most_devices`.
-[[nodiscard]] DeviceNames parse_devices(std::string const& text);
+[[nodiscard]] GRANARY_EXPORT DeviceNames parse_devices(std::string const& text);
 inline constexpr int most_devices = 62;  // with the host, one group of workers each: a machine has at most 64
 
 /// The devices that a run uses.
-struct Devices {
+struct GRANARY_EXPORT Devices {
   std::shared_ptr<DeviceApi> api = {};  ///< null if there are none
   std::vector<int> numbers = {};        ///< the API's, in the order of the machine's nodes
   Bytes memory = 0;                     ///< limit for each
@@ -53,29 +52,27 @@ struct Devices {
 /// The vendor's devices that the options name. By default each may use 80 % of the free memory of the device with the
 /// least. Throws InvalidArgument, with the numbers, for a device that does not exist, for a limit above the free memory
 /// of a device, and for a limit that leaves no room for data.
-[[nodiscard]] Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi> api);
+[[nodiscard]] GRANARY_EXPORT Devices choose_devices(RuntimeOptions const& options, std::shared_ptr<DeviceApi> api);
 /// The devices of options that `configure` filled in, emulated or the vendor's. Throws as choose_devices; also if
 /// granary was built for no vendor, or the vendor's runtime finds no device.
-[[nodiscard]] Devices find_devices(RuntimeOptions const& options);
+[[nodiscard]] GRANARY_EXPORT Devices find_devices(RuntimeOptions const& options);
 
 /// The bytes for data in each device's memory with options that `configure` filled in; 0 if there are no devices.
-[[nodiscard]] Bytes device_capacity(RuntimeOptions const& options);
+[[nodiscard]] GRANARY_EXPORT Bytes device_capacity(RuntimeOptions const& options);
 
 /// A connection between the host and a device, or between two devices, by the API's numbers; host_end is the host.
-struct DeviceLink {
+struct GRANARY_EXPORT DeviceLink {
   int from;
   int to;
 };
 /// Per device from and to the host, then those between devices that can copy directly. Enables these direct copies.
-[[nodiscard]] std::vector<DeviceLink> device_links(Devices const& devices);
+[[nodiscard]] GRANARY_EXPORT std::vector<DeviceLink> device_links(Devices const& devices);
 
 class MachineCache;
 
 /// Node 0 is host memory, 1 the disk, then the devices. Links 0 and 1 are from and to the disk, then those of
 /// `device_links`. Workers are the cores, then each device's lanes.
-[[nodiscard]] Machine build_machine(RuntimeOptions const& options, Devices const& devices,
-                                    std::vector<DeviceLink> const& links, MachineCache const& cache);
+[[nodiscard]] GRANARY_EXPORT Machine build_machine(RuntimeOptions const& options, Devices const& devices,
+                                                   std::vector<DeviceLink> const& links, MachineCache const& cache);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/link_calibration.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/performance_models.hpp>
 #include <granary/runtime/config.hpp>
 #include <granary/runtime/machine.hpp>
@@ -11,8 +12,6 @@
 #include <optional>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Concurrent transfers in each direction of a disk's link: enough to keep the I/O queue full while a completion is
@@ -20,20 +19,21 @@ namespace granary {
 inline constexpr unsigned disk_width = 4;
 
 /// The two links of a disk.
-struct DiskSpeed {
+struct GRANARY_EXPORT DiskSpeed {
   LinkSpeed read;
   LinkSpeed write;
 };
 
 /// The file of a machine's models below `directory`: `<directory>/<machine id>/models.json`.
-[[nodiscard]] std::filesystem::path models_file(std::string const& directory, std::string const& machine_id);
+[[nodiscard]] GRANARY_EXPORT std::filesystem::path models_file(std::string const& directory,
+                                                               std::string const& machine_id);
 
 /// The mount point of the file system that holds `directory`.
-[[nodiscard]] std::filesystem::path mount_point(std::filesystem::path const& directory);
+[[nodiscard]] GRANARY_EXPORT std::filesystem::path mount_point(std::filesystem::path const& directory);
 
 /// The data about this machine from earlier runs. No error in the cache's directory throws: a file that cannot be read
 /// is ignored, and one that cannot be written is left unchanged, with a warning that names it.
-class MachineCache {
+class GRANARY_EXPORT MachineCache {
  public:
   /// Reads the machine's file, and measures missing links if the options ask for it and the file can be written. With
   /// emulated devices the machine has another file, "<machine id>-emulated": their times are not those of real devices.
@@ -67,5 +67,3 @@ class MachineCache {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

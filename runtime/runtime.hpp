@@ -3,6 +3,7 @@
 
 #include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/checked.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
@@ -30,8 +31,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 class AsyncFileIo;
@@ -39,7 +38,7 @@ class Submitter;
 
 /// Where a datum's bytes are when no worker uses them: host memory of the application, slots of storages, or nowhere (a
 /// temporary).
-struct DataBinding {
+struct GRANARY_EXPORT DataBinding {
   StorageSlot origin = {};    ///< source of the initial value
   StorageSlot home = {};      ///< destination of the final value; the same slot as the origin for data changed in place
   std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then it has no other origin and home
@@ -52,7 +51,7 @@ struct DataBinding {
 };
 
 /// Figures of a device; see Runtime::devices.
-struct DeviceFigures {
+struct GRANARY_EXPORT DeviceFigures {
   std::string name;         ///< of its memory node, "device 0"
   std::string description;  ///< as reported by the device
   Bytes limit = 0;          ///< for data
@@ -61,7 +60,7 @@ struct DeviceFigures {
 };
 
 /// Bytes moved over the links of devices.
-struct DeviceTraffic {
+struct GRANARY_EXPORT DeviceTraffic {
   Bytes from_host = 0;
   Bytes to_host = 0;
   Bytes between = 0;  ///< from one device to another directly
@@ -72,7 +71,7 @@ struct DeviceTraffic {
 ///
 /// Kokkos must be initialised before and finalised after. BLAS is limited to one thread per call while a Runtime
 /// exists. Tasks may be submitted from several threads; "before" then means the order in which the calls took effect.
-class Runtime {
+class GRANARY_EXPORT Runtime {
  public:
   /// Throws InvalidArgument for invalid options, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
@@ -210,11 +209,11 @@ Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType,
 namespace detail {
 
 template <class T, std::size_t Rank>
-struct PointerTo {
+struct GRANARY_EXPORT PointerTo {
   using type = typename PointerTo<T, Rank - 1>::type*;
 };
 template <class T>
-struct PointerTo<T, 0> {
+struct GRANARY_EXPORT PointerTo<T, 0> {
   using type = T;
 };
 
@@ -242,5 +241,3 @@ TaskId Runtime::submit(TaskInfo const& info, Body body, Accesses const&... acces
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

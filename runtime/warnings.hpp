@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/runtime/config.hpp>
@@ -9,31 +10,28 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The environment of a runtime, to be compared with its options.
-struct Surroundings {
+struct GRANARY_EXPORT Surroundings {
   std::size_t cores = 0;        ///< cores that the process may run on
   Bytes memory = 0;             ///< memory that it may use
   unsigned openmp_threads = 0;  ///< OMP_NUM_THREADS; 0: not set
   bool blas_is_held = true;     ///< granary can limit this BLAS to one thread
 };
 
-[[nodiscard]] Surroundings find_surroundings();
+[[nodiscard]] GRANARY_EXPORT Surroundings find_surroundings();
 
 /// Warnings about complete options in this environment, one sentence each, with the remedy.
-[[nodiscard]] std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,
+                                                                    Surroundings const& around);
 
 /// Warnings about a run that has ended: the scheduler ignored the priorities of its tasks, none of them fitted a
 /// device, or BLAS used more than one thread.
-[[nodiscard]] std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStatistics const& run,
-                                                     int blas_threads);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,
+                                                                    EngineStatistics const& run, int blas_threads);
 
 /// Logs a warning, each text once per process; returns whether it did. May be called from any thread.
-bool warn_once(std::string const& text);
+GRANARY_EXPORT bool warn_once(std::string const& text);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/engine.hpp>
 
@@ -10,13 +11,11 @@
 #include <string>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A thread that monitors progress. When there is work and no task and no transfer has ended for `timeout`, it calls
 /// `report` with the elapsed time and the engine's state as text, once until something ends again.
-class Watchdog {
+class GRANARY_EXPORT Watchdog {
  public:
   using Report = std::function<void(Duration, std::string const&)>;
 
@@ -39,5 +38,3 @@ class Watchdog {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -64,6 +64,8 @@ FORBIDDEN = [
     (r".*", r".*(cuda|hip)_interop[^/]*",
      r"#\s*include\s*[<\"](cuda|cublas|cusolver|nvml|hip/|hipblas|rocblas|rocsolver)",
      "only cuda_interop and hip_interop include a vendor's headers"),
+    (r".*", r"core/backends/kokkos_core\.hpp", r"#\s*pragma\s+GCC\s+visibility",
+     "what other layers use has GRANARY_EXPORT (core/base/export.hpp)"),
     (r"(policies|core/policy)/.*", r"policies/registry\.[ch]pp", r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|atomic|future|semaphore)>",
      "a policy owns no thread and no lock"),
     (r"(policies|core/policy)/.*", r"-", r"(system|steady|high_resolution)_clock\b|\bclock_gettime\b|\bClock::now\b",
@@ -133,7 +135,7 @@ def lengths_and_classes(root, path, text):
     declared = header.read_text(encoding="utf-8") if header.exists() else ""
     for number, line in enumerate(lines, 1):
         member = MEMBER.match(line)
-        if member and not re.search(rf"\b(class|struct) {member[1]}\b[^;{{]*{{", declared + text):
+        if member and not re.search(rf"\b(class|struct) (GRANARY_EXPORT )?{member[1]}\b[^;{{]*{{", declared + text):
             yield number, f"a member of {member[1]} is defined outside the source of its header"
 
 

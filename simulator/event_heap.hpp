@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <algorithm>
@@ -8,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Future events by time: the earliest first, in order of insertion among events of one instant, so that runs are
 /// reproducible. O(log size) per operation.
 template <class Payload>
-class EventHeap {
+class GRANARY_EXPORT EventHeap {
  public:
   void push(Instant at, Payload payload) {
     m_entries.push_back({at, m_pushed++, std::move(payload)});
@@ -45,5 +44,3 @@ class EventHeap {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cstdint>
 #include <set>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The faults injected into a simulation.
-struct FaultPlan {
+struct GRANARY_EXPORT FaultPlan {
   std::set<std::uint64_t>
       copies;  ///< numbers of the copies that fail at their end, counted from 0 in the order of the commands
   std::set<TaskId> tasks;  ///< tasks that fail at their end
@@ -24,5 +23,3 @@ struct FaultPlan {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

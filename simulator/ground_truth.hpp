@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/machine.hpp>
@@ -12,12 +13,10 @@
 #include <map>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The actual run times of kernels in a simulation. Policies never see them: they use an Estimator.
-class GroundTruth {
+class GRANARY_EXPORT GroundTruth {
  public:
   virtual ~GroundTruth() = default;
   /// The duration of the task on the worker; not negative. Must depend only on its arguments, so that runs are
@@ -33,7 +32,7 @@ class GroundTruth {
 };
 
 /// Kernels with constant speeds, and a relative jitter that depends on the task's number and a seed.
-class ConstantSpeeds final : public GroundTruth {
+class GRANARY_EXPORT ConstantSpeeds final : public GroundTruth {
  public:
   struct Options {
     /// Seconds per floating-point operation, by kind of worker, for codelets that `codelets` does not name.
@@ -56,5 +55,3 @@ class ConstantSpeeds final : public GroundTruth {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

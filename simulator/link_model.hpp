@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
@@ -9,8 +10,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -22,7 +21,7 @@ namespace granary {
 ///
 /// Drive it by `advance(*next_change())`. Each call costs O(transfers in flight + active links × full links or buses),
 /// and allocates memory only when more transfers than ever are in flight.
-class LinkModel {
+class GRANARY_EXPORT LinkModel {
  public:
   /// The machine must outlive the model.
   explicit LinkModel(Machine const& machine);
@@ -88,5 +87,3 @@ class LinkModel {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
 
@@ -13,15 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class Precision : std::uint8_t { Single, Double };
+enum class GRANARY_EXPORT Precision : std::uint8_t { Single, Double };
 inline constexpr std::size_t precisions = 2;
 
 /// The kernel times of one codelet on one model of worker.
-struct KernelTimes {
+struct GRANARY_EXPORT KernelTimes {
   struct Point {
     double flops = 0;
     double seconds = 0;
@@ -37,7 +36,7 @@ struct KernelTimes {
 };
 
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
-class Platform {
+class GRANARY_EXPORT Platform {
  public:
   /// Throws IoError when the file cannot be read. Throws InvalidArgument, with file, field and value, when a field is
   /// missing, unknown or out of range.
@@ -94,5 +93,3 @@ class Platform {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

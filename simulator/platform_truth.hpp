@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/estimator.hpp>
 #include <granary/simulator/ground_truth.hpp>
 #include <granary/simulator/platform.hpp>
@@ -10,14 +11,12 @@
 #include <optional>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The kernel times of a platform. A codelet's variant "s" or "d" is its precision; codelets without one have the
 /// default. Codelets that the platform names run on the workers for which it has times, independently of their kernels.
 /// Others run on workers for which they have kernels, at the default speed of the worker's model.
-class PlatformTruth final : public GroundTruth {
+class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
  public:
   struct Options {
     Precision precision = Precision::Single;  ///< for codelets without a variant
@@ -39,7 +38,7 @@ class PlatformTruth final : public GroundTruth {
 
 /// A policy's estimates for a platform: the times of a kind's models, averaged over its workers, times a random factor
 /// per codelet and kind from [1 - error, 1 + error]. Measurements do not change them.
-class PlatformEstimator final : public Estimator {
+class GRANARY_EXPORT PlatformEstimator final : public Estimator {
  public:
   struct Options {
     Precision precision = Precision::Single;  ///< for codelets without a variant
@@ -67,8 +66,6 @@ class PlatformEstimator final : public Estimator {
 };
 
 /// The precision of a codelet's variant, or `otherwise` if it has none.
-[[nodiscard]] Precision precision_of(Codelet const& codelet, Precision otherwise);
+[[nodiscard]] GRANARY_EXPORT Precision precision_of(Codelet const& codelet, Precision otherwise);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

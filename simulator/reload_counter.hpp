@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/planner/observer.hpp>
@@ -8,12 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Counts the copies of values to a node that has held them before.
-class ReloadCounter final : public PlannerObserver {
+class GRANARY_EXPORT ReloadCounter final : public PlannerObserver {
  public:
   explicit ReloadCounter(std::size_t nodes) : m_nodes(nodes) {}
   /// A copy of the datum's current value to the node's memory starts.
@@ -35,5 +34,3 @@ class ReloadCounter final : public PlannerObserver {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

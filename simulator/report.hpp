@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/planner/failure.hpp>
@@ -10,18 +11,23 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Transfers by the kinds of nodes that they connect. A write-back moves a value to its home: to the host or to a disk.
-enum class TransferKind : std::uint8_t { HostToDevice, DeviceToDevice, DeviceToHost, HostToHost, DiskRead, DiskWrite };
+enum class GRANARY_EXPORT TransferKind : std::uint8_t {
+  HostToDevice,
+  DeviceToDevice,
+  DeviceToHost,
+  HostToHost,
+  DiskRead,
+  DiskWrite
+};
 inline constexpr std::size_t transfer_kinds = 6;
 
-[[nodiscard]] TransferKind transfer_kind(Machine const& machine, Link const& link);
+[[nodiscard]] GRANARY_EXPORT TransferKind transfer_kind(Machine const& machine, Link const& link);
 
 /// The results of a simulated run, since the simulator was created.
-struct SimulationReport {
+struct GRANARY_EXPORT SimulationReport {
   struct WorkerReport {
     Duration busy{0};
     Duration idle{0};  ///< the rest, up to `end`
@@ -45,5 +51,3 @@ struct SimulationReport {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/core/model/inner_graph.hpp>
 #include <granary/core/model/submitter.hpp>
@@ -24,13 +25,11 @@
 #include <variant>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The cost of decisions in virtual time. The planner is one resource: it handles one event at a time while later ones
 /// wait, and the resulting commands are performed when its decision ends. Submission costs nothing.
-struct DecisionCost {
+struct GRANARY_EXPORT DecisionCost {
   enum class Kind : std::uint8_t { None, Measured, PerTask };
   Kind kind = Kind::None;
   Duration per_task{0};  ///< PerTask: for each task that the event commits
@@ -40,7 +39,7 @@ struct DecisionCost {
   [[nodiscard]] static DecisionCost per_committed_task(Duration cost) { return {Kind::PerTask, cost}; }
 };
 
-struct SimulatorOptions {
+struct GRANARY_EXPORT SimulatorOptions {
   PlannerOptions planner{};
   /// As EngineOptions::max_live_tasks: a submission beyond the limit advances virtual time until a sixteenth of the
   /// tasks is left. 0: all tasks submitted before `run` exist at time 0, so that policies know the whole graph.
@@ -58,7 +57,7 @@ struct SimulatorOptions {
 /// submission takes none, and decisions only if they are charged. Tasks run as inner graphs when the engine would run
 /// them so, and their emission costs nothing. The same machine, policies, submissions and options yield the same
 /// commands.
-class Simulator final : public Submitter {
+class GRANARY_EXPORT Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
   Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
@@ -176,5 +175,3 @@ class Simulator final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

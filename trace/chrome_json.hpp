@@ -1,18 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 #include <granary/trace/text_file.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Writes trace events in JSON for Perfetto and Chrome's tracing ("Trace Event Format"): one track per worker, per link
 /// (several if its transfers overlap) and per node's evictions; counters for each node's bytes in use and for the flop
 /// rate. Times are in microseconds with three decimals.
-void write_chrome_json(Trace const& trace, TextFile& file);
+GRANARY_EXPORT void write_chrome_json(Trace const& trace, TextFile& file);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

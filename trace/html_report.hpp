@@ -1,11 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <string>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -22,15 +21,13 @@ inline constexpr char const* least_bytes_read = "least bytes read";
 class TextFile;
 
 /// Throws InvalidArgument, with the file, when its name does not end with .html; programs call it before the run.
-void check_report_path(std::string const& path);
+GRANARY_EXPORT void check_report_path(std::string const& path);
 
 /// Writes one HTML page that shows the run: timeline, memory, transfers, order on the matrix, totals and their bounds.
 /// It refers to no other file and no network; the browser draws it. About 20 bytes and 1 µs per event. The trace's ids
 /// must be valid for its machine, codelets and data. Throws as check_report_path and check_text_output, and IoError
 /// when the file cannot be written.
-void write_html_report(Trace const& trace, std::string const& path);
-void write_html_report(Trace const& trace, TextFile& out);
+GRANARY_EXPORT void write_html_report(Trace const& trace, std::string const& path);
+GRANARY_EXPORT void write_html_report(Trace const& trace, TextFile& out);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

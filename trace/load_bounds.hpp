@@ -1,11 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -13,8 +12,6 @@ namespace granary {
 /// its workers did. `bound` is the lower bound for one such memory and all operations of the first `tasks` submitted
 /// tasks; it holds for any part of them in proportion (IoBoundOfMemories in linalg/io_bounds.hpp). Returns the sum.
 /// Adds nothing and returns 0 if the bound is 0 or no operations are known.
-double add_shares_of_loads(Trace& trace, std::uint64_t tasks, double bound);
+GRANARY_EXPORT double add_shares_of_loads(Trace& trace, std::uint64_t tasks, double bound);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,10 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 #include <granary/trace/text_file.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -12,8 +11,6 @@ namespace granary {
 /// Memory Nodes; these contain Threads with their Workers ("Worker State": the task's codelet, with JobId, SubmitOrder,
 /// GFlop, X, Y, Iteration) and a Memory Manager ("Used (MB)", evictions as events). Transfers are arrows between Memory
 /// Managers and states of containers of type "Link". Times are in milliseconds with six decimals.
-void write_paje(Trace const& trace, TextFile& file);
+GRANARY_EXPORT void write_paje(Trace const& trace, TextFile& file);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <cstddef>
@@ -8,24 +9,21 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The flop rate in `count` equal intervals of the run, at least 1. A task's operations are spread evenly over its
 /// time; failed tasks do not count. O(tasks + the intervals that they span).
-[[nodiscard]] std::vector<double> flops_per_second(Trace const& trace, std::size_t count);
+[[nodiscard]] GRANARY_EXPORT std::vector<double> flops_per_second(Trace const& trace, std::size_t count);
 
 /// Assigns each transfer, in the order of Trace::transfers, to a row of its link such that transfers in one row do not
 /// overlap. The number of rows is minimal. O(n log n).
-[[nodiscard]] std::vector<std::uint32_t> transfer_rows(Trace const& trace);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> transfer_rows(Trace const& trace);
 
 /// The number of rows of each link; `rows` is the result of `transfer_rows`.
-[[nodiscard]] std::vector<std::uint32_t> rows_of_links(Trace const& trace, std::vector<std::uint32_t> const& rows);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> rows_of_links(Trace const& trace,
+                                                                      std::vector<std::uint32_t> const& rows);
 
 /// `host -> device 0`.
-[[nodiscard]] std::string link_name(Machine const& machine, LinkId link);
+[[nodiscard]] GRANARY_EXPORT std::string link_name(Machine const& machine, LinkId link);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

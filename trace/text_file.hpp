@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/partial_file.hpp>
 
 #include <cstddef>
@@ -11,13 +12,11 @@
 #include <string>
 #include <string_view>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A text file that is written in large pieces: next to its path and renamed when it is complete (detail::PartialFile),
 /// or directly to a device, a FIFO or a socket.
-class TextFile {
+class GRANARY_EXPORT TextFile {
  public:
   /// Throws InvalidArgument and IoError, as the functions below, when it cannot be written.
   explicit TextFile(std::string path);
@@ -50,5 +49,3 @@ class TextFile {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// An interval in which a worker ran nothing although it had work, or work was on its way to it.
-struct TraceWait {
+struct GRANARY_EXPORT TraceWait {
   enum class Why : std::uint8_t {
     Data,     ///< data of its tasks were on their way
     Blocked,  ///< kernels of other workers ran that must not run concurrently with its task
@@ -27,8 +26,6 @@ struct TraceWait {
 /// in the trace (TraceTask::blocked). It waits for data while a value is being fetched to its node or to a node without
 /// workers, which is on the route, and while a replica chosen for eviction from its node is being written back. The
 /// rest is idle and not in the list. Sorted by worker and instant. O(n log n).
-[[nodiscard]] std::vector<TraceWait> waits_of(Trace const& trace);
+[[nodiscard]] GRANARY_EXPORT std::vector<TraceWait> waits_of(Trace const& trace);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,19 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/workload.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A dense front of a multifrontal factorization, in blocks: the first `pivots` of `blocks` block columns are factored
 /// here; the rest is the contribution to the parent.
-struct AssemblyFront {
+struct GRANARY_EXPORT AssemblyFront {
   std::uint64_t blocks = 1;
   std::uint64_t pivots = 1;
   std::vector<std::size_t> children;  ///< indices of earlier fronts in the list
@@ -22,7 +21,7 @@ struct AssemblyFront {
 /// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers in LAHeteroprio's
 /// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are
 /// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
-class AssemblyTree final : public Workload {
+class GRANARY_EXPORT AssemblyTree final : public Workload {
  public:
   enum class Shape {
     /// QrMumps: four types of tasks, three of them also on devices. Data are block columns.
@@ -60,5 +59,3 @@ class AssemblyTree final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/core/model/submitter.hpp>
@@ -9,8 +10,6 @@
 #include <functional>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The expected time of a codelet's kernel of so many operations.
@@ -18,19 +17,20 @@ using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 
 /// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an
 /// unbounded machine (DARTS, section 6.1). O(tasks + edges).
-[[nodiscard]] std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph, ExpectedTime const& time);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph,
+                                                                     ExpectedTime const& time);
 
 /// The priorities of StarPU's Cholesky example for the tasks of a right-looking factorization of `tiles` x `tiles`
 /// tiles, in the order of submission: 2N - 2k for POTRF, less m for TRSM, less m + n for updates, where k is the step,
 /// m and n the tile's row and column.
-[[nodiscard]] std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> starpu_cholesky_priorities(std::uint64_t tiles);
 
 /// The priorities of granary::potrf, right-looking, in the order of submission: CholeskyPriorities with its default
 /// times.
-[[nodiscard]] std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> library_cholesky_priorities(std::uint64_t tiles);
 
 /// Forwards everything; the n-th submitted task gets the n-th priority.
-class PrioritySubmitter final : public Submitter {
+class GRANARY_EXPORT PrioritySubmitter final : public Submitter {
  public:
   /// Both must outlive this object; `priorities` has one per task.
   PrioritySubmitter(Submitter& target, std::vector<std::int64_t> const& priorities)
@@ -52,5 +52,3 @@ class PrioritySubmitter final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/workload.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A random graph in layers: each task writes its own datum, which has a home, and reads data of the previous layer.
 /// The same options produce the same graph.
-class RandomLayers final : public Workload {
+class GRANARY_EXPORT RandomLayers final : public Workload {
  public:
   struct Options {
     std::uint64_t layers = 16;
@@ -41,5 +40,3 @@ class RandomLayers final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

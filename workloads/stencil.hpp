@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/workload.hpp>
 
 #include <array>
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,7 +14,7 @@ namespace granary {
 /// With halos, a task updates its block in place, reads the faces that its neighbours wrote in the previous iteration
 /// and writes its own. There are two generations of faces, so that no task waits for readers of its own iteration.
 /// Without halos, there are two generations of blocks, and a task reads its own and its neighbours' whole blocks.
-class Stencil final : public Workload {
+class GRANARY_EXPORT Stencil final : public Workload {
  public:
   struct Options {
     std::array<std::uint64_t, 3> blocks{8, 8, 1};  ///< in each direction; 1 in the third: 2-D
@@ -41,5 +40,3 @@ class Stencil final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/workloads/workload.hpp>
 
@@ -11,12 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task graph as plain data, and its JSON form: docs/simulate.md.
-struct TaskGraphDescription {
+struct GRANARY_EXPORT TaskGraphDescription {
   struct CodeletEntry {
     std::string name;
     bool cpu = true;
@@ -48,7 +47,7 @@ struct TaskGraphDescription {
 };
 
 /// A task graph of the user.
-class TaskGraphFile final : public Workload {
+class GRANARY_EXPORT TaskGraphFile final : public Workload {
  public:
   /// Throws InvalidArgument if a task names an unknown datum or codelet, tasks form a dependency cycle (with the
   /// cycle), or a temporary datum is read that no task wrote; `origin` names the graph in messages.
@@ -87,11 +86,10 @@ namespace detail {
 
 /// The lexicographically first order of the tasks, by number, that respects accesses and `after`. Throws
 /// InvalidArgument with a cycle.
-[[nodiscard]] std::vector<std::size_t> submission_order(TaskGraphDescription const& graph, std::string const& origin);
-[[nodiscard]] TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
-[[nodiscard]] std::string format_task_graph(TaskGraphDescription const& graph);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::size_t> submission_order(TaskGraphDescription const& graph,
+                                                                       std::string const& origin);
+[[nodiscard]] GRANARY_EXPORT TaskGraphDescription parse_task_graph(std::string_view text, std::string const& origin);
+[[nodiscard]] GRANARY_EXPORT std::string format_task_graph(TaskGraphDescription const& graph);
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

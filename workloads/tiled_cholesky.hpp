@@ -1,15 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk, gemm.
-class TiledCholesky final : public Workload {
+class GRANARY_EXPORT TiledCholesky final : public Workload {
  public:
   /// Throws InvalidArgument: see Tiling::check.
   explicit TiledCholesky(Tiling tiling, bool left_looking = false) : m_tiling(tiling), m_left_looking(left_looking) {
@@ -26,5 +25,3 @@ class TiledCholesky final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,20 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class GemmOrder {
+enum class GRANARY_EXPORT GemmOrder {
   ByTile,  ///< all updates of a tile of C, then the next tile, row by row
   ByStep,  ///< one update of every tile of C, then the next ones: outer products
 };
 
 /// C := C + A B of square matrices; codelet gemm, 2 b^3 flops with tiles of order b.
-class TiledGemm final : public Workload {
+class GRANARY_EXPORT TiledGemm final : public Workload {
  public:
   /// Throws InvalidArgument: see Tiling::check.
   explicit TiledGemm(Tiling tiling, GemmOrder order = GemmOrder::ByTile) : m_tiling(tiling), m_order(order) {
@@ -33,5 +32,3 @@ class TiledGemm final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

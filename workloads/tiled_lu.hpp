@@ -1,10 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/workloads/tiling.hpp>
 #include <granary/workloads/workload.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -13,7 +12,7 @@ namespace granary {
 ///   trsm_ll  A(k,j) := L(k,k)^-1 A(k,j), j > k  b^3
 ///   trsm_ru  A(i,k) := A(i,k) U(k,k)^-1, i > k  b^3
 ///   gemm     A(i,j) := A(i,j) - A(i,k) A(k,j)   2 b^3
-class TiledLu final : public Workload {
+class GRANARY_EXPORT TiledLu final : public Workload {
  public:
   /// Left-looking: each tile receives all its updates just before its last task, column by column. Throws
   /// InvalidArgument: see Tiling::check.
@@ -31,5 +30,3 @@ class TiledLu final : public Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -3,17 +3,16 @@
 
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cstdint>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A square matrix of tiles x tiles full tiles of size `tile`.
-struct Tiling {
+struct GRANARY_EXPORT Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
   bool single_precision = false;
@@ -44,5 +43,3 @@ struct Tiling {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/submitter.hpp>
@@ -8,19 +9,17 @@
 #include <cstdint>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The origin and home of a workload's data.
-struct DataHome {
+struct GRANARY_EXPORT DataHome {
   NodeId node;
   bool in_place = false;  ///< workers on the node use the data in place: see DataDescription
 };
 
 /// A graph of tasks to schedule: tiled algorithms, stencils, trees, graphs from files. It emits the same tasks each
 /// time.
-class Workload {
+class GRANARY_EXPORT Workload {
  public:
   virtual ~Workload() = default;
   /// Registers data and codelets and submits all tasks, in the workload's order.
@@ -33,5 +32,3 @@ class Workload {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,21 +1,21 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#pragma GCC visibility push(default)
+#include <granary/core/base/export.hpp>
 
 namespace granary {
 
 /// Limits the process's BLAS to `threads` threads per call: OpenBLAS, MKL and BLIS, looked up at run time; others are
 /// not changed. Throws InvalidArgument for fewer than 1.
-void set_blas_threads(int threads);
+GRANARY_EXPORT void set_blas_threads(int threads);
 
 /// The current number of threads per call of the process's BLAS; 0 if it is none of the three (or a BLIS where it is
 /// not set).
-[[nodiscard]] int blas_threads();
+[[nodiscard]] GRANARY_EXPORT int blas_threads();
 
 /// Limits the process's BLAS to one thread per call while the object lives, so that the workers' kernels do not compete
 /// for cores; the destructor restores the previous number.
-class SingleThreadedBlas {
+class GRANARY_EXPORT SingleThreadedBlas {
  public:
   SingleThreadedBlas();
   ~SingleThreadedBlas();
@@ -24,5 +24,3 @@ class SingleThreadedBlas {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
 
@@ -12,12 +13,10 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The properties of a device, as the vendor's runtime reports them.
-struct DeviceProperties {
+struct GRANARY_EXPORT DeviceProperties {
   std::string name;          ///< "NVIDIA H200"
   std::string architecture;  ///< "sm_90", "gfx90a", "host"
   std::string bus;           ///< PCI address, or empty
@@ -26,7 +25,7 @@ struct DeviceProperties {
 };
 
 /// Bytes to be moved: `lines` runs of `line` bytes; a single run where `lines` is 1.
-struct DeviceCopy {
+struct GRANARY_EXPORT DeviceCopy {
   std::byte* destination = nullptr;
   std::byte const* source = nullptr;
   Bytes line = 0;
@@ -42,7 +41,7 @@ struct DeviceCopy {
 /// unless its comment says so. Each call names its device; none depends on the calling thread's current device. Any
 /// thread may call any function, but only one thread at a time may use a stream or an event. Failures throw DeviceError
 /// with the runtime's message and the numbers involved, or DeviceLost when the device is lost.
-class DeviceApi {
+class GRANARY_EXPORT DeviceApi {
  public:
   /// A queue of operations on one device, which performs them in order.
   class Stream {
@@ -101,10 +100,8 @@ class DeviceApi {
 
 /// The devices of the vendor that granary was built for; null if it was built for none. Does not throw: a runtime that
 /// cannot start has no devices, and `problem` holds the reason.
-[[nodiscard]] std::shared_ptr<DeviceApi> make_vendor_api(std::string* problem = nullptr);
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<DeviceApi> make_vendor_api(std::string* problem = nullptr);
 /// "CUDA", "HIP", or empty: what granary was built for.
-[[nodiscard]] char const* vendor_backend();
+[[nodiscard]] GRANARY_EXPORT char const* vendor_backend();
 
 }  // namespace granary
-
-#pragma GCC visibility pop

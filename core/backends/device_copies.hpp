@@ -3,11 +3,10 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/device_memory.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <memory>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -17,7 +16,7 @@ inline constexpr int host_end = -1;
 /// The copies between the host and devices, and between devices: one stream per link. Copies from and to pinned memory
 /// go directly to the link's stream. Host memory that is not pinned is copied in pieces through pinned staging slots,
 /// on a separate thread. One thread polls all active copies and calls their completions; it sleeps when there is none.
-class DeviceCopies {
+class GRANARY_EXPORT DeviceCopies {
  public:
   DeviceCopies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned);
   /// The backend for copies from one end, host_end or a device, to the other. It may outlive this object. The
@@ -32,5 +31,3 @@ class DeviceCopies {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

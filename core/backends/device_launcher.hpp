@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <cstddef>
@@ -11,11 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct LauncherOptions {
+struct GRANARY_EXPORT LauncherOptions {
   std::vector<int> device_of;     ///< by worker; -1: not a device worker
   Bytes workspace = 0;            ///< device memory per lane
   std::size_t most_launches = 4;  ///< active at once, per lane
@@ -24,7 +23,7 @@ struct LauncherOptions {
 /// Runs kernels on devices. Each worker has its own lane: a stream, a workspace, state that kernels keep between calls,
 /// and two events per launch to time it. Emulated devices run the codelets' host kernels, one at a time where Kokkos
 /// requires it (see HostWorkers); other devices run the device kernels.
-class DeviceLauncher final : public LaunchBackend {
+class GRANARY_EXPORT DeviceLauncher final : public LaunchBackend {
  public:
   /// Throws InvalidArgument when a worker's device does not exist or most_launches is 0.
   DeviceLauncher(std::shared_ptr<DeviceApi> api, LauncherOptions options);
@@ -57,5 +56,3 @@ class DeviceLauncher final : public LaunchBackend {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

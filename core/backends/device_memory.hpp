@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/pool.hpp>
 
 #include <cstddef>
@@ -12,12 +13,10 @@
 #include <string>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A device's memory as a node's memory: one allocation for the lifetime of the node.
-class DeviceMemory final : public NodeMemory {
+class GRANARY_EXPORT DeviceMemory final : public NodeMemory {
  public:
   /// Throws DeviceError, with the requested and the free bytes, when the device refuses.
   DeviceMemory(std::shared_ptr<DeviceApi> api, int device, Bytes bytes);
@@ -36,7 +35,7 @@ class DeviceMemory final : public NodeMemory {
 };
 
 /// Tracks which host memory is pinned: devices copy from and to pinned memory at full speed. Thread-safe.
-class PinnedMemory {
+class GRANARY_EXPORT PinnedMemory {
  public:
   explicit PinnedMemory(std::shared_ptr<DeviceApi> api);
   /// Unpins the remaining ranges.
@@ -78,7 +77,7 @@ class PinnedMemory {
 };
 
 /// A node's memory on the host, pinned as far as the system allows it.
-class PinnedPool final : public NodeMemory {
+class GRANARY_EXPORT PinnedPool final : public NodeMemory {
  public:
   /// OnUse: just after the first copy between it and a device; before, pages are allocated when they are first touched.
   enum class When : std::uint8_t { AtOnce, OnUse };
@@ -96,5 +95,3 @@ class PinnedPool final : public NodeMemory {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

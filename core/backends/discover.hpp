@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
 
@@ -9,12 +10,10 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The resources of the host that this process may use.
-struct HostResources {
+struct GRANARY_EXPORT HostResources {
   /// One hardware thread (the system's number) of each core that the process may run on, in the machine's order; at
   /// least one.
   std::vector<unsigned> cores;
@@ -24,10 +23,10 @@ struct HostResources {
 
 /// Queries hwloc and the system. If an OpenMP runtime has bound the calling thread to one of its places
 /// (OMP_PROC_BIND), the cores are those of all its places.
-[[nodiscard]] HostResources discover_host();
+[[nodiscard]] GRANARY_EXPORT HostResources discover_host();
 
 /// Limits on the memory that the process may use; `unbounded` if there is none.
-struct MemoryLimits {
+struct GRANARY_EXPORT MemoryLimits {
   Bytes physical = 0;
   Bytes control_groups = unbounded;
   Bytes address_space = unbounded;  ///< RLIMIT_AS
@@ -35,17 +34,17 @@ struct MemoryLimits {
   [[nodiscard]] Bytes least() const { return std::min({physical, control_groups, address_space}); }
 };
 
-[[nodiscard]] MemoryLimits discover_memory();
+[[nodiscard]] GRANARY_EXPORT MemoryLimits discover_memory();
 
 /// Memory and its nearest cores.
-struct NumaDomain {
+struct GRANARY_EXPORT NumaDomain {
   unsigned number = 0;          ///< the system's number
   Bytes memory = 0;             ///< physical
   std::vector<unsigned> cores;  ///< as in HostResources::cores
 };
 
 /// Caches of equal level, type and size.
-struct CacheLevel {
+struct GRANARY_EXPORT CacheLevel {
   std::string name;  ///< "L1d", "L2", ...
   Bytes bytes = 0;   ///< each
   unsigned line = 0;
@@ -54,7 +53,7 @@ struct CacheLevel {
 };
 
 /// The host as hwloc sees it; counts are 0 and lists empty if hwloc does not support the system.
-struct HostTopology {
+struct GRANARY_EXPORT HostTopology {
   unsigned packages = 0;
   unsigned cores = 0;
   unsigned hardware_threads = 0;
@@ -64,10 +63,10 @@ struct HostTopology {
   std::vector<CacheLevel> caches;  ///< the nearest to the core first
 };
 
-[[nodiscard]] HostTopology discover_topology();
+[[nodiscard]] GRANARY_EXPORT HostTopology discover_topology();
 
 /// Identifies a machine, independently of what this process may use.
-struct MachineIdentity {
+struct GRANARY_EXPORT MachineIdentity {
   std::string host;  ///< host name
   std::string cpu;   ///< the processor's model, or its architecture if the system does not report the model
   unsigned cores = 0;
@@ -77,13 +76,11 @@ struct MachineIdentity {
 };
 
 /// `cpuinfo` is in the format of /proc/cpuinfo.
-[[nodiscard]] MachineIdentity identify_machine(std::filesystem::path const& cpuinfo = "/proc/cpuinfo");
+[[nodiscard]] GRANARY_EXPORT MachineIdentity identify_machine(std::filesystem::path const& cpuinfo = "/proc/cpuinfo");
 
 /// The lowest memory limit of the control groups in `membership` (the format of /proc/self/cgroup), versions 1 and 2,
 /// whose files are below `root` (/sys/fs/cgroup); `unbounded` if there is none.
-[[nodiscard]] Bytes control_group_memory_limit(std::filesystem::path const& membership,
-                                               std::filesystem::path const& root);
+[[nodiscard]] GRANARY_EXPORT Bytes control_group_memory_limit(std::filesystem::path const& membership,
+                                                              std::filesystem::path const& root);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

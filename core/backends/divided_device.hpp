@@ -2,18 +2,16 @@
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <memory>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Divides one device into several, each with its share of the memory, to try multi-device runs on one device. Its
 /// parts can copy from each other. Throws InvalidArgument for a device that the API does not have, and for fewer than 1
 /// parts.
-[[nodiscard]] std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int device, int parts);
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<DeviceApi> divide_device(std::shared_ptr<DeviceApi> api, int device,
+                                                                      int parts);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

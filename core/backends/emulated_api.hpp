@@ -2,26 +2,25 @@
 #pragma once
 
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class EmulatedStep : std::uint8_t { Allocate, Copy, Launch };
+enum class GRANARY_EXPORT EmulatedStep : std::uint8_t { Allocate, Copy, Launch };
 
 /// One operation of an emulated device.
-struct EmulatedOperation {
+struct GRANARY_EXPORT EmulatedOperation {
   EmulatedStep step = EmulatedStep::Allocate;
   int device = 0;
   std::uint64_t number =
       0;  ///< counted per kind and device, from 0; a copy counts on the device whose stream performs it
 };
 
-struct EmulatedOptions {
+struct GRANARY_EXPORT EmulatedOptions {
   int devices = 1;
   Bytes memory = 256_MiB;           ///< of each device
   Bytes link_bytes_per_second = 0;  ///< 0: as fast as memcpy
@@ -41,8 +40,6 @@ struct EmulatedOptions {
 /// A failed launch or copy is reported by `done` of the events recorded between it and the next operation of its kind.
 /// A copy whose device end is outside the device's allocations throws DeviceError. Throws InvalidArgument for fewer
 /// than 1 devices.
-[[nodiscard]] std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options);
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<DeviceApi> make_emulated_api(EmulatedOptions options);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

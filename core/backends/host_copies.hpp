@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <condition_variable>
@@ -8,12 +9,10 @@
 #include <mutex>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Copies between two addressable memories, on its own thread, in the order of the requests.
-class HostCopies final : public CopyBackend {
+class GRANARY_EXPORT HostCopies final : public CopyBackend {
  public:
   HostCopies();
   /// Completes all requested copies first.
@@ -36,5 +35,3 @@ class HostCopies final : public CopyBackend {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <memory>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,7 +14,7 @@ namespace granary {
 ///
 /// Before Kokkos 4.0 host kernels must not run concurrently: kernels of codelets that launch some then share one lock
 /// per process, and one warning says so. Kokkos must be initialised.
-class HostWorkers final : public WorkerBackend {
+class GRANARY_EXPORT HostWorkers final : public WorkerBackend {
  public:
   /// `cores` are hardware threads by the system's numbers, see HostResources. With fewer cores than workers, no thread
   /// is bound, and one warning says so; with no cores, no thread is bound and there is no warning.
@@ -34,5 +33,3 @@ class HostWorkers final : public WorkerBackend {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

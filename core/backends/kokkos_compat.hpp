@@ -2,13 +2,12 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <chrono>
 #include <mutex>
 #include <optional>
-
-#pragma GCC visibility push(default)
 
 /// The differences between the supported versions of Kokkos (3.4.1 and newer), and nothing else.
 namespace granary {
@@ -61,7 +60,7 @@ inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
 
 /// Held while a body that launches Kokkos kernels runs on a host worker: one lock per process if host kernels must not
 /// run concurrently, otherwise no lock.
-class HostKernelLock {
+class GRANARY_EXPORT HostKernelLock {
  public:
   HostKernelLock() {
     if constexpr (!concurrent_host_kernels) {
@@ -82,5 +81,3 @@ class HostKernelLock {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

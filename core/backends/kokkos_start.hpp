@@ -1,16 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <optional>
 #include <string>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// The reason why Kokkos cannot be initialised here, if any: a Kokkos with CUDA or HIP ends a process without a device.
-[[nodiscard]] std::optional<std::string> kokkos_obstacle();
+[[nodiscard]] GRANARY_EXPORT std::optional<std::string> kokkos_obstacle();
 
 }  // namespace granary
-
-#pragma GCC visibility pop

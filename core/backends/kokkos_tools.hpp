@@ -1,25 +1,22 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/engine.hpp>
 
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Whether a Kokkos Tools library was loaded (KOKKOS_TOOLS_LIBS). Kokkos must be initialised.
-[[nodiscard]] bool tools_listen();
+[[nodiscard]] GRANARY_EXPORT bool tools_listen();
 
 /// Reports the backends' work to Kokkos Tools from now on: each kernel as a region `granary::CODELET` of the thread
 /// that runs or launches it, each copy as a section `granary::FROM -> TO`. Only one thread at a time calls the tool.
 /// Regions of several threads overlap, as tools that keep them per thread expect.
-void show_to_tools(EngineBackends& backends, Machine const& machine);
+GRANARY_EXPORT void show_to_tools(EngineBackends& backends, Machine const& machine);
 
 /// Passes a property of the run to the tools, as metadata.
-void tell_tools(std::string const& key, std::string const& value);
+GRANARY_EXPORT void tell_tools(std::string const& key, std::string const& value);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,23 +1,22 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <chrono>
 #include <functional>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The time model of a link's copies: `latency` + bytes / `bytes_per_second`.
-struct LinkSpeed {
+struct GRANARY_EXPORT LinkSpeed {
   double bytes_per_second = 0;
   Duration latency{0};
 };
 
-struct CalibrationOptions {
+struct GRANARY_EXPORT CalibrationOptions {
   unsigned width = 1;                             ///< concurrent copies for the bandwidth, at least 1
   Bytes least = 4096;                             ///< bytes of the copies that measure the latency
   Bytes largest = Bytes{1} << 22;                 ///< of the longest copies; a multiple of `least`
@@ -29,12 +28,10 @@ using CalibrationRequest = std::function<CopyRequest(unsigned lane, Bytes bytes)
 
 /// Times copies as the backend performs them. The latency is the minimum over single short copies; the bandwidth is the
 /// best of rounds of `width` copies, where each round doubles the size. Rethrows the exception of a failed copy.
-[[nodiscard]] LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request,
-                                     CalibrationOptions const& options = {});
+[[nodiscard]] GRANARY_EXPORT LinkSpeed measure_link(CopyBackend& backend, CalibrationRequest const& request,
+                                                    CalibrationOptions const& options = {});
 
 /// The speed of HostCopies between two places of host memory.
-[[nodiscard]] LinkSpeed measure_host_memory(Duration time = std::chrono::milliseconds(50));
+[[nodiscard]] GRANARY_EXPORT LinkSpeed measure_host_memory(Duration time = std::chrono::milliseconds(50));
 
 }  // namespace granary
-
-#pragma GCC visibility pop

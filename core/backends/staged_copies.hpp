@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/copy_stream.hpp>
 #include <granary/core/backends/device_api.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <condition_variable>
@@ -14,14 +15,12 @@
 #include <thread>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Copies between devices and host memory that is not pinned, piece by piece through a bounded ring of pinned slots:
 /// the processor's and the link's transfers overlap. Its thread starts with the first copy; slots are allocated on
 /// demand.
-class StagedCopies {
+class GRANARY_EXPORT StagedCopies {
  public:
   static constexpr Bytes slot_bytes = 4_MiB;
   static constexpr std::size_t most_slots = 8;
@@ -80,5 +79,3 @@ class StagedCopies {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

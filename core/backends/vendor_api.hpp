@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -13,8 +14,6 @@
 #include <string>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A DeviceApi for one vendor's runtime. `Runtime` wraps the runtime's functions, which are alike for all vendors. It
@@ -24,7 +23,7 @@ namespace granary {
 /// Every call makes its device the thread's current one and restores the previous one: Kokkos sets the current device
 /// and leaves it set, and the callers of granary have one, too. Streams do not wait for the default stream.
 template <class Runtime>
-class VendorApi final : public DeviceApi {
+class GRANARY_EXPORT VendorApi final : public DeviceApi {
  public:
   /// If the runtime does not start, there are no devices, and `problem` holds the reason.
   explicit VendorApi(std::string* problem = nullptr) {
@@ -326,5 +325,3 @@ class VendorApi final : public DeviceApi {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

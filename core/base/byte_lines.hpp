@@ -2,17 +2,16 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A strided rectangle of bytes, in memory or in a file: `count` lines of `line` bytes, which start `pitch` bytes
 /// apart.
-struct ByteLines {
+struct GRANARY_EXPORT ByteLines {
   Bytes line = 0;
   std::uint64_t count = 0;
   Bytes pitch = 0;
@@ -33,5 +32,3 @@ struct ByteLines {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -16,7 +16,7 @@ namespace granary {
 /// Kept in a normal form: dimensions by ascending stride, none of extent 1, contiguous ones merged. So two arrays that
 /// enumerate the same bytes compare equal, whatever their rank and element type. (Arrays whose elements share addresses
 /// may compare unequal; `overlap` is exact for them, too.)
-class ByteSet {
+class GRANARY_EXPORT ByteSet {
  public:
   struct Dimension {
     std::uint64_t extent = 1;
@@ -49,8 +49,6 @@ class ByteSet {
   std::vector<Dimension> m_dimensions;
 };
 
-[[nodiscard]] bool overlap(ByteSet const& a, ByteSet const& b);
+[[nodiscard]] GRANARY_EXPORT bool overlap(ByteSet const& a, ByteSet const& b);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <concepts>
@@ -11,8 +12,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -50,8 +49,6 @@ template <std::integral Integer>
 }
 
 /// The bytes of an array of these extents. Throws InvalidArgument, with the extents, if they exceed `largest_size`.
-[[nodiscard]] Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element);
+[[nodiscard]] GRANARY_EXPORT Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

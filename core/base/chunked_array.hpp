@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// An array that grows by chunks: elements keep their addresses, and no more than one chunk is unused. Access takes a
 /// shift and two loads; a deque divides by the size of its blocks.
 template <class T, std::size_t ChunkSize = 64>
-class ChunkedArray {
+class GRANARY_EXPORT ChunkedArray {
  public:
   /// Appends an element with T's initial value, and returns it.
   T& grow() {
@@ -32,5 +32,3 @@ class ChunkedArray {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,36 +1,36 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstdint>
 #include <exception>
 #include <stdexcept>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Every error that granary reports; what() is one sentence with the names and numbers involved. Names may come from
 /// files and command lines, so their control characters are escaped as `\x1b`.
-class Error : public std::runtime_error {
+class GRANARY_EXPORT Error : public std::runtime_error {
  public:
   explicit Error(std::string const& what);
 };
 
 /// The request is invalid: a malformed size, an unknown name, a matrix that is not square.
-class InvalidArgument : public Error {
+class GRANARY_EXPORT InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
 /// A memory limit that is too small for some task.
-class MemoryLimitError : public InvalidArgument {
+class GRANARY_EXPORT MemoryLimitError : public InvalidArgument {
  public:
   using InvalidArgument::InvalidArgument;
 };
 
 /// A file operation failed; carries the file, the offset in bytes and errno.
-class IoError : public Error {
+class GRANARY_EXPORT IoError : public Error {
  public:
   /// The message reads `<operation> <file> at byte <offset>: <errno text>`.
   IoError(std::string const& operation, std::string file, std::uint64_t offset, int error_number);
@@ -48,32 +48,30 @@ class IoError : public Error {
 };
 
 /// The content of a file or a View is unsuitable for the operation: a NaN, an infinity, a truncated dataset.
-class DataError : public Error {
+class GRANARY_EXPORT DataError : public Error {
  public:
   using Error::Error;
 };
 
 /// A device operation failed.
-class DeviceError : public Error {
+class GRANARY_EXPORT DeviceError : public Error {
  public:
   using Error::Error;
 };
 
 /// A device was lost: nothing can run on it any more, and its memory's content is lost.
-class DeviceLost : public DeviceError {
+class GRANARY_EXPORT DeviceLost : public DeviceError {
  public:
   using DeviceError::DeviceError;
 };
 
 /// Whether the exception is a DeviceLost.
-[[nodiscard]] bool is_device_lost(std::exception_ptr const& error);
+[[nodiscard]] GRANARY_EXPORT bool is_device_lost(std::exception_ptr const& error);
 
 /// A bug in granary: a broken invariant.
-class InternalError : public Error {
+class GRANARY_EXPORT InternalError : public Error {
  public:
   using Error::Error;
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

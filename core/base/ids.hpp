@@ -1,19 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A typed index: two ids of different kinds never mix, and a default-constructed id is invalid.
 template <class Tag, class Rep>
-class Id {
+class GRANARY_EXPORT Id {
  public:
   using rep = Rep;
 
@@ -50,8 +50,6 @@ using TransferId = Id<struct TransferTag, std::uint64_t>;
 }  // namespace granary
 
 template <class Tag, class Rep>
-struct std::hash<granary::Id<Tag, Rep>> {
+struct GRANARY_EXPORT std::hash<granary::Id<Tag, Rep>> {
   std::size_t operator()(granary::Id<Tag, Rep> id) const noexcept { return std::hash<Rep>{}(id.value()); }
 };
-
-#pragma GCC visibility pop

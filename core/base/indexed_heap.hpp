@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -17,7 +17,7 @@ namespace granary {
 /// `before(a, b)` is true if `a` comes first. `set` and `erase` cost O(log size), the rest O(1); memory is O(largest
 /// index).
 template <class Key, class Before = std::less<Key>>
-class IndexedHeap {
+class GRANARY_EXPORT IndexedHeap {
  public:
   explicit IndexedHeap(Before before = {}) : m_before(std::move(before)) {}
 
@@ -92,5 +92,3 @@ class IndexedHeap {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -18,7 +18,7 @@ namespace granary {
 /// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or
 /// never created.
 template <class IdType, class T, std::size_t PageSize = 64>
-class PagedArray {
+class GRANARY_EXPORT PagedArray {
  public:
   template <class... Args>
   T& create(IdType id, Args&&... args) {
@@ -113,5 +113,3 @@ class PagedArray {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -8,47 +8,46 @@
 #include <string_view>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Throws InvalidArgument when `output` cannot be created in its directory, exists and cannot be written, is a
 /// directory, a device, a FIFO or a socket, or is the same file as one of `inputs`, under any name. Files among
 /// `inputs` that do not exist are ignored.
-void check_output(std::string const& output, std::vector<std::string> const& inputs);
+GRANARY_EXPORT void check_output(std::string const& output, std::vector<std::string> const& inputs);
 
 /// The same for text, which may also go to a device, a FIFO or a socket.
-void check_text_output(std::string const& output, std::vector<std::string> const& inputs);
+GRANARY_EXPORT void check_text_output(std::string const& output, std::vector<std::string> const& inputs);
 
 namespace detail {
 
 /// The path after following all symbolic links, whether the file exists or not. Throws InvalidArgument for a cycle of
 /// links.
-[[nodiscard]] std::string follow_links(std::string const& path);
+[[nodiscard]] GRANARY_EXPORT std::string follow_links(std::string const& path);
 
 /// Whether `path` exists and is neither a regular file nor a directory.
-[[nodiscard]] bool is_special_file(std::string const& path);
+[[nodiscard]] GRANARY_EXPORT bool is_special_file(std::string const& path);
 
 /// Throws Error when the file system of `path` has less than `bytes` free, or files are limited to less than `length`
 /// bytes (`ulimit -f`). `what`, a noun for the message, needs them.
-void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length);
+GRANARY_EXPORT void require_space(std::string const& path, std::string const& what, Bytes bytes, Bytes length);
 
 /// The identity of a file, under any name.
-struct FileId {
+struct GRANARY_EXPORT FileId {
   dev_t device;
   ino_t number;
   bool operator==(FileId const&) const = default;
 };
 
 /// The file that the path leads to, or the one behind a descriptor; empty if there is none.
-[[nodiscard]] std::optional<FileId> file_at(std::string const& path);
-[[nodiscard]] std::optional<FileId> file_behind(int descriptor);
+[[nodiscard]] GRANARY_EXPORT std::optional<FileId> file_at(std::string const& path);
+[[nodiscard]] GRANARY_EXPORT std::optional<FileId> file_behind(int descriptor);
 
 /// Marks a file as read by this process while the object lives. No PartialFile replaces it meanwhile, so that nobody
 /// reads an old value of something that the same program recomputes.
-class OpenInput {
+class GRANARY_EXPORT OpenInput {
  public:
   /// Throws InvalidArgument when a PartialFile of this process will replace the file at `path`.
   explicit OpenInput(std::string const& path);
@@ -66,7 +65,7 @@ class OpenInput {
 /// The file is locked while this object lives (fcntl, F_OFD_SETLK). So a run in any container or on any node can tell a
 /// file that is being written from one whose writer died. The lock belongs to the open file: two outputs of one process
 /// exclude each other, too.
-class PartialFile {
+class GRANARY_EXPORT PartialFile {
  public:
   /// Creates the file; only its owner gets access if it replaces another file. A file left by a dead run is removed
   /// first. Throws InvalidArgument when the file cannot be created, while another PartialFile of the same path exists
@@ -119,13 +118,11 @@ class PartialFile {
 };
 
 /// Writes the whole text to a descriptor, which errors call `name`. Throws IoError.
-void write_all(int descriptor, std::string_view text, std::string const& name);
+GRANARY_EXPORT void write_all(int descriptor, std::string_view text, std::string const& name);
 
 /// Removes every file that a PartialFile of this process writes. Afterwards none is created or committed: threads that
 /// try wait forever. To be called just before the process ends.
-void abandon_partial_files();
+GRANARY_EXPORT void abandon_partial_files();
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,30 +1,28 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Text of a file or a command line, made safe for a terminal: control characters and bytes that are not UTF-8 are
 /// written as `\x1b`. O(size).
-[[nodiscard]] std::string printable(std::string_view text);
+[[nodiscard]] GRANARY_EXPORT std::string printable(std::string_view text);
 /// The same, but newlines are kept.
-[[nodiscard]] std::string printable_lines(std::string_view text);
+[[nodiscard]] GRANARY_EXPORT std::string printable_lines(std::string_view text);
 
 /// At most `most` bytes of the text, printable, with "..." if it was cut.
-[[nodiscard]] std::string excerpt(std::string_view text, std::size_t most);
+[[nodiscard]] GRANARY_EXPORT std::string excerpt(std::string_view text, std::size_t most);
 
 /// Whether brackets in this JSON text nest deeper than `depth`. Check this before parsing: functions that visit a value
 /// recurse once per level, and the stack is bounded. O(size).
-[[nodiscard]] bool json_nests_deeper(std::string_view json, std::size_t depth);
+[[nodiscard]] GRANARY_EXPORT bool json_nests_deeper(std::string_view json, std::size_t depth);
 
 /// granary's own files need at most 8.
 inline constexpr std::size_t most_json_depth = 64;
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,14 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
+#include <granary/core/base/export.hpp>
 
-#pragma GCC visibility push(default)
+#include <cstdint>
 
 namespace granary {
 
 /// A small seeded generator (SplitMix64; Steele, Lea, Flood 2014) whose sequence is the same on every platform.
-class Random {
+class GRANARY_EXPORT Random {
  public:
   explicit constexpr Random(std::uint64_t seed) : m_state(seed) {}
 
@@ -33,5 +33,3 @@ class Random {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

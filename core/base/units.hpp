@@ -1,12 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -17,7 +17,7 @@ using Bytes = std::uint64_t;
 using Duration = std::chrono::nanoseconds;
 
 /// The clock of a run: real time under the engine, virtual time under the simulator.
-struct Clock {
+struct GRANARY_EXPORT Clock {
   using duration = Duration;
   using rep = duration::rep;
   using period = duration::period;
@@ -48,10 +48,10 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 
 /// Reads a size such as `512MiB`, `150MB`, `1.5G` or `4096`: K, M, G, T (and KiB, …) are powers of 1024; KB, MB, GB, TB
 /// powers of 1000. Throws InvalidArgument naming the text when it is malformed, negative or too large.
-[[nodiscard]] Bytes parse_bytes(std::string_view text);
+[[nodiscard]] GRANARY_EXPORT Bytes parse_bytes(std::string_view text);
 
 /// Formats a size for people: `150.0 MiB`, `4096 B`.
-[[nodiscard]] std::string format_bytes(Bytes bytes);
+[[nodiscard]] GRANARY_EXPORT std::string format_bytes(Bytes bytes);
 
 /// The smallest multiple of `alignment` that is at least `bytes`; `alignment` is at least 1.
 [[nodiscard]] constexpr Bytes round_up(Bytes bytes, Bytes alignment) {
@@ -59,5 +59,3 @@ constexpr Bytes operator""_GiB(unsigned long long n) { return n << 30; }
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

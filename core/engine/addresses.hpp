@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/engine/backend.hpp>
 #include <granary/core/planner/command.hpp>
@@ -12,12 +13,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The addresses of a datum's origin and home, if any.
-struct HostBinding {
+struct GRANARY_EXPORT HostBinding {
   std::byte* origin = nullptr;
   std::byte* home = nullptr;
   std::shared_ptr<void const> keep;  ///< kept until the datum is forgotten
@@ -40,7 +39,7 @@ struct HostBinding {
 };
 
 /// Maps (datum, place) to an address. Ids of forgotten data are reused.
-class Addresses {
+class GRANARY_EXPORT Addresses {
  public:
   explicit Addresses(std::vector<std::byte*> pool_bases) : m_bases(std::move(pool_bases)) {}
 
@@ -110,5 +109,3 @@ class Addresses {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
@@ -13,8 +14,6 @@
 #include <functional>
 #include <optional>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Called once, on any thread, when a copy ended; the argument is null on success.
@@ -22,7 +21,7 @@ using CopyCompletion = std::function<void(std::exception_ptr)>;
 
 /// A requested copy. An end has an address if its node's memory is addressable; for other nodes the backend knows the
 /// location of the datum.
-struct CopyRequest {
+struct GRANARY_EXPORT CopyRequest {
   DataId data;
   Place from;
   Place to;
@@ -42,7 +41,7 @@ struct CopyRequest {
 };
 
 /// Performs the copies of some links.
-class CopyBackend {
+class GRANARY_EXPORT CopyBackend {
  public:
   virtual ~CopyBackend() = default;
   /// Starts the copy and returns without waiting for it; any number may be active. Called from any thread, never under
@@ -54,7 +53,7 @@ class CopyBackend {
 };
 
 /// Runs kernels on the threads of the workers.
-class WorkerBackend {
+class GRANARY_EXPORT WorkerBackend {
  public:
   virtual ~WorkerBackend() = default;
   /// Called on the worker's own thread before its first kernel; returns the value for KernelCall::instance.
@@ -67,7 +66,7 @@ class WorkerBackend {
 };
 
 /// The outcome of a launched kernel.
-struct LaunchEnd {
+struct GRANARY_EXPORT LaunchEnd {
   Duration duration{0};                  ///< of the kernel alone
   Duration blocked{0};                   ///< time before it, blocked by kernels that must not run concurrently
   std::exception_ptr error;              ///< null on success; a DeviceLost means that nothing can run there again
@@ -77,7 +76,7 @@ struct LaunchEnd {
 
 /// Runs kernels in the background, on lanes that run them in order. One thread, the driver, launches and polls for any
 /// number of workers.
-class LaunchBackend {
+class GRANARY_EXPORT LaunchBackend {
  public:
   virtual ~LaunchBackend() = default;
   /// The kernel of a codelet that these workers run; null: none. Called when the codelet is added, before any task.
@@ -98,7 +97,7 @@ class LaunchBackend {
 };
 
 /// A node's memory, allocated once and freed once.
-class NodeMemory {
+class GRANARY_EXPORT NodeMemory {
  public:
   virtual ~NodeMemory() = default;
   /// Null for a memory of 0 bytes. Accessible to kernels of the node's workers and to the copies of its links, but not
@@ -107,5 +106,3 @@ class NodeMemory {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <array>
@@ -12,8 +13,6 @@
 #include <unordered_map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Maps bytes of the application's memory to data, and finds data that overlap.
@@ -21,7 +20,7 @@ namespace granary {
 /// Sets are grouped by floor(log2(span)) and sorted by first byte in each group: finding those whose ranges meet a
 /// given one costs O(log n + their number). Ranges of tiles of one column-major matrix interleave: adding its t x t
 /// tiles costs O(t^3) tests of 20 to 50 ns.
-class DataBytes {
+class GRANARY_EXPORT DataBytes {
  public:
   /// The datum with exactly these bytes; invalid if there is none.
   [[nodiscard]] DataId find(ByteSet const& bytes) const;
@@ -46,5 +45,3 @@ class DataBytes {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/accounts.hpp>
 #include <granary/core/engine/addresses.hpp>
@@ -32,12 +33,10 @@
 #include <tuple>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The backends that perform the planner's commands on a machine.
-struct EngineBackends {
+struct GRANARY_EXPORT EngineBackends {
   std::shared_ptr<WorkerBackend> workers;            ///< null where the machine has no CPU workers
   std::vector<std::shared_ptr<CopyBackend>> copies;  ///< by link
   std::shared_ptr<LaunchBackend> devices = {};       ///< null where it has no device workers
@@ -45,7 +44,7 @@ struct EngineBackends {
   std::vector<std::shared_ptr<NodeMemory>> memories = {};
 };
 
-struct EngineOptions {
+struct GRANARY_EXPORT EngineOptions {
   PlannerOptions planner;
   /// `submit` sleeps while this many submitted tasks have not ended; 0: never.
   std::uint64_t max_live_tasks = 100'000;
@@ -60,7 +59,7 @@ struct EngineOptions {
 /// The planner has no thread: events are posted, and the thread that takes the planner's lock applies all of them.
 /// Copies are started, threads woken and parameters destroyed after the lock was released. All member functions may be
 /// called from any thread.
-class Engine final : public Submitter {
+class GRANARY_EXPORT Engine final : public Submitter {
  public:
   /// Allocates the nodes' memories and starts the workers' threads: one per CPU worker, and one that drives all device
   /// workers. Throws InvalidArgument when a node that is not a disk has no stated capacity, or when a link, some
@@ -193,5 +192,3 @@ class Engine final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#pragma GCC visibility push(default)
+#include <granary/core/base/export.hpp>
 
 namespace granary {
 
@@ -10,7 +10,7 @@ class Engine;
 /// Marks the calling thread, while the object lives, as working for an engine: it runs tasks, launches kernels, or
 /// reports the end of a copy. Such a thread must not wait for that engine, which would wait for it. Scopes nest: a task
 /// of one engine may wait for another engine. Costs a few nanoseconds, no lock.
-class EngineScope {
+class GRANARY_EXPORT EngineScope {
  public:
   /// `engine` may be null: then the scope has no effect.
   explicit EngineScope(Engine const* engine);
@@ -30,5 +30,3 @@ class EngineScope {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/worker_lane.hpp>
 #include <granary/core/model/inner_graph.hpp>
@@ -11,12 +12,10 @@
 #include <mutex>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task that runs as an inner graph: on its worker, and on workers that help.
-struct InnerRun {
+struct GRANARY_EXPORT InnerRun {
   InnerRun(AccessList const& accesses, std::span<std::byte* const> addresses, std::span<Bytes const> pitches,
            WorkerLane& worker)
       : graph(accesses, addresses, pitches), parent(worker) {}
@@ -29,7 +28,7 @@ struct InnerRun {
 
 /// The active inner graphs of one group of workers, for those workers that have nothing else to do. The planner does
 /// not know about it. All member functions may be called from any of the group's threads.
-class InnerPool {
+class GRANARY_EXPORT InnerPool {
  public:
   /// A task of an inner graph; `run` is null if there is none.
   struct Taken {
@@ -70,5 +69,3 @@ class InnerPool {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

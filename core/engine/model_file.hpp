@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
 
@@ -12,12 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The learnt time of a codelet on a kind of worker, for one size class.
-struct KernelModel {
+struct GRANARY_EXPORT KernelModel {
   std::string codelet;
   std::string variant;
   WorkerKind kind = WorkerKind::Cpu;
@@ -27,7 +26,7 @@ struct KernelModel {
 };
 
 /// The measured speed of copies from one kind of memory to another.
-struct CopyModel {
+struct GRANARY_EXPORT CopyModel {
   std::string from;  ///< "memory", or "disk" and the mount point of its file system
   std::string to;
   double bytes_per_second = 0;
@@ -35,7 +34,7 @@ struct CopyModel {
 };
 
 /// The models and link speeds of a machine.
-struct MachineModels {
+struct GRANARY_EXPORT MachineModels {
   std::string host;
   std::string cpu;
   unsigned cores = 0;
@@ -45,18 +44,16 @@ struct MachineModels {
   [[nodiscard]] CopyModel const* link(std::string_view from, std::string_view to) const;
 };
 
-[[nodiscard]] std::string_view name_of(WorkerKind kind);
+[[nodiscard]] GRANARY_EXPORT std::string_view name_of(WorkerKind kind);
 
 /// Reads a file of models; empty if there is none. Throws Error when it cannot be read. Throws DataError, with the file
 /// and the fault, when its content is invalid: truncated, another format, a time that is not above zero.
-[[nodiscard]] std::optional<MachineModels> read_models(std::filesystem::path const& file);
+[[nodiscard]] GRANARY_EXPORT std::optional<MachineModels> read_models(std::filesystem::path const& file);
 
 /// Applies `change` to the file's models and writes the result; the models are empty if the file is absent or damaged.
 /// Creates missing folders. Readers see the old or the new file. Concurrent updates of several processes are all kept,
 /// unless the file system has no locks or another update takes more than a second. Throws Error when it cannot be
 /// written, and DataError for a file of a newer format, which is not changed.
-void update_models(std::filesystem::path const& file, std::function<void(MachineModels&)> const& change);
+GRANARY_EXPORT void update_models(std::filesystem::path const& file, std::function<void(MachineModels&)> const& change);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

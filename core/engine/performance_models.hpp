@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/engine/model_file.hpp>
 #include <granary/core/model/estimator.hpp>
 
@@ -12,13 +13,11 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Classes of tasks by their flops, eight per factor of two and none wider than 12.5 %: tiles of a cubic operation
 /// whose sizes differ by 4 % are in different classes. Class 0 holds tasks without stated flops.
-class SizeClass {
+class GRANARY_EXPORT SizeClass {
  public:
   static SizeClass of(double flops);
   /// The lower bound of the class; 0 for class 0.
@@ -38,7 +37,7 @@ class SizeClass {
 /// changes. The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else
 /// is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops);
 /// outside them the nearest class counts. Before any measurement a given speed is assumed.
-class PerformanceModels final : public Estimator {
+class GRANARY_EXPORT PerformanceModels final : public Estimator {
  public:
   struct Prior {
     std::array<double, worker_kinds> flops_per_second = {1e10, 1e12};  // a core, a device
@@ -94,5 +93,3 @@ class PerformanceModels final : public Estimator {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

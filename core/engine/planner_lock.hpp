@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <atomic>
 #include <cstdint>
 
@@ -18,8 +20,6 @@
 #if defined(GRANARY_THREAD_SANITIZER)
 #include <sanitizer/tsan_interface.h>
 #endif
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -61,7 +61,7 @@ inline void after_unlock(void*) {}
 /// (a futex: Drepper, "Futexes are tricky", mutex 2). All operations are sequentially consistent: the engine relies on
 /// the order of "post an event, fail to lock" against "unlock, look for events". ThreadSanitizer sees it as a mutex and
 /// so checks the lock order.
-class PlannerLock {
+class GRANARY_EXPORT PlannerLock {
  public:
   PlannerLock() { detail::lock_made(this); }
   ~PlannerLock() { detail::lock_gone(this); }
@@ -102,5 +102,3 @@ class PlannerLock {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

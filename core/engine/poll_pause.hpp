@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/planner_lock.hpp>
 
@@ -8,13 +9,11 @@
 #include <chrono>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// How a polling thread waits: it spins for a moment, then sleeps between two polls for a quarter of the time that it
 /// has waited. So short waits end at once, and long ones cost little processor time.
-class PollPause {
+class GRANARY_EXPORT PollPause {
  public:
   /// `longest_nap` bounds the delay for work that begins meanwhile.
   explicit PollPause(Duration longest_nap, Duration spin = std::chrono::microseconds(20))
@@ -40,5 +39,3 @@ class PollPause {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

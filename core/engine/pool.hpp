@@ -1,19 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/backend.hpp>
 
 #include <cstddef>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A node's memory on the host: one anonymous mapping for the lifetime of the node. The system allocates pages when
 /// they are first touched, so the resident memory never exceeds the capacity.
-class Pool : public NodeMemory {
+class GRANARY_EXPORT Pool : public NodeMemory {
  public:
   /// Throws Error, naming the node and the size, when the system refuses the mapping. Aligned to 2 MiB.
   Pool(std::string const& node_name, Bytes bytes);
@@ -32,5 +31,3 @@ class Pool : public NodeMemory {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

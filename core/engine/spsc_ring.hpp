@@ -1,19 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <memory>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A bounded queue between two threads. The producer writes elements and publishes them together; elements stay
 /// constructed, so that their memory is reused.
 template <class T>
-class SpscRing {
+class GRANARY_EXPORT SpscRing {
  public:
   /// Holds at least `capacity` elements; the caller must ensure that there are never more.
   explicit SpscRing(std::size_t capacity)
@@ -48,5 +48,3 @@ class SpscRing {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/planner/statistics.hpp>
 
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct WorkerStatistics {
+struct GRANARY_EXPORT WorkerStatistics {
   std::uint64_t tasks = 0;
   Duration busy{0};               ///< in kernels, those of inner tasks included
   Duration blocked{0};            ///< by kernels of other workers: Kokkos before 4.0 runs one host kernel at a time
@@ -20,7 +19,7 @@ struct WorkerStatistics {
   std::uint64_t inner_tasks = 0;  ///< of inner graphs, of its own tasks and of others'
 };
 
-struct EngineStatistics {
+struct GRANARY_EXPORT EngineStatistics {
   Statistics planner;
   bool idle = true;                 ///< every submitted task and every transfer has ended
   bool priorities_ignored = false;  ///< tasks had priorities, which the scheduler ignores
@@ -35,5 +34,3 @@ struct EngineStatistics {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

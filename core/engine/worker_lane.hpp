@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/bell.hpp>
@@ -19,14 +20,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 class InnerPool;
 
 /// A task as it is handed to a worker, with everything that its kernel needs.
-class LaneEntry {
+class GRANARY_EXPORT LaneEntry {
  public:
   TaskId task;
   Codelet const* codelet = nullptr;      ///< valid as long as the planner
@@ -67,7 +66,7 @@ class LaneEntry {
 };
 
 /// A worker's result.
-struct TaskEnd {
+struct GRANARY_EXPORT TaskEnd {
   TaskId task;
   Duration duration{0};      ///< of its kernels, on all workers
   std::exception_ptr error;  ///< null: it ran or was skipped
@@ -79,7 +78,7 @@ struct TaskEnd {
 
 /// One worker's lane: its tasks, its results, and the bell of the thread that serves it, which is its own thread or the
 /// driver of several lanes.
-struct WorkerLane {
+struct GRANARY_EXPORT WorkerLane {
   WorkerLane(WorkerId worker, Bell& thread_bell, std::size_t capacity)
       : id(worker), bell(thread_bell), incoming(capacity), finished(capacity) {}
 
@@ -121,12 +120,10 @@ struct WorkerLane {
 };
 
 /// A thread that serves lanes: a host worker's own, or the driver of lanes that launch.
-struct LaneThread {
+struct GRANARY_EXPORT LaneThread {
   Bell bell;
   std::vector<WorkerLane*> lanes;
   std::thread thread;
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <algorithm>
@@ -8,11 +9,9 @@
 #include <memory>
 #include <span>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
+enum class GRANARY_EXPORT AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
 
 [[nodiscard]] constexpr bool reads(AccessMode mode) { return (static_cast<unsigned>(mode) & 1U) != 0; }
 [[nodiscard]] constexpr bool writes(AccessMode mode) { return (static_cast<unsigned>(mode) & 2U) != 0; }
@@ -21,14 +20,14 @@ enum class AccessMode : std::uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
 }
 
 /// What a task does to one datum.
-struct Access {
+struct GRANARY_EXPORT Access {
   DataId data;
   AccessMode mode = AccessMode::Read;
   bool repeated = false;  ///< the datum occurs earlier in the list, with the union of the modes: skip this one
 };
 
 /// A task's accesses in the order of its kernel's arguments; short lists are stored inline.
-class AccessList {
+class GRANARY_EXPORT AccessList {
  public:
   AccessList() = default;
   /// Copies the list and merges the accesses of a datum that occurs several times.
@@ -61,5 +60,3 @@ class AccessList {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/model/submitter.hpp>
 
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -14,7 +13,7 @@ namespace granary {
 /// in nanoseconds, from the task's start to the end of the recorded graph on an unbounded machine (DARTS, section 6.1).
 /// `close` also releases the recorded graph; a scope that is destroyed without being closed submits nothing. `submit`
 /// returns invalid ids, since only `close` assigns submission numbers.
-class BottomLevelScope final : public Submitter {
+class GRANARY_EXPORT BottomLevelScope final : public Submitter {
  public:
   BottomLevelScope(Submitter& target, Estimator const& estimator, WorkerKind kind = WorkerKind::Cpu)
       : m_target(target), m_estimator(estimator), m_kind(kind) {}
@@ -49,5 +48,3 @@ class BottomLevelScope final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

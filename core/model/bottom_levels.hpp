@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The bottom level of each task in nanoseconds: the time from its start to the end of the graph on an unbounded
@@ -26,5 +24,3 @@ template <class Time>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/machine.hpp>
 
@@ -10,21 +11,19 @@
 #include <span>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 class LaneStorage;
 
 /// The result of a kernel that runs in the background, in memory that both it and the host can access. Zero when the
 /// kernel starts.
-struct KernelReport {
+struct GRANARY_EXPORT KernelReport {
   std::int64_t info = 0;  ///< as in LAPACK: 0 on success
   double value = 0;       ///< a number for the error message
 };
 
 /// The arguments of a kernel.
-struct KernelCall {
+struct GRANARY_EXPORT KernelCall {
   std::span<std::byte* const> data;  ///< one address per access, in the order of submission
   /// One per access: bytes from one line of the datum to the next if it is used in place with gaps between its lines, 0
   /// if its bytes are packed. Empty: all are packed.
@@ -56,7 +55,7 @@ class InnerGraph;
 using Expansion = void (*)(void const* parameters, InnerGraph& graph);
 
 /// An operation with a name and its kernels; a null kernel means that this kind of worker cannot run it.
-struct Codelet {
+struct GRANARY_EXPORT Codelet {
   std::string name;
   std::array<Kernel, worker_kinds> kernels{};
   /// Whether host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
@@ -73,5 +72,3 @@ struct Codelet {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
@@ -8,13 +9,11 @@
 #include <cstdint>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The position of a datum in a matrix that is divided into data, counted in data; for traces. -1: not part of a
 /// matrix.
-struct MatrixPosition {
+struct GRANARY_EXPORT MatrixPosition {
   std::int32_t row = -1;
   std::int32_t column = -1;
 };
@@ -28,7 +27,7 @@ inline constexpr TaskIndex no_index{-1, -1, -1};
 ///
 /// Workers on the home's node use the home itself, outside the node's capacity. An origin other than the home lies on a
 /// node without workers.
-struct DataDescription {
+struct GRANARY_EXPORT DataDescription {
   std::string name = {};  ///< for messages
   Bytes bytes = 0;        ///< at least 1
   NodeId origin = {};     ///< source of the initial value; invalid: none before the first write
@@ -41,5 +40,3 @@ struct DataDescription {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

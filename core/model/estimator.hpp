@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -11,12 +12,10 @@
 #include <memory>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Predicts durations for policies. It learns from measurements and is never the simulator's ground truth.
-class Estimator {
+class GRANARY_EXPORT Estimator {
  public:
   virtual ~Estimator() = default;
   /// Registers a codelet under `id`.
@@ -31,7 +30,7 @@ class Estimator {
 
 /// Predicts from the latest measurements of each codelet and kind of worker: an exponential moving average (weight 1/8)
 /// of the time per flop, or of the time if tasks state no flops. Before any measurement it assumes a given speed.
-class AveragingEstimator final : public Estimator {
+class GRANARY_EXPORT AveragingEstimator final : public Estimator {
  public:
   explicit AveragingEstimator(double prior_flops_per_second = 1e10,
                               Duration prior_without_flops = std::chrono::microseconds(10))
@@ -50,5 +49,3 @@ class AveragingEstimator final : public Estimator {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
 
 #include <cstddef>
@@ -8,14 +9,12 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A submitter that only records what is submitted. Use it for properties of a whole graph, such as bounds, the
 /// critical path or bottom levels. Ids count registrations and submissions from 0. Parameters are dropped; released
 /// data stay in the record.
-class GraphRecorder final : public Submitter {
+class GRANARY_EXPORT GraphRecorder final : public Submitter {
  public:
   struct RecordedTask {
     CodeletId codelet;
@@ -46,5 +45,3 @@ class GraphRecorder final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

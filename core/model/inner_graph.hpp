@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
@@ -15,14 +16,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The finer graph that replaces a task (Hierarchical paper, Algorithm 1). Its data are parts of the parent task's
 /// data, so nothing is allocated or copied. A codelet's Expansion emits its tasks; a driver takes the ready ones and
 /// reports their outcome. Passive and not thread-safe: no thread or clock inside.
-class InnerGraph final : public Submitter {
+class GRANARY_EXPORT InnerGraph final : public Submitter {
  public:
   /// `accesses` are the parent's and must outlive the graph. `addresses` are the addresses of their data, empty if
   /// nothing is computed; `pitches` is as in KernelCall.
@@ -90,5 +89,3 @@ class InnerGraph final : public Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

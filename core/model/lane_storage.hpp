@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <memory>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// State that kernels keep on one worker's lane between calls, such as handles of vendor libraries. Used by one thread
 /// at a time, and destroyed before the lane's stream.
-class LaneStorage {
+class GRANARY_EXPORT LaneStorage {
  public:
   /// The lane's T; the first call creates it with `make`, which returns it by value.
   template <class T, class Make>
@@ -30,5 +30,3 @@ class LaneStorage {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
@@ -9,12 +10,10 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-enum class NodeKind : std::uint8_t { Host, Device, Disk };
-enum class WorkerKind : std::uint8_t { Cpu, Device };
+enum class GRANARY_EXPORT NodeKind : std::uint8_t { Host, Device, Disk };
+enum class GRANARY_EXPORT WorkerKind : std::uint8_t { Cpu, Device };
 inline constexpr std::size_t worker_kinds = 2;
 
 inline constexpr Bytes unbounded = std::numeric_limits<Bytes>::max() / 4;
@@ -28,7 +27,7 @@ inline constexpr Duration most_latency = std::chrono::seconds(1000);
 inline constexpr std::size_t most_nodes = 256;
 
 /// A bounded place for bytes.
-struct MemoryNode {
+struct GRANARY_EXPORT MemoryNode {
   std::string name;
   NodeKind kind = NodeKind::Host;
   Bytes capacity = unbounded;  ///< limit of the sum of the replicas on this node
@@ -36,13 +35,13 @@ struct MemoryNode {
 };
 
 /// Shared by several links: a switch, a socket's connection to its memory, a disk's head.
-struct Bus {
+struct GRANARY_EXPORT Bus {
   std::string name;
   double bandwidth = 1e9;  ///< bytes per second, shared fairly by all transfers that cross it
 };
 
 /// A directed channel between two nodes.
-struct Link {
+struct GRANARY_EXPORT Link {
   NodeId from;
   NodeId to;
   double bandwidth = 1e9;              ///< bytes per second, when no bus limits it
@@ -53,7 +52,7 @@ struct Link {
 };
 
 /// An in-order lane of execution with one local memory node.
-struct Worker {
+struct GRANARY_EXPORT Worker {
   std::string name;
   NodeId node;
   WorkerKind kind = WorkerKind::Cpu;
@@ -62,7 +61,7 @@ struct Worker {
 };
 
 /// Hardware as plain data.
-struct Machine {
+struct GRANARY_EXPORT Machine {
   std::vector<MemoryNode> nodes;
   std::vector<Link> links;
   std::vector<Worker> workers;
@@ -87,14 +86,14 @@ struct Machine {
 };
 
 /// Workers of one kind on one node.
-struct WorkerGroup {
+struct GRANARY_EXPORT WorkerGroup {
   NodeId node;
   WorkerKind kind = WorkerKind::Cpu;
   std::vector<WorkerId> workers;
 };
 
 /// A machine with its worker groups and the shortest routes between nodes.
-class Topology {
+class GRANARY_EXPORT Topology {
  public:
   /// Throws InvalidArgument when a link or a worker names a node or bus that does not exist, a width is 0, a bandwidth
   /// or a latency is out of range, there are more than 64 groups or `most_nodes` nodes, or a node cannot be reached
@@ -132,5 +131,3 @@ class Topology {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
 
 #include <cstddef>
@@ -8,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Data of one submitter that end with their owner: it releases them, in the order in which it got them, once the tasks
 /// submitted so far have used them. Invalid ids are places without a datum. The submitter must outlive the owner. 4
 /// bytes for each datum.
-class OwnedData {
+class GRANARY_EXPORT OwnedData {
  public:
   explicit OwnedData(Submitter& submitter) : m_submitter(&submitter) {}
   OwnedData(Submitter& submitter, std::vector<DataId> ids) : m_submitter(&submitter), m_ids(std::move(ids)) {}
@@ -53,5 +52,3 @@ class OwnedData {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

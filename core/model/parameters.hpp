@@ -1,18 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task's parameters, of any movable type; small ones are stored inline.
-class Parameters {
+class GRANARY_EXPORT Parameters {
  public:
   Parameters() = default;
   template <class T>
@@ -81,5 +81,3 @@ class Parameters {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -11,12 +12,10 @@
 #include <initializer_list>
 #include <span>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task as it is submitted.
-struct TaskSubmission {
+struct GRANARY_EXPORT TaskSubmission {
   CodeletId codelet;
   std::span<Access const> accesses;
   std::int64_t priority = 0;   ///< larger is more urgent
@@ -26,7 +25,7 @@ struct TaskSubmission {
 
 /// The interface to which algorithms submit tasks; an engine or a simulator implements it. Dependencies follow from the
 /// accesses in the order of submission: a task reads the value of the last earlier task that writes the datum.
-class Submitter {
+class GRANARY_EXPORT Submitter {
  public:
   virtual ~Submitter() = default;
 
@@ -44,5 +43,3 @@ class Submitter {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

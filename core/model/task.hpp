@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
@@ -8,12 +9,10 @@
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The phases of a task, in order; a planned task may be withdrawn to Ready.
-enum class TaskPhase : std::uint8_t {
+enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
   Waiting,    ///< some predecessor has not finished
   Ready,      ///< the scheduler has it
   Committed,  ///< next to run in its group: waits for room on the group's node
@@ -22,7 +21,7 @@ enum class TaskPhase : std::uint8_t {
 };
 
 /// A task that has not ended, as it was submitted.
-struct Task {
+struct GRANARY_EXPORT Task {
   TaskId id;
   CodeletId codelet;
   std::uint32_t predecessors = 0;        ///< unfinished ones, counted once per datum that links them
@@ -37,7 +36,7 @@ struct Task {
 };
 
 /// How far a task has come, and where.
-struct Assignment {
+struct GRANARY_EXPORT Assignment {
   Duration estimate{0};  ///< its expected time in the group
   GroupId group{};       ///< from Committed on
   WorkerId worker{};     ///< from Issued on
@@ -45,5 +44,3 @@ struct Assignment {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

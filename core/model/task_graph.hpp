@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/chunked_array.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/model/task.hpp>
@@ -12,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The live tasks and the dependencies that follow from their accesses in the order of submission. A reader depends on
@@ -23,7 +22,7 @@ namespace granary {
 /// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum. `Node` is a Task,
 /// or derived from it.
 template <class Node>
-class BasicTaskGraph {
+class GRANARY_EXPORT BasicTaskGraph {
  public:
   /// Assigns the next submission number, links the task to its predecessors and returns it. `Task::predecessors` is 0
   /// when it may run at once.
@@ -214,5 +213,3 @@ void BasicTaskGraph<Node>::forget(DataId data) {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/data.hpp>
@@ -12,19 +13,17 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A datum that events name. Ids are reused after a datum was released; these records stay.
-struct TraceData {
+struct GRANARY_EXPORT TraceData {
   std::string name;
   Bytes bytes = 0;
   MatrixPosition position = {};
 };
 
 /// A task that a worker ran.
-struct TraceTask {
+struct GRANARY_EXPORT TraceTask {
   static constexpr std::uint32_t no_data = 0xffffffffU;
 
   TaskId task;
@@ -41,7 +40,7 @@ struct TraceTask {
 };
 
 /// A copy of a datum along a link.
-struct TraceTransfer {
+struct GRANARY_EXPORT TraceTransfer {
   enum class Why : std::uint8_t {
     Fetch,      ///< toward tasks that read it
     WriteBack,  ///< toward its home or storage, to make room or because the value is final
@@ -57,7 +56,7 @@ struct TraceTransfer {
 };
 
 /// Why a replica was evicted.
-enum class EvictionReason : std::uint8_t {
+enum class GRANARY_EXPORT EvictionReason : std::uint8_t {
   Policy,     ///< the eviction policy chose it
   Fallback,   ///< the policy chose none: the planner's own choice
   Fragments,  ///< it fragmented the free memory
@@ -70,7 +69,7 @@ enum class EvictionReason : std::uint8_t {
 }
 
 /// A replica that was chosen to be dropped.
-struct TraceEviction {
+struct GRANARY_EXPORT TraceEviction {
   std::uint32_t data = TraceTask::no_data;  ///< in Trace::data
   NodeId node;
   Bytes bytes = 0;
@@ -80,14 +79,14 @@ struct TraceEviction {
 };
 
 /// The bytes in use on a node, from this instant until its next record.
-struct TraceMemory {
+struct GRANARY_EXPORT TraceMemory {
   Instant when;
   NodeId node;
   Bytes used = 0;
 };
 
 /// The record of a run, as plain data; every list is in the order in which its entries ended.
-struct Trace {
+struct GRANARY_EXPORT Trace {
   Machine machine;
   std::vector<std::string> codelets;
   std::vector<TraceData> data;
@@ -102,5 +101,3 @@ struct Trace {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

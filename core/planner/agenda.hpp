@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <bit>
@@ -10,8 +11,6 @@
 #include <variant>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// What the planner still has to do for an event. Its functions post items here, and its loop performs one after the
@@ -19,7 +18,7 @@ namespace granary {
 ///
 /// Items are taken in this order: cancellations, then movements of data first in, first out, then nodes and groups,
 /// each in a cyclic sweep by index. A node or a group that is posted again before its turn has one turn.
-class Agenda {
+class GRANARY_EXPORT Agenda {
  public:
   /// The task will not run.
   struct Cancel {
@@ -125,5 +124,3 @@ class Agenda {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,25 +1,24 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cstdint>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Which replica of a datum on a node.
-enum class Slot : std::uint8_t {
+enum class GRANARY_EXPORT Slot : std::uint8_t {
   Pool,    ///< in the node's memory, at an offset that the planner chose
   Origin,  ///< source of the initial value; read only
   Home,    ///< destination of the final value
 };
 
 /// A place for a datum's bytes.
-struct Place {
+struct GRANARY_EXPORT Place {
   NodeId node;
   Slot slot = Slot::Pool;
   Bytes offset = 0;  ///< Pool only
@@ -28,7 +27,7 @@ struct Place {
 
 /// Copy the datum's bytes along the link; reply with CopyDone or CopyFailed. Any number of copies may be active;
 /// replies may come in any order.
-struct CopyCommand {
+struct GRANARY_EXPORT CopyCommand {
   TransferId transfer;
   DataId data;
   Place from;
@@ -42,7 +41,7 @@ struct CopyCommand {
 /// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed or TaskSkipped, in the order in
 /// which the worker got its tasks. Its data are valid at `Planner::place(data, node of the worker)` from this command
 /// to the reply.
-struct RunCommand {
+struct GRANARY_EXPORT RunCommand {
   TaskId task;
   WorkerId worker;
   /// It reads what the worker's previous task writes: if that task fails or is skipped before this one starts, this one
@@ -52,13 +51,13 @@ struct RunCommand {
 };
 
 /// The task has left the planner: it ran, failed or was cancelled. Its parameters may be destroyed.
-struct RetireCommand {
+struct GRANARY_EXPORT RetireCommand {
   TaskId task;
   bool operator==(RetireCommand const&) const = default;
 };
 
 /// The datum has left the planner: its id is free and its home holds its final value.
-struct ForgetCommand {
+struct GRANARY_EXPORT ForgetCommand {
   DataId data;
   bool operator==(ForgetCommand const&) const = default;
 };
@@ -66,5 +65,3 @@ struct ForgetCommand {
 using Command = std::variant<CopyCommand, RunCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -10,76 +11,72 @@
 #include <exception>
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// When a task's kernel ran, for observers; the planner does not look at it.
-struct TaskTimes {
+struct GRANARY_EXPORT TaskTimes {
   Instant begin{};
   Instant end{};
   Duration blocked{0};  ///< before `begin`, as in TraceTask
 };
 
-struct AddCodelet {
+struct GRANARY_EXPORT AddCodelet {
   Codelet codelet;
 };
-struct AddData {
+struct GRANARY_EXPORT AddData {
   DataDescription description;
 };
 /// The datum needs one more release; also allowed after its last release, until it is forgotten.
-struct RetainData {
+struct GRANARY_EXPORT RetainData {
   DataId data;
 };
-struct ReleaseData {
+struct GRANARY_EXPORT ReleaseData {
   DataId data;
 };
-struct CopyDone {
+struct GRANARY_EXPORT CopyDone {
   TransferId transfer;
   Instant ended{};  ///< for observers
 };
-struct CopyFailed {
+struct GRANARY_EXPORT CopyFailed {
   TransferId transfer;
   std::exception_ptr error;
   Instant ended{};  ///< for observers
 };
-struct TaskDone {
+struct GRANARY_EXPORT TaskDone {
   TaskId task;
   Duration duration{0};  ///< measured; the estimator learns from it
   TaskTimes times{};
 };
-struct TaskFailed {
+struct GRANARY_EXPORT TaskFailed {
   TaskId task;
   std::exception_ptr error;
   TaskTimes times{};
 };
 /// It followed a task that failed or was skipped, and did not start.
-struct TaskSkipped {
+struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then.
-struct FlushHomes {
+struct GRANARY_EXPORT FlushHomes {
   DataId data = {};  ///< invalid: all
 };
 /// Cancel every task that was not handed to a worker, with this error as the failure.
-struct CancelAll {
+struct GRANARY_EXPORT CancelAll {
   std::exception_ptr error;
 };
 /// Report the failures since the last report, and forget them. Poisoned data stay poisoned until a task that only
 /// writes them has run.
-struct TakeFailures {};
+struct GRANARY_EXPORT TakeFailures {};
 
 /// All inputs of a planner. A submission borrows its accesses.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
                            TaskFailed, TaskSkipped, FlushHomes, CancelAll, TakeFailures>;
 
 /// The ids that an event made; invalid where it made none.
-struct NewIds {
+struct GRANARY_EXPORT NewIds {
   CodeletId codelet = {};
   DataId data = {};
   TaskId task = {};
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

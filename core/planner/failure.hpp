@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <exception>
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A failure, in the order of submission of the tasks; a failed write-back belongs to no task and comes last.
-struct Failure {
+struct GRANARY_EXPORT Failure {
   TaskId task = {};       ///< invalid if no task failed
   std::string what = {};  ///< "task 'gemm' 17", "write-back of 'A(3,2)'"
   std::exception_ptr error = {};
@@ -24,5 +23,3 @@ struct Failure {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

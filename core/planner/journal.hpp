@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/estimator.hpp>
@@ -14,13 +15,11 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The events of a planner and its commands in a run: a new planner that handles the same events gives the same
 /// commands. Measured durations are part of the events, so an estimator with the same initial state learns the same.
-class Journal final : public PlannerObserver {
+class GRANARY_EXPORT Journal final : public PlannerObserver {
  public:
   struct Entry {
     Instant when;  ///< since the run started; tell the planner before the event
@@ -51,5 +50,3 @@ class Journal final : public PlannerObserver {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

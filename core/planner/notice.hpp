@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/trace.hpp>
 
 #include <variant>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The planner allocated the datum in a node's memory.
-struct Allocated {
+struct GRANARY_EXPORT Allocated {
   DataId data;
   NodeId node;
   Bytes offset;
@@ -21,7 +20,7 @@ struct Allocated {
 };
 
 /// The memory is free again; no active command uses it.
-struct Freed {
+struct GRANARY_EXPORT Freed {
   DataId data;
   NodeId node;
   Bytes offset;
@@ -29,7 +28,7 @@ struct Freed {
 };
 
 /// An eviction was decided.
-struct Evicted {
+struct GRANARY_EXPORT Evicted {
   DataId data;
   NodeId node;
   EvictionReason reason;
@@ -41,5 +40,3 @@ struct Evicted {
 using Notice = std::variant<Allocated, Freed, Evicted>;
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,11 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/event.hpp>
 #include <granary/core/planner/notice.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -13,7 +12,7 @@ class Planner;
 
 /// Told all that enters and leaves a planner, as it happens: journals, traces and statistics. All functions are called
 /// by the thread that drives the planner, must be quick, and must not throw or change the planner.
-class PlannerObserver {
+class GRANARY_EXPORT PlannerObserver {
  public:
   virtual ~PlannerObserver() = default;
 
@@ -34,5 +33,3 @@ class PlannerObserver {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,16 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <chrono>
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct PlannerOptions {
+struct GRANARY_EXPORT PlannerOptions {
   /// Committed tasks of a group beyond those that were handed to workers: the number of tasks for which data are
   /// fetched ahead; at least 1.
   std::uint32_t depth = 4;
@@ -28,7 +27,7 @@ struct PlannerOptions {
 };
 
 /// The record of a run that a planner's driver keeps.
-struct TraceOptions {
+struct GRANARY_EXPORT TraceOptions {
   bool record = false;
   /// Limit of tasks, transfers, evictions, changes of memory and data together, ~60 bytes each; later ones are only
   /// counted.
@@ -36,5 +35,3 @@ struct TraceOptions {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/model/machine.hpp>
@@ -17,8 +18,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The state machine that makes all decisions: events in, commands out. Passive: no thread, lock, clock or device
@@ -26,7 +25,7 @@ namespace granary {
 ///
 /// Committed tasks get memory on a node in the order of commitment, all data of a task at once. A task that needs no
 /// additional memory may pass waiting ones. docs/design.md states the guarantees and the reasons.
-class Planner final {
+class GRANARY_EXPORT Planner final {
  public:
   /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
   Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options = {});
@@ -101,5 +100,3 @@ class Planner final {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

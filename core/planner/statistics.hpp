@@ -1,28 +1,27 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct LinkStatistics {
+struct GRANARY_EXPORT LinkStatistics {
   std::uint64_t transfers = 0;
   Bytes bytes = 0;
 };
 
-struct NodeStatistics {
+struct GRANARY_EXPORT NodeStatistics {
   Bytes used = 0;  ///< now: replicas, incoming transfers, reserved outputs, rounded up to the node's alignment
   Bytes peak = 0;
   std::uint64_t evictions = 0;
   std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early write-backs
 };
 
-struct Statistics {
+struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_failed = 0;
@@ -35,5 +34,3 @@ struct Statistics {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

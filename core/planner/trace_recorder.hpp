@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/trace.hpp>
@@ -11,12 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Records what a planner's driver did; decides nothing.
-class TraceRecorder final : public PlannerObserver {
+class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
  public:
   /// Keeps at most `most_events` of them. Attach it before the planner handles any event.
   TraceRecorder(Machine const& machine, std::uint64_t most_events);
@@ -57,5 +56,3 @@ class TraceRecorder final : public PlannerObserver {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Chooses among the replicas of a node that may be evicted. It is notified of events; of replicas only on nodes with a
 /// limit. It owns no thread, lock, clock or environment variable.
-class EvictionPolicy {
+class GRANARY_EXPORT EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;
 
@@ -33,5 +32,3 @@ class EvictionPolicy {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/policy/task_table.hpp>
@@ -10,12 +11,10 @@
 #include <map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The position of a task in a plan: smaller ranks come first; among equal ranks the one that was inserted first.
-struct PlanPosition {
+struct GRANARY_EXPORT PlanPosition {
   std::int64_t rank = 0;
   std::uint64_t number = 0;
   friend auto operator<=>(PlanPosition const&, PlanPosition const&) = default;
@@ -25,7 +24,7 @@ struct PlanPosition {
 /// policies read it.
 ///
 /// Inserting and removing a task costs O(accesses) and, for `insert`, O(log tasks of the plan).
-class PlanBoard {
+class GRANARY_EXPORT PlanBoard {
  public:
   using Plan = std::map<PlanPosition, TaskId>;
 
@@ -110,5 +109,3 @@ class PlanBoard {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

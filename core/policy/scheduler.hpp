@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
@@ -10,12 +11,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Why a task leaves its place in a scheduler without having been chosen.
-enum class Withdrawal : std::uint8_t {
+enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
   Cancelled,     ///< it was ready, and will not run
   NeverReady,    ///< it was cancelled before it became ready
   InputEvicted,  ///< it was taken off the group's plan because one of its inputs was evicted; it can still run
@@ -24,7 +23,7 @@ enum class Withdrawal : std::uint8_t {
 /// Decides which task runs on which group and in which order. It is notified of events, reads the system through a
 /// const view, and owns no thread, lock, clock or environment variable. Committing a task is final. The scheduler may
 /// publish on the board what a group will run after its committed tasks; eviction policies read it there.
-class Scheduler {
+class GRANARY_EXPORT Scheduler {
  public:
   virtual ~Scheduler() = default;
 
@@ -72,5 +71,3 @@ class Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

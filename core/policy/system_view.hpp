@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -10,12 +11,10 @@
 #include <deque>
 #include <span>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The state that a policy may read. Constant time unless stated otherwise.
-class SystemView {
+class GRANARY_EXPORT SystemView {
  public:
   virtual ~SystemView() = default;
 
@@ -47,5 +46,3 @@ class SystemView {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

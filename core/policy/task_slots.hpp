@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <array>
@@ -9,12 +10,10 @@
 #include <memory>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Maps tasks to small indices: constant time, four bytes per task if the live tasks are of similar age.
-class TaskSlots {
+class GRANARY_EXPORT TaskSlots {
  public:
   static constexpr std::uint32_t none = 0xffffffffU;
 
@@ -49,5 +48,3 @@ class TaskSlots {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

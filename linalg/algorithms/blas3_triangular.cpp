@@ -3,9 +3,6 @@
 #include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -131,5 +128,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
-
-#pragma GCC visibility pop

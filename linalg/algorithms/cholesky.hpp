@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/algorithms/factor_order.hpp>
 #include <granary/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/priorities/cholesky.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct CholeskyOptions {
+struct GRANARY_EXPORT CholeskyOptions {
   FactorOrder order = FactorOrder::RightLooking;
   /// Bottom levels in closed form as priorities. Switch them off for a BottomLevelScope, which computes them from a
   /// recorded graph.
@@ -28,14 +27,12 @@ struct CholeskyOptions {
 /// A task throws NotPositiveDefinite if a pivot is not positive. Throws InvalidArgument if A is not square or its part
 /// is All, and what Submitter documents.
 template <class T>
-void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
+GRANARY_EXPORT void potrf(TaskEmitter& tasks, TiledMatrix<T> const& a, CholeskyOptions const& options = {});
 
 /// B := A^-1 B with the factor from potrf: solves L L^H X = B if its part is Lower, U^H U X = B if it is Upper. B has
 /// any number of columns, and the tile size of the factor. 2 n² flops (8 n²) per column, by two calls of trsm. Throws
 /// InvalidArgument if the factor is not square, its part is All, or the shapes do not match, and what trsm documents.
 template <class T>
-void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
+GRANARY_EXPORT void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& b);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -4,9 +4,6 @@
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/linalg/tiles/tile_call.hpp>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -62,5 +59,3 @@ template void submit_column_maxima(TaskEmitter&, TiledMatrix<Kokkos::complex<flo
 template void submit_column_maxima(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, std::span<DataId const>);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <span>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,8 +14,6 @@ namespace granary {
 /// tile column j, with the infinity norms of these columns: max_i |b_ic|, NaN if an element is NaN. Throws
 /// InvalidArgument unless there is one datum per tile column, and what Submitter documents.
 template <class T>
-void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
+GRANARY_EXPORT void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span<DataId const> maxima);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

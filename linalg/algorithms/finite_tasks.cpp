@@ -9,9 +9,6 @@
 #include <cstddef>
 #include <memory>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -79,5 +76,3 @@ template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<flo
 template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, bool, std::string const&);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <string>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -16,8 +15,7 @@ namespace granary {
 /// pass over A at about memory bandwidth; nothing is written. With `hermitian`, imaginary parts on the diagonal do not
 /// count.
 template <class T>
-void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name);
+GRANARY_EXPORT void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian,
+                                         std::string const& name);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

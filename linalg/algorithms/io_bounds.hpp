@@ -2,14 +2,13 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 #include <string>
-
-#pragma GCC visibility push(default)
 
 // Lower bounds of the bytes that a dense algorithm moves into a memory, for any order of its operations. They are
 // asymptotic: the leading term c * operations / sqrt(M), M elements of memory, without the terms of order M and of the
@@ -80,7 +79,7 @@ namespace detail {
 /// The proofs of the bounds above limit the number of operations with a given number of elements, so they hold for any
 /// part of the operations in proportion: a memory with a share s of them receives at least s times the bound. The
 /// shares add up to 1, and at least one is 1 / P or more.
-struct IoBoundOfMemories {
+struct GRANARY_EXPORT IoBoundOfMemories {
   Bytes all = 0;      ///< received by all together, from outside or from each other: the bound with M
   Bytes busiest = 0;  ///< received by the memory that receives most: the bound with M, divided by P
   /// Received from outside, for example over the host's links, if transfers between the memories are free. Then they
@@ -127,5 +126,3 @@ template <class Bound>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

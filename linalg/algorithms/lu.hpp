@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/algorithms/factor_order.hpp>
 #include <granary/linalg/algorithms/pivot_growth.hpp>
 #include <granary/linalg/algorithms/singular.hpp>
@@ -13,13 +14,11 @@
 #include <cstdint>
 #include <optional>
 
-#pragma GCC visibility push(default)
-
 /// LU factorizations and solves with their factors. T is float, double, Kokkos::complex<float> or
 /// Kokkos::complex<double>. Every function throws what Submitter documents, and InvalidArgument if sizes do not match.
 namespace granary {
 
-struct LuOptions {
+struct GRANARY_EXPORT LuOptions {
   FactorOrder order = FactorOrder::RightLooking;
   /// Priorities in closed form; see CholeskyOptions.
   bool priorities = true;
@@ -48,7 +47,7 @@ struct LuOptions {
 /// Stable if A is diagonally dominant, by rows or columns, or Hermitian positive definite. A task throws Singular if it
 /// refuses a pivot, see LuOptions::tiny.
 template <class T>
-void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options = {});
+GRANARY_EXPORT void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options = {});
 
 /// Emits the tasks that overwrite A with the factors of P A = L U, stored like those of LAPACK's getrf, and `pivots`,
 /// one datum of pivot_bytes per diagonal tile. m x n, either may be larger; A's part is All.
@@ -60,22 +59,22 @@ void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& o
 ///
 /// A pivot that is exactly zero stops nothing: see Pivots::zero_pivot. NaNs in A give NaNs and any pivots.
 template <class T>
-void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options = {});
+GRANARY_EXPORT void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
+                          LuOptions const& options = {});
 
 /// Whether rows are exchanged as in the factorization, or back.
-enum class SwapDirection { Forward, Backward };
+enum class GRANARY_EXPORT SwapDirection { Forward, Backward };
 
 /// B := P B (forward) or P^T B (backward) with the row exchanges of a factorization of a matrix with the grid
 /// `factored`; B has its tile size and number of rows.
 template <class T>
-void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots, TileGrid const& factored,
-           SwapDirection direction);
+GRANARY_EXPORT void laswp(TaskEmitter& tasks, TiledMatrix<T> const& b, PivotData const& pivots,
+                          TileGrid const& factored, SwapDirection direction);
 
 /// B := op(A)^-1 B with the factors of A from getrf, or from getrf_nopiv if there are no pivots. 2 n² flops per column
 /// of B (8 n² if T is complex). If a pivot is zero, B gets infinities and NaNs.
 template <class T>
-void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots, TiledMatrix<T> const& b);
+GRANARY_EXPORT void getrs(TaskEmitter& tasks, Op op, TiledMatrix<T> const& lu, PivotData const* pivots,
+                          TiledMatrix<T> const& b);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

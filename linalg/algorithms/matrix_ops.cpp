@@ -4,9 +4,6 @@
 
 #include <string>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -91,5 +88,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
-
-#pragma GCC visibility pop

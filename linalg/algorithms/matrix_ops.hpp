@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/elementwise.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <type_traits>
-
-#pragma GCC visibility push(default)
 
 /// Elementwise operations on matrices of any layout and shape; T is one of the four scalars. Each emits one task per
 /// tile of the part, which reads and writes every element once. Throws InvalidArgument if sizes or parts do not match,
@@ -21,27 +20,26 @@ namespace granary {
 /// B := A on A's part; B's part is All or the same. LAPACK's xLACPY; with another precision xLAG2y, but without its
 /// check for overflow: values that overflow To become infinite. From and To are both real or both complex.
 template <class From, class To>
-void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
-          OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void copy(TaskEmitter& tasks, TiledMatrix<From> const& a, TiledMatrix<To> const& b,
+                         OtherTriangle other = OtherTriangle::Kept);
 
 /// B := A^T or A^H (NoTrans: A). B's part is All or A's part, transposed. Throws InvalidArgument if A and B share a
 /// tile.
 template <class T>
-void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
-               OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void transpose(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
+                              OtherTriangle other = OtherTriangle::Kept);
 
 /// `diagonal` on the diagonal and `off_diagonal` elsewhere, on A's part. LAPACK's xLASET, which leaves the diagonal
 /// tiles' other triangle alone.
 template <class T>
-void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
-         TiledMatrix<T> const& a, OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void set(TaskEmitter& tasks, std::type_identity_t<T> off_diagonal, std::type_identity_t<T> diagonal,
+                        TiledMatrix<T> const& a, OtherTriangle other = OtherTriangle::Kept);
 
 /// B := alpha A + beta B on A's part; B's part is All or the same. If beta is 0, B's old values do not count, and are
 /// not read if the part is All.
 template <class T>
-void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a, std::type_identity_t<T> beta,
-         TiledMatrix<T> const& b, OtherTriangle other = OtherTriangle::Kept);
+GRANARY_EXPORT void add(TaskEmitter& tasks, std::type_identity_t<T> alpha, TiledMatrix<T> const& a,
+                        std::type_identity_t<T> beta, TiledMatrix<T> const& b,
+                        OtherTriangle other = OtherTriangle::Kept);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,11 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
-
-#pragma GCC visibility push(default)
 
 /// Norms like those of LAPACK's xLANGE, xLANTR, xLANHE: max |a_ij| (Max), the largest column sum (One), the largest row
 /// sum (Infinity), the Frobenius norm, without overflow or underflow; NaN if a counted element is NaN. Sums are taken
@@ -18,13 +17,11 @@ namespace granary {
 /// Overwrites the datum `result`, one double, with the norm of A. If A's part is Lower or Upper, elements outside that
 /// triangle or trapezoid count as zero. Throws what Submitter documents.
 template <class T>
-void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
+GRANARY_EXPORT void submit_lange(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
 
 /// The same for a Hermitian matrix (symmetric if T is real) stored in A's part, Lower or Upper. Throws InvalidArgument
 /// if A is not square or its part is All, and what Submitter documents.
 template <class T>
-void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
+GRANARY_EXPORT void submit_lanhe(TaskEmitter& tasks, Norm norm, TiledMatrix<T> const& a, DataId result);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

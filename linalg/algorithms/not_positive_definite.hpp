@@ -2,15 +2,14 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A Cholesky factorization found a pivot that is not positive; the matrix is partly overwritten, as in LAPACK.
-class NotPositiveDefinite : public Error {
+class GRANARY_EXPORT NotPositiveDefinite : public Error {
  public:
   explicit NotPositiveDefinite(std::uint64_t order)
       : Error("the matrix is not positive definite: its leading minor of order " + std::to_string(order) +
@@ -25,5 +24,3 @@ class NotPositiveDefinite : public Error {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

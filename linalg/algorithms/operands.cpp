@@ -7,9 +7,6 @@
 #include <string>
 #include <unordered_set>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 namespace {
 
@@ -74,5 +71,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

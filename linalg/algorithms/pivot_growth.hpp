@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
@@ -8,12 +9,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// max |a_ij| of a matrix before its factorization and max |u_ij| of its factor; NaN if one of these elements is.
-struct PivotGrowth {
+struct GRANARY_EXPORT PivotGrowth {
   double matrix = 0;
   double factor = 0;
   /// The pivot growth: about the factor by which rounding errors are amplified. NaN for a matrix of zeros.
@@ -23,13 +22,13 @@ struct PivotGrowth {
 /// One datum per slot of the matrix' grid, each a double. A factorization overwrites them with the largest modulus of
 /// each tile before its first change, and of each tile of U; ids below the diagonal of U are invalid. There is one per
 /// tile, so that no tile waits for the measurement of another.
-struct GrowthData {
+struct GRANARY_EXPORT GrowthData {
   std::vector<DataId> matrix;
   std::vector<DataId> factor;
 };
 
 /// The memory of a matrix' GrowthData.
-class TileMaxima {
+class GRANARY_EXPORT TileMaxima {
  public:
   explicit TileMaxima(TileGrid const& grid);
 
@@ -57,5 +56,3 @@ class TileMaxima {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,18 +2,17 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <cstdint>
 #include <sstream>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// An LU factorization has a pivot that it cannot divide by: one that is exactly zero, or, without pivoting, one that
 /// is too small or not finite.
-class Singular : public Error {
+class GRANARY_EXPORT Singular : public Error {
  public:
   /// U(order, order) of a factorization with pivoting is exactly zero: the factorization is complete, but it cannot
   /// solve systems.
@@ -45,5 +44,3 @@ class Singular : public Error {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

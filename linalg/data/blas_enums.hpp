@@ -1,31 +1,29 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#pragma GCC visibility push(default)
+#include <granary/core/base/export.hpp>
 
 namespace granary {
 
 /// Which triangle of a matrix is stored and referenced.
-enum class Uplo : char { Lower = 'L', Upper = 'U' };
+enum class GRANARY_EXPORT Uplo : char { Lower = 'L', Upper = 'U' };
 
 /// On which side of the unknown, or of the other factor, the matrix is.
-enum class Side : char { Left = 'L', Right = 'R' };
+enum class GRANARY_EXPORT Side : char { Left = 'L', Right = 'R' };
 
 /// op(A): A itself, its transpose, or its conjugate transpose (the transpose if A is real).
-enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
+enum class GRANARY_EXPORT Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
 /// Whether the diagonal of a triangle is stored or implicitly one.
-enum class Diag : char { NonUnit = 'N', Unit = 'U' };
+enum class GRANARY_EXPORT Diag : char { NonUnit = 'N', Unit = 'U' };
 
 /// Norms of a matrix: max |a_ij|, the one norm, the infinity norm, the Frobenius norm.
-enum class Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
+enum class GRANARY_EXPORT Norm : char { Max = 'M', One = 'O', Infinity = 'I', Frobenius = 'F' };
 
 /// Whether columns or rows are contiguous.
-enum class Layout : char { ColumnMajor, RowMajor };
+enum class GRANARY_EXPORT Layout : char { ColumnMajor, RowMajor };
 
 [[nodiscard]] constexpr Uplo flip(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
 [[nodiscard]] constexpr Side flip(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

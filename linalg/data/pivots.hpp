@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
@@ -12,24 +13,22 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The row exchanges of an LU factorization as data: one datum for each tile on the diagonal.
-struct PivotData {
+struct GRANARY_EXPORT PivotData {
   std::vector<DataId> panels;
 };
 
 /// Bytes of the datum of panel k of a matrix with that grid: 24 for each row of its top tile, plus 8.
-[[nodiscard]] Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k);
+[[nodiscard]] GRANARY_EXPORT Bytes pivot_bytes(TileGrid const& grid, std::uint64_t k);
 
 /// Row exchanges without origin and home.
-[[nodiscard]] PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid);
+[[nodiscard]] GRANARY_EXPORT PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid);
 
 /// The row exchanges of an LU factorization in host memory, which tasks write: row k was exchanged with row [k], for k
 /// = 0, 1, ... in order, as in LAPACK. The bytes of each panel are bound to a datum in place.
-class Pivots {
+class GRANARY_EXPORT Pivots {
  public:
   /// Starts without exchanges.
   explicit Pivots(TileGrid const& grid);
@@ -58,7 +57,7 @@ namespace detail {
 /// The exchanges of a panel move rows of lower tiles to the top tile and rows of the top tile to the free places, but
 /// never a row from one lower tile to another. So their product is a set of disjoint exchanges of a slot with a lower
 /// row, in any order, followed by a permutation of the slots.
-struct PanelExchanges {
+struct GRANARY_EXPORT PanelExchanges {
   std::int64_t& zero_pivot;          ///< the first pivot that is exactly zero, from 1; 0 if there is none
   std::span<std::int64_t> pivots;    ///< the row that row s of the panel was exchanged with, in LAPACK's sense
   std::span<std::int64_t> partners;  ///< the lower row that slot s is exchanged with first, or none
@@ -78,5 +77,3 @@ struct PanelExchanges {
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

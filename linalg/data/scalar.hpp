@@ -2,21 +2,20 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
+#include <granary/core/base/export.hpp>
 
 #include <cmath>
-
-#pragma GCC visibility push(default)
 
 /// The four scalars of linear algebra: float, double, Kokkos::complex<float>, Kokkos::complex<double>.
 namespace granary {
 
 template <class T>
-struct ScalarTraits {
+struct GRANARY_EXPORT ScalarTraits {
   using Real = T;
   static constexpr bool is_complex = false;
 };
 template <class R>
-struct ScalarTraits<Kokkos::complex<R>> {
+struct GRANARY_EXPORT ScalarTraits<Kokkos::complex<R>> {
   using Real = R;
   static constexpr bool is_complex = true;
 };
@@ -72,5 +71,3 @@ template <class T>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,18 +2,17 @@
 #pragma once
 
 #include <granary/core/base/byte_lines.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A strided rectangle of elements, in memory or in a file: its columns (column-major) or rows (row-major) are lines of
 /// contiguous elements, which start `ld` elements apart.
 template <class Index>
-struct StridedShape {
+struct GRANARY_EXPORT StridedShape {
   Index rows = 0;
   Index cols = 0;
   Index ld = 1;
@@ -50,5 +49,3 @@ using MatrixShape = StridedShape<std::uint64_t>;
 using TileShape = StridedShape<std::int32_t>;
 
 }  // namespace granary
-
-#pragma GCC visibility pop

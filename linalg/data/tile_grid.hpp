@@ -6,18 +6,17 @@
 #include <string>
 
 #include <granary/core/base/checked.hpp>
-
-#pragma GCC visibility push(default)
+#include <granary/core/base/export.hpp>
 
 namespace granary {
 
 /// The elements of a matrix that count: all, or those of one triangle with its diagonal.
-enum class MatrixPart { All, Lower, Upper };
+enum class GRANARY_EXPORT MatrixPart { All, Lower, Upper };
 
 /// A matrix of rows x cols elements cut into square tiles of size `tile`; those of the last tile row and column may be
 /// smaller. Tiles and elements are counted from 0; slots number all tiles in row-major order. All three numbers are at
 /// least 1.
-struct TileGrid {
+struct GRANARY_EXPORT TileGrid {
   std::uint64_t rows = 1;
   std::uint64_t cols = 1;
   std::uint64_t tile = 1;
@@ -75,5 +74,3 @@ inline void check_size(TileGrid const& grid, Bytes element) {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

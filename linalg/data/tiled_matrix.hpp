@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
@@ -11,12 +12,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// One tile of a matrix in a task: its layout there, and its datum.
-struct TileRef : TileShape {
+struct GRANARY_EXPORT TileRef : TileShape {
   DataId data;
 };
 
@@ -37,7 +36,7 @@ struct TileRef : TileShape {
 /// The tiles of a matrix, or of one triangle with the diagonal: data ids and the layout of elements in a tile. It does
 /// not manage memory; copies refer to the same data.
 template <class T>
-class TiledMatrix {
+class GRANARY_EXPORT TiledMatrix {
  public:
   /// Calls `add_tile(i, j)`, which returns the DataId of the tile in tile row i and tile column j, for each tile that
   /// has an element of `part`, row by row. Tiles have `layout` without gaps: a datum has grid.elements_in(i, j)
@@ -131,5 +130,3 @@ template <class T>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -3,16 +3,13 @@
 
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// Like open_matrix_file, and a one-dimensional array is a matrix of one column: right-hand sides. In HDF5 such a
 /// dataset must be named and contiguous; throws DataError otherwise.
-[[nodiscard]] MatrixFileInfo open_columns_file(std::string const& spec);
+[[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_columns_file(std::string const& spec);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

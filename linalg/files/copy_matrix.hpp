@@ -3,10 +3,9 @@
 
 #include <functional>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_output.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -14,14 +13,12 @@ namespace granary {
 using Between = std::function<void()>;
 
 /// Throws InvalidArgument if a tile of the wider of both types does not fit in `memory`.
-void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Bytes memory);
+GRANARY_EXPORT void check_copy_memory(TileGrid const& grid, ScalarType from, ScalarType to, Bytes memory);
 
 /// Copies every tile of a matrix into an output with the same TileGrid, and converts the elements if the types differ.
 /// Up to 8 tiles are in flight, in at most `memory` bytes. Does not commit. Throws InvalidArgument like
 /// check_copy_memory, or if the grids differ, or if the source is complex and the output is not; and what reading and
 /// writing throw.
-void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between = {});
+GRANARY_EXPORT void copy_matrix(MatrixSource& source, MatrixOutput& output, Bytes memory, Between const& between = {});
 
 }  // namespace granary
-
-#pragma GCC visibility pop

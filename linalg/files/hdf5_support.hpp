@@ -9,14 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
 /// Held around every call of HDF5, which may be built without thread safety. Switches off HDF5's own error printing.
-class Hdf5Lock {
+class GRANARY_EXPORT Hdf5Lock {
  public:
   Hdf5Lock();
   Hdf5Lock(Hdf5Lock const&) = delete;
@@ -30,7 +29,7 @@ class Hdf5Lock {
 };
 
 /// Owns an HDF5 identifier. Create and destroy it under an Hdf5Lock.
-class Hdf5Id {
+class GRANARY_EXPORT Hdf5Id {
  public:
   using Close = herr_t (*)(hid_t);
 
@@ -57,25 +56,23 @@ class Hdf5Id {
 };
 
 /// The HDF5 type of such elements in memory; complex ones are the record {r, i} of h5py. Create it under an Hdf5Lock.
-[[nodiscard]] Hdf5Id memory_type(ScalarType type);
+[[nodiscard]] GRANARY_EXPORT Hdf5Id memory_type(ScalarType type);
 
 /// The innermost message of the last HDF5 error of this thread.
-[[nodiscard]] std::string hdf5_reason();
+[[nodiscard]] GRANARY_EXPORT std::string hdf5_reason();
 
 /// Opens a dataset, through links as well, but not through one into a FIFO or a device: that might never end. Not valid
 /// where there is none.
-[[nodiscard]] Hdf5Id open_dataset(hid_t file, std::string const& name);
+[[nodiscard]] GRANARY_EXPORT Hdf5Id open_dataset(hid_t file, std::string const& name);
 
 /// The last soft or external link on the way to an object, such as `an external link to /A of B.h5`, whether there is
 /// something where it leads or not; nothing where there is no link.
-[[nodiscard]] std::optional<std::string> link_to(hid_t file, std::string const& object);
+[[nodiscard]] GRANARY_EXPORT std::optional<std::string> link_to(hid_t file, std::string const& object);
 
 /// The soft and external links in a file, by their paths; none of them is followed.
-[[nodiscard]] std::vector<std::string> list_links(hid_t file);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> list_links(hid_t file);
 
 /// Throws DataError `cannot <what> <name>: <reason>` unless the id is valid.
-[[nodiscard]] Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);
+[[nodiscard]] GRANARY_EXPORT Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

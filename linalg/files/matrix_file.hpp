@@ -7,15 +7,14 @@
 #include <type_traits>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// The element types of matrices in files; complex numbers are pairs, the real part first.
-enum class ScalarType { Float32, Float64, Complex64, Complex128 };
+enum class GRANARY_EXPORT ScalarType { Float32, Float64, Complex64, Complex128 };
 
 [[nodiscard]] constexpr bool is_complex_type(ScalarType type) {
   return type == ScalarType::Complex64 || type == ScalarType::Complex128;
@@ -48,7 +47,7 @@ inline constexpr ScalarType scalar_type_of = std::is_floating_point_v<T>
 inline constexpr std::uint64_t largest_extent = (std::uint64_t{1} << 31) - 1;
 
 /// A matrix in a file, and its storage layout.
-struct MatrixFileInfo {
+struct GRANARY_EXPORT MatrixFileInfo {
   enum class Format { Hdf5, Npy };
   enum class Arrangement {
     Contiguous,   ///< row by row from `first_byte` on (column by column if `column_major`)
@@ -74,22 +73,21 @@ struct MatrixFileInfo {
 };
 
 /// Bytes of a matrix of these extents. Throws DataError with the name if they exceed `largest_size`.
-[[nodiscard]] Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols,
+                                                ScalarType type);
 
 /// Examines the matrix `file.h5[:/dataset]` or `file.npy`; the format follows from the content. Without a dataset name
 /// the file must hold exactly one two-dimensional dataset. Throws InvalidArgument if the file cannot be opened, or if
 /// the dataset is missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither
 /// format or is truncated, or if the dataset is not two-dimensional, too large or not of a ScalarType.
-[[nodiscard]] MatrixFileInfo open_matrix_file(std::string const& spec);
+[[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
 
-struct MatrixListing {
+struct GRANARY_EXPORT MatrixListing {
   std::vector<MatrixFileInfo> matrices;
   std::vector<std::string> others;  ///< for each other dataset, why it is not a readable matrix; where links lead
 };
 /// All matrices in an HDF5 or .npy file, or the one dataset that `spec` names. Throws like open_matrix_file, but not if
 /// there is no matrix or more than one.
-[[nodiscard]] MatrixListing list_matrices(std::string const& spec);
+[[nodiscard]] GRANARY_EXPORT MatrixListing list_matrices(std::string const& spec);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -5,15 +5,14 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/copy_matrix.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A Matrix Market file: text that can be converted, but not factored directly. The format is that of R. F. Boisvert,
 /// R. Pozo, K. Remington: The Matrix Market Exchange Formats, NISTIR 5935, 1996.
-struct MatrixMarketInfo {
+struct GRANARY_EXPORT MatrixMarketInfo {
   enum class Symmetry { General, Symmetric, Hermitian, Skew };
 
   std::string path;
@@ -43,27 +42,27 @@ struct MatrixMarketInfo {
 }
 
 /// True if the file starts like a Matrix Market file.
-[[nodiscard]] bool is_matrix_market(std::string const& path);
+[[nodiscard]] GRANARY_EXPORT bool is_matrix_market(std::string const& path);
 
 /// Reads the header. Throws InvalidArgument if the file cannot be opened, DataError if it is malformed or a `pattern`
 /// or `vector` file.
-[[nodiscard]] MatrixMarketInfo open_matrix_market(std::string const& path);
+[[nodiscard]] GRANARY_EXPORT MatrixMarketInfo open_matrix_market(std::string const& path);
 
 /// Writes the whole matrix, both triangles and with zeros for missing entries, into an output of its extents. Duplicate
 /// entries are added. Holds as many tiles of the output as `memory` allows, and reads the text once for each such group
 /// of tiles; only once for a general array of which a tile column fits. Does not commit. Throws InvalidArgument if a
 /// single tile does not fit, or if the matrix is complex and the output is not; DataError with the line number if the
 /// text is malformed.
-void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory, Between const& between = {});
+GRANARY_EXPORT void read_matrix_market(MatrixMarketInfo const& info, MatrixOutput& output, Bytes memory,
+                                       Between const& between = {});
 
 /// Writes a matrix as an array of real or complex numbers, with the fewest digits that are read back exactly. Needs
 /// memory for one tile column: market_memory(). Throws InvalidArgument if the file cannot be created or `memory` is
 /// less.
-void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory, Between const& between = {});
+GRANARY_EXPORT void write_matrix_market(MatrixSource& source, std::string const& path, Bytes memory,
+                                        Between const& between = {});
 
 /// Bytes of the tiles of one tile column.
-[[nodiscard]] Bytes market_memory(TileGrid const& grid, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT Bytes market_memory(TileGrid const& grid, ScalarType type);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,16 +1,15 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
 #include <granary/outofcore/storage.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A matrix that is written tile by tile into a new file: the home of tiled data. Slots and tile layout are those of
 /// MatrixSource. `commit` renames the file to its path; without it the destructor removes the file.
-class MatrixOutput : public Storage {
+class GRANARY_EXPORT MatrixOutput : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_type; }
@@ -35,5 +34,3 @@ class MatrixOutput : public Storage {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -7,16 +7,15 @@
 #include <string>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/matrix_output.hpp>
 #include <granary/linalg/files/tile_memory.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct MatrixSinkOptions {
+struct GRANARY_EXPORT MatrixSinkOptions {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   std::uint64_t tile = 0;
@@ -33,7 +32,7 @@ struct MatrixSinkOptions {
 /// renames it to its path; without it the destructor removes it. HDF5 allocates the file once; then tiles are written
 /// directly at their offsets. Tile sizes that are multiples of 32 bypass the page cache, except for a last tile column
 /// that the matrix's edge cuts. HDF5 1.10 or newer reads the file.
-class MatrixSink final : public MatrixOutput {
+class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
  public:
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
   /// 0, or a tile has 4 GiB; Error if the disk is full or HDF5 cannot write.
@@ -83,5 +82,3 @@ class MatrixSink final : public MatrixOutput {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

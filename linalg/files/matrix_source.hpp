@@ -4,11 +4,10 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/storage.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -16,7 +15,7 @@ namespace granary {
 /// row-major without gaps, with its own size: smaller at the edges, and if the matrix is narrower than a tile.
 ///
 /// A tile with NaN or infinity, in the part of the matrix that counts, arrives as DataError.
-class MatrixSource : public Storage {
+class GRANARY_EXPORT MatrixSource : public Storage {
  public:
   [[nodiscard]] TileGrid const& tiling() const { return m_tiling; }
   [[nodiscard]] ScalarType scalar_type() const { return m_type; }
@@ -53,9 +52,8 @@ class MatrixSource : public Storage {
 /// thread, with a cache of 16 MiB. Then a compressed chunk is unpacked for every tile that overlaps it: tiles should
 /// span whole chunks. Throws InvalidArgument for a tile size of 0, DataError if the file became unreadable or has
 /// compressed chunks over 32 MiB.
-[[nodiscard]] std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info, std::uint64_t tile,
-                                                               MatrixPart part, std::shared_ptr<AsyncFileIo> io);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_matrix_source(MatrixFileInfo const& info,
+                                                                              std::uint64_t tile, MatrixPart part,
+                                                                              std::shared_ptr<AsyncFileIo> io);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -5,17 +5,16 @@
 #include <string>
 #include <vector>
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/matrix_output.hpp>
 #include <granary/outofcore/async_file_io.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A matrix that is written tile by tile into a new row-major .npy file: numpy.load shows element (i, j) at [i, j].
 /// Elements that are never written are zeros.
-class NpySink final : public MatrixOutput {
+class GRANARY_EXPORT NpySink final : public MatrixOutput {
  public:
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, or an extent or the tile size
   /// is 0; Error if the disk is full.
@@ -38,5 +37,3 @@ class NpySink final : public MatrixOutput {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -10,13 +10,12 @@
 #include <new>
 #include <utility>
 
+#include <granary/core/base/export.hpp>
 #include <granary/outofcore/storage.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
-struct FreeMemory {
+struct GRANARY_EXPORT FreeMemory {
   void operator()(std::byte* memory) const { std::free(memory); }
 };
 /// Memory with the alignment that Storage requires.
@@ -29,7 +28,7 @@ using TileMemory = std::unique_ptr<std::byte, FreeMemory>;
 }
 
 /// Counts operations in flight; the destructor waits for them.
-class PendingIo {
+class GRANARY_EXPORT PendingIo {
  public:
   PendingIo() = default;
   PendingIo(PendingIo const&) = delete;
@@ -73,5 +72,3 @@ class PendingIo {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,19 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A one-dimensional dataset of at most `most` integers, as MatrixSink::add_vector writes it. Throws DataError if it
 /// cannot be read as that.
-[[nodiscard]] std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset,
-                                                    std::uint64_t most);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> read_vector(std::string const& path, std::string const& dataset,
+                                                                   std::uint64_t most);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

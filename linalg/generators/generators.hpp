@@ -6,15 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// A generated matrix. Each element is computed from its indices alone (and O(rows) numbers that are computed once), so
 /// that the matrix does not depend on tile size and tile order. Computed in double, then rounded.
-struct GeneratedMatrix {
+struct GRANARY_EXPORT GeneratedMatrix {
   enum class Kind {
     Dominant,     ///< spd_entry's symmetric positive definite matrix; Hermitian if complex
     General,      ///< uniform in [-1, 1], real and imaginary parts separately
@@ -39,7 +38,7 @@ struct GeneratedMatrix {
 };
 
 /// True if a text names a generated matrix and not a file: one of the words below and a colon.
-[[nodiscard]] bool is_generated(std::string_view text);
+[[nodiscard]] GRANARY_EXPORT bool is_generated(std::string_view text);
 
 /// Parses the name of a generated matrix:
 ///
@@ -51,16 +50,15 @@ struct GeneratedMatrix {
 ///
 /// The defaults are seed 1 and nugget 0. Throws InvalidArgument with the expected form for anything else; orders are at
 /// most 2^31 - 1.
-[[nodiscard]] GeneratedMatrix parse_generated(std::string_view text);
+[[nodiscard]] GRANARY_EXPORT GeneratedMatrix parse_generated(std::string_view text);
 
 /// The tiles of a generated matrix with elements of this type, computed on a separate thread. Throws InvalidArgument
 /// for numbers out of range and for a tile size of 0.
-[[nodiscard]] std::unique_ptr<MatrixSource> open_generated(GeneratedMatrix const& matrix, std::uint64_t tile,
-                                                           ScalarType type = ScalarType::Float64);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_generated(GeneratedMatrix const& matrix,
+                                                                          std::uint64_t tile,
+                                                                          ScalarType type = ScalarType::Float64);
 /// The same for the matrix with this name.
-[[nodiscard]] std::unique_ptr<MatrixSource> open_generated(std::string_view name, std::uint64_t tile,
-                                                           ScalarType type = ScalarType::Float64);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> open_generated(std::string_view name, std::uint64_t tile,
+                                                                          ScalarType type = ScalarType::Float64);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -5,10 +5,9 @@
 #include <memory>
 #include <string>
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 #include <granary/linalg/generators/generators.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -30,14 +29,12 @@ namespace granary {
 }
 
 /// A source of spd_entry's matrix without a file: `random:N:SEED` of open_generated.
-[[nodiscard]] std::unique_ptr<MatrixSource> make_random_spd_source(std::uint64_t n, std::uint64_t tile,
-                                                                   std::uint64_t seed, ScalarType type);
+[[nodiscard]] GRANARY_EXPORT std::unique_ptr<MatrixSource> make_random_spd_source(std::uint64_t n, std::uint64_t tile,
+                                                                                  std::uint64_t seed, ScalarType type);
 
 /// Writes spd_entry's matrix, both triangles, as an HDF5 file with chunks of tile x tile; needs memory for two tiles.
 /// Throws like MatrixSink.
-void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t tile, std::uint64_t seed, ScalarType type,
-                      std::string const& dataset = "A");
+GRANARY_EXPORT void write_random_spd(std::string const& path, std::uint64_t n, std::uint64_t tile, std::uint64_t seed,
+                                     ScalarType type, std::string const& dataset = "A");
 
 }  // namespace granary
-
-#pragma GCC visibility pop

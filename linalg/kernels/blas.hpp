@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/scalar.hpp>
 
 #include <string>
-
-#pragma GCC visibility push(default)
 
 /// Typed BLAS and LAPACK with their own names: column-major, 32-bit integers, no checks. T is float, double,
 /// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric if T is real.
@@ -14,65 +13,70 @@ namespace granary::blas {
 
 /// C := alpha op(A) op(B) + beta C, with C m x n and k the inner dimension.
 template <class T>
-void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c,
-          int ldc);
+GRANARY_EXPORT void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, T const* a, int lda, T const* b, int ldb,
+                         T beta, T* c, int ldc);
 
 /// C := alpha op(A) op(A)^T + beta C, one triangle of the n x n matrix C; op(A) is n x k.
 template <class T>
-void syrk(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc);
+GRANARY_EXPORT void syrk(Uplo uplo, Op op, int n, int k, T alpha, T const* a, int lda, T beta, T* c, int ldc);
 
 /// C := alpha op(A) op(A)^H + beta C, one triangle of the n x n matrix C; op(A), A or A^H, is n x k.
 template <class T>
-void herk(Uplo uplo, Op op, int n, int k, RealOf<T> alpha, T const* a, int lda, RealOf<T> beta, T* c, int ldc);
+GRANARY_EXPORT void herk(Uplo uplo, Op op, int n, int k, RealOf<T> alpha, T const* a, int lda, RealOf<T> beta, T* c,
+                         int ldc);
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, one triangle stored; C is m x n.
 template <class T>
-void hemm(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, int ldc);
+GRANARY_EXPORT void hemm(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta,
+                         T* c, int ldc);
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A symmetric, one triangle stored; C is m x n.
 template <class T>
-void symm(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta, T* c, int ldc);
+GRANARY_EXPORT void symm(Side side, Uplo uplo, int m, int n, T alpha, T const* a, int lda, T const* b, int ldb, T beta,
+                         T* c, int ldc);
 
 /// B := alpha op(A) B or alpha B op(A) with A triangular; B is m x n.
 template <class T>
-void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb);
+GRANARY_EXPORT void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b,
+                         int ldb);
 
 /// Solves op(A) X = alpha B or X op(A) = alpha B with A triangular; X overwrites the m x n matrix B.
 template <class T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b, int ldb);
+GRANARY_EXPORT void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, T const* a, int lda, T* b,
+                         int ldb);
 
 /// Cholesky factorization in place. Returns 0, or k > 0 when the leading minor of order k is not positive definite.
 template <class T>
-[[nodiscard]] int potrf(Uplo uplo, int n, T* a, int lda);
+[[nodiscard]] GRANARY_EXPORT int potrf(Uplo uplo, int n, T* a, int lda);
 
 /// LU factorization with partial pivoting in place, A = P L U with L unit lower trapezoidal. `pivots[k]` (counted from
 /// 1) is the row that row k was exchanged with, min(m, n) entries. Returns 0, or k > 0 when U(k, k) is exactly zero.
 template <class T>
-[[nodiscard]] int getrf(int m, int n, T* a, int lda, int* pivots);
+[[nodiscard]] GRANARY_EXPORT int getrf(int m, int n, T* a, int lda, int* pivots);
 
 /// Inverse of a triangle in place. Returns 0, or k > 0 when the k-th diagonal entry is zero (A is then unchanged).
 template <class T>
-[[nodiscard]] int trtri(Uplo uplo, Diag diag, int n, T* a, int lda);
+[[nodiscard]] GRANARY_EXPORT int trtri(Uplo uplo, Diag diag, int n, T* a, int lda);
 
 /// Norm of a general m x n matrix. The infinity norm takes `work` of m entries.
 template <class T>
-[[nodiscard]] RealOf<T> lange(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT RealOf<T> lange(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work = nullptr);
 
 /// Norm of a symmetric n x n matrix of which one triangle is stored. One and infinity norm take `work` of n entries.
 template <class T>
-[[nodiscard]] RealOf<T> lansy(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT RealOf<T> lansy(Norm norm, Uplo uplo, int n, T const* a, int lda,
+                                             RealOf<T>* work = nullptr);
 
 /// Norm of a Hermitian n x n matrix of which one triangle is stored; as lansy.
 template <class T>
-[[nodiscard]] RealOf<T> lanhe(Norm norm, Uplo uplo, int n, T const* a, int lda, RealOf<T>* work = nullptr);
+[[nodiscard]] GRANARY_EXPORT RealOf<T> lanhe(Norm norm, Uplo uplo, int n, T const* a, int lda,
+                                             RealOf<T>* work = nullptr);
 
 }  // namespace granary::blas
 
 namespace granary {
 
 /// Name, version and kernels of the BLAS library, as it reports them; "BLAS" if it does not.
-[[nodiscard]] std::string blas_description();
+[[nodiscard]] GRANARY_EXPORT std::string blas_description();
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -7,9 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 namespace {
 
@@ -110,5 +107,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

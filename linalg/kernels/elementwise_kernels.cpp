@@ -8,9 +8,6 @@
 #include <limits>
 #include <string>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 namespace {
 
@@ -285,5 +282,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

@@ -1,10 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
-
-#pragma GCC visibility push(default)
 
 /// Kernels that pass once over the elements of a tile in any layout; T is one of the four scalars. A part is a part of
 /// the tile itself, which may be a trapezoid: Lower has the elements (i, j) with i >= j. Tiles of different sizes throw
@@ -14,23 +13,23 @@ namespace granary::kernels {
 /// B := A, or its conjugate, on one part; the rest of B stays. From and To are both real or both complex; a value that
 /// overflows To becomes infinite.
 template <class From, class To>
-void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b);
+GRANARY_EXPORT void copy(MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b);
 
 /// One value on the diagonal and one elsewhere, on one part; the rest stays.
 template <class T>
-void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a);
+GRANARY_EXPORT void set(MatrixPart part, T off_diagonal, T diagonal, TileView<T> a);
 
 /// Zeros the elements outside one part.
 template <class T>
-void clear_outside(MatrixPart part, TileView<T> a);
+GRANARY_EXPORT void clear_outside(MatrixPart part, TileView<T> a);
 
 /// B := alpha A + beta B on one part; the rest of B stays. If beta is 0, B's old values do not count.
 template <class T>
-void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
-         TileView<T> b);
+GRANARY_EXPORT void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                        typename NotDeduced<T>::type beta, TileView<T> b);
 
 /// A sum of squares that neither overflows nor underflows: scale² sum.
-struct ScaledSquares {
+struct GRANARY_EXPORT ScaledSquares {
   double scale = 1;
   double sum = 0;
 
@@ -41,27 +40,25 @@ struct ScaledSquares {
 
 /// Which elements a norm counts: one part; or, if hermitian, those of the Hermitian matrix stored in that triangle. Its
 /// diagonal is real (imaginary parts there are ignored).
-struct NormPart {
+struct GRANARY_EXPORT NormPart {
   MatrixPart part = MatrixPart::All;
   bool hermitian = false;
 };
 
 /// max |a_ij|; NaN if an element is NaN.
 template <class T>
-[[nodiscard]] double max_modulus(NormPart part, TileView<T const> a);
+[[nodiscard]] GRANARY_EXPORT double max_modulus(NormPart part, TileView<T const> a);
 
 /// Σ |a_ij|², for the Frobenius norm.
 template <class T>
-[[nodiscard]] ScaledSquares sum_of_squares(NormPart part, TileView<T const> a);
+[[nodiscard]] GRANARY_EXPORT ScaledSquares sum_of_squares(NormPart part, TileView<T const> a);
 
 /// columns[j] := Σ_i |a_ij| and, unless `rows` is null, rows[i] := Σ_j |a_ij|. For a Hermitian tile both are equal, and
 /// `rows` is not used.
 template <class T>
-void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows);
+GRANARY_EXPORT void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double* rows);
 
 /// The larger one; NaN if either is NaN.
 [[nodiscard]] inline double max_or_nan(double a, double b) { return a >= b || a != a ? a : b; }
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

@@ -12,9 +12,6 @@
 #include <array>
 #endif
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 // Without a BLAS, Kokkos Kernels would run kernels with team scratch, which Kokkos < 4.0 cannot run on several threads
 // concurrently.
 #if defined(GRANARY_HAVE_KOKKOSKERNELS) && defined(KOKKOSKERNELS_ENABLE_TPL_BLAS)
@@ -91,5 +88,3 @@ std::string host_kernels_description() {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

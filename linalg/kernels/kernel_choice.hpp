@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/scalar.hpp>
 
 #include <cstddef>
 #include <string>
 #include <type_traits>
-
-#pragma GCC visibility push(default)
 
 /// The implementation of each tile operation:
 ///
@@ -27,7 +26,7 @@ namespace granary::kernels {
 
 /// A column-major matrix as BLAS sees it.
 template <class T>
-struct Block {
+struct GRANARY_EXPORT Block {
   T* data;
   int rows, cols, ld;
 
@@ -39,19 +38,17 @@ struct Block {
 
 /// C := alpha op(A) op(B) + beta C. If beta is 0, C's old values do not count, even if A has no columns.
 template <class T>
-void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c);
+GRANARY_EXPORT void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c);
 
 /// B := alpha op(A)^-1 B or alpha B op(A)^-1, A triangular.
 template <class T>
-void chosen_trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b);
+GRANARY_EXPORT void chosen_trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b);
 
 }  // namespace granary::kernels
 
 namespace granary {
 
 /// The library that computes tiles on host workers: Kokkos Kernels or BLAS and LAPACK. For versions and logs.
-[[nodiscard]] std::string host_kernels_description();
+[[nodiscard]] GRANARY_EXPORT std::string host_kernels_description();
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -11,9 +11,6 @@
 #include <limits>
 #include <string>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 namespace {
 
@@ -168,5 +165,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

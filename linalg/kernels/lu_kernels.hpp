@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
 
 #include <span>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 /// Kernels of LU factorizations; see tile_kernels.hpp for the common properties of all kernels.
 namespace granary::kernels {
 
 /// How a factorization without pivoting treats pivots that it cannot divide by.
-enum class BadPivot {
+enum class GRANARY_EXPORT BadPivot {
   Stop,  ///< stops at the first pivot whose modulus is below the limit or not finite
   Skip,  ///< leaves the column below an exact zero unchanged, as LAPACK does, and continues
 };
@@ -24,30 +23,29 @@ enum class BadPivot {
 /// Recursive: the columns are halved, and TRSM and GEMM update the right half. Diagonal blocks of order 32 are factored
 /// by loops in a copy.
 template <class T>
-[[nodiscard]] int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit, TileView<T> a);
+[[nodiscard]] GRANARY_EXPORT int getrf_nopiv(BadPivot policy, RealOf<typename NotDeduced<T>::type> limit,
+                                             TileView<T> a);
 
 /// B := B U^-1 with the upper triangle U of A, which may have zeros on its diagonal: the columns of B for these are not
 /// divided. m n² flops.
 template <class T>
-void trsm_ru_skip(ConstTileView<T> a, TileView<T> b);
+GRANARY_EXPORT void trsm_ru_skip(ConstTileView<T> a, TileView<T> b);
 
 /// The same for rows that a tournament did not choose as pivots. If the panel is rank-deficient to working precision, U
 /// has a small pivot at which a row's numerators are rounding errors. Dividing them could give entries, and errors, of
 /// any size. Such entries become 0, which changes B within the rounding errors of its products, entry by entry. Rows
 /// without entries above 16 are those of trsm_ru_skip. Works in groups of 64 rows, which are copied.
 template <class T>
-void trsm_ru_bounded(ConstTileView<T> a, TileView<T> b);
+GRANARY_EXPORT void trsm_ru_bounded(ConstTileView<T> a, TileView<T> b);
 
 /// Like getrf_nopiv with BadPivot::Skip, for rows in the order of a tournament, with the same control of rounding
 /// errors; `workspace` has room for A's elements. Returns 0, or k > 0 for the first pivot that is exactly zero.
 template <class T>
-[[nodiscard]] int getrf_bounded(TileView<T> a, T* workspace);
+[[nodiscard]] GRANARY_EXPORT int getrf_bounded(TileView<T> a, T* workspace);
 
 /// Exchanges row `first` of A with row `second` of B for each pair in order. A and B have the same layout and the same
 /// number of columns, and may be the same tile.
 template <class T>
-void swap_rows(std::span<std::pair<int, int> const> pairs, TileView<T> a, TileView<T> b);
+GRANARY_EXPORT void swap_rows(std::span<std::pair<int, int> const> pairs, TileView<T> a, TileView<T> b);
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 namespace {
 
@@ -167,5 +164,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

@@ -1,20 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/scalar.hpp>
 
 #include <cstddef>
 #include <type_traits>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A rows x cols matrix in memory, without ownership; ld is the distance in entries between two columns (column-major)
 /// or two rows (row-major).
 template <class T>
-struct TileView {
+struct GRANARY_EXPORT TileView {
   T* data = nullptr;
   int rows = 0;
   int cols = 0;
@@ -34,7 +33,7 @@ struct TileView {
 
 /// Excludes a parameter from template argument deduction, so that a TileView<T> can be passed as a read-only operand.
 template <class T>
-struct NotDeduced {
+struct GRANARY_EXPORT NotDeduced {
   using type = T;
 };
 template <class T>
@@ -55,7 +54,7 @@ namespace kernels {
 /// Returns 0, or k > 0 if pivot k is not positive or is NaN, as in LAPACK, even if the BLAS library ignores NaN (A is
 /// then partly overwritten). n^3/3 flops.
 template <class T>
-[[nodiscard]] int potrf(Uplo uplo, TileView<T> a);
+[[nodiscard]] GRANARY_EXPORT int potrf(Uplo uplo, TileView<T> a);
 
 /// Solves op(A) X = alpha B (left) or X op(A) = alpha B (right), A triangular; X overwrites B. m n^2 flops.
 ///
@@ -69,39 +68,37 @@ template <class T>
 /// the componentwise backward error grows: from 0.002 n eps to 0.016 n eps (Kahan matrix) and to 1.2 n eps (last
 /// diagonal block graded to 1e-12). The normwise error grows 2 to 7 times and stays below 1e-6 n eps.
 template <class T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          TileView<T> b);
+GRANARY_EXPORT void trsm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                         TileView<T> b);
 
 /// C := alpha op(A) op(A)^H + beta C on one triangle of C, op(A) being A or A^H; the other is not referenced. Where T
 /// is real, SYRK. n^2 k flops.
 template <class T>
-void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
-          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
+GRANARY_EXPORT void herk(Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
+                         RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, of which only the triangle `uplo` is
 /// referenced. 2 m n k flops, k the order of A.
 template <class T>
-void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
-          typename NotDeduced<T>::type beta, TileView<T> c);
+GRANARY_EXPORT void hemm(Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                         ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
 
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular. m n k flops, k the order of A.
 template <class T>
-void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          TileView<T> b);
+GRANARY_EXPORT void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                         TileView<T> b);
 
 /// C := alpha op(A) op(A)^T + beta C on one triangle of C, op(A) being A or A^T; the other is not referenced. n^2 k
 /// flops.
 template <class T>
-void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a, typename NotDeduced<T>::type beta,
-          TileView<T> c);
+GRANARY_EXPORT void syrk(Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                         typename NotDeduced<T>::type beta, TileView<T> c);
 
 /// C := alpha op(A) op(B) + beta C. 2 m n k flops.
 template <class T>
-void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
-          typename NotDeduced<T>::type beta, TileView<T> c);
+GRANARY_EXPORT void gemm(Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a, ConstTileView<T> b,
+                         typename NotDeduced<T>::type beta, TileView<T> c);
 
 }  // namespace kernels
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <algorithm>
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
 /// tiles of 512 (bench/kernels).
-struct CholeskyTimes {
+struct GRANARY_EXPORT CholeskyTimes {
   std::int64_t potrf = 9;
   std::int64_t trsm = 19;
   std::int64_t syrk = 20;
@@ -28,7 +28,7 @@ struct CholeskyTimes {
 ///   P(e) = p,  P(k) = p + (e-k) t + (e-k-1) max(s+p, g) + s + p
 /// These are exact for s <= t + g and tiles of one size. A smaller last tile makes them an upper bound, which is too
 /// large by a constant number of task times.
-class CholeskyPriorities {
+class GRANARY_EXPORT CholeskyPriorities {
  public:
   /// `tiles`: tiles per row, at least 1.
   constexpr CholeskyPriorities(std::uint64_t tiles, CholeskyTimes const& times)
@@ -61,5 +61,3 @@ class CholeskyPriorities {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The times of the four kernels on full tiles, in any unit. The defaults are the ratios measured on one core with
 /// tiles of 512.
-struct LuTimes {
+struct GRANARY_EXPORT LuTimes {
   std::int64_t getrf = 14;
   std::int64_t trsm_ll = 19;
   std::int64_t trsm_ru = 19;
@@ -29,7 +28,7 @@ struct LuTimes {
 ///   U(i,k) = (i-k) (u+g) + P(i), i <= e;         u + (e-k) (g+u) for the rows below it
 ///   G(i,j,k) = (min(i,j)-k) g + the level of the task that finishes tile (i,j): P, L or U
 /// These are exact for tiles of one size; smaller last tiles make them an upper bound.
-class LuPriorities {
+class GRANARY_EXPORT LuPriorities {
  public:
   constexpr LuPriorities(TileGrid const& grid, LuTimes const& times)
       : m_last(static_cast<std::int64_t>(grid.diagonal()) - 1),
@@ -74,5 +73,3 @@ class LuPriorities {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -7,9 +7,6 @@
 
 #include <limits>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -185,5 +182,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -7,9 +7,6 @@
 
 #include <algorithm>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace {
 
@@ -88,5 +85,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary
-
-#pragma GCC visibility pop

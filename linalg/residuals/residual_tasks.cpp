@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 namespace {
 
@@ -155,5 +152,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
-#pragma GCC visibility push(default)
-
 /// Level 3 BLAS on a runtime. Each call waits for its result. Operands are those of MatrixOperand. An output shares no
 /// element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read or written. All
 /// throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not match, and what
@@ -105,5 +103,3 @@ void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> 
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
@@ -14,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The tile size of the Views of a call. Nothing: that of the FileMatrix or TiledMatrix operands; if all are Views, see
@@ -24,12 +23,12 @@ using TileSize = std::optional<std::uint64_t>;
 
 /// 512 if the larger extent of the operands is 4096 or more; otherwise an eighth of it, rounded up to a multiple of 32
 /// and at least 64, so that several tiles can be processed in parallel.
-[[nodiscard]] std::uint64_t default_tile(std::uint64_t largest_extent);
+[[nodiscard]] GRANARY_EXPORT std::uint64_t default_tile(std::uint64_t largest_extent);
 
 namespace detail {
 
 /// An operand of a call, for its checks.
-struct CallOperand {
+struct GRANARY_EXPORT CallOperand {
   std::string role;  ///< its letter in the call's formula
   std::string name;  ///< the View's label or the dataset; may be empty
   std::uint64_t rows = 0;
@@ -47,20 +46,19 @@ struct CallOperand {
 };
 
 /// `B 'right-hand sides' (100 x 3)`, with `, transposed` according to op.
-[[nodiscard]] std::string describe(CallOperand const& operand);
+[[nodiscard]] GRANARY_EXPORT std::string describe(CallOperand const& operand);
 
 /// Throws InvalidArgument, with the call and all operands with their sizes, unless `match`.
-void require_match(std::string const& call, bool match, std::span<CallOperand const> operands);
+GRANARY_EXPORT void require_match(std::string const& call, bool match, std::span<CallOperand const> operands);
 /// Throws InvalidArgument unless the operand is square.
-void require_square(std::string const& call, CallOperand const& operand);
+GRANARY_EXPORT void require_square(std::string const& call, CallOperand const& operand);
 /// Throws InvalidArgument unless the operand stores `part`.
-void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
+GRANARY_EXPORT void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
 /// Throws InvalidArgument if an operand that is written shares elements with another.
-void require_distinct(std::string const& call, std::span<CallOperand const> operands);
+GRANARY_EXPORT void require_distinct(std::string const& call, std::span<CallOperand const> operands);
 /// The tile size of a call. Throws InvalidArgument if 0 was requested, or two different sizes.
-[[nodiscard]] std::uint64_t choose_tile(std::string const& call, TileSize asked, std::span<CallOperand const> operands);
+[[nodiscard]] GRANARY_EXPORT std::uint64_t choose_tile(std::string const& call, TileSize asked,
+                                                       std::span<CallOperand const> operands);
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 #include <granary/linalg/algorithms/matrix_ops.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
-#pragma GCC visibility push(default)
-
 /// Elementwise operations on matrices on a runtime. Each call waits for its result. All throw InvalidArgument, with
 /// names and sizes and before anything is changed, if sizes do not match or operands share elements, and what
 /// Runtime::wait throws.
@@ -64,5 +62,3 @@ void add(Runtime& runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B co
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <optional>
 
-#pragma GCC visibility push(default)
-
 /// Factorizations on a runtime, in place. Each call waits for its result. It throws InvalidArgument, with names and
 /// sizes and before anything is changed, if its operands do not match, and what Runtime::wait throws.
 namespace granary {
@@ -141,5 +139,3 @@ void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection dir
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/generators/generators.hpp>
@@ -14,11 +15,9 @@
 #include <string>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct FileMatrixOptions {
+struct GRANARY_EXPORT FileMatrixOptions {
   MatrixPart part = MatrixPart::All;  ///< part that is read and written; for Cholesky factors one triangle
   std::uint64_t tile = 512;           ///< fastest if it is the chunk size of the file
   /// A new HDF5 file for the final values; without it they are temporary.
@@ -30,7 +29,7 @@ struct FileMatrixOptions {
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
 /// is only read; tasks write to the output. Any of the four scalars.
 template <class T>
-class FileMatrix {
+class GRANARY_EXPORT FileMatrix {
  public:
   /// Reads the initial values from a file. While the matrix lives, no output of this process may replace that file; and
   /// a file that an output is to replace cannot be opened. Throws InvalidArgument in both cases, if the matrix is not
@@ -184,5 +183,3 @@ template <class T>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -13,8 +13,6 @@
 #include <string>
 #include <type_traits>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A matrix in files, or the part `part` of it, as tiled data of the runtime. `source` has the initial values and
@@ -74,5 +72,3 @@ template <class ViewType>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/algorithms/finite_tasks.hpp>
 #include <granary/linalg/data/scalar.hpp>
@@ -20,17 +21,15 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 namespace detail {
 
 template <class M>
-struct MatrixTraits {
+struct GRANARY_EXPORT MatrixTraits {
   static constexpr bool is_matrix = false;
 };
 template <class DataType, class... Properties>
-struct MatrixTraits<Kokkos::View<DataType, Properties...>> {
+struct GRANARY_EXPORT MatrixTraits<Kokkos::View<DataType, Properties...>> {
   using View = Kokkos::View<DataType, Properties...>;
   using Scalar = typename View::non_const_value_type;
   static constexpr bool is_matrix = true;
@@ -38,14 +37,14 @@ struct MatrixTraits<Kokkos::View<DataType, Properties...>> {
   static constexpr bool is_const = std::is_const_v<typename View::value_type>;
 };
 template <class T>
-struct MatrixTraits<FileMatrix<T>> {
+struct GRANARY_EXPORT MatrixTraits<FileMatrix<T>> {
   using Scalar = T;
   static constexpr bool is_matrix = true;
   static constexpr bool is_view = false;
   static constexpr bool is_const = false;
 };
 template <class T>
-struct MatrixTraits<TiledMatrix<T>> : MatrixTraits<FileMatrix<T>> {};
+struct GRANARY_EXPORT MatrixTraits<TiledMatrix<T>> : MatrixTraits<FileMatrix<T>> {};
 
 }  // namespace detail
 
@@ -75,7 +74,7 @@ template <class T>
 }
 
 /// Data that a call adds to the runtime, and releases at its end.
-class DataScope {
+class GRANARY_EXPORT DataScope {
  public:
   explicit DataScope(Runtime& runtime) : m_runtime(runtime), m_data(runtime.submitter()) {}
 
@@ -108,7 +107,7 @@ class DataScope {
 ///
 /// Order of calls: reads and writes for each operand, the require functions, prepare, tiles and tasks, finish. If an
 /// exception leaves it, the destructor waits for the submitted tasks, so that none uses the Views afterwards.
-class MatrixCall {
+class GRANARY_EXPORT MatrixCall {
  public:
   /// Throws InvalidArgument inside a task of the runtime.
   MatrixCall(Runtime& runtime, std::string name)
@@ -228,5 +227,3 @@ class MatrixCall {
 
 }  // namespace detail
 }  // namespace granary
-
-#pragma GCC visibility pop

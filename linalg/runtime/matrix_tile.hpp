@@ -3,13 +3,12 @@
 
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/runtime/data.hpp>
 
 #include <cstdint>
 #include <string>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -18,7 +17,7 @@ namespace granary {
 /// kind of worker. If the matrix is a triangle, elements of a diagonal tile outside it are ignored. Submit tasks on it
 /// while the matrix lives.
 template <class T>
-class MatrixTile {
+class GRANARY_EXPORT MatrixTile {
  public:
   using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
@@ -58,7 +57,7 @@ class MatrixTile {
 
 /// How a task accesses a tile; see TaskAccess.
 template <class T, AccessMode Mode>
-struct TileAccess {
+struct GRANARY_EXPORT TileAccess {
   using ViewType = typename MatrixTile<T>::View;
   static constexpr AccessMode mode = Mode;
   DataId data;
@@ -82,5 +81,3 @@ TileAccess<T, AccessMode::ReadWrite> read_write(MatrixTile<T> const& tile) {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

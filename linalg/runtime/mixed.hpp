@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/algorithms/column_maxima.hpp>
 #include <granary/linalg/algorithms/matrix_ops.hpp>
 #include <granary/linalg/algorithms/norms.hpp>
@@ -14,14 +15,12 @@
 #include <type_traits>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 /// Solves in mixed precision, like LAPACK's xxPOSV and xxGESV: factors in single precision, which takes half the time
 /// and half the memory, and refines until the backward error is that of double precision.
 namespace granary {
 
 /// How a system was solved in mixed precision.
-struct MixedReport {
+struct GRANARY_EXPORT MixedReport {
   int iterations = 0;       ///< number of refinements of the single precision solution
   bool used_float = false;  ///< X is that refined solution; otherwise all was repeated in double precision
   std::string reason = {};  ///< why not; empty if used_float
@@ -36,7 +35,7 @@ template <class T>
 using HalfOf = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
 
 /// The infinity norms of the columns of a matrix, as data in place.
-class ColumnMaxima {
+class GRANARY_EXPORT ColumnMaxima {
  public:
   ColumnMaxima(DataScope& scope, TileGrid const& grid, std::string const& name) : m_values(grid.cols) {
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
@@ -54,7 +53,7 @@ class ColumnMaxima {
 
 /// A X = B with A Hermitian positive definite, one triangle stored.
 template <class T>
-class CholeskySystem {
+class GRANARY_EXPORT CholeskySystem {
  public:
   CholeskySystem(DataScope& scope, TiledMatrix<T> const& a)
       : m_a(a), m_low(scope.temporary<HalfOf<T>>(a.grid(), a.part(), "A in single precision")) {}
@@ -79,7 +78,7 @@ class CholeskySystem {
 
 /// A X = B with any A.
 template <class T>
-class LuSystem {
+class GRANARY_EXPORT LuSystem {
  public:
   LuSystem(MatrixCall& call, DataScope& scope, TiledMatrix<T> const& a)
       : m_a(a),
@@ -118,7 +117,7 @@ class LuSystem {
 /// Iterative refinement as in dsposv.f and dsgesv.f of LAPACK: X has converged if every column of the residual R = B -
 /// A X has ‖r‖∞ <= sqrt(n) ε ‖A‖∞ ‖x‖∞.
 template <class T, class System>
-class Refinement {
+class GRANARY_EXPORT Refinement {
  public:
   Refinement(MatrixCall& call, DataScope& scope, System const& system, TiledMatrix<T> const& b, TiledMatrix<T> const& x)
       : m_call(call),
@@ -301,5 +300,3 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

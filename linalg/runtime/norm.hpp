@@ -4,8 +4,6 @@
 #include <granary/linalg/algorithms/norms.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A norm of a matrix: max |a_ij| (Max), the largest column sum (One), the largest row sum (Infinity), the Frobenius
@@ -37,5 +35,3 @@ template <MatrixOperand A>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

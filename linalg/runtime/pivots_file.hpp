@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/pivots.hpp>
 
 #include <cstdint>
@@ -8,22 +9,19 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 /// The row exchanges of an LU factorization, stored with its factors in a file: a dataset of integers, where [k] is the
 /// row that row k was exchanged with, counted from 0. granary-lu writes the same.
 namespace granary {
 
 /// The row exchanges as numbers, without the information about zero pivots.
-[[nodiscard]] std::vector<std::int64_t> rows_of(Pivots const& pivots);
+[[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> rows_of(Pivots const& pivots);
 /// The row exchanges, from numbers, of a matrix with that grid. Throws DataError unless there is one number per pivot,
 /// each at least its own row and below the number of rows.
-[[nodiscard]] Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows);
+[[nodiscard]] GRANARY_EXPORT Pivots pivots_from_rows(TileGrid const& grid, std::span<std::int64_t const> rows);
 
 /// Reads the row exchanges of factors that were written with that grid. Throws DataError if they are missing or do not
 /// fit such a matrix.
-[[nodiscard]] Pivots open_pivots(std::string const& path, TileGrid const& grid, std::string const& dataset = "pivots");
+[[nodiscard]] GRANARY_EXPORT Pivots open_pivots(std::string const& path, TileGrid const& grid,
+                                                std::string const& dataset = "pivots");
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -4,8 +4,6 @@
 #include <granary/linalg/residuals/residual.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
-#pragma GCC visibility push(default)
-
 /// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit. Each call waits for its result;
 /// LAPACK requires a result below 30. They throw InvalidArgument if operands do not match, and what Runtime::wait
 /// throws.
@@ -88,5 +86,3 @@ requires SameScalars<A, X, B>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

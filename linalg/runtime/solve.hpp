@@ -1,10 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/runtime/factor.hpp>
-
-#pragma GCC visibility push(default)
 
 /// Solves of linear systems on a runtime. B holds the right-hand sides, any number of columns, and afterwards the
 /// solutions. Each call waits for its result. It throws InvalidArgument, with names and sizes and before anything is
@@ -12,7 +11,7 @@
 namespace granary {
 
 /// Options of posv, gesv, posv_mixed and gesv_mixed.
-struct SolveOptions {
+struct GRANARY_EXPORT SolveOptions {
   /// Refuses Views that hold NaN or infinity with InvalidArgument, which names the first such element, before anything
   /// is changed. Reads A and B once at the speed of memory: 5 % of the processor time of a solve of order 500, 1 to 4 %
   /// of orders from 1000 to 4000, a share that falls with 1/n. Without the check such elements go through the
@@ -140,5 +139,3 @@ requires SameScalars<A, B>
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,22 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/strided_shape.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 
 #include <cstdint>
 #include <string>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// The layout of a View of grid.rows x grid.cols elements with these strides, in elements. Throws InvalidArgument, with
 /// the View, its extents and its strides, if it is empty, no stride is 1, a stride is negative, elements overlap, or
 /// the tile size is 0.
-[[nodiscard]] MatrixShape view_form(std::string const& name, TileGrid const& grid, std::int64_t row_stride,
-                                    std::int64_t col_stride);
+[[nodiscard]] GRANARY_EXPORT MatrixShape view_form(std::string const& name, TileGrid const& grid,
+                                                   std::int64_t row_stride, std::int64_t col_stride);
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

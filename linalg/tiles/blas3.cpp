@@ -6,9 +6,6 @@
 #include <granary/linalg/tiles/expand.hpp>
 #include <granary/linalg/tiles/tile_call.hpp>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 namespace {
 
@@ -286,5 +283,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

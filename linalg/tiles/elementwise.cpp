@@ -5,9 +5,6 @@
 
 #include <type_traits>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 namespace {
 
@@ -132,5 +129,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

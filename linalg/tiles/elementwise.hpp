@@ -1,19 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// What happens to the elements outside a part in the same tile: those of the other triangle in the diagonal tiles.
 /// Zeroed writes such a tile without reading it, which a temporary matrix without values needs.
-enum class OtherTriangle { Kept, Zeroed };
+enum class GRANARY_EXPORT OtherTriangle { Kept, Zeroed };
 
 }  // namespace granary
 
@@ -25,19 +24,17 @@ namespace granary::tiles {
 
 /// B := A, or its conjugate. From and To may differ in precision.
 template <class From, class To>
-void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b,
-          OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+GRANARY_EXPORT void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b,
+                         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
 
 /// One value on the tile's diagonal and one elsewhere.
 template <class T>
-void set(TaskEmitter& tasks, MatrixPart part, T off_diagonal, T diagonal, TileRef const& a,
-         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+GRANARY_EXPORT void set(TaskEmitter& tasks, MatrixPart part, T off_diagonal, T diagonal, TileRef const& a,
+                        OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
 
 /// B := alpha A + beta B; B is written, not read, when beta is 0 and nothing is kept. 3 m n flops (14 m n).
 template <class T>
-void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta, TileRef const& b,
-         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
+GRANARY_EXPORT void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta, TileRef const& b,
+                        OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/estimator.hpp>
 #include <granary/linalg/data/scalar.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,9 +14,7 @@ namespace granary {
 /// Hierarchical paper (section 6A: "the smallest tile size that maximizes CPU performance"). 256 if the speed does not
 /// depend on the size, because nothing or only one size was measured. Only sizes up to tile / 2 count; 0 if there is
 /// none. `gemm`: the codelet's id at the estimator, for scalars of `flops_per_fma` operations.
-[[nodiscard]] std::int32_t choose_inner_tile(Estimator const& estimator, CodeletId gemm, std::uint64_t tile,
-                                             double flops_per_fma = 2);
+[[nodiscard]] GRANARY_EXPORT std::int32_t choose_inner_tile(Estimator const& estimator, CodeletId gemm,
+                                                            std::uint64_t tile, double flops_per_fma = 2);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -11,9 +11,6 @@
 #include <utility>
 #include <vector>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 namespace {
 
@@ -290,5 +287,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

@@ -9,9 +9,6 @@
 #include <cstddef>
 #include <utility>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 namespace {
 
@@ -118,5 +115,3 @@ template class MeasuringSubmitter<Kokkos::complex<float>>;
 template class MeasuringSubmitter<Kokkos::complex<double>>;
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

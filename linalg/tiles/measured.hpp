@@ -1,19 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 
 #include <optional>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 
 /// Measurements of a task on a tile that it changes: the largest modulus of the whole tile before, and of a part of it
 /// after the change, each a datum of one double. An invalid id means no measurement.
-struct Measurement {
+struct GRANARY_EXPORT Measurement {
   TileRef tile;
   DataId before;
   DataId after;
@@ -24,7 +23,7 @@ struct Measurement {
 /// tasks would load the tile again, and delay the measured tasks. A measuring task keeps its name, priority and
 /// operations, and does not run as a finer graph. T: the tiles' elements, one of the four scalars.
 template <class T>
-class MeasuringSubmitter final : public Submitter {
+class GRANARY_EXPORT MeasuringSubmitter final : public Submitter {
  public:
   explicit MeasuringSubmitter(Submitter& submitter) : m_submitter(submitter) {}
 
@@ -49,5 +48,3 @@ class MeasuringSubmitter final : public Submitter {
 };
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
 
 #include <cstdint>
@@ -9,13 +10,11 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Where algorithms emit their tasks: a submitter, its ids of the codelets in use, and the common properties of all
 /// tasks. One emitter serves any number of algorithms on its submitter.
-class TaskEmitter {
+class GRANARY_EXPORT TaskEmitter {
  public:
   explicit TaskEmitter(Submitter& submitter) : m_submitter(&submitter) {}
 
@@ -61,7 +60,7 @@ class TaskEmitter {
 };
 
 /// Sets another inner tile size of an emitter while it lives; 0 keeps the emitter's own.
-class InnerTileScope {
+class GRANARY_EXPORT InnerTileScope {
  public:
   InnerTileScope(TaskEmitter& tasks, std::int32_t inner_tile) : m_tasks(tasks), m_before(tasks.inner_tile()) {
     if (inner_tile != 0) tasks.set_inner_tile(inner_tile);
@@ -76,5 +75,3 @@ class InnerTileScope {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

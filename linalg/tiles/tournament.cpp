@@ -6,9 +6,6 @@
 #include <numeric>
 #include <utility>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::tiles {
 namespace {
 
@@ -242,5 +239,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::tiles
-
-#pragma GCC visibility pop

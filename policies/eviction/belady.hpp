@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/policies/eviction/ranked_replicas.hpp>
 
 #include <compare>
 #include <cstdint>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -25,7 +24,7 @@ namespace granary {
 /// the node; `replica_added` O(planned uses of the datum); the other notifications O(1). `victim` costs O(log replicas)
 /// for each replica that changed since the last call, one step for each earlier replica that cannot be evicted, and
 /// O(accesses of the committed tasks) if these use all evictable replicas.
-class BeladyEviction final : public EvictionPolicy {
+class GRANARY_EXPORT BeladyEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
   [[nodiscard]] DataId victim(NodeId node) override;
@@ -73,5 +72,3 @@ class BeladyEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 
 #include <cstdint>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -14,7 +13,7 @@ namespace granary {
 ///
 /// Every notification is O(1). `victim` is O(1) plus one step for each older replica that cannot be evicted now. These
 /// are few: replicas in use are recent, so only moving ones precede the result.
-class LruEviction final : public EvictionPolicy {
+class GRANARY_EXPORT LruEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
   [[nodiscard]] DataId victim(NodeId node) override;
@@ -39,5 +38,3 @@ class LruEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/policies/eviction/ranked_replicas.hpp>
 
 #include <compare>
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -18,7 +17,7 @@ namespace granary {
 ///
 /// Notifications are O(1). `victim` costs O(log replicas) for each replica that changed since the last call, one step
 /// for each earlier replica that cannot be evicted, and O(accesses of the committed tasks) for Belady's rule.
-class LufEviction final : public EvictionPolicy {
+class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
   [[nodiscard]] DataId victim(NodeId node) override;
@@ -49,5 +48,3 @@ class LufEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

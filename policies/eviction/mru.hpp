@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/policies/eviction/ranked_replicas.hpp>
 
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,7 +14,7 @@ namespace granary {
 ///
 /// Notifications are O(1); `victim` costs O(log replicas) for each replica that changed since the last call, and one
 /// step for each more recent replica that cannot be evicted.
-class MruEviction final : public EvictionPolicy {
+class GRANARY_EXPORT MruEviction final : public EvictionPolicy {
  public:
   void attach(SystemView const& view, PlanBoard const& board) override;
   [[nodiscard]] DataId victim(NodeId node) override;
@@ -30,5 +29,3 @@ class MruEviction final : public EvictionPolicy {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <cstdint>
@@ -8,14 +9,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The replicas of each node, ordered by a rank that a policy computes from its state of each replica. Changes are only
 /// marked, O(1); `order` costs O(log replicas) for each replica that changed since the last call.
 template <class Rank, class State>
-class RankedReplicas {
+class GRANARY_EXPORT RankedReplicas {
  public:
   using Order = std::set<std::pair<Rank, DataId>>;
 
@@ -115,5 +114,3 @@ class RankedReplicas {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/system_view.hpp>
 #include <granary/core/policy/task_slots.hpp>
@@ -9,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -22,7 +21,7 @@ namespace granary {
 /// reads or writes; among equals the one whose other inputs are read by the most data next to the block, which keeps
 /// blocks compact; then by priority. A block is full when its data and, per step of its longest chain, its inputs fill
 /// the given part of the memory.
-class BlockBuilder {
+class GRANARY_EXPORT BlockBuilder {
  public:
   BlockBuilder(double fill, double share) : m_fill(fill), m_share(share) {}
   void attach(SystemView const& view) { m_view = &view; }
@@ -125,5 +124,3 @@ class BlockBuilder {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

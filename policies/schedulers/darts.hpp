@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/schedulers/darts_index.hpp>
 #include <granary/policies/schedulers/slower_groups.hpp>
 
 #include <cstddef>
 #include <cstdint>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -27,7 +26,7 @@ namespace granary {
 /// fast on it as the fastest (the paper assumes equal units); for slower ones see SlowerGroups.
 ///
 /// A decision costs O(log ready tasks) amortised over the tasks that a load frees, plus O(readers) of the datum.
-class DartsScheduler final : public Scheduler {
+class GRANARY_EXPORT DartsScheduler final : public Scheduler {
  public:
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
@@ -62,5 +61,3 @@ class DartsScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

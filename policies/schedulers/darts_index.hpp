@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
@@ -12,8 +13,6 @@
 #include <memory>
 #include <span>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -27,7 +26,7 @@ namespace granary {
 ///
 /// Adding and removing a task costs O(inputs · groups · log); loading or losing a datum costs O(ready tasks that read
 /// it).
-class DartsIndex {
+class GRANARY_EXPORT DartsIndex {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
@@ -158,5 +157,3 @@ class DartsIndex {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
@@ -8,8 +9,6 @@
 
 #include <cstdint>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -25,7 +24,7 @@ namespace granary {
 ///
 /// A group's queue is its plan on the board. `dmda`, `dmdar` and `dmdas` share this class; they differ in the order of
 /// the queue and in the task that is taken. An assignment costs O(groups · (accesses + committed tasks) + log).
-class DmdaBase : public Scheduler {
+class GRANARY_EXPORT DmdaBase : public Scheduler {
  public:
   /// Options: alpha (1), beta (1), contention (1).
   explicit DmdaBase(PolicyOptions& options);
@@ -73,5 +72,3 @@ class DmdaBase : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

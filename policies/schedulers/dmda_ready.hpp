@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/policies/schedulers/dmda_base.hpp>
 #include <granary/policies/schedulers/ready_order.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
 /// DMDA with queues reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks that
 /// needs the fewest bytes brought to its node. Algorithm 2 ignores priorities; here it chooses among the tasks of the
 /// smallest rank().
-class DmdaReady : public DmdaBase {
+class GRANARY_EXPORT DmdaReady : public DmdaBase {
  public:
   using DmdaBase::DmdaBase;
   void attach(SystemView const& view, PlanBoard& board) final {
@@ -39,5 +38,3 @@ class DmdaReady : public DmdaBase {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

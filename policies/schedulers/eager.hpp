@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
 #include <deque>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// EAGER (DARTS, section 4.1): all groups share one queue; tasks run in the order in which they became ready.
-class EagerScheduler final : public Scheduler {
+class GRANARY_EXPORT EagerScheduler final : public Scheduler {
  public:
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
@@ -44,5 +43,3 @@ class EagerScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

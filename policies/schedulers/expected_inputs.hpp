@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Whether the datum is on the node or will be there without the task in question: it is in transfer, or an input of a
@@ -30,5 +28,3 @@ namespace granary {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

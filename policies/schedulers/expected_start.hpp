@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/system_view.hpp>
 
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The time at which a group could start one more task: after the rest of the running tasks, then the committed and
 /// queued tasks in turn, each on the first free worker. The scheduler that owns it forwards `issued` and `finished`.
-class ExpectedStart {
+class GRANARY_EXPORT ExpectedStart {
  public:
   void attach(SystemView const& view);
   void issued(TaskId task);
@@ -35,8 +34,7 @@ class ExpectedStart {
 
 /// When the first lane is free after `count` equally long tasks of together `work` were started in turn; the lanes are
 /// busy until the given instants. Changes `busy_until`, which is not empty.
-[[nodiscard]] Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep work, std::size_t count);
+[[nodiscard]] GRANARY_EXPORT Duration::rep first_free(std::vector<Duration::rep>& busy_until, Duration::rep work,
+                                                      std::size_t count);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,9 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/policies/schedulers/heteroprio_buckets.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -15,7 +14,7 @@ namespace granary {
 /// buckets that fast ones visit first. Its spoliation (HP+Sp and its extensions) takes back running tasks, which
 /// granary does not do. Instead a slow worker starts only tasks that the fast ones would not end sooner, see
 /// HeteroprioBuckets.
-class HeteroprioScheduler final : public Scheduler {
+class GRANARY_EXPORT HeteroprioScheduler final : public Scheduler {
  public:
   explicit HeteroprioScheduler(HeteroprioOptions options) : m_buckets(std::move(options)) {}
 
@@ -32,5 +31,3 @@ class HeteroprioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

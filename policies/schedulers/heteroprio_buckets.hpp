@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/policy_options.hpp>
 #include <granary/policies/schedulers/heteroprio_grid.hpp>
@@ -11,12 +12,10 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The options for buckets; docs/heteroprio.md lists them.
-struct HeteroprioOptions {
+struct GRANARY_EXPORT HeteroprioOptions {
   /// Which task of a bucket a slow worker takes. Auto: the least urgent one of buckets that fast workers visit first,
   /// since they reach it late; the most urgent one of other buckets, which they would reach even later.
   enum class Slow : std::uint8_t { Auto, LeastUrgent, MostUrgent };
@@ -42,7 +41,7 @@ struct HeteroprioOptions {
 /// the time, on fast workers, of the tasks that they hold and of the buckets that they visit up to this one. For one
 /// bucket and idle fast workers both rules are the same. Over all buckets, the second does not keep slow workers idle
 /// when there are many small buckets, which LAHeteroprio names as its rule's weakness.
-class HeteroprioBuckets {
+class GRANARY_EXPORT HeteroprioBuckets {
  public:
   /// Who else waits for the tasks of a column, which limits how far ahead a fast group takes them: its own tasks
   /// without limit; those of `owners` only for an idle worker; others no further than the other groups.
@@ -107,5 +106,3 @@ class HeteroprioBuckets {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/group_set.hpp>
 #include <granary/core/model/machine.hpp>
@@ -12,15 +13,13 @@
 #include <set>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Ready tasks in lists by bucket and column (LAHeteroprio, Figure 3); a column is a memory node, or there is only one.
 ///
 /// Each list is sorted by priority and belongs to one set of allowed groups, so that a task for one group never blocks
 /// those of another. Insertion and removal cost O(log tasks + distinct sets of groups).
-class BucketGrid {
+class GRANARY_EXPORT BucketGrid {
  public:
   /// Tasks of one bucket, column and set of groups.
   struct List {
@@ -103,5 +102,3 @@ class BucketGrid {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/machine.hpp>
 
 #include <array>
@@ -9,8 +10,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -25,25 +24,26 @@ using NamedLevels = std::vector<std::vector<std::string>>;
 
 /// The speed of a device relative to a CPU core; infinite if only devices run the tasks, 0 if only CPU cores do
 /// (Static, section VI).
-[[nodiscard]] double acceleration(KindTimes const& times);
+[[nodiscard]] GRANARY_EXPORT double acceleration(KindTimes const& times);
 
 /// Devices visit the highest acceleration first, CPU cores the lowest; buckets that a kind cannot run are omitted. A
 /// bucket joins the previous level if its acceleration is within the factor `merge` of that level's first.
-[[nodiscard]] BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind, double merge);
+[[nodiscard]] GRANARY_EXPORT BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind,
+                                                                 double merge);
 
 /// The given buckets first, in the given order; the others follow in the order of `otherwise`.
-[[nodiscard]] BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
-                                         BucketLevels const& otherwise);
+[[nodiscard]] GRANARY_EXPORT BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string const> names,
+                                                        BucketLevels const& otherwise);
 
 /// The kind of worker that runs a bucket's tasks fastest, and its speed relative to the other; factor 0: neither runs
 /// them.
-struct SpeedUp {
+struct GRANARY_EXPORT SpeedUp {
   WorkerKind best = WorkerKind::Cpu;
   double factor = 0;
 };
 
 /// From mean times: the slower kind's over the faster one's.
-[[nodiscard]] SpeedUp speed_up(KindTimes const& times);
+[[nodiscard]] GRANARY_EXPORT SpeedUp speed_up(KindTimes const& times);
 
 /// Whether a worker of the slow kind may take one of `available` tasks: at least N_fast S must be there. (LAHeteroprio,
 /// "Speedup factors", says "more than", but its example allows six of 3 x 2.)
@@ -52,5 +52,3 @@ struct SpeedUp {
 }
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/policies/schedulers/heteroprio_buckets.hpp>
 #include <granary/policies/schedulers/laheteroprio_affinity.hpp>
 #include <granary/policies/schedulers/laheteroprio_distances.hpp>
@@ -11,12 +12,10 @@
 #include <string>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Further options besides HeteroprioOptions; docs/heteroprio.md lists them.
-struct LaheteroprioOptions {
+struct GRANARY_EXPORT LaheteroprioOptions {
   /// A number per memory node: given for its name, or else its kind of worker, or else for all.
   struct PerNode {
     std::array<std::size_t, worker_kinds> of_kind{};
@@ -43,7 +42,7 @@ struct LaheteroprioOptions {
 /// Departures from the paper: Ties of a formula go to the node that released the task, else to the node with the fewest
 /// tasks. Groups get tasks ahead of their workers, so tasks in the lists of another node with workers of the same kind
 /// are taken only for an idle worker.
-class LaheteroprioScheduler final : public Scheduler {
+class GRANARY_EXPORT LaheteroprioScheduler final : public Scheduler {
  public:
   explicit LaheteroprioScheduler(LaheteroprioOptions options)
       : m_options(std::move(options)), m_buckets(m_options.buckets), m_choice(m_options.formula) {}
@@ -102,5 +101,3 @@ class LaheteroprioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

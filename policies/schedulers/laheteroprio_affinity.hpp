@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 
 #include <algorithm>
@@ -13,12 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The six formulas of LAHeteroprio for the memory node whose list a task joins.
-enum class Affinity : std::uint8_t {
+enum class GRANARY_EXPORT Affinity : std::uint8_t {
   LaRU,     ///< the node of the worker that released the task
   MC,       ///< the shortest estimated time of transfers
   LS_SDH,   ///< equation 6: the most bytes there
@@ -31,7 +30,7 @@ inline constexpr std::array<char const*, affinities> affinity_names{"LaRU",    "
                                                                     "LS_SDH2", "LS_SDHB", "LC_SMWB"};
 
 /// A datum of a task: bit c of `on` is set when it is present on column c of the grid.
-struct AffinityDatum {
+struct GRANARY_EXPORT AffinityDatum {
   Bytes bytes = 0;
   bool written = false;
   std::uint64_t on = 0;
@@ -39,12 +38,12 @@ struct AffinityDatum {
 
 /// The score of column `c` for a task with these data, by one of the equations 6 to 9; higher is better, costs are
 /// negative. Exact while squares stay below 2^53, so that ties are detected.
-[[nodiscard]] double affinity_score(Affinity formula, std::span<AffinityDatum const> data, std::size_t column,
-                                    double theta);
+[[nodiscard]] GRANARY_EXPORT double affinity_score(Affinity formula, std::span<AffinityDatum const> data,
+                                                   std::size_t column, double theta);
 
 /// The columns of highest score, as bits. O(columns data).
-[[nodiscard]] std::uint64_t best_columns(Affinity formula, std::span<AffinityDatum const> data, std::size_t columns,
-                                         double theta);
+[[nodiscard]] GRANARY_EXPORT std::uint64_t best_columns(Affinity formula, std::span<AffinityDatum const> data,
+                                                        std::size_t columns, double theta);
 
 /// LAHeteroprio's automatic choice. Each formula has a BMD counter ("best memory node difference"): the number of tasks
 /// for which it chooses another node at the pop than at the push. The formula with the lowest counter chooses the next
@@ -52,7 +51,7 @@ struct AffinityDatum {
 ///
 /// A formula's choice differs when the node chosen at the push is no longer among its best: a tie that is broken
 /// differently is no difference.
-class AffinityChoice {
+class GRANARY_EXPORT AffinityChoice {
  public:
   /// The formulas that compete.
   static constexpr std::array<Affinity, 4> rivals{Affinity::LS_SDHB, Affinity::LS_SDH2, Affinity::LC_SMWB,
@@ -86,5 +85,3 @@ class AffinityChoice {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <algorithm>
@@ -8,12 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// A task and its priority; the one that runs first is the greatest: higher priority, then earlier submission.
-struct RankedTask {
+struct GRANARY_EXPORT RankedTask {
   std::int64_t priority = 0;
   TaskId task;
   friend bool operator==(RankedTask const&, RankedTask const&) = default;
@@ -27,7 +26,7 @@ struct RankedTask {
 ///
 /// `live(task)` tells whether the task is still in the set; a task may be pushed several times. Push and top cost O(log
 /// size) amortised.
-class LazyTaskHeap {
+class GRANARY_EXPORT LazyTaskHeap {
  public:
   /// `live_count` is the size of the set, including this task.
   template <class Live>
@@ -67,5 +66,3 @@ class LazyTaskHeap {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

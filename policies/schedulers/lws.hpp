@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
@@ -10,8 +11,6 @@
 #include <set>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -31,7 +30,7 @@ namespace granary {
 ///          Cholesky's bottom levels, thieves that run the least urgent tasks delay the critical path.
 ///
 /// Queues are published on the board. Every step costs O(log tasks + distinct sets of allowed groups) per moved task.
-class LwsScheduler final : public Scheduler {
+class GRANARY_EXPORT LwsScheduler final : public Scheduler {
  public:
   explicit LwsScheduler(PolicyOptions& options);
 
@@ -89,5 +88,3 @@ class LwsScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/core/policy/task_table.hpp>
 #include <granary/policies/policy_options.hpp>
@@ -10,8 +11,6 @@
 #include <queue>
 #include <string>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -28,7 +27,7 @@ namespace granary {
 /// task waits for a group that works or has yet to ask.
 ///
 /// The option `balance`: `auto` (if workers differ, the default), `always`, `never`.
-class PrioScheduler final : public Scheduler {
+class GRANARY_EXPORT PrioScheduler final : public Scheduler {
  public:
   explicit PrioScheduler(PolicyOptions& options)
       : m_balance(options.choice("balance", "auto", {"auto", "always", "never"})) {}
@@ -85,5 +84,3 @@ class PrioScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

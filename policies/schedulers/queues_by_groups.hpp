@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/group_set.hpp>
 
@@ -8,8 +9,6 @@
 #include <unordered_set>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -19,7 +18,7 @@ namespace granary {
 /// when they should run. Cancelled tasks stay until they reach the front. Taking costs O(distinct sets) plus the
 /// queue's own cost.
 template <class Queue>
-class QueuesByGroups {
+class GRANARY_EXPORT QueuesByGroups {
  public:
   using Entry = typename Queue::Entry;
 
@@ -68,5 +67,3 @@ class QueuesByGroups {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

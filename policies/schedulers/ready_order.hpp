@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
@@ -10,8 +11,6 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// The *Ready* reordering (DARTS, Algorithm 2) without a search: for every planned task of each group, the bytes that
@@ -19,7 +18,7 @@ namespace granary {
 ///
 /// Adding, removing and choosing cost O(accesses + log tasks); a datum that arrives or leaves costs O(log tasks) for
 /// each planned task that uses it on the node.
-class ReadyOrder {
+class GRANARY_EXPORT ReadyOrder {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
@@ -65,5 +64,3 @@ class ReadyOrder {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/task.hpp>
 
 #include <cstddef>
@@ -9,12 +10,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Ready tasks by priority, then submission, in one set per set of groups for which they are. O(sets of groups + log).
-class ReadyPool {
+class GRANARY_EXPORT ReadyPool {
  public:
   void insert(Task const& task, GroupSet groups) { of(groups).insert(entry(task)); }
   /// `groups` as inserted. False if the task is not in the pool.
@@ -55,5 +54,3 @@ class ReadyPool {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/system_view.hpp>
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Selects ready tasks for slower workers, if kinds of workers differ. A task is meant for the groups that are nearly
@@ -18,7 +17,7 @@ namespace granary {
 /// long as the faster ones have enough work until it ends them.
 ///
 /// O(groups) for each task, O(1) if all workers are of one kind; O(log ready tasks) for each ready task.
-class SlowerGroups {
+class GRANARY_EXPORT SlowerGroups {
  public:
   void attach(SystemView const& view);
 
@@ -58,5 +57,3 @@ class SlowerGroups {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/policy/scheduler.hpp>
 #include <granary/policies/schedulers/block_builder.hpp>
 #include <granary/policies/schedulers/slower_groups.hpp>
@@ -9,8 +10,6 @@
 #include <set>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -29,7 +28,7 @@ namespace granary {
 ///
 /// It plans over the whole window of submitted tasks: submit early. A decision costs O(log ready tasks); opening blocks
 /// costs O(log) per reader of a block's inputs.
-class SuperblockScheduler final : public Scheduler {
+class GRANARY_EXPORT SuperblockScheduler final : public Scheduler {
  public:
   /// `fill`: the part of a node's memory for a block. `share`: a block has at most 1/share of a group's part of the
   /// data that are still to be written.
@@ -69,5 +68,3 @@ class SuperblockScheduler final : public Scheduler {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

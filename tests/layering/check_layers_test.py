@@ -89,6 +89,10 @@ class CheckLayers(unittest.TestCase):
         self.refused("simulator/a.cpp", "#include <granary/core/planner/movement/movement.hpp>")
         self.accepted("core/planner/dispatch/a.hpp", "#include <granary/core/planner/movement/movement.hpp>")
 
+    def test_a_macro_exports(self):
+        self.refused("core/base/a.hpp", "#pragma GCC visibility push(default)")
+        self.accepted("core/backends/kokkos_core.hpp", "#pragma GCC visibility push(default)")
+
     def test_circles(self):
         back = ("core/base/b.hpp", "#include <granary/core/base/a.hpp>\n")
         result = check("core/base/a.hpp", "#include <granary/core/base/b.hpp>\n", [back])
@@ -104,7 +108,7 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(check("core/planner/a.cpp", "\n" * 401).returncode, 1)
 
     def test_members_of_other_classes(self):
-        own = ("core/planner/a.hpp", "class A {\n  void f();\n};\nclass Planner;\n")
+        own = ("core/planner/a.hpp", "class GRANARY_EXPORT A {\n  void f();\n};\nclass Planner;\n")
         self.assertEqual(check("core/planner/a.cpp", "void A::f() {}\n", [own]).returncode, 0)
         result = check("core/planner/a.cpp", "void A::f() {}\nbool Other::g() { return true; }\n", [own])
         self.assertIn("core/planner/a.cpp:2: a member of Other is defined outside", result.stdout)

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/core/model/machine.hpp>
@@ -8,8 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-
-#pragma GCC visibility push(default)
 
 namespace granary {
 
@@ -20,7 +19,7 @@ using KernelTime = std::function<std::optional<Duration>(Codelet const& codelet,
 /// Lower bounds of the time of any schedule of a graph on a machine, without transfers (Agullo, Beaumont,
 /// Eyraud-Dubois, Kumar, "Are Static Schedules so Bad?", IPDPS 2016, section III; hal-01223573). Rounded down to
 /// nanoseconds.
-struct TimeBounds {
+struct GRANARY_EXPORT TimeBounds {
   Duration area{0};           ///< without dependencies: the work, distributed optimally
   Duration critical_path{0};  ///< unlimited workers: the longest path, each task on its fastest worker
   Duration mixed{0};          ///< both combined; at least as large as either
@@ -32,7 +31,7 @@ struct TimeBounds {
   [[nodiscard]] double upper_bound_flops() const;
 };
 
-struct BoundOptions {
+struct GRANARY_EXPORT BoundOptions {
   std::uint32_t most_paths = 64;  ///< maximum number of paths in the mixed bound, at least 1
   double tolerance = 1e-4;        ///< the mixed bound stops early if no path exceeds it by more than this, relatively
   /// If there are more pairs of codelet and operations, their times are rounded down until at most this many differ,
@@ -42,16 +41,15 @@ struct BoundOptions {
 
 /// The three bounds. Throws InvalidArgument if a time or a number of operations is negative or NaN, or no worker can
 /// run a task. Cost per path: one pass over the tasks and a linear program of task types x classes of workers.
-[[nodiscard]] TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                                     BoundOptions options = {});
+[[nodiscard]] GRANARY_EXPORT TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine,
+                                                    KernelTime const& kernel_time, BoundOptions options = {});
 
 /// One of the bounds; errors as above.
-[[nodiscard]] Duration area_bound(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                                  BoundOptions options = {});
-[[nodiscard]] Duration critical_path(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time);
-[[nodiscard]] Duration mixed_bound(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
-                                   BoundOptions options = {});
+[[nodiscard]] GRANARY_EXPORT Duration area_bound(GraphRecorder const& graph, Machine const& machine,
+                                                 KernelTime const& kernel_time, BoundOptions options = {});
+[[nodiscard]] GRANARY_EXPORT Duration critical_path(GraphRecorder const& graph, Machine const& machine,
+                                                    KernelTime const& kernel_time);
+[[nodiscard]] GRANARY_EXPORT Duration mixed_bound(GraphRecorder const& graph, Machine const& machine,
+                                                  KernelTime const& kernel_time, BoundOptions options = {});
 
 }  // namespace granary
-
-#pragma GCC visibility pop

@@ -1,16 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
+
 #include <cstddef>
 #include <limits>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Minimise the sum of cost * column under lower <= row <= upper, with every column between its bounds.
-struct LinearProgram {
+struct GRANARY_EXPORT LinearProgram {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Column {
     double lower = 0;
@@ -35,15 +35,13 @@ struct LinearProgram {
   }
 };
 
-struct LinearSolution {
+struct GRANARY_EXPORT LinearSolution {
   double objective = 0;
   std::vector<double> columns;
   std::vector<double> duals;  ///< by row: increase of the objective per unit of the row's bound
 };
 
 /// Solves with Clp's dual simplex. Throws InternalError if it finds no optimum: granary's programs all have one.
-[[nodiscard]] LinearSolution solve(LinearProgram const& program);
+[[nodiscard]] GRANARY_EXPORT LinearSolution solve(LinearProgram const& program);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

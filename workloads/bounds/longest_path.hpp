@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 
 #include <cstddef>
@@ -8,11 +9,9 @@
 #include <span>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
-struct LongestPath {
+struct GRANARY_EXPORT LongestPath {
   double length = 0;
   std::vector<std::size_t> tasks;  ///< numbers in the recorder, in the order in which they run
 };
@@ -20,9 +19,8 @@ struct LongestPath {
 /// The longest path of dependent tasks, where task t takes `time_of_class[class_of[t]]`, at least 0. A reader depends
 /// on the last writer of a datum, a writer on the last writer and the readers since, as in TaskGraph. Ties go to the
 /// path whose last task was submitted first. Costs O(tasks + accesses).
-[[nodiscard]] LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t const> class_of,
-                                       std::span<double const> time_of_class);
+[[nodiscard]] GRANARY_EXPORT LongestPath longest_path(GraphRecorder const& graph,
+                                                      std::span<std::uint32_t const> class_of,
+                                                      std::span<double const> time_of_class);
 
 }  // namespace granary
-
-#pragma GCC visibility pop

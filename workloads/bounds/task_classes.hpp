@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
@@ -9,12 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary {
 
 /// Tasks that a bound does not distinguish: same codelet, same number of operations, same paths.
-struct TaskClass {
+struct GRANARY_EXPORT TaskClass {
   static constexpr double cannot_run = -1;
   std::vector<double> times;         ///< nanoseconds by class of workers, or cannot_run
   double tasks = 0;                  ///< number of tasks
@@ -24,7 +23,7 @@ struct TaskClass {
 };
 
 /// A graph's tasks and a machine's workers, grouped into classes.
-struct TaskClasses {
+struct GRANARY_EXPORT TaskClasses {
   /// Throws InvalidArgument if a time or a number of operations is negative or NaN, or if no worker can run a task.
   TaskClasses(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time);
   /// Rounds times down, to the number of bits that leaves at most `most` classes (or to 1), and merges equal classes:
@@ -44,5 +43,3 @@ struct TaskClasses {
 };
 
 }  // namespace granary
-
-#pragma GCC visibility pop

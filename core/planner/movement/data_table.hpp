@@ -2,18 +2,17 @@
 #pragma once
 
 #include <granary/core/base/chunked_array.hpp>
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/planner/movement/datum.hpp>
 
 #include <cstddef>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// The registered data, at addresses that do not change. Ids of forgotten ones are given again.
-class DataTable {
+class GRANARY_EXPORT DataTable {
  public:
   /// With its origin and its home as replicas.
   DataId add(DataDescription description);
@@ -43,5 +42,3 @@ class DataTable {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

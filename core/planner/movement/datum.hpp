@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/planner/movement/replica_list.hpp>
@@ -11,19 +12,17 @@
 #include <cstdint>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// A fetch through another node: `target` is filled once `via` is.
-struct Hop {
+struct GRANARY_EXPORT Hop {
   NodeId target;
   NodeId via;
   bool pinned = false;  ///< the replica on `via` counts it as a pin; before, the datum waits for room there
 };
 
 /// A registered datum.
-struct Datum {
+struct GRANARY_EXPORT Datum {
   // What each task needs first: the order of these members counts, since data are many.
   Bytes bytes = 0;  ///< 0: no datum is registered here
   NodeId home;
@@ -82,5 +81,3 @@ struct Datum {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,18 +1,17 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/movement/routes.hpp>
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// Final values on their way home: after a flush, after the last release, or early, while links are idle.
-class Homes {
+class GRANARY_EXPORT Homes {
  public:
   Homes(PlannerContext& context, DataTable& data, Links const& links, Memories& memories, Routes& routes)
       : m_context(context),
@@ -61,5 +60,3 @@ class Homes {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

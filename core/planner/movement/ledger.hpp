@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
@@ -11,14 +12,12 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// The allocator of one memory node: assigns bytes to data. Best fit; free neighbours are merged.
 ///
 /// All sizes are rounded up to the node's alignment. Every operation costs O(log blocks) unless stated.
-class Ledger {
+class GRANARY_EXPORT Ledger {
  public:
   Ledger(Bytes capacity, Bytes alignment);
 
@@ -58,5 +57,3 @@ class Ledger {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

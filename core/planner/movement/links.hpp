@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/planner/context.hpp>
@@ -9,12 +10,10 @@
 #include <deque>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// A copy of a datum along one link, requested or in flight.
-struct Transfer {
+struct GRANARY_EXPORT Transfer {
   DataId data;
   LinkId link;
   Place to;
@@ -25,7 +24,7 @@ struct Transfer {
 };
 
 /// The queues of all links: first requested, first started, as many at once as the link is wide.
-class Links {
+class GRANARY_EXPORT Links {
  public:
   explicit Links(PlannerContext& context);
 
@@ -68,5 +67,3 @@ class Links {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

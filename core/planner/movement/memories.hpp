@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/trace.hpp>
@@ -16,12 +17,10 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// The memories of all nodes: which replicas stand where, and what is evicted to make room.
-class Memories {
+class GRANARY_EXPORT Memories {
  public:
   struct WriteBack {
     DataId data;
@@ -119,5 +118,3 @@ class Memories {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,13 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/movement/transfers.hpp>
 
 #include <optional>
 #include <utility>
 #include <vector>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
@@ -17,7 +16,7 @@ namespace granary::detail {
 ///
 /// The life of a holder: `announce`, `hold` until it returns true, `begin_work` once `complete`, one of `end_write`,
 /// `lose_write` and `revert_write` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
-class Movement {
+class GRANARY_EXPORT Movement {
  public:
   Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener);
   Movement(Movement const&) = delete;
@@ -118,5 +117,3 @@ class Movement {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/command.hpp>
 
 #include <algorithm>
@@ -9,12 +10,10 @@
 #include <memory>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
-struct Replica {
+struct GRANARY_EXPORT Replica {
   NodeId node = {};
   Slot slot = Slot::Pool;
   bool valid = false;         ///< holds the datum's current value
@@ -36,7 +35,7 @@ struct Replica {
 
 /// The replicas of one datum, in the order in which they were made. Two of them need no memory of their own: data are
 /// very many, and most have no more.
-class ReplicaList {
+class GRANARY_EXPORT ReplicaList {
  public:
   [[nodiscard]] std::size_t size() const { return m_size; }
   [[nodiscard]] Replica* begin() { return m_more ? m_more.get() : m_first; }
@@ -75,5 +74,3 @@ class ReplicaList {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

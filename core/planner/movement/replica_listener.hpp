@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
 /// Is told of each change of a replica at once. It must not call the part of the planner that tells it.
-class ReplicaListener {
+class GRANARY_EXPORT ReplicaListener {
  public:
   virtual ~ReplicaListener() = default;
   /// The datum was allocated in the node's memory.
@@ -22,5 +21,3 @@ class ReplicaListener {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

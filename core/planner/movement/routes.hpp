@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/movement/memories.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
 /// The ways of data between nodes: to holders, link by link through nodes in between, and toward their homes.
-class Routes {
+class GRANARY_EXPORT Routes {
  public:
   Routes(PlannerContext& context, DataTable& data, Links& links, Memories& memories)
       : m_context(context), m_data(data), m_links(links), m_memories(memories) {}
@@ -44,5 +43,3 @@ class Routes {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,14 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/planner/movement/homes.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace granary::detail {
 
 /// The life of a transfer after it was queued: its start, its end, and what follows from that.
-class Transfers {
+class GRANARY_EXPORT Transfers {
  public:
   Transfers(PlannerContext& context, DataTable& data, Links& links, Memories& memories, Routes& routes, Homes& homes)
       : m_context(context), m_data(data), m_links(links), m_memories(memories), m_routes(routes), m_homes(homes) {}
@@ -35,5 +34,3 @@ class Transfers {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -1,17 +1,16 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
-#pragma GCC visibility push(default)
-
 namespace granary::detail {
 
 /// Whether a datum has a value, as far as the tasks that write it have ended, and which failure took it.
-class Value {
+class GRANARY_EXPORT Value {
  public:
   enum class State : std::uint8_t {
     None,      ///< no origin, and no task has written it
@@ -65,7 +64,7 @@ class Value {
 };
 
 /// Whether the value has to be brought to the datum's home, because of a flush or of its release.
-class WayHome {
+class GRANARY_EXPORT WayHome {
  public:
   enum class State : std::uint8_t {
     No,
@@ -101,5 +100,3 @@ class WayHome {
 };
 
 }  // namespace granary::detail
-
-#pragma GCC visibility pop

@@ -3,9 +3,6 @@
 #include <granary/linalg/kernels/device/lane_of.hpp>
 #include <granary/linalg/kernels/tile_blas3.hpp>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 
 template <class T>
@@ -64,5 +61,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

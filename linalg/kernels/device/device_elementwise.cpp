@@ -3,9 +3,6 @@
 #include <granary/linalg/kernels/portable/elementwise.hpp>
 #include <granary/linalg/kernels/stored_tile.hpp>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 namespace {
 
@@ -71,5 +68,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>, Kokkos::complex<float>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop

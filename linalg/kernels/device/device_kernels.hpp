@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/export.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
 #include <granary/linalg/kernels/device/device_lane.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
@@ -15,68 +16,69 @@
 namespace granary::kernels {
 
 template <class T>
-void gemm(DeviceLane const& lane, Op op_a, Op op_b, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
+GRANARY_EXPORT void gemm(DeviceLane const& lane, Op op_a, Op op_b, typename NotDeduced<T>::type alpha,
+                         ConstTileView<T> a, ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
 template <class T>
-void syrk(DeviceLane const& lane, Uplo uplo, Op op, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          typename NotDeduced<T>::type beta, TileView<T> c);
+GRANARY_EXPORT void syrk(DeviceLane const& lane, Uplo uplo, Op op, typename NotDeduced<T>::type alpha,
+                         ConstTileView<T> a, typename NotDeduced<T>::type beta, TileView<T> c);
 template <class T>
-void herk(DeviceLane const& lane, Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha, ConstTileView<T> a,
-          RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
+GRANARY_EXPORT void herk(DeviceLane const& lane, Uplo uplo, Op op, RealOf<typename NotDeduced<T>::type> alpha,
+                         ConstTileView<T> a, RealOf<typename NotDeduced<T>::type> beta, TileView<T> c);
 template <class T>
-void hemm(DeviceLane const& lane, Side side, Uplo uplo, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-          ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
+GRANARY_EXPORT void hemm(DeviceLane const& lane, Side side, Uplo uplo, typename NotDeduced<T>::type alpha,
+                         ConstTileView<T> a, ConstTileView<T> b, typename NotDeduced<T>::type beta, TileView<T> c);
 template <class T>
-void trsm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha,
-          ConstTileView<T> a, TileView<T> b);
+GRANARY_EXPORT void trsm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag,
+                         typename NotDeduced<T>::type alpha, ConstTileView<T> a, TileView<T> b);
 template <class T>
-void trmm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type alpha,
-          ConstTileView<T> a, TileView<T> b);
+GRANARY_EXPORT void trmm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Diag diag,
+                         typename NotDeduced<T>::type alpha, ConstTileView<T> a, TileView<T> b);
 
 /// Sets the report's info to 0, or to the order of the leading minor that is not positive definite.
 template <class T>
-void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a);
+GRANARY_EXPORT void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a);
 
 /// BadPivot::Stop with the limit tiny * max |a_ij|. Sets the report's info and value to the number and the modulus of
 /// the first bad pivot.
 template <class T>
-void getrf_nopiv(DeviceLane const& lane, double tiny, TileView<T> a);
+GRANARY_EXPORT void getrf_nopiv(DeviceLane const& lane, double tiny, TileView<T> a);
 /// Sets `zero_pivot`, on the device, to `first` plus the number of the first zero pivot, or to 0. If the factorization
 /// must be repeated to control rounding errors, one team repeats it.
 template <class T>
-void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>::type* workspace, std::int64_t first,
-                   std::int64_t* zero_pivot);
+GRANARY_EXPORT void getrf_bounded(DeviceLane const& lane, TileView<T> a, typename NotDeduced<T>::type* workspace,
+                                  std::int64_t first, std::int64_t* zero_pivot);
 template <class T>
-void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
+GRANARY_EXPORT void trsm_ru_bounded(DeviceLane const& lane, ConstTileView<T> u, TileView<T> b);
 
 /// Elements outside the part become zero or stay.
 template <class From, class To>
-void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a, TileView<To> b,
-          bool zero_outside);
+GRANARY_EXPORT void copy(DeviceLane const& lane, MatrixPart part, bool conjugated, TileView<From const> a,
+                         TileView<To> b, bool zero_outside);
 template <class T>
-void set(DeviceLane const& lane, MatrixPart part, T off_diagonal, T diagonal, TileView<T> a, bool zero_outside);
+GRANARY_EXPORT void set(DeviceLane const& lane, MatrixPart part, T off_diagonal, T diagonal, TileView<T> a,
+                        bool zero_outside);
 template <class T>
-void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
-         typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
+GRANARY_EXPORT void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
+                        typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
 
 /// Sets `largest`, on the device, to max |a_ij| of a part; NaN if an element is.
 template <class T>
-void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest);
+GRANARY_EXPORT void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest);
 /// The same for each column; unless it is the first tile, the result is the maximum with the old value.
 template <class T>
-void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
+GRANARY_EXPORT void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
 
 /// Factors a column of tiles with partial pivoting: in place if `all` is their memory, otherwise gathered there.
 /// `exchanges` is the panel's datum, `slots` the number of rows of its top tile, `first` the panel's first row in the
 /// matrix.
 template <class T>
-void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all, bool in_place,
-                  std::byte* exchanges, int slots, std::int64_t first);
+GRANARY_EXPORT void factor_panel(DeviceLane const& lane, std::span<TileView<T> const> tiles, TileView<T> all,
+                                 bool in_place, std::byte* exchanges, int slots, std::int64_t first);
 
 /// Rows that compete in a round of a tournament. Their rows in the matrix are `numbers`, on the device, or consecutive
 /// from `first` on.
 template <class T>
-struct CompetingRows {
+struct GRANARY_EXPORT CompetingRows {
   TileView<T const> values;
   std::int64_t const* numbers = nullptr;
   std::int64_t first = 0;
@@ -84,17 +86,17 @@ struct CompetingRows {
 /// The rows that partial pivoting selects: their numbers and their original values. `workspace` has room for all
 /// competing rows.
 template <class T>
-void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::int64_t* rows,
-                 TileView<T> values);
+GRANARY_EXPORT void select_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace,
+                                std::int64_t* rows, TileView<T> values);
 /// The exchanges that move the selected rows to the rows from `first` on; the top tile has `slots` rows.
 template <class T>
-void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace, std::byte* exchanges,
-                std::int64_t first, int slots);
+GRANARY_EXPORT void final_rows(DeviceLane const& lane, std::span<CompetingRows<T> const> parts, T* workspace,
+                               std::byte* exchanges, std::int64_t first, int slots);
 
 /// Exchanges rows of the top tile with rows of lower tiles, from row `first_lower` on, as in `exchanges`. Undoes the
 /// permutation of the top tile `before`, or applies it `after`.
 template <class T>
-void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top, std::span<TileView<T> const> lower,
-               std::int64_t first_lower, bool before, bool after);
+GRANARY_EXPORT void swap_rows(DeviceLane const& lane, std::byte* exchanges, TileView<T> top,
+                              std::span<TileView<T> const> lower, std::int64_t first_lower, bool before, bool after);
 
 }  // namespace granary::kernels

@@ -5,9 +5,6 @@
 
 #include <type_traits>
 
-// GCC gives the instances of a template the visibility of its definition.
-#pragma GCC visibility push(default)
-
 namespace granary::kernels {
 
 template <class T>
@@ -75,5 +72,3 @@ GRANARY_INSTANTIATE(Kokkos::complex<double>)
 #undef GRANARY_INSTANTIATE
 
 }  // namespace granary::kernels
-
-#pragma GCC visibility pop
