@@ -51,6 +51,7 @@ class Planner final {
   void handle(TaskDone const& event);
   void handle(TaskFailed const& event);
   void handle(TaskSkipped event);
+  void handle(TaskReturned event);
   void handle(FlushHomes event);
   void handle(CancelAll const& event);
   /// In order of submission.
