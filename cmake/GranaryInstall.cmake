@@ -1,9 +1,9 @@
 # The installed package: headers, libraries, find_package(granary) with its components, and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY core policies linalg outofcore simulator trace workloads
+install(DIRECTORY core policies linalg outofcore runtime simulator trace workloads
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary FILES_MATCHING PATTERN "*.hpp")
-install(FILES core/runtime/granary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary)
+install(FILES runtime/granary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary)
 
 set(granary_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/granary)
 foreach(export_set IN LISTS granary_export_sets)

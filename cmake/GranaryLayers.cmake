@@ -15,11 +15,11 @@ set(granary_export_sets planning core linalg simulator workloads)
 # <granary/...> means the same in the build tree and when installed.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
-set(granary_folders core policies linalg outofcore simulator trace workloads)
+set(granary_folders core policies linalg outofcore runtime simulator trace workloads)
 foreach(folder IN LISTS granary_folders)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/${folder} SYMBOLIC)
 endforeach()
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/core/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/runtime/granary.hpp ${GRANARY_INCLUDE_DIR}/granary/granary.hpp SYMBOLIC)
 
 add_library(granary_options INTERFACE)
 target_compile_options(granary_options INTERFACE -Wall -Wextra -Wshadow -Wconversion

@@ -15,14 +15,6 @@
 
 namespace granary {
 
-/// A slot of a storage: an origin or a home of a datum. Null without a storage.
-struct StorageSlot {
-  std::shared_ptr<Storage> storage;
-  std::uint64_t slot = 0;
-
-  explicit operator bool() const { return storage != nullptr; }
-};
-
 /// A disk in the engine: performs the copies on the links to and from one disk node. A datum's origin and home are
 /// slots of storages; values without a home are in a scratch storage at the planner's offsets.
 class DiskNode final : public CopyBackend {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include <granary/core/base/units.hpp>
@@ -42,6 +43,14 @@ class Storage {
 
   /// The slot's name for messages: `tile (3, 2) of A.h5:/A`.
   [[nodiscard]] virtual std::string describe(std::uint64_t slot) const = 0;
+};
+
+/// A slot of a storage: an origin or a home of a datum. Null without a storage.
+struct StorageSlot {
+  std::shared_ptr<Storage> storage;
+  std::uint64_t slot = 0;
+
+  explicit operator bool() const { return storage != nullptr; }
 };
 
 }  // namespace granary

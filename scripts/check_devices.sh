@@ -83,7 +83,7 @@ vendor_files() { find core linalg bench -name "$1_interop*.cpp" | sort; }
 kokkos=$(first_with Kokkos_Core.hpp ${Kokkos_ROOT:+"$Kokkos_ROOT/include"} /usr/include/{trilinos,kokkos} /usr/{local/,}include)
 sources=(-I. "-I$work/sources/include" -isystem "${kokkos:-/nonexistent}")
 flags=(-std=c++20 -Wall -Wextra -Wshadow -Wconversion -Werror)
-on_devices=(core/backends/device_*.cpp core/runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
+on_devices=(core/backends/device_*.cpp runtime/*.cpp linalg/tiles/*.cpp linalg/kernels/device/device_*.cpp)
 [[ -n "$kokkos" ]] || skip "files that include Kokkos: its headers are missing"
 
 # compilable FILE LIBRARY FOLDER: whether all includes of a vendor's file exist; otherwise skips it.

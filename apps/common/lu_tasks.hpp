@@ -2,8 +2,8 @@
 #pragma once
 
 #include <granary/core/model/owned_data.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/algorithms/lu.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <cstdint>
 #include <functional>

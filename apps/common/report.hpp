@@ -3,8 +3,8 @@
 
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/trace.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <nlohmann/json.hpp>
 

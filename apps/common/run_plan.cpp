@@ -2,9 +2,9 @@
 #include "apps/common/run_plan.hpp"
 
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/machine.hpp>
-#include <granary/core/runtime/warnings.hpp>
 #include <granary/outofcore/storage.hpp>
+#include <granary/runtime/machine.hpp>
+#include <granary/runtime/warnings.hpp>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/runtime/config.hpp>
 #include <granary/linalg/data/tile_grid.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <granary/core/model/owned_data.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/residuals/residual.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <chrono>
 #include <functional>

@@ -5,11 +5,11 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/kernel_choice.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include <filesystem>
 

@@ -4,7 +4,7 @@
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/model_file.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include <cerrno>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <CLI/CLI.hpp>
 

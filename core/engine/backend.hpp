@@ -3,6 +3,7 @@
 
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/engine/lines.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/planner/command.hpp>
 
@@ -18,17 +19,6 @@ namespace granary {
 
 /// Called once, on any thread, when a copy ended; the argument is null on success.
 using CopyCompletion = std::function<void(std::exception_ptr)>;
-
-/// The layout of a datum whose bytes at its origin and home are `count` lines of `line` bytes, `pitch` bytes apart. In
-/// pools the lines are `packed` bytes apart; count * packed is the datum's size. No lines (count 0): the bytes are
-/// contiguous everywhere.
-struct Lines {
-  Bytes line = 0;
-  std::uint64_t count = 0;
-  Bytes pitch = 0;
-  Bytes packed = 0;
-  bool operator==(Lines const&) const = default;
-};
 
 /// A requested copy. An end has an address if its node's memory is addressable; for other nodes the backend knows the
 /// location of the datum.

@@ -4,6 +4,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,11 @@ struct MatrixPosition {
   std::int32_t row = -1;
   std::int32_t column = -1;
 };
+
+/// The position of a task in its algorithm, for traces: i and j, the row and column of what it writes, and k, the step;
+/// -1 where an algorithm has no such number.
+using TaskIndex = std::array<std::int32_t, 3>;
+inline constexpr TaskIndex no_index{-1, -1, -1};
 
 /// The description of a datum at registration: identity and size, never an address.
 ///

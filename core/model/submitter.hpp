@@ -6,7 +6,6 @@
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/model/parameters.hpp>
-#include <granary/core/model/task_index.hpp>
 
 #include <cstdint>
 #include <initializer_list>

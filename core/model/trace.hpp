@@ -5,7 +5,6 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/model/task_index.hpp>
 
 #include <cstdint>
 #include <string>

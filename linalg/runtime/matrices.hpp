@@ -2,11 +2,11 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/files/matrix_source.hpp>
 #include <granary/linalg/runtime/view_form.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -4,7 +4,6 @@
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/owned_data.hpp>
-#include <granary/core/runtime/runtime.hpp>
 #include <granary/linalg/algorithms/finite_tasks.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
@@ -12,6 +11,7 @@
 #include <granary/linalg/runtime/file_matrix.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -113,7 +113,7 @@ class MatrixCall {
   /// Throws InvalidArgument inside a task of the runtime.
   MatrixCall(Runtime& runtime, std::string name)
       : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime) {
-    runtime.engine().refuse_in_task(m_name);
+    runtime.refuse_in_task(m_name);
     m_operands.reserve(4);
   }
   MatrixCall(MatrixCall const&) = delete;

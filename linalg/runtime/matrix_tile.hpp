@@ -3,8 +3,8 @@
 
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/data.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/runtime/data.hpp>
 
 #include <cstdint>
 #include <string>

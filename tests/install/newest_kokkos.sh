@@ -50,7 +50,7 @@ mirror=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packa
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-tar -cf "$work/granary.tar" CMakeLists.txt cmake core policies linalg outofcore simulator trace workloads apps scripts tests
+tar -cf "$work/granary.tar" CMakeLists.txt cmake core policies linalg outofcore runtime simulator trace workloads apps scripts tests
 packages=$(IFS=, && echo "${build_packages[*]}")
 (($# == 0)) || packages+=,libgtest-dev,libgmock-dev
 options=(--variant=apt --format=null --aptopt='Acquire::Check-Valid-Until "false"' --dpkgopt=force-unsafe-io

@@ -37,20 +37,36 @@ class CheckLayers(unittest.TestCase):
         self.refused("core/engine/a.cpp", "#include <granary/simulator/simulator.hpp>")
         self.refused("simulator/a.cpp", "#include <granary/core/engine/engine.hpp>")
         self.refused("linalg/kernels/a.hpp", "#include <granary/core/backends/host.hpp>")
-        self.refused("core/engine/a.hpp", '#include "granary/core/runtime/runtime.hpp"')
+        self.refused("core/engine/a.hpp", '#include "granary/runtime/runtime.hpp"')
+
+    def test_core_is_the_ground(self):
+        for header in ("outofcore/storage", "policies/registry", "trace/trace_file", "runtime/runtime", "linalg/linalg"):
+            for folder in ("base", "backends", "engine"):
+                self.refused(f"core/{folder}/a.cpp", f"#include <granary/{header}.hpp>")
+        self.refused("outofcore/a.cpp", "#include <granary/runtime/config.hpp>")
+        self.refused("trace/a.cpp", "#include <granary/runtime/config.hpp>")
+        self.accepted("runtime/a.cpp", "#include <granary/outofcore/storage.hpp>")
+
+    def test_no_entry_of_the_table_runs_upward(self):
+        sys.path.insert(0, str(SCRIPT.parent))
+        import check_layers
+        upward = [(layer, target) for layer, targets in check_layers.LAYERS.items() for target in targets
+                  if check_layers.is_upward(layer, target)]
+        self.assertEqual(upward, [])
+        self.assertTrue(check_layers.is_upward("core/backends", "outofcore"))
 
     def test_includes_downwards(self):
         self.accepted("core/model/a.hpp", "#include <granary/core/base/ids.hpp>")
         self.accepted("policies/schedulers/a.cpp", "#include <granary/core/policy/scheduler.hpp>")
         self.accepted("linalg/kernels/a.hpp", "#include <granary/core/backends/kokkos_compat.hpp>")
-        self.accepted("tests/unit/a_test.cpp", "#include <granary/core/runtime/runtime.hpp>")
+        self.accepted("tests/unit/a_test.cpp", "#include <granary/runtime/runtime.hpp>")
 
     def test_only_the_facade_of_linalg_knows_the_runtime(self):
         for room in ("algorithms", "data", "files", "generators", "kernels", "priorities", "residuals", "tiles"):
-            self.refused(f"linalg/{room}/a.hpp", "#include <granary/core/runtime/runtime.hpp>")
+            self.refused(f"linalg/{room}/a.hpp", "#include <granary/runtime/runtime.hpp>")
             self.refused(f"linalg/{room}/a.cpp", "#include <granary/core/engine/engine.hpp>")
             self.refused(f"linalg/{room}/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
-        self.accepted("linalg/runtime/a.hpp", "#include <granary/core/runtime/runtime.hpp>")
+        self.accepted("linalg/runtime/a.hpp", "#include <granary/runtime/runtime.hpp>")
         self.accepted("linalg/linalg.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
         self.refused("linalg/a.hpp", "#include <granary/linalg/runtime/matrices.hpp>")
 
@@ -110,8 +126,9 @@ class CheckLayers(unittest.TestCase):
     def test_environment(self):
         self.refused("policies/schedulers/a.cpp", 'auto* e = std::getenv("X");')
         self.refused("core/engine/a.cpp", 'auto* e = ::getenv("X");')
-        self.accepted("core/runtime/config.cpp", 'auto* e = std::getenv("X");')
-        self.accepted("core/engine/a.cpp", '// getenv("X") is for core/runtime')
+        self.refused("trace/a.cpp", 'auto* e = std::getenv("X");')
+        self.accepted("runtime/config.cpp", 'auto* e = std::getenv("X");')
+        self.accepted("core/engine/a.cpp", '// getenv("X") is for runtime')
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/address_space.hpp>
+#include <granary/runtime/address_space.hpp>
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/runtime/runtime.hpp>
+#include <granary/runtime/runtime.hpp>
 
 #include "support/message_of.hpp"
 

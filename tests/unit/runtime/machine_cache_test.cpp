@@ -1,8 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/backends/discover.hpp>
+#include <granary/core/engine/engine.hpp>
 #include <granary/core/planner/planner.hpp>
 #include <granary/granary.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

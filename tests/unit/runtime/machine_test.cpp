@@ -2,8 +2,8 @@
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/emulated_api.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/machine.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
+#include <granary/runtime/machine.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include "support/message_of.hpp"
 

@@ -2,6 +2,7 @@
 // Tasks whose names differ from each other.
 #include "support/deadline.hpp"
 
+#include <granary/core/engine/engine.hpp>
 #include <granary/granary.hpp>
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #pragma GCC visibility push(default)
 

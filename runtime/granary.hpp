@@ -4,6 +4,6 @@
 // Everything that an application needs except linear algebra, which is in <granary/linalg/...>.
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/units.hpp>
-#include <granary/core/runtime/config.hpp>
-#include <granary/core/runtime/data.hpp>
-#include <granary/core/runtime/runtime.hpp>
+#include <granary/runtime/config.hpp>
+#include <granary/runtime/data.hpp>
+#include <granary/runtime/runtime.hpp>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/warnings.hpp>
+#include <granary/runtime/warnings.hpp>
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
-#include <granary/core/runtime/machine.hpp>
+#include <granary/runtime/machine.hpp>
 
 #include <spdlog/spdlog.h>
 

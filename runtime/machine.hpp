@@ -4,7 +4,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/link_calibration.hpp>
 #include <granary/core/model/machine.hpp>
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <memory>
 #include <string>
@@ -60,8 +60,6 @@ struct Devices {
 
 /// The bytes for data in each device's memory with options that `configure` filled in; 0 if there are no devices.
 [[nodiscard]] Bytes device_capacity(RuntimeOptions const& options);
-/// The smallest memory, with such options, that holds or passes the data of tasks: tile sizes are chosen for it.
-[[nodiscard]] Bytes task_memory(RuntimeOptions const& options);
 
 /// A connection between the host and a device, or between two devices, by the API's numbers; host_end is the host.
 struct DeviceLink {

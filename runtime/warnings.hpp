@@ -3,7 +3,7 @@
 
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/statistics.hpp>
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/address_space.hpp>
+#include <granary/runtime/address_space.hpp>
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/machine.hpp>
+#include <granary/runtime/machine.hpp>
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/machine.hpp>
+#include <granary/runtime/machine.hpp>
 
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/divided_device.hpp>
 #include <granary/core/backends/emulated_api.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
 #include <granary/outofcore/storage.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -192,11 +192,6 @@ Bytes device_capacity(RuntimeOptions const& options) {
   Devices devices{.memory = options.device_memory, .lanes = options.device_lanes};
   if (names.kind != DeviceNames::Kind::Emulated) devices.workspace = vendor_workspace(devices.memory, devices.lanes);
   return devices.capacity();
-}
-
-Bytes task_memory(RuntimeOptions const& options) {
-  auto const device = device_capacity(options);
-  return device > 0 ? std::min(options.host_memory, device) : options.host_memory;
 }
 
 std::vector<DeviceLink> device_links(Devices const& devices) {

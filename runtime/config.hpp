@@ -74,6 +74,10 @@ inline constexpr char const* models_off = "off";
 /// devices; for options for devices if there are none; and as `find_devices`.
 [[nodiscard]] RuntimeOptions configure(RuntimeOptions options);
 
+/// The smallest memory, with options that `configure` filled in, that holds or passes the data of tasks: tile sizes are
+/// chosen for it.
+[[nodiscard]] Bytes task_memory(RuntimeOptions const& options);
+
 }  // namespace granary
 
 #pragma GCC visibility pop

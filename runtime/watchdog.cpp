@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/watchdog.hpp>
+#include <granary/runtime/watchdog.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/view_lines.hpp>
+#include <granary/runtime/view_lines.hpp>
 
 #include <algorithm>
 

@@ -3,9 +3,12 @@
 
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/backends/kokkos_core.hpp>
-#include <granary/core/engine/engine.hpp>
+#include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/lines.hpp>
 #include <granary/core/model/access.hpp>
-#include <granary/core/runtime/view_lines.hpp>
+#include <granary/runtime/view_lines.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -16,6 +19,8 @@
 #pragma GCC visibility push(default)
 
 namespace granary {
+
+class Engine;
 
 /// The View that a task body gets for an access to data of type `View`: unmanaged, of const elements if it is only
 /// read, and with the data's layout. `Place`: a Kokkos::Device whose execution space can access the elements.
@@ -43,6 +48,12 @@ class DataHold {
  private:
   std::weak_ptr<Engine> m_engine;
   DataId m_id;
+};
+
+// A handle on application memory, and the View that is kept for it: the one of its first registration.
+struct HeldView {
+  std::shared_ptr<DataHold const> hold;
+  std::shared_ptr<void const> view;
 };
 
 template <class View>

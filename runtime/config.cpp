@@ -1,13 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/config.hpp>
+#include <granary/runtime/config.hpp>
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
-#include <granary/core/runtime/address_space.hpp>
-#include <granary/core/runtime/machine.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/address_space.hpp>
+#include <granary/runtime/machine.hpp>
 #include <granary/trace/trace_file.hpp>
 
 #include <unistd.h>
@@ -202,6 +202,11 @@ RuntimeOptions configure(RuntimeOptions options) {
   fill_in(options.scratch, "TMPDIR", check_directory);
   if (options.scratch.empty()) options.scratch = "/var/tmp";
   return options;
+}
+
+Bytes task_memory(RuntimeOptions const& options) {
+  auto const device = device_capacity(options);
+  return device > 0 ? std::min(options.host_memory, device) : options.host_memory;
 }
 
 }  // namespace granary

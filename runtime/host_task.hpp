@@ -3,7 +3,7 @@
 
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/model/codelet.hpp>
-#include <granary/core/runtime/data.hpp>
+#include <granary/runtime/data.hpp>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +30,13 @@ struct TaskInfo {
 };
 
 namespace detail {
+
+// What was compiled for a task.
+struct TaskCode {
+  std::array<Kernel, worker_kinds> kernels;  // by kind of worker
+  std::string const& variant;                // see Codelet
+  bool launches_kokkos_kernels;
+};
 
 template <class Body>
 constexpr bool launches_kokkos_kernels() {

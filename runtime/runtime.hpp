@@ -1,34 +1,41 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/backends/blas_threads.hpp>
-#include <granary/core/backends/device_memory.hpp>
+#include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/checked.hpp>
-#include <granary/core/engine/engine.hpp>
-#include <granary/core/runtime/config.hpp>
-#include <granary/core/runtime/data.hpp>
-#include <granary/core/runtime/host_task.hpp>
-#include <granary/core/runtime/machine.hpp>
-#include <granary/core/runtime/machine_cache.hpp>
-#include <granary/core/runtime/watchdog.hpp>
-#include <granary/outofcore/async_file_io.hpp>
-#include <granary/outofcore/disk_node.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/lines.hpp>
+#include <granary/core/engine/statistics.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/core/model/data.hpp>
+#include <granary/core/model/parameters.hpp>
+#include <granary/core/model/trace.hpp>
+#include <granary/core/planner/failure.hpp>
+#include <granary/outofcore/storage.hpp>
+#include <granary/runtime/config.hpp>
+#include <granary/runtime/data.hpp>
+#include <granary/runtime/host_task.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <semaphore>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace granary {
+
+class AsyncFileIo;
+class Submitter;
 
 /// Where a datum's bytes are when no worker uses them: host memory of the application, slots of storages, or nowhere (a
 /// temporary).
@@ -124,22 +131,23 @@ class Runtime {
   /// Throws InvalidArgument inside a task of this Runtime, where it would wait for itself.
   void wait();
   /// The failures that the last throwing `wait` found, first submitted first: message, exception, and lost data.
-  [[nodiscard]] std::vector<Failure> const& failures() const { return m_engine->failures(); }
+  [[nodiscard]] std::vector<Failure> const& failures() const;
   /// Cancels every task that was not handed to a worker; `wait` throws `error`. May be called from any thread.
-  void cancel(std::exception_ptr error) { m_engine->cancel(std::move(error)); }
+  void cancel(std::exception_ptr error);
 
   /// The running tasks, what each task waits for, and the bytes in use of every memory, as text. May be called from any
   /// thread, also while others are in `wait`. No task is scheduled meanwhile: O(live tasks and their edges).
-  [[nodiscard]] std::string describe() const { return m_engine->describe(); }
+  [[nodiscard]] std::string describe() const;
 
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
   /// asks for it. O(events).
   [[nodiscard]] Trace trace() const;
 
   // For algorithms.
-  [[nodiscard]] Submitter& submitter() { return *m_engine; }
-  [[nodiscard]] Engine& engine() { return *m_engine; }
-  [[nodiscard]] EngineStatistics statistics() const { return m_engine->statistics(); }
+  [[nodiscard]] Submitter& submitter();
+  /// For granary's own tests and measurements.
+  [[nodiscard]] Engine& engine();
+  [[nodiscard]] EngineStatistics statistics() const;
   /// Registers a datum of `bytes` bytes; data with an address may be registered several times, see
   /// Engine::add_host_data. Release it with `submitter().release_data`, once per registration.
   DataId add_data(std::string name, Bytes bytes, DataBinding binding);
@@ -150,7 +158,9 @@ class Runtime {
   /// Asynchronous file I/O with the options' bandwidth, created on first use.
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// The options after `configure`.
-  [[nodiscard]] RuntimeOptions const& options() const { return m_options; }
+  [[nodiscard]] RuntimeOptions const& options() const;
+  /// Throws InvalidArgument inside a task of this Runtime; `what` ("wait()") is the subject of its sentence.
+  void refuse_in_task(std::string_view what) const;
   [[nodiscard]] static NodeId host_node() { return NodeId(0); }
   [[nodiscard]] static NodeId disk_node() { return NodeId(1); }
   /// The memory node of a device, by its index in `devices`.
@@ -166,37 +176,16 @@ class Runtime {
   [[nodiscard]] Bytes bytes_written() const;
 
  private:
-  SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
-  CodeletId codelet(std::array<Kernel, worker_kinds> const& kernels, std::string_view name, std::string const& variant,
-                    bool launches_kokkos_kernels);
+  struct Parts;
+
+  [[nodiscard]] std::shared_ptr<detail::DataHold const> hold(DataId data) const;
+  [[nodiscard]] detail::HeldView hold_view(std::string name, Bytes bytes, DataBinding binding);
+  TaskId submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
+                     Parameters parameters);
   // Throws InvalidArgument for a View that cannot be copied to a device, if there are devices.
   void refuse_on_devices(std::string const& name, std::string const& shape) const;
-  std::unique_ptr<Engine> make_engine();
-  std::shared_ptr<Engine> lend_engine();
-  void write_trace() const;
-  EngineBackends make_backends(Machine const& machine);
 
-  RuntimeOptions m_options;
-  Devices m_devices;
-  std::vector<DeviceLink> m_device_links;
-  std::shared_ptr<PinnedMemory> m_pinned;  // null without devices
-  MachineCache m_cache;
-  SingleThreadedBlas m_blas;
-  // The codelets of one body, by name.
-  struct BodyCodelets {
-    std::map<std::string, CodeletId, std::less<>> by_name;
-    std::string others;  // the name that all share beyond most_task_names
-  };
-  mutable std::mutex m_mutex;  // protects the next two; never held while the engine is called or something is created
-  std::shared_ptr<AsyncFileIo> m_io;
-  std::map<Kernel, BodyCodelets> m_codelets;
-  std::shared_ptr<DiskNode> m_disk;
-  int m_exceptions = std::uncaught_exceptions();
-  PerformanceModels* m_models = nullptr;  // the engine's
-  std::shared_ptr<std::binary_semaphore> m_given_back = std::make_shared<std::binary_semaphore>(0);
-  std::unique_ptr<Engine> m_owned;   // created last and destroyed first, except for the watchdog
-  std::shared_ptr<Engine> m_engine;  // the same, lent to handles on data; m_given_back when nobody holds it any more
-  std::unique_ptr<Watchdog> m_watchdog;  // null without a stall timeout
+  std::unique_ptr<Parts> m_parts;
 };
 
 template <class DataType, class... Properties>
@@ -209,14 +198,13 @@ Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType,
   auto const called = name.empty() ? view.label() : name;
   auto const form = detail::form_of(view);
   if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
-  auto const added = add_host_data(called, form.bytes,
-                                   {.host = reinterpret_cast<std::byte*>(view.data()),
-                                    .lines = form.lines,
-                                    .set = form.set,
-                                    .keep = std::make_shared<View const>(view),
-                                    .serves = &detail::serves<View>});
-  return {std::make_shared<detail::DataHold const>(m_engine, added.data),
-          std::static_pointer_cast<View const>(added.keep)};
+  auto held = hold_view(called, form.bytes,
+                        {.host = reinterpret_cast<std::byte*>(view.data()),
+                         .lines = form.lines,
+                         .set = form.set,
+                         .keep = std::make_shared<View const>(view),
+                         .serves = &detail::serves<View>});
+  return {std::move(held.hold), std::static_pointer_cast<View const>(held.view)};
 }
 
 namespace detail {
@@ -240,17 +228,17 @@ auto Runtime::temporary(Extents... extents) {
   Bytes const bytes = array_bytes({checked_extent(extents)...}, sizeof(T));
   auto kept = std::make_shared<View const>(nullptr, static_cast<std::size_t>(extents)...);
   auto const id = add_data("temporary", bytes, {.keep = kept});
-  return Data<View>(std::make_shared<detail::DataHold const>(m_engine, id), std::move(kept));
+  return Data<View>(hold(id), std::move(kept));
 }
 
 template <class Body, TaskAccess... Accesses>
 TaskId Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
   using TypedTask = detail::HostTask<Body, Accesses...>;
   std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
-  auto const id = codelet(TypedTask::kernels(), info.name, detail::element_sizes<typename Accesses::ViewType...>(),
-                          detail::launches_kokkos_kernels<Body>());
-  return m_engine->submit({id, list, info.priority, info.flops},
-                          Parameters(TypedTask{std::move(body), {accesses.shape...}}));
+  return submit_task(info,
+                     {TypedTask::kernels(), detail::element_sizes<typename Accesses::ViewType...>(),
+                      detail::launches_kokkos_kernels<Body>()},
+                     list, Parameters(TypedTask{std::move(body), {accesses.shape...}}));
 }
 
 }  // namespace granary

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
-#include <granary/core/engine/backend.hpp>
+#include <granary/core/engine/lines.hpp>
 
 #include <array>
 #include <cstddef>

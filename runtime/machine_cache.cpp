@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/runtime/machine_cache.hpp>
+#include <granary/runtime/machine_cache.hpp>
 
 #include <granary/core/backends/device_copies.hpp>
 #include <granary/core/backends/discover.hpp>

@@ -3,8 +3,8 @@
 
 #include <granary/core/backends/link_calibration.hpp>
 #include <granary/core/engine/performance_models.hpp>
-#include <granary/core/runtime/config.hpp>
-#include <granary/core/runtime/machine.hpp>
+#include <granary/runtime/config.hpp>
+#include <granary/runtime/machine.hpp>
 
 #include <filesystem>
 #include <memory>

@@ -1,0 +1,251 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/runtime/runtime_parts.hpp>
+
+#include <granary/core/backends/device_copies.hpp>
+#include <granary/core/backends/device_launcher.hpp>
+#include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/host_workers.hpp>
+#include <granary/core/backends/kokkos_tools.hpp>
+#include <granary/core/base/error.hpp>
+#include <granary/outofcore/scratch_storage.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/runtime/warnings.hpp>
+#include <granary/trace/trace_file.hpp>
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace granary {
+
+namespace {
+
+// A lane holds this many tasks, so that it does not wait for the next decision.
+constexpr std::uint32_t device_issue = 2;
+// Pinning less is not worth a system call.
+constexpr Bytes least_pinned = 64_KiB;
+// Not in `configure`: the programs plan with its result, and report the smallest sufficient limit.
+RuntimeOptions complete(RuntimeOptions const& options) {
+  auto completed = configure(options);
+  if (completed.host_memory >= io_alignment) return completed;
+  throw InvalidArgument("a memory limit of " + std::to_string(completed.host_memory) +
+                        " bytes is too small, since data take multiples of " + std::to_string(io_alignment) +
+                        " bytes: raise it (GRANARY_MEMORY, RuntimeOptions::host_memory)");
+}
+
+}  // namespace
+
+Runtime::Parts::Parts(RuntimeOptions const& asked)
+    : options(complete(asked)),
+      devices(find_devices(options)),
+      links(device_links(devices)),
+      pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
+      cache(options, devices, links),
+      owned(make_engine()),
+      engine(lend_engine()) {
+  for (auto const& warning : find_warnings(options, find_surroundings())) warn_once(warning);
+  if (options.stall_timeout <= Duration{0}) return;
+  watchdog = std::make_unique<Watchdog>(*engine, options.stall_timeout, [](Duration passed, auto const& state) {
+    spdlog::error("granary: no task and no transfer has ended for {:.3g} s\n{}", seconds(passed), state);
+  });
+}
+
+EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
+  disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), options.scratch); });
+  EngineBackends backends;
+  if (*options.workers > 0) {
+    auto const cores = options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
+    backends.workers = std::make_shared<HostWorkers>(*options.workers, cores);
+  }
+  std::optional<DeviceCopies> copies;
+  if (!devices.empty()) copies.emplace(devices.api, pinned);
+  for (auto const& link : machine.links) {
+    if (crosses_disk(link)) {
+      backends.copies.push_back(disk);
+    } else {
+      backends.copies.push_back(copies->link(devices.end_at(link.from), devices.end_at(link.to)));
+    }
+  }
+  if (devices.empty()) return backends;
+  auto const& host = machine[host_node()];
+  auto const when = PinnedPool::When::OnUse;  // Views are used in place: many runs do not use the pool
+  backends.memories = {std::make_shared<PinnedPool>(pinned, host.name, host.capacity, when), nullptr};
+  LauncherOptions launcher;
+  launcher.workspace = devices.workspace;
+  for (int const device : devices.numbers) {
+    backends.memories.push_back(std::make_shared<DeviceMemory>(devices.api, device, devices.capacity()));
+  }
+  for (auto const& worker : machine.workers) launcher.device_of.push_back(devices.end_at(worker.node));
+  backends.devices = std::make_shared<DeviceLauncher>(devices.api, std::move(launcher));
+  return backends;
+}
+
+std::unique_ptr<Engine> Runtime::Parts::make_engine() {
+  auto machine = build_machine(options, devices, links, cache);
+  auto backends = make_backends(machine);
+  if (tools_listen()) {
+    show_to_tools(backends, machine);
+    tell_tools("granary scheduler", options.scheduler);
+    tell_tools("granary eviction policy", options.eviction);
+    tell_tools("granary memory limit", std::to_string(options.host_memory));
+    if (!devices.empty()) tell_tools("granary device memory limit", std::to_string(options.device_memory));
+  }
+  EngineOptions engine_options;
+  engine_options.planner.depth = options.depth;
+  engine_options.planner.device_issue = device_issue;
+  engine_options.max_live_tasks = options.max_live_tasks;
+  engine_options.record_journal = options.record_journal;
+  engine_options.trace = {.record = options.record_trace || !options.trace.empty(),
+                          .most_events = options.trace_events};
+  auto estimator = cache.make_models();
+  models = estimator.get();
+  return std::make_unique<Engine>(Topology(std::move(machine)),
+                                  make_policies(options.scheduler, options.eviction, options.seed),
+                                  std::move(estimator), std::move(backends), engine_options);
+}
+
+// A handle that is destroyed shares the engine for a moment, possibly on one of the engine's own threads: the engine
+// must not be destroyed there.
+std::shared_ptr<Engine> Runtime::Parts::lend_engine() {
+  return {owned.get(), [given_back = given_back](Engine*) { given_back->release(); }};
+}
+
+void Runtime::Parts::shut_down() {
+  if (engine->works_here()) {
+    spdlog::error(
+        "granary: a Runtime was destroyed inside one of its own tasks and would wait for itself; keep it alive until "
+        "wait() has returned");
+    spdlog::default_logger()->flush();
+    std::abort();
+  }
+  try {
+    if (std::uncaught_exceptions() > exceptions) {
+      engine->cancel(std::make_exception_ptr(Error("an exception ended the Runtime")));
+      try {
+        engine->wait();
+      } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
+      }
+    } else {
+      engine->wait();
+    }
+  } catch (std::exception const& error) {
+    spdlog::error("granary: a task failed and nobody waited for it: {}", error.what());
+  } catch (...) {
+    spdlog::error("granary: a task failed and nobody waited for it");
+  }
+  watchdog.reset();
+  if (!options.trace.empty()) write_trace();
+  cache.keep(*models);
+  engine.reset();
+  given_back->acquire();
+  owned.reset();
+  disk.reset();
+}
+
+Trace Runtime::Parts::trace() const {
+  auto trace = engine->trace();
+  auto& configuration = trace.configuration;
+  configuration = {{"scheduler", options.scheduler},
+                   {"eviction", options.eviction},
+                   {"depth", std::to_string(options.depth)},
+                   {"workers", std::to_string(*options.workers)},
+                   {"memory limit", format_bytes(options.host_memory)},
+                   {"devices", options.devices}};
+  if (devices.empty()) return trace;
+  configuration.emplace_back("memory of each device", format_bytes(options.device_memory));
+  configuration.emplace_back("lanes of each device", std::to_string(options.device_lanes));
+  return trace;
+}
+
+void Runtime::Parts::write_trace() const {
+  try {
+    auto const events = trace();
+    if (events.dropped > 0) {
+      spdlog::warn("granary: the trace {} lacks {} events: it keeps at most {} (RuntimeOptions::trace_events)",
+                   options.trace, events.dropped, options.trace_events);
+    }
+    granary::write_trace(events, options.trace);
+  } catch (std::exception const& error) {
+    spdlog::error("granary: the trace was not written: {}", error.what());
+  }
+}
+
+// Several threads may create one at the same time; one is kept. Creation starts threads and calls the system, so no
+// lock is held.
+std::shared_ptr<AsyncFileIo> Runtime::Parts::io() {
+  {
+    std::lock_guard const lock(mutex);
+    if (file_io) return file_io;
+  }
+  auto made = make_async_file_io({.bytes_per_second = options.disk_bytes_per_second});
+  std::lock_guard const lock(mutex);
+  if (!file_io) file_io = std::move(made);
+  return file_io;
+}
+
+CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const& code) {
+  auto const first = std::ranges::find_if(code.kernels, [](Kernel kernel) { return kernel != nullptr; });
+  Kernel const body = first != code.kernels.end() ? *first : nullptr;
+  std::string others;
+  {
+    std::lock_guard const lock(mutex);
+    auto& known = codelets[body];
+    auto found = known.by_name.find(name);
+    if (found == known.by_name.end() && known.by_name.size() >= most_task_names) {
+      name = others = known.others;
+      found = known.by_name.find(name);
+    }
+    if (found != known.by_name.end()) return found->second;
+    if (known.others.empty()) known.others = "others like '" + std::string(name) + "'";
+  }
+  // Several threads may add the same codelet: the engine stores it once.
+  auto const id = engine->add_codelet({.name = std::string(name),
+                                       .kernels = code.kernels,
+                                       .launches_kokkos_kernels = code.launches_kokkos_kernels,
+                                       .variant = code.variant});
+  std::lock_guard const lock(mutex);
+  codelets[body].by_name.emplace(name, id);
+  return id;
+}
+
+SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBinding binding) {
+  if (binding.origin || binding.home) throw InvalidArgument("datum '" + name + "' has both an address and a storage");
+  DataDescription description{.name = std::move(name),
+                              .bytes = bytes,
+                              .origin = host_node(),
+                              .home = host_node(),
+                              .origin_is_home = true,
+                              .in_place = *options.workers > 0,
+                              .position = binding.position};
+  auto const& lines = binding.lines;
+  Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
+  if (!binding.set) {
+    ByteSet::Dimension const of_lines{lines.count, lines.pitch};
+    binding.set = lines.count > 0 ? ByteSet(binding.host, lines.line, {&of_lines, 1}) : ByteSet(binding.host, bytes);
+  }
+  if (auto added = pin(binding.host, span)) {
+    using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
+    auto const* const seen = binding.keep ? binding.keep.get() : added.get();
+    auto both = std::make_shared<Both const>(std::move(binding.keep), std::move(added));
+    binding.keep = {std::move(both), seen};
+  }
+  return engine->add_host_data(std::move(description),
+                               {.origin = binding.host,
+                                .home = binding.host,
+                                .keep = std::move(binding.keep),
+                                .lines = binding.lines,
+                                .serves = binding.serves},
+                               std::move(*binding.set));
+}
+
+std::shared_ptr<void const> Runtime::Parts::pin(std::byte* memory, Bytes bytes) {
+  if (!pinned || bytes < least_pinned) return nullptr;
+  pinned->add(memory, bytes);
+  return {memory, [pinned = pinned](std::byte* added) { pinned->remove(added); }};
+}
+
+}  // namespace granary

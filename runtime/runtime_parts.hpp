@@ -1,0 +1,75 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/blas_threads.hpp>
+#include <granary/core/backends/device_memory.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/outofcore/async_file_io.hpp>
+#include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/machine.hpp>
+#include <granary/runtime/machine_cache.hpp>
+#include <granary/runtime/runtime.hpp>
+#include <granary/runtime/watchdog.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace granary {
+
+/// What a Runtime consists of; members are created in this order and destroyed in the reverse one.
+struct Runtime::Parts {
+  explicit Parts(RuntimeOptions const& asked);
+  /// What ~Runtime does, see there.
+  void shut_down();
+
+  /// See Runtime::trace.
+  [[nodiscard]] Trace trace() const;
+  /// See Runtime::io.
+  [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
+  /// The codelet of this code and name, or of the name that stands for too many.
+  [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
+  [[nodiscard]] SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
+  /// See Runtime::pin.
+  [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
+  [[nodiscard]] static bool crosses_disk(Link const& link) {
+    return link.from == disk_node() || link.to == disk_node();
+  }
+
+  RuntimeOptions options;
+  Devices devices;
+  std::vector<DeviceLink> links;
+  std::shared_ptr<PinnedMemory> pinned;  // null without devices
+  MachineCache cache;
+  SingleThreadedBlas blas;
+  // The codelets of one body, by name.
+  struct BodyCodelets {
+    std::map<std::string, CodeletId, std::less<>> by_name;
+    std::string others;  // the name that all share beyond most_task_names
+  };
+  mutable std::mutex mutex;  // protects the next two; never held while the engine is called or something is created
+  std::shared_ptr<AsyncFileIo> file_io;
+  std::map<Kernel, BodyCodelets> codelets;
+  std::shared_ptr<DiskNode> disk;
+  int exceptions = std::uncaught_exceptions();
+  PerformanceModels* models = nullptr;  // the engine's
+  std::shared_ptr<std::binary_semaphore> given_back = std::make_shared<std::binary_semaphore>(0);
+  std::unique_ptr<Engine> owned;       // created last and destroyed first, except for the watchdog
+  std::shared_ptr<Engine> engine;      // the same, lent to handles on data; given_back when nobody holds it any more
+  std::unique_ptr<Watchdog> watchdog;  // null without a stall timeout
+
+ private:
+  EngineBackends make_backends(Machine const& machine);
+  std::unique_ptr<Engine> make_engine();
+  std::shared_ptr<Engine> lend_engine();
+  void write_trace() const;
+};
+
+}  // namespace granary
