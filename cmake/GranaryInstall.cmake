@@ -1,9 +1,14 @@
 # The installed package: headers, libraries, find_package(granary) with its components, and pkg-config files.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY core policies linalg outofcore runtime simulator trace workloads
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary FILES_MATCHING PATTERN "*.hpp")
-install(FILES runtime/granary.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary)
+include(GranaryHeaders)
+foreach(header IN LISTS granary_public_headers granary_included_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  if(header STREQUAL "granary.hpp")
+    set(header runtime/granary.hpp)
+  endif()
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/granary/${folder})
+endforeach()
 
 set(granary_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/granary)
 foreach(export_set IN LISTS granary_export_sets)

@@ -32,6 +32,18 @@ run(${CXX} -std=c++20 -o ${WORK_DIR}/by_pkg_config ${CMAKE_CURRENT_LIST_DIR}/con
   -Wl,-rpath,${libraries})
 run(${WORK_DIR}/by_pkg_config)
 
+# Every public header compiles, and nothing else is installed but what these include.
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/GranaryHeaders.cmake)
+list(TRANSFORM granary_public_headers REPLACE "(.+)" "#include <granary/\\1>\n" OUTPUT_VARIABLE includes)
+list(JOIN includes "" includes)
+file(WRITE ${WORK_DIR}/public_headers.cpp "${includes}")
+run(${CXX} -std=c++20 -fsyntax-only ${WORK_DIR}/public_headers.cpp ${flags})
+file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include/granary ${PREFIX}/include/granary/*)
+list(REMOVE_ITEM headers ${granary_public_headers} ${granary_included_headers})
+if(headers)
+  message(FATAL_ERROR "installed, but in no list of GranaryHeaders.cmake: ${headers}")
+endif()
+
 # The soname of a shared library has the interface's version; it exports only symbols of granary or Kokkos, and those of
 # headers.
 file(GLOB shared ${libraries}/libgranary_*.so)
