@@ -68,7 +68,7 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
 }
 
 std::shared_ptr<detail::DataHold const> Runtime::hold(DataId data) const {
-  return std::make_shared<detail::DataHold const>(m_parts->engine, data);
+  return std::make_shared<detail::DataHold const>(m_parts->engine.lent(), data);
 }
 
 detail::HeldView Runtime::hold_view(std::string name, Bytes bytes, DataBinding binding) {

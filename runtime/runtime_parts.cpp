@@ -45,8 +45,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked)
       links(device_links(devices)),
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
-      owned(make_engine()),
-      engine(lend_engine()) {
+      engine(make_engine()) {
   for (auto const& warning : find_warnings(options, find_surroundings())) warn_once(warning);
   if (options.stall_timeout <= Duration{0}) return;
   watchdog = std::make_unique<Watchdog>(*engine, options.stall_timeout, [](Duration passed, auto const& state) {
@@ -108,12 +107,6 @@ std::unique_ptr<Engine> Runtime::Parts::make_engine() {
                                   std::move(estimator), std::move(backends), engine_options);
 }
 
-// A handle that is destroyed shares the engine for a moment, possibly on one of the engine's own threads: the engine
-// must not be destroyed there.
-std::shared_ptr<Engine> Runtime::Parts::lend_engine() {
-  return {owned.get(), [given_back = given_back](Engine*) { given_back->release(); }};
-}
-
 void Runtime::Parts::shut_down() {
   if (engine->works_here()) {
     spdlog::error(
@@ -140,9 +133,7 @@ void Runtime::Parts::shut_down() {
   watchdog.reset();
   if (!options.trace.empty()) write_trace();
   cache.keep(*models);
-  engine.reset();
-  given_back->acquire();
-  owned.reset();
+  engine.end();
   disk.reset();
 }
 

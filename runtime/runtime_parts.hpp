@@ -3,9 +3,9 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/device_memory.hpp>
-#include <granary/core/engine/engine.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/lent_engine.hpp>
 #include <granary/runtime/machine.hpp>
 #include <granary/runtime/machine_cache.hpp>
 #include <granary/runtime/runtime.hpp>
@@ -17,7 +17,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <semaphore>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,15 +59,12 @@ struct Runtime::Parts {
   std::shared_ptr<DiskNode> disk;
   int exceptions = std::uncaught_exceptions();
   PerformanceModels* models = nullptr;  // the engine's
-  std::shared_ptr<std::binary_semaphore> given_back = std::make_shared<std::binary_semaphore>(0);
-  std::unique_ptr<Engine> owned;       // created last and destroyed first, except for the watchdog
-  std::shared_ptr<Engine> engine;      // the same, lent to handles on data; given_back when nobody holds it any more
-  std::unique_ptr<Watchdog> watchdog;  // null without a stall timeout
+  LentEngine engine;                    // created last and destroyed first, except for the watchdog
+  std::unique_ptr<Watchdog> watchdog;   // null without a stall timeout
 
  private:
   EngineBackends make_backends(Machine const& machine);
   std::unique_ptr<Engine> make_engine();
-  std::shared_ptr<Engine> lend_engine();
   void write_trace() const;
 };
 

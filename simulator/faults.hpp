@@ -15,6 +15,8 @@ struct GRANARY_EXPORT FaultPlan {
   std::set<std::uint64_t>
       copies;  ///< numbers of the copies that fail at their end, counted from 0 in the order of the commands
   std::set<TaskId> tasks;  ///< tasks that fail at their end
+  /// Tasks that their worker gives back once before it starts them, unless one was issued behind them.
+  std::set<TaskId> returns{};
   /// Each copy is reported late by a time in [0, copy_delay), so that reports overtake each other.
   Duration copy_delay{0};
   /// Each task is reported late by a time in [0, task_delay).

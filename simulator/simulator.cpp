@@ -133,7 +133,8 @@ void Simulator::run_until_idle() {
 }
 
 void Simulator::happens(TaskEnds const& end) {
-  if (end.skipped) return skip_front(end.worker);
+  if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
+  if (end.how == TaskEnds::How::Returned) return return_front(end.worker);
   m_lanes[end.worker.index()].busy += end.duration;
   end_front(end.worker, end.duration, end.start, end.start + end.duration);
   share_inner_tasks();
@@ -142,12 +143,9 @@ void Simulator::happens(TaskEnds const& end) {
 // The worker's first task ended; `work` is the time of its kernels, on all workers if it ran as a graph.
 void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant end) {
   auto& lane = m_lanes[worker.index()];
-  TaskId const task = lane.queue.front().task;
-  lane.queue.pop_front();
-  lane.started = false;
-  lane.last_failed = m_options.faults.tasks.contains(task);
+  lane.last_failed = m_options.faults.tasks.contains(lane.queue.front().task);
   ++lane.tasks;
-  start_front(worker);
+  TaskId const task = take_front(worker);
   TaskTimes const times{.begin = start, .end = end};
   if (lane.last_failed) {
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
@@ -157,14 +155,25 @@ void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant
   }
 }
 
-// The worker's first task follows one that failed or was skipped.
-void Simulator::skip_front(WorkerId worker) {
+// The worker is through with its first task, and starts the next one.
+TaskId Simulator::take_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   TaskId const task = lane.queue.front().task;
   lane.queue.pop_front();
   lane.started = false;
   start_front(worker);
-  answer(TaskSkipped{task});
+  return task;
+}
+
+bool Simulator::may_return_front(WorkerId worker) const {
+  auto const& queue = m_lanes[worker.index()].queue;
+  return queue.size() < 2 || !queue[1].follows;
+}
+
+void Simulator::return_front(WorkerId worker) {
+  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker)});
+  m_lanes[worker.index()].started = false;
+  start_front(worker);
 }
 
 void Simulator::happens(CopyAnswers const& copy) {
@@ -255,7 +264,12 @@ void Simulator::start_front(WorkerId worker) {
   if (lane.started || lane.helps || lane.queue.empty()) return;
   lane.started = true;
   if (is_skipped(lane.queue.front().follows, lane.last_failed)) {
-    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, true});
+    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Skipped});
+    return;
+  }
+  auto& returns = m_options.faults.returns;
+  if (!returns.empty() && may_return_front(worker) && returns.erase(lane.queue.front().task) > 0) {
+    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Returned});
     return;
   }
   if (start_as_graph(worker)) return;

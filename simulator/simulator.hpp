@@ -110,7 +110,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
     WorkerId worker;
     Duration duration;
     Instant start;
-    bool skipped = false;
+    enum class How : std::uint8_t { Ran, Skipped, Returned } how = How::Ran;
   };
   struct InnerEnds {
     WorkerId worker;
@@ -142,7 +142,9 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
   void perform(ForgetCommand const&) {}
   void start_front(WorkerId worker);
-  void skip_front(WorkerId worker);
+  TaskId take_front(WorkerId worker);
+  [[nodiscard]] bool may_return_front(WorkerId worker) const;
+  void return_front(WorkerId worker);
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   [[nodiscard]] Duration delay(Duration most);
 

@@ -173,7 +173,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
 
   std::shared_ptr<LaunchBackend> m_devices;
   std::unique_ptr<Estimator> m_estimator;
-  mutable PlannerLock m_lock;
+  alignas(64) PlannerLock m_lock;
   Mailbox m_mailbox;
 
   // Under the lock.

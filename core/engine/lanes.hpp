@@ -62,7 +62,7 @@ class Lanes {
   std::vector<std::unique_ptr<InnerPool>> m_inner;  // by group; null if tasks are not expanded
   std::vector<WorkerLane*> m_touched;               // were handed a task that is not published
   bool m_expand = false;
-  std::atomic<bool> m_stopping = false;
+  alignas(64) std::atomic<bool> m_stopping = false;  // idle workers look at it all the time
 };
 
 }  // namespace granary

@@ -80,7 +80,7 @@ class Mailbox {
   std::function<void()> const m_drain;
   Duration const m_spin;
   alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced and not applied
-  std::mutex m_mutex;
+  alignas(64) std::mutex m_mutex;
   std::vector<Event> m_events;
   std::vector<Event> m_taken;
 };

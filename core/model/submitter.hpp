@@ -21,6 +21,11 @@ struct GRANARY_EXPORT TaskSubmission {
   std::int64_t priority = 0;   ///< larger is more urgent
   double flops = 0;            ///< floating-point operations, for estimates; 0 when unknown
   TaskIndex index = no_index;  ///< for traces
+  /// Its place in the order of submission, larger than those before; `next_position`: the one after the last. Gaps are
+  /// left by whoever submits only some tasks of a common order.
+  std::uint64_t position = next_position;
+
+  static constexpr std::uint64_t next_position = 0xffffffffffffffffU;
 };
 
 /// The interface to which algorithms submit tasks; an engine or a simulator implements it. Dependencies follow from the

@@ -11,7 +11,7 @@
 
 namespace granary {
 
-/// The phases of a task, in order; a planned task may be withdrawn to Ready.
+/// The phases of a task, in order; a worker may give a task back: then it is Ready or Waiting again.
 enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
   Waiting,    ///< some predecessor has not finished
   Ready,      ///< the scheduler has it
@@ -28,7 +28,8 @@ struct GRANARY_EXPORT Task {
   std::uint32_t first_successor = none;  ///< head of its list of edges in the task graph
   std::int64_t priority = 0;
   double flops = 0;
-  GroupSet allowed_groups;  ///< those that can run it: they have a kernel, and its data fit on their node
+  std::uint64_t position = 0;  ///< in the order of submission; ids count this planner's tasks only
+  GroupSet allowed_groups;     ///< those that can run it: they have a kernel, and its data fit on their node
   AccessList accesses;
 
   static constexpr std::uint32_t none = 0xffffffffU;

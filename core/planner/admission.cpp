@@ -21,10 +21,23 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
                           ", which is not registered");
   }
   auto const& codelet = m_context.codelets[submission.codelet.index()];
+  check_position(codelet, submission.position);
   Bytes const most = check_accesses(codelet, accesses);
   GroupSet const allowed = groups(codelet, accesses, most);
   check_nodes_between(codelet, accesses);
   return allowed;
+}
+
+void Admission::check_position(Codelet const& codelet, std::uint64_t position) const {
+  if (position >= m_next_position) return;
+  throw InvalidArgument("task '" + codelet.name + "' has position " + std::to_string(position) +
+                        " in the order of submission, but task " + std::to_string(m_next_position - 1) +
+                        " was submitted before it");
+}
+
+std::uint64_t Admission::take_position(TaskSubmission const& submission) {
+  if (submission.position != TaskSubmission::next_position) m_next_position = submission.position;
+  return m_next_position++;
 }
 
 // Returns a bound of the bytes that the data take in any memory.

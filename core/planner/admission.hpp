@@ -5,6 +5,9 @@
 #include <granary/core/planner/context.hpp>
 #include <granary/core/planner/movement/movement.hpp>
 
+#include <cstdint>
+#include <vector>
+
 namespace granary::detail {
 
 /// Whether a task can be accepted, and where it can run.
@@ -15,8 +18,11 @@ class Admission {
   /// The groups that can run the task: they have a kernel, and its data fit in their node's memory. Throws
   /// InvalidArgument and MemoryLimitError as Submitter::submit documents.
   [[nodiscard]] GroupSet check(TaskSubmission const& submission, AccessList const& accesses) const;
+  /// The accepted task's position in the order of submission.
+  [[nodiscard]] std::uint64_t take_position(TaskSubmission const& submission);
 
  private:
+  void check_position(Codelet const& codelet, std::uint64_t position) const;
   [[nodiscard]] Bytes check_accesses(Codelet const& codelet, AccessList const& accesses) const;
   [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const;
   void check_nodes_between(Codelet const& codelet, AccessList const& accesses) const;
@@ -25,6 +31,7 @@ class Admission {
   Movement const& m_movement;
   std::vector<NodeId> m_between;  // nodes through which data pass on their way
   Bytes m_largest_alignment = 0;
+  std::uint64_t m_next_position = 0;
 };
 
 }  // namespace granary::detail

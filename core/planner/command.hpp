@@ -38,9 +38,9 @@ struct GRANARY_EXPORT CopyCommand {
   bool operator==(CopyCommand const&) const = default;
 };
 
-/// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed or TaskSkipped, in the order in
-/// which the worker got its tasks. Its data are valid at `Planner::place(data, node of the worker)` from this command
-/// to the reply.
+/// Run the task on the worker after its earlier tasks; reply with TaskDone, TaskFailed, TaskSkipped or TaskReturned,
+/// in the order in which the worker got its tasks. Its data are valid at `Planner::place(data, node of the worker)`
+/// from this command to the reply.
 struct GRANARY_EXPORT RunCommand {
   TaskId task;
   WorkerId worker;

@@ -56,6 +56,11 @@ struct GRANARY_EXPORT TaskFailed {
 struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
+/// A worker gives the task back, or its driver takes it back, and it is ready again: it touched none of its data. For a
+/// task that is issued it is the reply; tasks that were issued behind it are returned first.
+struct GRANARY_EXPORT TaskReturned {
+  TaskId task;
+};
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then.
 struct GRANARY_EXPORT FlushHomes {
   DataId data = {};  ///< invalid: all
@@ -70,7 +75,7 @@ struct GRANARY_EXPORT TakeFailures {};
 
 /// All inputs of a planner. A submission borrows its accesses.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, FlushHomes, CancelAll, TakeFailures>;
+                           TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

@@ -4,6 +4,7 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@ namespace granary {
 
 /// A failure, in the order of submission of the tasks; a failed write-back belongs to no task and comes last.
 struct GRANARY_EXPORT Failure {
-  TaskId task = {};       ///< invalid if no task failed
+  TaskId task = {};  ///< invalid if no task failed
+  /// Of the task in the order of submission; after all others if no task failed.
+  std::uint64_t position = 0xffffffffffffffffU;
   std::string what = {};  ///< "task 'gemm' 17", "write-back of 'A(3,2)'"
   std::exception_ptr error = {};
   std::vector<std::string> poisoned = {};  ///< names of the data that lost their value

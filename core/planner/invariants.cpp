@@ -40,7 +40,8 @@ void Invariants::check_nodes() const {
       end = offset + block.size;
       used += block.size;
       auto const* const replica = data.known(block.data) ? data[block.data].find(id, Slot::Pool) : nullptr;
-      demand(replica != nullptr && replica->offset == offset, "a place on node '" + name + "' belongs to no replica");
+      demand(replica != nullptr && replica->offset == offset && replica->bytes == block.size,
+             "a place on node '" + name + "' belongs to no replica");
       if (replica->evicting) evicting += block.size;
     }
     demand(end <= node.ledger.capacity(), "node '" + name + "' is used beyond its capacity");

@@ -143,6 +143,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   task.priority = event.priority;
   task.flops = event.flops;
   task.allowed_groups = groups;
+  task.position = parts.admission.take_position(event);
   TaskId const id = task.id;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
@@ -200,6 +201,12 @@ void Planner::handle(TaskFailed const& event) {
 
 void Planner::handle(TaskSkipped event) {
   m_parts->failures.task_skipped(m_parts->tasks[event.task]);
+  advance();
+  tell(event);
+}
+
+void Planner::handle(TaskReturned event) {
+  m_parts->dispatch.take_back(m_parts->tasks[event.task]);
   advance();
   tell(event);
 }

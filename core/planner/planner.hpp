@@ -50,6 +50,7 @@ class GRANARY_EXPORT Planner final {
   void handle(TaskDone const& event);
   void handle(TaskFailed const& event);
   void handle(TaskSkipped event);
+  void handle(TaskReturned event);
   void handle(FlushHomes event);
   void handle(CancelAll const& event);
   /// In order of submission.

@@ -21,7 +21,8 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 };
 
 /// Decides which task runs on which group and in which order. It is notified of events, reads the system through a
-/// const view, and owns no thread, lock, clock or environment variable. Committing a task is final. The scheduler may
+/// const view, and owns no thread, lock, clock or environment variable. A committed task runs,
+/// fails or is cancelled, unless a worker gives it back. The scheduler may
 /// publish on the board what a group will run after its committed tasks; eviction policies read it there.
 class GRANARY_EXPORT Scheduler {
  public:
@@ -60,7 +61,7 @@ class GRANARY_EXPORT Scheduler {
   /// The task was handed to a worker.
   virtual void issued(TaskId) {}
   /// A task returned by `next` or handed over has ended: it ran, failed or was cancelled. It exists until the
-  /// call returns.
+  /// call returns. If a worker gave it back, `submitted` of the same task follows, and `ready`.
   virtual void finished(TaskId) {}
   /// The datum was allocated on the node: a transfer to it was requested, or a task will write it there.
   virtual void replica_expected(DataId, NodeId) {}

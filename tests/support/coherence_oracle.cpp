@@ -244,6 +244,24 @@ void CoherenceOracle::skip_task(TaskId id) {
   task.waits = false;
 }
 
+void CoherenceOracle::return_task(TaskId id) {
+  auto& task = m_tasks[id.index()];
+  leave_lane(id);
+  for (std::size_t i = 0; i < task.places.size(); ++i) {
+    if (task.accesses[i].repeated) continue;
+    Region& used = region(task.accesses[i].data, task.places[i]);
+    if (writes(task.accesses[i].mode)) {
+      used.written = false;
+    } else {
+      --used.readers;
+    }
+  }
+  task.places.clear();
+  task.state = State::Submitted;
+  task.returned = true;
+  task.waits = false;
+}
+
 // It failed before it started, for example because its device is lost.
 void CoherenceOracle::lose_outputs(TaskId id, bool success) {
   require(!success, [&] { return "task " + std::to_string(id.value()) + " ran although what it follows failed"; });
@@ -297,6 +315,9 @@ void CoherenceOracle::act(RetireCommand const& retired) {
     auto& record = m_data[access.data.index()];
     record.pending.erase(retired.task);
     if (cancelled) std::erase(record.writers, retired.task);
+    // A worker had it once: from then on nobody keeps the value that it does not read.
+    bool const given_up = cancelled && task.returned && writes(access.mode) && !reads(access.mode);
+    if (given_up && !record.forgotten && m_planner && m_planner->poisoned(access.data)) record.current.reset();
     m_touched.insert(access.data);
   }
 }
@@ -324,11 +345,12 @@ bool CoherenceOracle::holds(DataRecord const& record, Content value) const {
 
 bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
   if (!record.current || (m_planner && !record.forgotten && m_planner->poisoned(data))) return false;
-  // A task that writes without reading destroys the value as soon as it runs.
+  // A task that writes without reading destroys the value as soon as a worker has it.
   for (TaskId const id : record.pending) {
-    if (m_tasks[id.index()].state != State::Running) continue;
-    for (auto const& access : m_tasks[id.index()].accesses) {
-      if (access.data == data && !access.repeated && writes(access.mode)) return false;
+    auto const& task = m_tasks[id.index()];
+    for (auto const& access : task.accesses) {
+      if (access.data != data || access.repeated || !writes(access.mode)) continue;
+      if (task.state == State::Running || (task.returned && !reads(access.mode))) return false;
     }
   }
   if (!record.released()) return true;

@@ -74,7 +74,8 @@ class CoherenceOracle {
     std::vector<TaskId> follows;  // must have ended before it runs
     State state = State::Submitted;
     bool retired = false;
-    bool judged = false;  // at an earlier rest
+    bool returned = false;  // by a worker, at least once
+    bool judged = false;    // at an earlier rest
     WorkerId worker;
     std::vector<Place> places;  // by access
     bool waits = false;         // issued behind its predecessor on its lane, whose result it reads
@@ -110,6 +111,7 @@ class CoherenceOracle {
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
   void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
+  void event(TaskReturned const& returned) { return_task(returned.task); }
   void event(AddCodelet const& added) { m_codelets.push_back(added.codelet); }
   template <class Other>
   void event(Other const&) {}
@@ -125,6 +127,7 @@ class CoherenceOracle {
   void start_task(TaskId task);
   void end_task(TaskId task, bool success);
   void skip_task(TaskId task);
+  void return_task(TaskId task);
   void lose_outputs(TaskId task, bool success);
   void leave_lane(TaskId task);
   void check_not_lost(DataId data, DataRecord const& record) const;

@@ -87,6 +87,7 @@ class Player {
     if (m_trace) *m_trace << m_simulator.now().time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
     m_oracle.after_event();
     m_oracle.on_event(event);
+    if (std::holds_alternative<TaskReturned>(event)) ++m_result.tasks_returned;
   }
 
   void see(Act const& act) {

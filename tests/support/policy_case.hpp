@@ -39,6 +39,7 @@ struct CaseResult {
   std::vector<Act> acts;
   std::size_t tasks_run = 0;
   std::size_t tasks_cancelled = 0;
+  std::size_t tasks_returned = 0;
   std::size_t copies = 0;
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;

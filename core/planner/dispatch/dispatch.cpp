@@ -171,6 +171,25 @@ void Dispatch::end(LiveTask& task) {
   m_movement.uses_ended(accesses, wrote_on);
 }
 
+void Dispatch::take_back(LiveTask& task) {
+  auto const assignment = task.assignment;
+  if (!assignment.group.valid()) return;
+  end_exclusivity_of(task.id);
+  if (assignment.phase == TaskPhase::Issued) {
+    m_workers.returned(assignment.worker, task.id, assignment.estimate);
+    m_movement.end_work();
+    for (auto const& access : task.accesses) {
+      if (!access.repeated && writes(access.mode)) m_movement.revert_write(access.data, node_of(task));
+    }
+  }
+  m_scheduler.finished(task.id);
+  uncommit(task);
+  task.assignment = {};
+  m_scheduler.submitted(task.id);
+  m_context.agenda.post(Agenda::Commit{assignment.group});
+  if (task.predecessors == 0) make_ready(task);
+}
+
 // Undoes `commit` and what followed from it.
 void Dispatch::uncommit(LiveTask& task) {
   NodeId const id = node_of(task);
@@ -246,7 +265,7 @@ bool Dispatch::offer_to_all_groups() {
 }
 
 std::string Dispatch::name_of(Task const& task) const {
-  return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.id.value());
+  return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.position);
 }
 
 bool Dispatch::may_pass(NodeId id) const {

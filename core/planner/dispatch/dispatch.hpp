@@ -33,6 +33,9 @@ class Dispatch {
   void look_for_complete(DataId data);
   /// A task whose places are all there is handed to the worker although the one before it there has not ended.
   void issue_behind(LiveTask& task, GroupId group, WorkerId worker);
+  /// The task is ready again, from whatever phase, or waits again if it was issued behind another one; it has touched
+  /// none of its data.
+  void take_back(LiveTask& task);
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
 

@@ -21,10 +21,10 @@ void for_each_output(Task const& task, Function&& function) {
 void Failures::task_failed(LiveTask& task, std::exception_ptr error) {
   ++m_context.statistics.tasks_failed;
   auto const cause = static_cast<std::uint32_t>(m_failures.size());
-  m_failures.push_back({.task = task.id, .what = m_dispatch.name_of(task), .error = std::move(error)});
+  m_failures.push_back(
+      {.task = task.id, .position = task.position, .what = m_dispatch.name_of(task), .error = std::move(error)});
   if (task.assignment.phase == TaskPhase::Issued) return end_without_result(task, cause);
-  for_each_output(task, [&](DataId data) { m_movement.skip_write(data, cause); });
-  m_dispatch.end(task);
+  end_without_run(task, cause);
 }
 
 void Failures::task_ran_in_vain(LiveTask& task) {
@@ -32,18 +32,32 @@ void Failures::task_ran_in_vain(LiveTask& task) {
   end_without_result(task, cause_of(task));
 }
 
-// The failure names the outputs that it takes.
 void Failures::end_without_result(LiveTask& task, std::uint32_t cause) {
   std::vector<DataId> outputs;
   for_each_output(task, [&](DataId data) {
     outputs.push_back(data);
-    bool const news = m_movement.lose_write(data, m_dispatch.node_of(task), cause);
-    if (!news || cause == Value::no_cause) return;
-    m_failures[cause].poisoned.push_back(m_movement.data()[data].description.name);
-    m_failures[cause].poisoned_data.push_back(data);
+    if (m_movement.lose_write(data, m_dispatch.node_of(task), cause)) name_loss(data, cause);
   });
   m_dispatch.end(task);
   for (DataId const data : outputs) m_movement.poison(data);
+}
+
+void Failures::end_without_run(LiveTask& task, std::uint32_t cause) {
+  std::vector<DataId> lost;
+  for_each_output(task, [&](DataId data) {
+    if (!m_movement.skip_write(data, cause)) return;
+    lost.push_back(data);
+    name_loss(data, cause);
+  });
+  m_dispatch.end(task);
+  for (DataId const data : lost) m_movement.poison(data);
+}
+
+// The failure names the outputs that it takes.
+void Failures::name_loss(DataId data, std::uint32_t cause) {
+  if (cause == Value::no_cause) return;
+  m_failures[cause].poisoned.push_back(m_movement.data()[data].description.name);
+  m_failures[cause].poisoned_data.push_back(data);
 }
 
 void Failures::task_skipped(LiveTask& task) {
@@ -53,9 +67,7 @@ void Failures::task_skipped(LiveTask& task) {
 
 void Failures::cancel(LiveTask& task) {
   ++m_context.statistics.tasks_cancelled;
-  auto const cause = cause_of(task);
-  for_each_output(task, [&](DataId data) { m_movement.skip_write(data, cause); });
-  m_dispatch.end(task);
+  end_without_run(task, cause_of(task));
 }
 
 // The first unreported failure that left an input of the task without its value.
@@ -165,7 +177,7 @@ std::exception_ptr Failures::out_of_room(NodeId node, std::string const& who) co
 
 std::vector<Failure> Failures::take() {
   m_movement.failures_reported();
-  std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.task; });
+  std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.position; });
   return std::exchange(m_failures, {});
 }
 

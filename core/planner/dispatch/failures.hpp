@@ -39,6 +39,8 @@ class Failures {
  private:
   [[nodiscard]] std::uint32_t cause_of(Task const& task) const;
   void end_without_result(LiveTask& task, std::uint32_t cause);
+  void end_without_run(LiveTask& task, std::uint32_t cause);
+  void name_loss(DataId data, std::uint32_t cause);
   void home_failed(DataId data, NodeId lost_on, std::exception_ptr error);
   void fail_waiting_for(DataId data, NodeId node, std::exception_ptr const& error);
   void cancel_unissued();

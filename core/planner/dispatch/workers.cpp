@@ -35,4 +35,10 @@ void Workers::ended(WorkerId worker, Duration estimate) {
   state.held_time = --state.held == 0 ? Duration{0} : state.held_time - estimate;
 }
 
+void Workers::returned(WorkerId worker, TaskId task, Duration estimate) {
+  ended(worker, estimate);
+  auto& last = m_workers[worker.index()].last;
+  if (last == task) last = {};
+}
+
 }  // namespace granary::detail

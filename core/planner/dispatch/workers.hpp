@@ -24,6 +24,8 @@ class Workers {
 
   void hand(WorkerId worker, TaskId task, Duration estimate);
   void ended(WorkerId worker, Duration estimate);
+  /// The task does not run: nothing follows it.
+  void returned(WorkerId worker, TaskId task, Duration estimate);
 
  private:
   struct State {

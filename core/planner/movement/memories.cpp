@@ -110,7 +110,7 @@ bool Memories::continues_beyond(DataId data, NodeId node) const {
 
 bool Memories::stands_above(DataId data, NodeId id, Bytes high) const {
   auto const* const replica = m_data[data].find(id, Slot::Pool);
-  return replica != nullptr && replica->offset + m_nodes[id.index()].ledger.rounded(m_data[data].bytes) > high;
+  return replica != nullptr && replica->offset + replica->bytes > high;
 }
 
 // There they would block write-backs that others wait for.
@@ -129,11 +129,12 @@ bool Memories::leave_reserve(AccessList const& accesses, NodeId id, Bytes high) 
 
 void Memories::add(DataId data, NodeId id, Bytes offset) {
   auto& node = m_nodes[id.index()];
-  m_data[data].replicas.add({.node = id, .offset = offset});
+  Bytes const bytes = node.ledger.rounded(m_data[data].bytes);
+  m_data[data].replicas.add({.node = id, .offset = offset, .bytes = bytes});
   auto& statistics = m_context.statistics.nodes[id.index()];
   statistics.used = node.ledger.used();
   statistics.peak = std::max(statistics.peak, statistics.used);
-  m_context.notice(Allocated{data, id, offset, node.ledger.rounded(m_data[data].bytes)});
+  m_context.notice(Allocated{data, id, offset, bytes});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_added(data, id);
   m_listener.allocated(data, id);
 }
@@ -142,7 +143,7 @@ void Memories::keep(DataId data, NodeId id) {
   Replica* const replica = m_data[data].on(id);
   if (!replica->evicting) return;
   replica->evicting = false;
-  m_nodes[id.index()].evicting -= m_nodes[id.index()].ledger.rounded(m_data[data].bytes);
+  m_nodes[id.index()].evicting -= replica->bytes;
 }
 
 bool Memories::evictable(DataId data, NodeId id) const {
@@ -163,7 +164,7 @@ void Memories::evict(DataId data, NodeId id, EvictionReason reason) {
     return;
   }
   replica->evicting = true;
-  node.evicting += node.ledger.rounded(m_data[data].bytes);
+  node.evicting += replica->bytes;
   if (!elsewhere) m_context.agenda.post(Agenda::WriteBack{data, id});
 }
 
@@ -182,7 +183,7 @@ void Memories::drop(DataId data, NodeId id, bool evicted) {
   auto& node = m_nodes[id.index()];
   Replica* const replica = datum.find(id, Slot::Pool);
   Bytes const offset = replica->offset;
-  if (replica->evicting) node.evicting -= node.ledger.rounded(datum.bytes);
+  if (replica->evicting) node.evicting -= replica->bytes;
   node.ledger.free(offset);
   m_context.statistics.nodes[id.index()].used = node.ledger.used();
   datum.replicas.erase(replica);

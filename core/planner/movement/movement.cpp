@@ -199,6 +199,16 @@ bool Movement::lose_write(DataId data, NodeId node, std::uint32_t cause) {
   return m_data[data].value.lose(cause);
 }
 
+bool Movement::skip_write(DataId data, std::uint32_t cause) {
+  auto& datum = m_data[data];
+  if (datum.value.made() && !datum.has_value()) {
+    datum.value.lose(cause);
+    return true;
+  }
+  datum.value.skip_write(cause);
+  return false;
+}
+
 void Movement::poison(DataId data) {
   m_homes.stay(data);
   auto& datum = m_data[data];

@@ -52,8 +52,9 @@ class GRANARY_EXPORT Movement {
   bool lose_write(DataId data, NodeId node, std::uint32_t cause);
   /// The datum was not touched.
   void revert_write(DataId data, NodeId node) { --m_data[data].on(node)->writers; }
-  /// The holder that should write the datum was cancelled because of that failure.
-  void skip_write(DataId data, std::uint32_t cause) { m_data[data].value.skip_write(cause); }
+  /// The holder that should write the datum was cancelled because of that failure. Returns whether the datum has no
+  /// value now: the holder came back once, and had no need of the old value. `poison` follows then.
+  bool skip_write(DataId data, std::uint32_t cause);
   /// No replica holds a value any more.
   void poison(DataId data);
 

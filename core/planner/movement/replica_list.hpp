@@ -23,6 +23,7 @@ struct GRANARY_EXPORT Replica {
   std::uint32_t readers = 0;  ///< transfers in flight that read it
   TransferId incoming = {};   ///< requested or in flight
   Bytes offset = 0;           ///< Pool only
+  Bytes bytes = 0;            ///< of its place, rounded up to the node's alignment; Pool only
 
   /// Whether somebody needs its place.
   [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }

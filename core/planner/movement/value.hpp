@@ -23,7 +23,7 @@ class GRANARY_EXPORT Value {
 
   Value() = default;
   /// Of a datum that has an origin, or none.
-  explicit Value(bool given) : m_state(given ? State::Current : State::None) {}
+  explicit Value(bool given) : m_state(given ? State::Current : State::None), m_made(given) {}
 
   [[nodiscard]] State state() const { return m_state; }
   [[nodiscard]] bool lost() const { return m_state == State::Poisoned || m_state == State::Reported; }
@@ -34,9 +34,13 @@ class GRANARY_EXPORT Value {
   /// The index of the unreported failure that took the value or made it stale, or no_cause.
   [[nodiscard]] std::uint32_t cause() const { return m_cause; }
 
+  /// Whether there is a value that no failure took, current or stale.
+  [[nodiscard]] bool made() const { return m_made; }
+
   /// A task wrote it.
   void write() {
     m_state = State::Current;
+    m_made = true;
     m_cause = no_cause;
   }
   /// A task that was cancelled would have written it.
@@ -48,6 +52,7 @@ class GRANARY_EXPORT Value {
   bool lose(std::uint32_t cause) {
     bool const known = lost() && m_cause == cause;
     m_state = State::Poisoned;
+    m_made = false;
     m_cause = cause;
     return !known;
   }
@@ -60,6 +65,7 @@ class GRANARY_EXPORT Value {
 
  private:
   State m_state = State::None;
+  bool m_made = false;
   std::uint32_t m_cause = no_cause;
 };
 

@@ -76,6 +76,25 @@ TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
   EXPECT_GT(totals.redefined, 50U);
 }
 
+// Two thirds of the tasks come back once from their workers.
+TEST(PolicyContract, EveryPromiseIsKeptWhenWorkersGiveTasksBack) {
+  Seeds const seeds(2000001, 2000);
+  std::uint64_t returned = 0;
+  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
+    auto drawn = draw_case(seed, seed % 2 == 0);
+    for (std::uint64_t task = 0; task < 400; ++task) {
+      if ((task + seed) % 3 != 0) drawn.faults.returns.emplace(task);
+    }
+    try {
+      returned += run_case(drawn, seeds.one_alone ? &std::cout : nullptr).tasks_returned;
+    } catch (std::exception const& error) {
+      ADD_FAILURE() << drawn.describe() << ": " << error.what();
+    }
+  }
+  if (seeds.one_alone) return;
+  EXPECT_GT(returned, 10000U);
+}
+
 // Several values that go home in opposite directions stand in reserves that grew around them.
 TEST(PolicyContract, EveryPromiseIsKeptWhereReservesGrowAroundValuesOnTheirWay) {
   EXPECT_NO_THROW(run_case(draw_case(1353128, true)));

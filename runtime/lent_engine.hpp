@@ -1,0 +1,37 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/engine/engine.hpp>
+
+#include <memory>
+#include <semaphore>
+#include <utility>
+
+namespace granary {
+
+/// An engine that handles on data share. One that is destroyed shares it for a moment, possibly on one of the engine's
+/// own threads, where the engine must not be destroyed: its owner waits until all have given it back.
+class LentEngine {
+ public:
+  explicit LentEngine(std::unique_ptr<Engine> engine)
+      : m_owned(std::move(engine)),
+        m_lent(m_owned.get(), [given_back = m_given_back](Engine*) { given_back->release(); }) {}
+
+  [[nodiscard]] Engine* operator->() const { return m_owned.get(); }
+  [[nodiscard]] Engine& operator*() const { return *m_owned; }
+  [[nodiscard]] std::shared_ptr<Engine> const& lent() const { return m_lent; }
+
+  /// Destroys the engine, on this thread.
+  void end() {
+    m_lent.reset();
+    m_given_back->acquire();
+    m_owned.reset();
+  }
+
+ private:
+  std::shared_ptr<std::binary_semaphore> m_given_back = std::make_shared<std::binary_semaphore>(0);
+  std::unique_ptr<Engine> m_owned;
+  std::shared_ptr<Engine> m_lent;
+};
+
+}  // namespace granary

@@ -1,0 +1,129 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Tasks that workers give back, and positions in the order of submission.
+#include "hand.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <gmock/gmock.h>
+
+namespace granary::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TaskPhase phase(Hand const& hand, TaskId task) { return hand.planner.view().assignment(task).phase; }
+
+void give_back(Hand& hand, TaskId task) {
+  std::erase_if(hand.runs, [&](RunCommand const& run) { return run.task == task; });
+  hand.planner.handle(TaskReturned{task});
+  hand.absorb();
+}
+
+TEST(Returned, ATaskRunsAgainFromWhateverPhaseItComes) {
+  // One worker that holds one task; the second task waits with its data there, the third for its data, the fourth for
+  // room.
+  Hand hand(disk_and_host(300), {.depth = 3, .issue_depth = 1, .write_back_early = false});
+  std::vector<TaskId> tasks;
+  for (int t = 0; t < 4; ++t) tasks.push_back(hand.submit({read_write(hand.stored("d" + std::to_string(t), 100))}));
+  hand.finish_copy();
+  hand.finish_copy();
+  ASSERT_EQ(phase(hand, tasks[0]), TaskPhase::Issued);
+  ASSERT_EQ(phase(hand, tasks[1]), TaskPhase::Fetching);
+  ASSERT_EQ(phase(hand, tasks[2]), TaskPhase::Fetching);
+  ASSERT_EQ(phase(hand, tasks[3]), TaskPhase::Committed);
+  for (TaskId const task : {tasks[3], tasks[2], tasks[1], tasks[0]}) give_back(hand, task);
+  EXPECT_EQ(hand.planner.live_tasks(), 4U);
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 4U);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Returned, ATaskKeepsTheValueThatItReadsAndWrites) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.stored("a", 100);
+  TaskId const task = hand.submit({read_write(a)});
+  hand.finish_copies();
+  ASSERT_TRUE(hand.runs_now(task));
+  give_back(hand, task);
+  EXPECT_TRUE(hand.runs_now(task));
+  EXPECT_EQ(hand.copies_of(a), 1U) << "the value is still there";
+}
+
+TEST(Returned, ACancelledTaskTakesTheValueThatItDidNotReadWithIt) {
+  Hand hand(disk_and_host(1000), {.issue_ahead = std::chrono::hours(1), .issue_depth = 2});
+  DataId const lost = hand.stored("lost", 100);
+  DataId const input = hand.stored("input", 100);
+  hand.submit({read(input)});
+  TaskId const task = hand.submit({read(input), write(lost)});
+  hand.submit({read(input)});
+  hand.finish_copies();
+  ASSERT_EQ(phase(hand, task), TaskPhase::Issued);
+  give_back(hand, task);  // the third task gets its place
+  ASSERT_EQ(phase(hand, task), TaskPhase::Fetching);
+  hand.cancel_all();
+  EXPECT_TRUE(hand.planner.poisoned(lost));
+  EXPECT_FALSE(hand.planner.poisoned(input));
+  hand.finish_all();
+  hand.planner.handle(TakeFailures{});
+  EXPECT_THROW(hand.submit({read(lost)}), InvalidArgument);
+}
+
+TEST(Returned, ATaskThatFollowedWaitsAgain) {
+  Hand hand(three_levels(1000, 1000), {.device_issue = 2});
+  DataId const a = hand.stored("a", 100);
+  TaskId const first = hand.submit({read_write(a)});
+  TaskId const second = hand.submit({read_write(a)});
+  hand.finish_copies();
+  ASSERT_EQ(phase(hand, second), TaskPhase::Issued);
+  give_back(hand, second);
+  give_back(hand, first);
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 2U);
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
+}
+
+TEST(Position, CountsSubmissionsUnlessTheCallerDoes) {
+  Hand hand(disk_and_host(1000), {.depth = 8, .issue_ahead = std::chrono::hours(1), .issue_depth = 4});
+  auto const submit = [&](std::uint64_t position) {
+    TaskId const id =
+        hand.planner.handle(TaskSubmission{.codelet = hand.codelet, .accesses = {}, .position = position});
+    hand.absorb();
+    return id;
+  };
+  constexpr auto next = TaskSubmission::next_position;
+  std::vector<std::uint64_t> positions;
+  for (auto const given : {next, std::uint64_t{5}, next, std::uint64_t{100}}) {
+    positions.push_back(hand.planner.task(submit(given)).position);
+  }
+  EXPECT_THAT(positions, ElementsAre(0, 5, 6, 100));
+  try {
+    submit(100);
+    FAIL() << "the position was taken";
+  } catch (InvalidArgument const& error) {
+    EXPECT_THAT(error.what(), HasSubstr("position 100"));
+    EXPECT_THAT(error.what(), HasSubstr("'work'"));
+  }
+  EXPECT_EQ(hand.planner.live_tasks(), 4U);
+}
+
+TEST(Position, NamesAndOrdersFailures) {
+  Hand hand(disk_and_host(1000), {.depth = 8, .issue_ahead = std::chrono::hours(1), .issue_depth = 4});
+  for (std::uint64_t const position : {7U, 9U}) {
+    hand.planner.handle(TaskSubmission{.codelet = hand.codelet, .accesses = {}, .position = position});
+  }
+  hand.absorb();
+  hand.fail(TaskId(0));
+  hand.fail(TaskId(1));
+  auto const failures = hand.planner.handle(TakeFailures{});
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(failures[0].position, 7U);
+  EXPECT_EQ(failures[0].what, "task 'work' 7");
+  EXPECT_EQ(failures[1].position, 9U);
+}
+
+}  // namespace
+}  // namespace granary::test
