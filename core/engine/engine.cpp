@@ -63,11 +63,12 @@ auto Engine::apply(Function&& function) {
 
 template <class Condition>
 void Engine::sleep_until(Sleepers& sleepers, Condition&& met) {
-  sleepers.sleep_until([this](auto&& look) { return hold_lock(look); }, met, [this] { try_drain(); }, m_mailbox.spin());
+  sleepers.sleep_until([this](auto&& look) { return this->hold_lock(look); }, met, [this] { try_drain(); },
+                       m_mailbox.spin());
 }
 
-Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends backends,
-               EngineOptions options)
+Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator,
+               EngineBackends const& backends, EngineOptions options)
     : m_devices(backends.devices),
       m_estimator(std::move(estimator)),
       m_mailbox([this] { try_drain(); }, options.spin),
