@@ -48,7 +48,8 @@ void submit_column_maxima(TaskEmitter& tasks, TiledMatrix<T> const& b, std::span
       auto const tile = b(i, j);
       tasks.emit(column_maxima_codelet<T>,
                  {detail::read(tile), Access{maxima[j], i == 0 ? AccessMode::Write : AccessMode::ReadWrite}}, 0,
-                 static_cast<double>(tile.rows) * static_cast<double>(tile.cols), ColumnMaximaCall{tile, i == 0});
+                 static_cast<double>(tile.rows) * static_cast<double>(tile.cols),
+                 ColumnMaximaCall{tile.shape(), i == 0});
     }
   }
 }

@@ -63,9 +63,9 @@ void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool herm
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
       if (!holds(a.part(), i, j)) continue;
       auto const tile = a(i, j);
-      tasks.at(i, j).emit(
-          finite_codelet<T>, {detail::read(tile)}, 0, 0,
-          FiniteCall{tile, i == j ? a.part() : MatrixPart::All, hermitian, grid.first(i), grid.first(j), shared_name});
+      tasks.at(i, j).emit(finite_codelet<T>, {detail::read(tile)}, 0, 0,
+                          FiniteCall{tile.shape(), i == j ? a.part() : MatrixPart::All, hermitian, grid.first(i),
+                                     grid.first(j), shared_name});
     }
   }
 }

@@ -127,7 +127,7 @@ class NormTasks {
     auto const doubles = m_norm == Norm::One ? tile.cols + (mirrored ? tile.rows : 0) : 2;
     auto const data = m_partials.own(m_a.grid().slot(i, j), add_data(doubles));
     m_tasks.emit(partial_codelet<T>, {detail::read(tile), {data, AccessMode::Write}}, 0,
-                 flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile});
+                 flops_per_fma<T> * tile.rows * tile.cols, PartialCall{m_norm, part, mirrored, tile.shape()});
   }
 
   // Combines column j; for a Hermitian matrix' one norm, the part left of the diagonal is taken from row j.

@@ -16,6 +16,7 @@ namespace granary {
 
 /// One tile of a matrix in a task: its layout there, and its datum.
 struct GRANARY_EXPORT TileRef : TileShape {
+  [[nodiscard]] TileShape const& shape() const { return *this; }
   DataId data;
 };
 

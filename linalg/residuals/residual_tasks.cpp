@@ -111,20 +111,20 @@ double elements_of(TileRef const& tile) { return static_cast<double>(tile.rows) 
 
 template <class T>
 void start(TaskEmitter& tasks, Start part, TileRef const& a, TileRef const& r) {
-  tasks.emit(start_codelet<T>, {read(a), write(r)}, 0, 0, StartCall{a, r, part});
+  tasks.emit(start_codelet<T>, {read(a), write(r)}, 0, 0, StartCall{a.shape(), r.shape(), part});
 }
 
 template <class T>
 void ColumnSums<T>::add(std::uint64_t j, TileRef const& x, MatrixPart stored) {
   auto const access = mode(j);
-  SumsCall const call{x, {}, stored, false, access == AccessMode::Write};
+  SumsCall const call{x.shape(), {}, stored, false, access == AccessMode::Write};
   m_tasks.emit(sums_codelet<T>, {read(x), Access{m_sums[j], access}}, 0, elements_of(x), call);
 }
 
 template <class T>
 void ColumnSums<T>::add_difference(std::uint64_t j, TileRef const& x, TileRef const& y, MatrixPart stored) {
   auto const access = mode(j);
-  SumsCall const call{x, y, stored, true, access == AccessMode::Write};
+  SumsCall const call{x.shape(), y.shape(), stored, true, access == AccessMode::Write};
   m_tasks.emit(sums_codelet<T>, {read(x), read(y), Access{m_sums[j], access}}, 0, 2 * elements_of(x), call);
 }
 

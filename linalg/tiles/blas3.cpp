@@ -216,7 +216,7 @@ double triangle_volume(TileRef const& a, Op op, TileRef const& c) {
 template <class T>
 void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileRef const& b, T beta, TileRef const& c,
           std::int64_t priority) {
-  Call3<T> call{{a, b, tasks.inner_tile(), alpha, beta, {}, {}, op_a, op_b}, c};
+  Call3<T> call{{a.shape(), b.shape(), tasks.inner_tile(), alpha, beta, {}, {}, op_a, op_b}, c.shape()};
   tasks.emit(gemm_codelet<T>, {read(a), read(b), beta == T(0) ? detail::write(c) : read_write(c)}, priority,
              flops_of<T>(volume(c, op_a == Op::NoTrans ? a.cols : a.rows)), call);
 }
@@ -224,21 +224,21 @@ void gemm(TaskEmitter& tasks, Op op_a, Op op_b, T alpha, TileRef const& a, TileR
 template <class T>
 void herk(TaskEmitter& tasks, Uplo uplo, Op op, RealOf<T> alpha, TileRef const& a, RealOf<T> beta, TileRef const& c,
           std::int64_t priority) {
-  Call<RealOf<T>> call{a, c, tasks.inner_tile(), alpha, beta, {}, uplo, op};
+  Call<RealOf<T>> call{a.shape(), c.shape(), tasks.inner_tile(), alpha, beta, {}, uplo, op};
   tasks.emit(herk_codelet<T>, {read(a), read_write(c)}, priority, flops_of<T>(triangle_volume(a, op, c)), call);
 }
 
 template <class T>
 void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TileRef const& a, T beta, TileRef const& c,
           std::int64_t priority) {
-  Call<T> call{a, c, 0, alpha, beta, {}, uplo, op};
+  Call<T> call{a.shape(), c.shape(), 0, alpha, beta, {}, uplo, op};
   tasks.emit(syrk_codelet<T>, {read(a), read_write(c)}, priority, flops_of<T>(triangle_volume(a, op, c)), call);
 }
 
 template <class T>
 void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, TileRef const& b, T beta,
           TileRef const& c, std::int64_t priority) {
-  Call3<T> call{{a, b, 0, alpha, beta, side, uplo}, c};
+  Call3<T> call{{a.shape(), b.shape(), 0, alpha, beta, side, uplo}, c.shape()};
   tasks.emit(hemm_codelet<T>, {read(a), read(b), beta == T(0) ? detail::write(c) : read_write(c)}, priority,
              flops_of<T>(volume(c, a.rows)), call);
 }
@@ -246,7 +246,7 @@ void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TileRef const& a, T
 template <class T>
 void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority) {
-  Call<T> call{a, b, tasks.inner_tile(), alpha, T(0), side, uplo, op, {}, diag};
+  Call<T> call{a.shape(), b.shape(), tasks.inner_tile(), alpha, T(0), side, uplo, op, {}, diag};
   auto const& codelet = op != Op::NoTrans                            ? trsm_codelet<T>
                         : side == Side::Left && uplo == Uplo::Lower  ? trsm_ll_codelet<T>
                         : side == Side::Right && uplo == Uplo::Upper ? trsm_ru_codelet<T>
@@ -257,7 +257,7 @@ void trsm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, T
 template <class T>
 void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, TileRef const& a, TileRef const& b,
           std::int64_t priority) {
-  Call<T> call{a, b, 0, alpha, T(0), side, uplo, op, {}, diag};
+  Call<T> call{a.shape(), b.shape(), 0, alpha, T(0), side, uplo, op, {}, diag};
   tasks.emit(trmm_codelet<T>, {read(a), read_write(b)}, priority, flops_of<T>(volume(b, a.rows) / 2), call);
 }
 
@@ -265,7 +265,7 @@ template <class T>
 void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority) {
   double const n = a.rows;
   tasks.emit(potrf_codelet<T>, {read_write(a)}, priority, flops_of<T>(n * n * n / 6),
-             PotrfCall{a, tasks.inner_tile(), uplo, first});
+             PotrfCall{a.shape(), tasks.inner_tile(), uplo, first});
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                                       \

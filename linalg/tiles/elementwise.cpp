@@ -97,14 +97,14 @@ template <class From, class To>
 void copy(TaskEmitter& tasks, MatrixPart part, bool conjugated, TileRef const& a, TileRef const& b, OtherTriangle other,
           std::int64_t priority) {
   tasks.emit(copy_codelet<From, To>, {read(a), output(b, part, other)}, priority, 0,
-             ElementwiseCall{part, other, conjugated, a, b});
+             ElementwiseCall{part, other, conjugated, a.shape(), b.shape()});
 }
 
 template <class T>
 void set(TaskEmitter& tasks, MatrixPart part, T off_diagonal, T diagonal, TileRef const& a, OtherTriangle other,
          std::int64_t priority) {
   tasks.emit(set_codelet<T>, {output(a, part, other)}, priority, 0,
-             ScalarCall<T>{{part, other, false, a, {}}, off_diagonal, diagonal});
+             ScalarCall<T>{{part, other, false, a.shape(), {}}, off_diagonal, diagonal});
 }
 
 template <class T>
@@ -112,7 +112,7 @@ void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta,
          std::int64_t priority) {
   double const flops = (is_complex<T> ? 14.0 : 3.0) * a.rows * a.cols;
   tasks.emit(add_codelet<T>, {read(a), output(b, part, other, beta != T(0))}, priority, flops,
-             ScalarCall<T>{{part, other, false, a, b}, alpha, beta});
+             ScalarCall<T>{{part, other, false, a.shape(), b.shape()}, alpha, beta});
 }
 
 #define GRANARY_INSTANTIATE(T, Other)                                                                         \

@@ -235,20 +235,21 @@ Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modul
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TileRef const& a, std::uint64_t first, double tiny, std::int64_t priority) {
   tasks.emit(getrf_codelet<T>, {read_write(a)}, priority, detail::lu_flops<T>(a.rows, a.cols),
-             GetrfCall{a, first, tiny, tasks.inner_tile()});
+             GetrfCall{a.shape(), first, tiny, tasks.inner_tile()});
 }
 
 template <class T>
 void getrf_ordered(TaskEmitter& tasks, TileRef const& a, DataId workspace, DataId pivots, std::uint64_t first,
                    std::int64_t priority) {
   tasks.emit(getrf_ordered_codelet<T>, {read_write(a), {workspace, AccessMode::Write}, {pivots, AccessMode::ReadWrite}},
-             priority, detail::lu_flops<T>(a.rows, a.cols), GetrfCall{a, first});
+             priority, detail::lu_flops<T>(a.rows, a.cols), GetrfCall{a.shape(), first});
 }
 
 template <class T>
 void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std::int64_t priority) {
   double const fmas = 0.5 * b.rows * b.cols * a.rows;
-  tasks.emit(trsm_ru_ordered_codelet<T>, {read(a), read_write(b)}, priority, flops_of<T>(fmas), TrsmCall{a, b});
+  tasks.emit(trsm_ru_ordered_codelet<T>, {read(a), read_write(b)}, priority, flops_of<T>(fmas),
+             TrsmCall{a.shape(), b.shape()});
 }
 
 template <class T>
@@ -264,13 +265,14 @@ template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority) {
   std::vector<Access> accesses{{pivots, AccessMode::Read}, read_write(exchange.top)};
   for (auto const& tile : exchange.lower) accesses.push_back(read_write(tile));
-  SwapCall const call{exchange.top, TileStack(exchange.lower, exchange.first_lower, exchange.tile), exchange.permute};
+  SwapCall const call{exchange.top.shape(), TileStack(exchange.lower, exchange.first_lower, exchange.tile),
+                      exchange.permute};
   tasks.emit(swap_rows_codelet<T>, accesses, priority, 0, call);
 }
 
 template <class T>
 void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority) {
-  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, AccessMode::Write}}, priority, 0, MaxCall{a, part});
+  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, AccessMode::Write}}, priority, 0, MaxCall{a.shape(), part});
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                               \

@@ -103,7 +103,7 @@ TaskId MeasuringSubmitter<T>::submit(TaskSubmission const& submission, Parameter
                                                     .own = std::move(parameters),
                                                     .accesses = own.size(),
                                                     .tile_access = static_cast<std::size_t>(written - own.begin()),
-                                                    .tile = next.tile,
+                                                    .tile = next.tile.shape(),
                                                     .before = next.before.valid(),
                                                     .after = next.after.valid(),
                                                     .after_part = next.after_part}));
