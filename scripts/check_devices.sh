@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=build/devices
 rm -rf $work/sources $work/logs $work/failed
 mkdir -p $work/sources/include/granary $work/logs
-for folder in core linalg outofcore policies simulator trace; do
+for folder in core linalg outofcore policies runtime simulator trace; do
   ln -s "$PWD/$folder" $work/sources/include/granary/$folder
 done
 skipped=0
