@@ -35,18 +35,21 @@ std::exception_ptr error_of(Event const& event) {
 template <class Function>
 auto Engine::hold_lock(Function&& function) {
   m_lock.lock();
-  auto const hold = m_accounts.caller_enters();
+  auto const release = [this, hold = m_accounts.caller_enters()] {
+    leave(hold);
+    try_drain();
+  };
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
       function();
-      leave(hold);
+      release();
     } else {
       auto result = function();
-      leave(hold);
+      release();
       return result;
     }
   } catch (...) {
-    leave(hold);
+    release();
     throw;
   }
 }
@@ -63,8 +66,7 @@ auto Engine::apply(Function&& function) {
 
 template <class Condition>
 void Engine::sleep_until(Sleepers& sleepers, Condition&& met) {
-  sleepers.sleep_until([this](auto&& look) { return this->hold_lock(look); }, met, [this] { try_drain(); },
-                       m_mailbox.spin());
+  sleepers.sleep_until([this](auto&& look) { return this->hold_lock(look); }, met, m_mailbox.spin());
 }
 
 Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator,
@@ -220,21 +222,17 @@ CodeletId Engine::add_codelet(Codelet codelet) {
   if (m_devices) codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
   CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
                  codelet.check);
-  auto const id = apply([&] {
+  return apply([&] {
     if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     if (codelet.expand != nullptr) m_lanes.expect_expansions();
     auto const added = m_planner.handle(AddCodelet{std::move(codelet)});
     m_codelets.emplace(std::move(key), added);
     return added;
   });
-  try_drain();
-  return id;
 }
 
 DataId Engine::add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind) {
-  auto const id = apply([&] { return register_data(std::move(description), std::move(binding), bind); });
-  try_drain();
-  return id;
+  return apply([&] { return register_data(std::move(description), std::move(binding), bind); });
 }
 
 DataId Engine::register_data(DataDescription description, HostBinding binding,
@@ -246,7 +244,7 @@ DataId Engine::register_data(DataDescription description, HostBinding binding,
 }
 
 SharedData Engine::add_host_data(DataDescription description, HostBinding binding, ByteSet bytes) {
-  auto shared = apply([&] {
+  return apply([&] {
     if (auto const known = m_data.find(bytes, binding); known.valid()) {
       m_planner.handle(RetainData{known});
       return SharedData{known, m_data.share(known, std::move(binding))};
@@ -256,13 +254,10 @@ SharedData Engine::add_host_data(DataDescription description, HostBinding bindin
     m_data.add_bytes(added, std::move(bytes));
     return SharedData{added, std::move(keep)};
   });
-  try_drain();
-  return shared;
 }
 
 void Engine::release_data(DataId data) {
   apply([&] { m_planner.handle(ReleaseData{data}); });
-  try_drain();
 }
 
 bool Engine::full() const {
@@ -287,7 +282,6 @@ TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
     sleep_until(m_callers.until_idle, [&] { return m_broken || !must_wait(); });
     id = apply(submit_now);
   }
-  if (m_mailbox.pending()) try_drain();
   if (too_many && EngineScope::current() == nullptr) {
     // The planner never depends on later actions of its user, so the live tasks end by themselves.
     sleep_until(m_callers.until_fewer, [&] { return m_broken || m_callers.cancels != cancels || few_tasks(); });
@@ -336,21 +330,16 @@ EngineStatistics Engine::statistics() {
                                   .inner_tasks = lane->inner_tasks.load(std::memory_order_relaxed)});
   }
   hold_lock([&] { m_accounts.fill(statistics, m_planner); });
-  try_drain();
   return statistics;
 }
 
 Trace Engine::trace() {
   if (!m_records.trace) return {};
-  auto trace = hold_lock([&] { return m_records.trace->trace(); });
-  try_drain();
-  return trace;
+  return hold_lock([&] { return m_records.trace->trace(); });
 }
 
 std::string Engine::describe() {
-  auto text = apply([&] { return m_planner.describe_waiting(); });
-  try_drain();
-  return text;
+  return apply([&] { return m_planner.describe_waiting(); });
 }
 
 }  // namespace granary

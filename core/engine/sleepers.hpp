@@ -18,9 +18,9 @@ class Sleepers {
   void wake() { m_epoch.notify_all(); }
 
   /// Sleeps until `locked(look)`, which calls `look` under the planner's lock and returns its result, gives true.
-  /// `between()` is called before each sleep, without the lock. Spins for `spin` first.
-  template <class Locked, class Condition, class Between>
-  void sleep_until(Locked&& locked, Condition&& met, Between&& between, std::chrono::nanoseconds spin) {
+  /// Spins for `spin` before each sleep.
+  template <class Locked, class Condition>
+  void sleep_until(Locked&& locked, Condition&& met, std::chrono::nanoseconds spin) {
     bool counted = false;
     for (;;) {
       std::uint32_t seen = 0;
@@ -34,7 +34,6 @@ class Sleepers {
         return false;
       });
       if (done) return;
-      between();
       auto const give_up = std::chrono::steady_clock::now() + spin;
       while (m_epoch.load() == seen && std::chrono::steady_clock::now() < give_up) spin_pause();
       m_epoch.wait(seen);

@@ -14,8 +14,8 @@
 
 namespace granary::detail {
 
-/// What the parts of a planner share. They read the first three, post work on the agenda, add commands and
-/// counts, and tell observers.
+/// What the parts of a planner share. They read the first three, post work on the agenda, add commands and counts, and
+/// tell observers.
 struct PlannerContext {
   Topology topology;
   PlannerOptions options;
