@@ -17,6 +17,8 @@ struct GRANARY_EXPORT FaultPlan {
   std::set<TaskId> tasks;  ///< tasks that fail at their end
   /// Tasks that their worker gives back once before it starts them, unless one was issued behind them.
   std::set<TaskId> returns{};
+  /// Tasks that their worker stops once after half of their time, if Planner::may_restart allows that.
+  std::set<TaskId> stops{};
   /// Each copy is reported late by a time in [0, copy_delay), so that reports overtake each other.
   Duration copy_delay{0};
   /// Each task is reported late by a time in [0, task_delay).

@@ -13,7 +13,7 @@ bool Simulator::start_as_graph(WorkerId worker) {
   auto const id = topology.group_of(worker);
   auto const& group = topology.group(id);
   Task const& task = m_planner.task(m_lanes[worker.index()].queue.front().task);
-  auto const expand = m_planner.codelet(task.codelet).expand;
+  auto const expand = m_planner.view().codelet(task.codelet).expand;
   if (expand == nullptr || group.kind != WorkerKind::Cpu || group.workers.size() < 2 || !scarce(group, id))
     return false;
   auto run = std::make_unique<InnerRun>(task.accesses, worker, m_now);

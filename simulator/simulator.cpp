@@ -41,7 +41,7 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
   Codelet const& asked = codelet;
   std::array<Kernel, worker_kinds> kernels{};
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
-    if (m_truth.runs_on(asked, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
+    if (!asked.external && m_truth.runs_on(asked, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
   }
   codelet.kernels = kernels;
   m_planner.set_now(m_now);
@@ -50,9 +50,9 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
   return id;
 }
 
-DataId Simulator::add_data(DataDescription description) {
+DataId Simulator::add_data(DataDescription description, std::span<FixedPlace const> places) {
   m_planner.set_now(m_now);
-  DataId const id = m_planner.handle(AddData{std::move(description)});
+  DataId const id = m_planner.handle(AddData{std::move(description), places});
   after_event();
   return id;
 }
@@ -62,7 +62,7 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
   TaskId const id = m_planner.handle(submission);
-  if (m_planner.codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
+  if (m_planner.view().codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
   after_event();
   wait_for_fewer_tasks();
   return id;
@@ -72,6 +72,14 @@ void Simulator::wait_for_fewer_tasks() {
   auto const limit = m_options.max_live_tasks;
   if (limit == 0 || m_planner.live_tasks() < limit) return;
   while (m_planner.live_tasks() > tasks_left(limit) && step()) continue;
+}
+
+void Simulator::end_external(TaskId task, std::exception_ptr error) {
+  if (error) {
+    answer(TaskFailed{task, std::move(error)});
+  } else {
+    answer(TaskDone{task});
+  }
 }
 
 void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::move(error)}); }
@@ -134,7 +142,8 @@ void Simulator::run_until_idle() {
 
 void Simulator::happens(TaskEnds const& end) {
   if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
-  if (end.how == TaskEnds::How::Returned) return return_front(end.worker);
+  if (end.how == TaskEnds::How::Returned) return return_front(end.worker, false);
+  if (end.how == TaskEnds::How::Stopped) return return_front(end.worker, true);
   m_lanes[end.worker.index()].busy += end.duration;
   end_front(end.worker, end.duration, end.start, end.start + end.duration);
   share_inner_tasks();
@@ -170,8 +179,13 @@ bool Simulator::may_return_front(WorkerId worker) const {
   return queue.size() < 2 || !queue[1].follows;
 }
 
-void Simulator::return_front(WorkerId worker) {
-  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker)});
+// Whether the worker's first task is one of these, and may be returned; it is taken off the list.
+bool Simulator::faulty_front(WorkerId worker, std::set<TaskId>& tasks) {
+  return !tasks.empty() && may_return_front(worker) && tasks.erase(m_lanes[worker.index()].queue.front().task) > 0;
+}
+
+void Simulator::return_front(WorkerId worker, bool changed) {
+  if (may_return_front(worker)) return answer(TaskReturned{take_front(worker), changed});
   m_lanes[worker.index()].started = false;
   start_front(worker);
 }
@@ -267,15 +281,18 @@ void Simulator::start_front(WorkerId worker) {
     m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Skipped});
     return;
   }
-  auto& returns = m_options.faults.returns;
-  if (!returns.empty() && may_return_front(worker) && returns.erase(lane.queue.front().task) > 0) {
+  if (faulty_front(worker, m_options.faults.returns)) {
     m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Returned});
     return;
   }
   if (start_as_graph(worker)) return;
   Task const& task = m_planner.task(lane.queue.front().task);
   auto const& machine = m_planner.topology().machine();
-  Duration const duration = m_truth.kernel_time(task, m_planner.codelet(task.codelet), machine[worker]);
+  Duration const duration = m_truth.kernel_time(task, m_planner.view().codelet(task.codelet), machine[worker]);
+  if (m_planner.may_restart(task.id) && faulty_front(worker, m_options.faults.stops)) {
+    m_heap.push(m_now + duration / 2, TaskEnds{worker, duration / 2, m_now, TaskEnds::How::Stopped});
+    return;
+  }
   m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});
 }
 

@@ -22,6 +22,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -65,12 +67,16 @@ class GRANARY_EXPORT Simulator final : public Submitter {
 
   /// The ground truth determines the workers that run the codelet, independently of its kernels.
   CodeletId add_codelet(Codelet codelet) override;
-  DataId add_data(DataDescription description) override;
+  DataId add_data(DataDescription description) override { return add_data(std::move(description), {}); }
+  DataId add_data(DataDescription description, std::span<FixedPlace const> places);
   void release_data(DataId data) override;
   /// Parameters are dropped, except those that an expansion reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Cancels tasks that were not handed to a worker; see Planner::cancel_all.
   void cancel_all(std::exception_ptr error);
+
+  /// An external task, which began before (BeginCommand), has ended, or failed with the error.
+  void end_external(TaskId task, std::exception_ptr error = nullptr);
 
   /// Performs the next event; false when none is pending. Throws InvalidArgument when it is 146 years or more after the
   /// start (`longest_duration`).
@@ -110,7 +116,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
     WorkerId worker;
     Duration duration;
     Instant start;
-    enum class How : std::uint8_t { Ran, Skipped, Returned } how = How::Ran;
+    enum class How : std::uint8_t { Ran, Skipped, Returned, Stopped } how = How::Ran;
   };
   struct InnerEnds {
     WorkerId worker;
@@ -139,12 +145,14 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform_commands();
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
+  void perform(BeginCommand const&) {}
   void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
   void perform(ForgetCommand const&) {}
   void start_front(WorkerId worker);
   TaskId take_front(WorkerId worker);
   [[nodiscard]] bool may_return_front(WorkerId worker) const;
-  void return_front(WorkerId worker);
+  [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
+  void return_front(WorkerId worker, bool changed);
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
   [[nodiscard]] Duration delay(Duration most);
 

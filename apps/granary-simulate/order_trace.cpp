@@ -27,7 +27,7 @@ void OrderTrace::performed(Command const& command) {
   auto const* const run = std::get_if<RunCommand>(&command);
   if (run == nullptr) return;
   auto const& task = planner().task(run->task);
-  Entry entry{run->task, planner().codelet(task.codelet).name, {}, {}, 0, run->worker};
+  Entry entry{run->task, planner().view().codelet(task.codelet).name, {}, {}, 0, run->worker};
   bool first = true;
   for (auto const& access : task.accesses) {
     if (access.repeated || !writes(access.mode)) continue;

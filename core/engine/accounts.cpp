@@ -58,7 +58,7 @@ void Accounts::submitted(TaskSubmission const& submission, Planner const& planne
 
 // No task with a device kernel has fitted a device so far.
 void Accounts::note_device_need(TaskSubmission const& submission, Planner const& planner) {
-  if (!planner.codelet(submission.codelet).runs_on(WorkerKind::Device)) return;
+  if (!planner.view().codelet(submission.codelet).runs_on(WorkerKind::Device)) return;
   auto const& device = planner.topology().machine()[m_unfit_device];
   Bytes need = 0;
   for (auto const& access : AccessList(submission.accesses)) {

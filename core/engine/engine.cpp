@@ -219,9 +219,11 @@ void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
 }
 
 CodeletId Engine::add_codelet(Codelet codelet) {
+  if (codelet.external)
+    throw InvalidArgument("codelet '" + codelet.name + "' is external: the engine begins no such task");
   if (m_devices) codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
   CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
-                 codelet.check);
+                 codelet.check, codelet.restartable);
   return apply([&] {
     if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     if (codelet.expand != nullptr) m_lanes.expect_expansions();

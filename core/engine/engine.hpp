@@ -149,7 +149,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
     std::unique_ptr<TraceRecorder> trace;  // null: nothing is recorded
   };
   // All fields of a codelet.
-  using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check>;
+  using CodeletKey =
+      std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check, bool>;
 
   template <class Function>
   auto hold_lock(Function&& function);

@@ -54,7 +54,7 @@ bool EngineData::must_wait(TaskSubmission const& submission, Planner const& plan
       bool const written = planner.written(other) || (listed && writes(beside->mode));
       if (!written && !(accessed && writes(access.mode))) continue;
       auto const refuse = [&](std::string const& why) {
-        throw InvalidArgument("task '" + planner.codelet(submission.codelet).name + "' " +
+        throw InvalidArgument("task '" + planner.view().codelet(submission.codelet).name + "' " +
                               (writes(access.mode) ? "writes" : "reads") + " data '" +
                               planner.description(access.data).name + "', which shares bytes with data '" +
                               planner.description(other).name + "' " + why);

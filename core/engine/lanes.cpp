@@ -64,7 +64,7 @@ void Lanes::stop() {
 
 void Lanes::hand_over(RunCommand const& run, Planner const& planner, EngineData& data) {
   auto const& task = planner.task(run.task);
-  auto const& codelet = planner.codelet(task.codelet);
+  auto const& codelet = planner.view().codelet(task.codelet);
   auto const& worker = planner.topology().machine()[run.worker];
   auto& lane = *m_lanes[run.worker.index()];
   auto& entry = lane.incoming.next();

@@ -24,6 +24,9 @@ struct GRANARY_EXPORT Access {
   DataId data;
   AccessMode mode = AccessMode::Read;
   bool repeated = false;  ///< the datum occurs earlier in the list, with the union of the modes: skip this one
+  /// The value that the task reads, or makes if it writes: the number of writes of the datum that were submitted up to
+  /// this one. Given by the planner.
+  std::uint32_t version = 0;
 };
 
 /// A task's accesses in the order of its kernel's arguments; short lists are stored inline.

@@ -67,6 +67,13 @@ struct GRANARY_EXPORT Codelet {
   Expansion expand = nullptr;
   /// Evaluates a device kernel's report; null: the report is ignored.
   Check check = nullptr;
+  /// No worker runs it, and it has no kernels: its tasks stand for something outside, which the driver begins when
+  /// their predecessors have ended, and whose end it reports. Schedulers are not told of these tasks, but see them in
+  /// the graph.
+  bool external = false;
+  /// A worker may stop it before its end, and it runs again: until it has ended, the values that it overwrites are kept
+  /// where other memories hold them.
+  bool restartable = false;
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };

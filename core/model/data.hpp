@@ -37,6 +37,19 @@ struct GRANARY_EXPORT DataDescription {
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
   bool in_place = false;
   MatrixPosition position = {};
+  /// The datum whose bytes contain this one's. It stays registered until all its children are forgotten; who accesses
+  /// both orders these tasks.
+  DataId parent = {};
+};
+
+/// A place of a datum's that its user provides, in addition to origin and home: the other side of a mirrored View, a
+/// View of constants, another file with the same contents.
+struct GRANARY_EXPORT FixedPlace {
+  NodeId node;  ///< which has no other place of the user's for this datum
+  /// Tasks may write it: the node's workers use the place instead of the node's memory. A place that is not writable
+  /// makes the datum read-only for tasks if the node has workers, and is one more origin if it has none.
+  bool writable = false;
+  bool valid = true;  ///< holds the initial value
 };
 
 }  // namespace granary

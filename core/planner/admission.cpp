@@ -23,6 +23,7 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
   auto const& codelet = m_context.codelets[submission.codelet.index()];
   check_position(codelet, submission.position);
   Bytes const most = check_accesses(codelet, accesses);
+  if (codelet.external) return {};
   GroupSet const allowed = groups(codelet, accesses, most);
   check_nodes_between(codelet, accesses);
   return allowed;
@@ -50,6 +51,7 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
+    if (writes(access.mode)) check_write(codelet, datum);
     most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     if (datum.value.lost()) {
@@ -60,6 +62,13 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                           "', which has no origin and was not written by an earlier task");
   }
   return most;
+}
+
+void Admission::check_write(Codelet const& codelet, Datum const& datum) const {
+  auto const what = [&] { return "task '" + codelet.name + "' writes data '" + datum.description.name + "', "; };
+  if (datum.read_only) throw InvalidArgument(what() + "which has a read-only place that workers use");
+  if (codelet.external && !datum.home.valid())
+    throw InvalidArgument(what() + "which has no home, and no worker runs the task");
 }
 
 GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const {

@@ -15,7 +15,8 @@ class Admission {
  public:
   Admission(PlannerContext const& context, Movement const& movement);
 
-  /// The groups that can run the task: they have a kernel, and its data fit in their node's memory. Throws
+  /// The groups that can run the task: they have a kernel, and its data fit in their node's memory; none for an
+  /// external task. Throws
   /// InvalidArgument and MemoryLimitError as Submitter::submit documents.
   [[nodiscard]] GroupSet check(TaskSubmission const& submission, AccessList const& accesses) const;
   /// The accepted task's position in the order of submission.
@@ -23,6 +24,7 @@ class Admission {
 
  private:
   void check_position(Codelet const& codelet, std::uint64_t position) const;
+  void check_write(Codelet const& codelet, Datum const& datum) const;
   [[nodiscard]] Bytes check_accesses(Codelet const& codelet, AccessList const& accesses) const;
   [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const;
   void check_nodes_between(Codelet const& codelet, AccessList const& accesses) const;

@@ -16,8 +16,8 @@ namespace granary {
 /// What the planner still has to do for an event. Its functions post items here, and its loop performs one after the
 /// other, so that no function calls back into the one that called it.
 ///
-/// Items are taken in this order: cancellations, then movements of data first in, first out, then nodes and groups,
-/// each in a cyclic sweep by index. A node or a group that is posted again before its turn has one turn.
+/// Items are taken in this order: cancellations, then movements of data first in, first out, then nodes, groups and
+/// external tasks, in a cyclic sweep by index. What is posted again before its turn has one turn.
 class GRANARY_EXPORT Agenda {
  public:
   /// The task will not run.
@@ -55,14 +55,18 @@ class GRANARY_EXPORT Agenda {
   struct Commit {
     GroupId group;
   };
+  /// External tasks may begin.
+  struct BeginExternal {};
   using Movement = std::variant<StartTransfers, Fetch, PassThrough, WriteBack, Forget>;
 
-  Agenda(std::size_t nodes, std::size_t groups) : m_nodes(nodes), m_turns((nodes + groups + 63) / 64) {}
+  Agenda(std::size_t nodes, std::size_t groups)
+      : m_nodes(nodes), m_groups(groups), m_turns((nodes + groups + 64) / 64) {}
 
   void post(Cancel item) { m_cancelled.push_back(item.task); }
   void post(Movement item) { m_movements.push_back(item); }
   void post(GiveRoom item) { post_turn(item.node.index()); }
   void post(Commit item) { post_turn(m_nodes + item.group.index()); }
+  void post(BeginExternal) { post_turn(m_nodes + m_groups); }
 
   /// Calls `perform` with the next item; false if there is none.
   template <class Perform>
@@ -82,6 +86,8 @@ class GRANARY_EXPORT Agenda {
       auto const index = take_turn();
       if (index < m_nodes) {
         perform(GiveRoom{NodeId(static_cast<std::uint32_t>(index))});
+      } else if (index == m_nodes + m_groups) {
+        perform(BeginExternal{});
       } else {
         perform(Commit{GroupId(static_cast<std::uint32_t>(index - m_nodes))});
       }
@@ -115,10 +121,11 @@ class GRANARY_EXPORT Agenda {
   }
 
   std::size_t m_nodes;
+  std::size_t m_groups;
   std::vector<TaskId> m_cancelled;
   std::vector<Movement> m_movements;
   std::size_t m_taken = 0;             // of m_movements
-  std::vector<std::uint64_t> m_turns;  // bits: nodes, then groups
+  std::vector<std::uint64_t> m_turns;  // bits: nodes, then groups, then external tasks
   std::size_t m_posted_turns = 0;
   std::size_t m_next_turn = 0;
 };

@@ -15,6 +15,7 @@ enum class GRANARY_EXPORT Slot : std::uint8_t {
   Pool,    ///< in the node's memory, at an offset that the planner chose
   Origin,  ///< source of the initial value; read only
   Home,    ///< destination of the final value
+  Mirror,  ///< a further place of the user's, which the node's workers use
 };
 
 /// A place for a datum's bytes.
@@ -34,7 +35,8 @@ struct GRANARY_EXPORT CopyCommand {
   Place to;
   LinkId link;
   Bytes bytes;
-  bool write_back = false;  ///< toward the home or storage; no task waits for it
+  std::uint32_t version = 0;  ///< of the value, as in Access
+  bool write_back = false;    ///< toward the home or storage; no task waits for it
   bool operator==(CopyCommand const&) const = default;
 };
 
@@ -50,6 +52,14 @@ struct GRANARY_EXPORT RunCommand {
   bool operator==(RunCommand const&) const = default;
 };
 
+/// The tasks before this one have ended, and no worker runs it (Codelet::external): what it stands for begins; reply
+/// with TaskDone, TaskFailed or TaskReturned. It holds no places: what it writes, it writes to the homes, and what it
+/// reads keeps its value until it has ended.
+struct GRANARY_EXPORT BeginCommand {
+  TaskId task;
+  bool operator==(BeginCommand const&) const = default;
+};
+
 /// The task has left the planner: it ran, failed or was cancelled. Its parameters may be destroyed.
 struct GRANARY_EXPORT RetireCommand {
   TaskId task;
@@ -62,6 +72,6 @@ struct GRANARY_EXPORT ForgetCommand {
   bool operator==(ForgetCommand const&) const = default;
 };
 
-using Command = std::variant<CopyCommand, RunCommand, RetireCommand, ForgetCommand>;
+using Command = std::variant<CopyCommand, RunCommand, BeginCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary

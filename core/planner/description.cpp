@@ -53,11 +53,16 @@ std::string Description::text() const {
 
 std::string Description::phases() const {
   std::array<std::size_t, 5> count{};
-  m_dispatch.tasks().for_each([&](LiveTask const& task) { ++count[static_cast<std::size_t>(task.assignment.phase)]; });
+  std::size_t external = 0;
+  m_dispatch.tasks().for_each([&](LiveTask const& task) {
+    bool const outside = task.external() && task.assignment.phase == TaskPhase::Issued;
+    ++(outside ? external : count[static_cast<std::size_t>(task.assignment.phase)]);
+  });
   auto const of = [&](TaskPhase phase) { return std::to_string(count[static_cast<std::size_t>(phase)]); };
   return std::to_string(m_dispatch.tasks().size()) + " tasks have not ended; with a worker: " + of(TaskPhase::Issued) +
          ", waiting for data: " + of(TaskPhase::Fetching) + ", waiting for room: " + of(TaskPhase::Committed) +
-         ", ready: " + of(TaskPhase::Ready) + ", waiting for other tasks: " + of(TaskPhase::Waiting) + '\n';
+         ", ready: " + of(TaskPhase::Ready) + ", waiting for other tasks: " + of(TaskPhase::Waiting) +
+         (external > 0 ? ", waiting for what is outside: " + std::to_string(external) : "") + '\n';
 }
 
 std::string Description::committed() const {
@@ -99,9 +104,14 @@ std::string Description::uncommitted() const {
   std::vector<LiveTask const*> oldest;
   std::size_t more = 0;
   Lines ready;
+  Lines outside;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {
-    if (task.assignment.phase == TaskPhase::Ready)
-      ready.add(m_dispatch.name_of(task) + ": ready, not chosen by the scheduler yet");
+    if (task.assignment.phase == TaskPhase::Ready) {
+      ready.add(m_dispatch.name_of(task) + (task.external() ? ": ready, but transfers use what it writes"
+                                                            : ": ready, not chosen by the scheduler yet"));
+    } else if (task.external() && task.assignment.phase == TaskPhase::Issued) {
+      outside.add(m_dispatch.name_of(task) + ": begun, and its end was not reported yet");
+    }
     if (task.assignment.phase != TaskPhase::Waiting) return;
     if (oldest.size() < most_lines) {
       oldest.push_back(&task);
@@ -109,7 +119,7 @@ std::string Description::uncommitted() const {
       ++more;
     }
   });
-  auto text = ready.text("that are ready");
+  auto text = ready.text("that are ready") + outside.text("that wait for what is outside");
   if (oldest.empty()) return text;
   std::map<TaskId, Names> before;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {

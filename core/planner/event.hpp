@@ -9,6 +9,7 @@
 #include <granary/core/model/submitter.hpp>
 
 #include <exception>
+#include <span>
 #include <variant>
 
 namespace granary {
@@ -25,6 +26,7 @@ struct GRANARY_EXPORT AddCodelet {
 };
 struct GRANARY_EXPORT AddData {
   DataDescription description;
+  std::span<FixedPlace const> places = {};  ///< further ones
 };
 /// The datum needs one more release; also allowed after its last release, until it is forgotten.
 struct GRANARY_EXPORT RetainData {
@@ -56,10 +58,12 @@ struct GRANARY_EXPORT TaskFailed {
 struct GRANARY_EXPORT TaskSkipped {
   TaskId task;
 };
-/// A worker gives the task back, or its driver takes it back, and it is ready again: it touched none of its data. For a
-/// task that is issued it is the reply; tasks that were issued behind it are returned first.
+/// A worker gives the task back, or its driver takes it back, and it is ready again. For a task that is issued it is
+/// the reply; tasks that were issued behind it are returned first.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
+  /// It may have changed what it writes; only if `Planner::may_restart` says so. Else it touched none of its data.
+  bool changed = false;
 };
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then.
 struct GRANARY_EXPORT FlushHomes {
@@ -73,7 +77,7 @@ struct GRANARY_EXPORT CancelAll {
 /// writes them has run.
 struct GRANARY_EXPORT TakeFailures {};
 
-/// All inputs of a planner. A submission borrows its accesses.
+/// All inputs of a planner. A submission borrows its accesses, AddData its places.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
                            TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures>;
 

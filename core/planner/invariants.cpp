@@ -67,8 +67,13 @@ void Invariants::check_data() const {
     auto const& name = datum.description.name;
     going_home += datum.way_home.going() ? 1 : 0;
     std::uint32_t working = 0;
+    auto const first = std::ranges::find_if(datum.replicas, &Replica::valid);
     for (auto const& replica : datum.replicas) {
       working += replica.writers;
+      demand(!replica.valid || (replica.version == first->version && replica.version <= datum.version),
+             "the valid replicas of '" + name + "' have different versions");
+      demand(!replica.superseded || replica.version <= datum.version,
+             "a superseded replica of '" + name + "' is newer than the datum");
       demand(replica.consistent(), "a replica of '" + name + "' contradicts itself");
     }
     bool const promised = datum.value.state() == Value::State::Current;
@@ -81,6 +86,8 @@ void Invariants::check_data() const {
     }
     demand(datum.active <= datum.transfers, "'" + name + "' miscounts its transfers");
     demand(datum.writers <= datum.users, "'" + name + "' miscounts its users");
+    auto const parent = datum.description.parent;
+    demand(!parent.valid() || m_movement.data().known(parent), "'" + name + "' outlives its parent");
   });
   demand(going_home == m_movement.homes().going(), "the data on their way home are miscounted");
 }
@@ -115,7 +122,7 @@ void Invariants::check_tasks() const {
 void Invariants::check_pins() const {
   std::map<std::pair<DataId, NodeId>, std::uint32_t> holds;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {
-    if (!has_places(task)) return;
+    if (!has_places(task) || task.external()) return;
     for (auto const& access : task.accesses) {
       if (!access.repeated) ++holds[{access.data, m_dispatch.node_of(task)}];
     }

@@ -9,6 +9,8 @@ void Journal::handled(Event const& event, NewIds /*ids*/) {
       m_entries.emplace_back(Entry{planner().view().now(), event, m_commands.size() + planner().commands().size()});
   if (auto* const submission = std::get_if<TaskSubmission>(&entry.event)) {
     submission->accesses = m_accesses.emplace_back(submission->accesses.begin(), submission->accesses.end());
+  } else if (auto* const data = std::get_if<AddData>(&entry.event)) {
+    if (!data->places.empty()) data->places = m_places.emplace_back(data->places.begin(), data->places.end());
   }
 }
 

@@ -32,7 +32,7 @@ class GRANARY_EXPORT Journal final : public PlannerObserver {
   Journal(Journal const&) = delete;
   Journal& operator=(Journal const&) = delete;
 
-  /// Valid as long as the journal, of which submissions borrow their accesses.
+  /// Valid as long as the journal, of which the events borrow their lists.
   [[nodiscard]] std::vector<Entry> const& entries() const { return m_entries; }
   /// Those that were performed.
   [[nodiscard]] std::vector<Command> const& commands() const { return m_commands; }
@@ -46,7 +46,8 @@ class GRANARY_EXPORT Journal final : public PlannerObserver {
   std::shared_ptr<Estimator const> m_estimator;
   std::vector<Entry> m_entries;
   std::vector<Command> m_commands;
-  std::deque<std::vector<Access>> m_accesses;  // of the submissions
+  std::deque<std::vector<Access>> m_accesses;    // of the submissions
+  std::deque<std::vector<FixedPlace>> m_places;  // of the data
 };
 
 }  // namespace granary

@@ -66,6 +66,7 @@ struct Planner::Parts {
     movement.give_room(item.node);
     dispatch.give_room(item.node);
   }
+  void perform(Agenda::BeginExternal) { dispatch.begin_external(); }
   void perform(Agenda::Commit item) {
     do {
       dispatch.commit_tasks(item.group);
@@ -108,6 +109,9 @@ void Planner::tell(Kind const& event, NewIds ids) {
 
 CodeletId Planner::handle(AddCodelet const& event) {
   auto& codelets = m_parts->context.codelets;
+  if (event.codelet.external && std::ranges::any_of(event.codelet.kernels, [](Kernel k) { return k != nullptr; })) {
+    throw InvalidArgument("codelet '" + event.codelet.name + "' has kernels, although no worker shall run it");
+  }
   CodeletId const id(static_cast<std::uint32_t>(codelets.size()));
   codelets.push_back(event.codelet);
   m_parts->estimator.codelet_added(id, codelets.back());
@@ -116,7 +120,7 @@ CodeletId Planner::handle(AddCodelet const& event) {
 }
 
 DataId Planner::handle(AddData const& event) {
-  DataId const id = m_parts->movement.add(event.description);
+  DataId const id = m_parts->movement.add(event.description, event.places);
   tell(event, {.data = id});
   return id;
 }
@@ -147,7 +151,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   TaskId const id = task.id;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
-  parts.policies.scheduler->submitted(id);
+  if (!task.external()) parts.policies.scheduler->submitted(id);
   if (task.predecessors == 0) {
     parts.dispatch.make_ready(task);
   } else if (behind.valid() && task.allowed_on(behind)) {
@@ -176,10 +180,13 @@ void Planner::handle(TaskDone const& event) {
   if (task.cancelled) {
     parts.failures.task_ran_in_vain(task);
   } else {
-    auto const& group = parts.context.topology.group(task.assignment.group);
-    parts.estimator.observe_kernel(task.codelet, task.flops, group.kind, event.duration);
+    if (!task.external()) {
+      auto const kind = parts.context.topology.group(task.assignment.group).kind;
+      parts.estimator.observe_kernel(task.codelet, task.flops, kind, event.duration);
+    }
     for (auto const& access : task.accesses) {
-      if (!access.repeated && writes(access.mode)) parts.movement.end_write(access.data, group.node);
+      if (!access.repeated && writes(access.mode))
+        parts.movement.changes().end(access, parts.dispatch.node_of(task, access.data));
     }
     ++parts.context.statistics.tasks_run;
     parts.dispatch.end(task);
@@ -206,7 +213,7 @@ void Planner::handle(TaskSkipped event) {
 }
 
 void Planner::handle(TaskReturned event) {
-  m_parts->dispatch.take_back(m_parts->tasks[event.task]);
+  m_parts->dispatch.take_back(m_parts->tasks[event.task], event.changed);
   advance();
   tell(event);
 }
@@ -279,6 +286,7 @@ Place Planner::place(DataId data, NodeId node) const {
   return {node, replica->slot, replica->offset};
 }
 
+bool Planner::may_restart(TaskId task) const { return m_parts->dispatch.may_restart(m_parts->tasks[task]); }
 bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movement.idle(); }
 std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
 std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }
@@ -288,7 +296,6 @@ bool Planner::held(DataId data) const { return !m_parts->movement.data()[data].r
 bool Planner::accessed(DataId data) const { return m_parts->movement.data()[data].accessed; }
 bool Planner::written(DataId data) const { return m_parts->movement.data()[data].version > 0; }
 DataDescription const& Planner::description(DataId data) const { return m_parts->movement.data()[data].description; }
-Codelet const& Planner::codelet(CodeletId codelet) const { return m_parts->view.codelet(codelet); }
 Statistics const& Planner::statistics() const { return m_parts->context.statistics; }
 PlanBoard const& Planner::board() const { return m_parts->board; }
 SystemView const& Planner::view() const { return m_parts->view; }

@@ -63,6 +63,9 @@ class GRANARY_EXPORT Planner final {
   void take_commands(std::vector<Command>& taken);
   /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
+  /// Whether a task that a worker has may be returned after it has begun to write: its codelet is restartable, and
+  /// another memory holds each value that it overwrites and needs.
+  [[nodiscard]] bool may_restart(TaskId task) const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;
@@ -75,7 +78,6 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] bool accessed(DataId data) const;
   [[nodiscard]] bool written(DataId data) const;
   [[nodiscard]] DataDescription const& description(DataId data) const;
-  [[nodiscard]] Codelet const& codelet(CodeletId codelet) const;
   [[nodiscard]] Statistics const& statistics() const;
   [[nodiscard]] PlanBoard const& board() const;
   [[nodiscard]] SystemView const& view() const;

@@ -93,7 +93,7 @@ void TraceRecorder::given(RunCommand const& run) {
 
 void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, bool failed) {
   m_trace.end = std::max(m_trace.end, times.end);
-  if (!has_room()) return;
+  if (!m_tasks[task].worker.valid() || !has_room()) return;
   auto& record = m_trace.tasks.emplace_back(m_tasks[task]);
   record.begin = times.begin;
   record.end = times.end;

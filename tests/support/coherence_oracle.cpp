@@ -26,7 +26,7 @@ void CoherenceOracle::after_event() {
   m_touched.clear();
 }
 
-void CoherenceOracle::add_data(DataId id, DataDescription description) {
+void CoherenceOracle::add_data(DataId id, DataDescription description, std::span<FixedPlace const> places) {
   if (id.index() >= m_data.size()) m_data.resize(id.index() + 1);
   auto& record = m_data[id.index()];
   require(record.description.bytes == 0 || record.forgotten, [&] { return name(id) + " has its id taken away"; });
@@ -34,6 +34,11 @@ void CoherenceOracle::add_data(DataId id, DataDescription description) {
   record.origin = record.home = Region{.data = id, .bytes = description.bytes, .content = {}};
   if (description.origin.valid() || description.origin_is_home) record.first = record.current = 0;
   (description.origin_is_home ? record.home : record.origin).content = record.first;
+  for (auto const& place : places) {
+    if (place.valid) record.first = record.current = 0;
+    record.places[place.node] = {
+        .data = id, .bytes = description.bytes, .content = place.valid ? Content(0) : Content{}};
+  }
   record.description = std::move(description);
 }
 
@@ -87,6 +92,12 @@ CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place
     });
     return found->second;
   }
+  if (auto const found = record.places.find(place.node); found != record.places.end()) {
+    bool const mirror = !m_topology.groups_on(place.node).empty();
+    require(place.slot == (mirror ? Slot::Mirror : Slot::Origin),
+            [&] { return name(data) + " is used in a wrong place on " + name(place.node); });
+    return found->second;
+  }
   if (place.slot == Slot::Home || description.origin_is_home) {
     require(description.home == place.node, [&] { return name(data) + " has no home on " + name(place.node); });
     return record.home;
@@ -98,6 +109,7 @@ CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place
 Place CoherenceOracle::expected_place(DataId data, NodeId node) const {
   auto const& record = m_data[data.index()];
   if (auto const pool = record.pool.find(node); pool != record.pool.end()) return {node, Slot::Pool, pool->second};
+  if (record.places.contains(node)) return {node, Slot::Mirror, 0};
   require(record.description.in_place && record.description.home == node,
           [&] { return "a task runs although " + name(data) + " has no place on " + name(node); });
   return {node, Slot::Home, 0};
@@ -181,13 +193,11 @@ void CoherenceOracle::act(RunCommand const& run) {
           [&] { return what() + " has no kernel for its worker"; });
   auto& lane = m_lanes[run.worker.index()];
   for (TaskId const before : task.follows) {
-    auto const state = m_tasks[before.index()].state;
-    bool const over = m_tasks[before.index()].retired || state == State::Succeeded || state == State::Failed;
     // The tasks that this one itself follows come before it.
     bool const behind = run.follows && std::ranges::count(lane, before) > 0;
-    require(over || behind,
+    require(over(before) || behind,
             [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
-    task.waits = task.waits || (!over && lane.back() == before);
+    task.waits = task.waits || (!over(before) && lane.back() == before);
   }
   require(task.waits == run.follows, [&] { return what() + " follows nothing"; });
   task.state = State::Running;
@@ -228,7 +238,13 @@ void CoherenceOracle::start_task(TaskId id) {
   }
 }
 
+bool CoherenceOracle::over(TaskId id) const {
+  auto const& task = m_tasks[id.index()];
+  return task.retired || task.state == State::Succeeded || task.state == State::Failed;
+}
+
 void CoherenceOracle::leave_lane(TaskId id) {
+  if (!m_tasks[id.index()].worker.valid()) return;
   auto& lane = m_lanes[m_tasks[id.index()].worker.index()];
   require(!lane.empty() && lane.front() == id,
           [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
@@ -244,7 +260,7 @@ void CoherenceOracle::skip_task(TaskId id) {
   task.waits = false;
 }
 
-void CoherenceOracle::return_task(TaskId id) {
+void CoherenceOracle::return_task(TaskId id, bool changed) {
   auto& task = m_tasks[id.index()];
   leave_lane(id);
   for (std::size_t i = 0; i < task.places.size(); ++i) {
@@ -252,12 +268,15 @@ void CoherenceOracle::return_task(TaskId id) {
     Region& used = region(task.accesses[i].data, task.places[i]);
     if (writes(task.accesses[i].mode)) {
       used.written = false;
-    } else {
+      if (changed) used.content.reset();
+      m_touched.insert(task.accesses[i].data);
+    } else if (task.worker.valid()) {
       --used.readers;
     }
   }
   task.places.clear();
   task.state = State::Submitted;
+  task.worker = {};
   task.returned = true;
   task.waits = false;
 }
@@ -281,9 +300,10 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
   auto& task = m_tasks[id.index()];
   leave_lane(id);
   if (task.waits) return lose_outputs(id, success);
+  bool const external = !task.worker.valid();
   for (std::size_t i = 0; i < task.accesses.size(); ++i) {
     auto const& access = task.accesses[i];
-    if (access.repeated) continue;
+    if (access.repeated || (external && !writes(access.mode))) continue;
     Region& used = region(access.data, task.places[i]);
     if (!writes(access.mode)) {
       --used.readers;
@@ -299,8 +319,31 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
   }
   task.state = success ? State::Succeeded : State::Failed;
   ++m_tasks_run;
+  if (external) return;
   auto const& lane = m_lanes[task.worker.index()];
   if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
+}
+
+void CoherenceOracle::act(BeginCommand const& begun) {
+  auto& task = m_tasks.at(begun.task.index());
+  auto const what = [&] { return "task " + std::to_string(begun.task.value()); };
+  require(m_codelets[task.codelet.index()].external, [&] { return what() + " begins without a worker"; });
+  require(task.state == State::Submitted && !task.retired, [&] { return what() + " begins again"; });
+  for (TaskId const before : task.follows) {
+    require(over(before),
+            [&] { return what() + " begins before task " + std::to_string(before.value()) + " is over"; });
+  }
+  task.state = State::Running;
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    NodeId const home = m_data[access.data.index()].description.home;
+    task.places.push_back({home, Slot::Home, 0});
+    if (access.repeated || !writes(access.mode)) continue;
+    Region& used = region(access.data, task.places.back());
+    require(!used.written && used.readers == 0,
+            [&] { return what() + " writes " + name(access.data) + " while it is in use"; });
+    used.written = true;
+  }
 }
 
 void CoherenceOracle::act(RetireCommand const& retired) {
@@ -339,6 +382,7 @@ void CoherenceOracle::act(ForgetCommand const& forgotten) {
 
 bool CoherenceOracle::holds(DataRecord const& record, Content value) const {
   if (record.origin.content == value || record.home.content == value) return true;
+  if (std::ranges::any_of(record.places, [&](auto const& place) { return place.second.content == value; })) return true;
   return std::ranges::any_of(
       record.pool, [&](auto const& place) { return m_pools.at(place.first).at(place.second).content == value; });
 }

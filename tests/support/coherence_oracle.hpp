@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class CoherenceOracle {
   /// Set it before the first command; may be null in tests of copies only.
   void look_into(Planner const* planner) { m_planner = planner; }
   /// The datum was registered under this id, which no other datum has any more.
-  void add_data(DataId id, DataDescription description);
+  void add_data(DataId id, DataDescription description, std::span<FixedPlace const> places = {});
   void on_event(Event const& event);
   void on_act(Act const& act);
   /// All commands that follow from one event have been seen: no value may be lost.
@@ -74,9 +75,9 @@ class CoherenceOracle {
     std::vector<TaskId> follows;  // must have ended before it runs
     State state = State::Submitted;
     bool retired = false;
-    bool returned = false;  // by a worker, at least once
-    bool judged = false;    // at an earlier rest
-    WorkerId worker;
+    bool returned = false;      // by a worker, at least once
+    bool judged = false;        // at an earlier rest
+    WorkerId worker;            // which has it; invalid: it is external
     std::vector<Place> places;  // by access
     bool waits = false;         // issued behind its predecessor on its lane, whose result it reads
   };
@@ -94,6 +95,7 @@ class CoherenceOracle {
     std::map<NodeId, Bytes> pool;  // if it has a place
     Region origin;
     Region home;
+    std::map<NodeId, Region> places;  // further ones
     std::set<TaskId> pending;
     [[nodiscard]] bool released() const { return registrations == 0; }
     [[nodiscard]] Content promised() const { return writers.empty() ? first : Content(writers.back().value() + 1); }
@@ -111,7 +113,7 @@ class CoherenceOracle {
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
   void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
-  void event(TaskReturned const& returned) { return_task(returned.task); }
+  void event(TaskReturned const& returned) { return_task(returned.task, returned.changed); }
   void event(AddCodelet const& added) { m_codelets.push_back(added.codelet); }
   template <class Other>
   void event(Other const&) {}
@@ -120,6 +122,7 @@ class CoherenceOracle {
   void act(Freed const& freed);
   void act(CopyCommand const& copy);
   void act(RunCommand const& run);
+  void act(BeginCommand const& begun);
   void act(RetireCommand const& retired);
   void act(ForgetCommand const& forgotten);
 
@@ -127,9 +130,10 @@ class CoherenceOracle {
   void start_task(TaskId task);
   void end_task(TaskId task, bool success);
   void skip_task(TaskId task);
-  void return_task(TaskId task);
+  void return_task(TaskId task, bool changed);
   void lose_outputs(TaskId task, bool success);
   void leave_lane(TaskId task);
+  [[nodiscard]] bool over(TaskId task) const;
   void check_not_lost(DataId data, DataRecord const& record) const;
   [[nodiscard]] bool holds(DataRecord const& record, Content value) const;
   [[nodiscard]] bool wanted(DataId data, DataRecord const& record) const;

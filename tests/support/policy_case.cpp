@@ -87,18 +87,21 @@ class Player {
     if (m_trace) *m_trace << m_simulator.now().time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
     m_oracle.after_event();
     m_oracle.on_event(event);
-    if (std::holds_alternative<TaskReturned>(event)) ++m_result.tasks_returned;
+    if (auto const* const returned = std::get_if<TaskReturned>(&event)) {
+      ++(returned->changed ? m_result.tasks_stopped : m_result.tasks_returned);
+    }
   }
 
   void see(Act const& act) {
     if (m_trace) *m_trace << to_text(act) << std::endl;
     m_oracle.on_act(act);
+    if (auto const* const begun = std::get_if<BeginCommand>(&act)) m_begun.push_back(begun->task);
     m_result.acts.push_back(act);
   }
 
   void perform(RegisterData const& registered) {
-    DataId const id = m_simulator.add_data(registered.description);
-    m_oracle.add_data(id, registered.description);
+    DataId const id = m_simulator.add_data(registered.description, registered.places);
+    m_oracle.add_data(id, registered.description, registered.places);
     m_data.push_back(id);
   }
 
@@ -128,10 +131,26 @@ class Player {
   }
 
   void perform(LetHappen const& some) {
-    for (std::uint32_t i = 0; i < some.steps; ++i) m_simulator.step();
+    for (std::uint32_t i = 0; i < some.steps; ++i) step();
+  }
+
+  bool step() {
+    bool const stepped = m_simulator.step();
+    if (m_begun.empty() || (stepped && m_random.chance(0.7))) return stepped;
+    auto const which = m_begun.begin() + static_cast<std::ptrdiff_t>(m_random.below(m_begun.size()));
+    TaskId const task = *which;
+    m_begun.erase(which);
+    bool const fails = m_case.faults.tasks.contains(task);
+    m_simulator.end_external(task,
+                             fails ? std::make_exception_ptr(Error("injected failure outside")) : std::exception_ptr());
+    ++m_result.tasks_outside;
+    return true;
   }
 
   void perform(WaitForAll const&) {
+    if (m_case.external) {
+      while (step()) continue;
+    }
     auto const report = m_simulator.run();
     m_oracle.after_event();
     m_result.failures += report.failures.size();
@@ -197,6 +216,8 @@ class Player {
   Simulator m_simulator;
   std::vector<CodeletId> m_codelets;
   std::vector<DataId> m_data;
+  std::vector<TaskId> m_begun;  // external tasks that have not ended
+  Random m_random{m_case.seed};
   std::size_t m_judged = 0;
 };
 

@@ -24,8 +24,9 @@ struct PolicyCase {
   PlannerOptions planner;
   FaultPlan faults;
   std::uint32_t check_every = 1;
-  bool expands = false;  ///< its tasks may run as inner graphs
-  bool lines = false;    ///< the bytes of some data on the host have gaps
+  bool expands = false;   ///< its tasks may run as inner graphs
+  bool external = false;  ///< it has tasks that no worker runs
+  bool lines = false;     ///< the bytes of some data on the host have gaps
 
   [[nodiscard]] std::string describe() const;
 };
@@ -40,6 +41,8 @@ struct CaseResult {
   std::size_t tasks_run = 0;
   std::size_t tasks_cancelled = 0;
   std::size_t tasks_returned = 0;
+  std::size_t tasks_stopped = 0;
+  std::size_t tasks_outside = 0;
   std::size_t copies = 0;
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;

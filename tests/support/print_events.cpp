@@ -19,6 +19,8 @@ std::string text(Place const& place) {
       return "origin on node " + number(place.node);
     case Slot::Home:
       return "home on node " + number(place.node);
+    case Slot::Mirror:
+      return "mirror on node " + number(place.node);
     default:
       return "node " + number(place.node) + " + " + number(place.offset);
   }
@@ -65,6 +67,7 @@ struct Print {
     return "  run task " + number(c.task) + " on worker " + number(c.worker) +
            (c.follows ? " behind the one before" : "");
   }
+  std::string operator()(BeginCommand const& c) const { return "  begin task " + number(c.task); }
   std::string operator()(RetireCommand const& c) const { return "  retire task " + number(c.task); }
   std::string operator()(ForgetCommand const& c) const { return "  forget data " + number(c.data); }
 };

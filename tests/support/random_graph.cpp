@@ -174,6 +174,46 @@ RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Ra
   return Builder(machine, options, random).build();
 }
 
+void make_external(RandomGraph& graph, Random& random) {
+  auto const outside = static_cast<std::uint32_t>(graph.codelets.size());
+  graph.codelets.push_back({.name = "outside", .external = true});
+  std::vector<bool> has_home;
+  for (auto& operation : graph.operations) {
+    if (auto const* datum = std::get_if<RegisterData>(&operation)) {
+      has_home.push_back(datum->description.home.valid());
+    } else if (auto* task = std::get_if<SubmitGraphTask>(&operation)) {
+      bool const can = std::ranges::all_of(
+          task->accesses, [&](auto const& access) { return !writes(access.second) || has_home[access.first]; });
+      if (can && random.chance(0.5)) task->codelet = outside;
+    }
+  }
+}
+
+void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
+  std::vector<RegisterData*> data;
+  std::vector<bool> written;
+  for (auto& operation : graph.operations) {
+    if (auto* datum = std::get_if<RegisterData>(&operation)) {
+      data.push_back(datum);
+      written.push_back(false);
+    } else if (auto const* task = std::get_if<SubmitGraphTask>(&operation)) {
+      for (auto const& [d, mode] : task->accesses) written[d] = written[d] || writes(mode);
+    }
+  }
+  for (std::size_t d = 0; d < data.size(); ++d) {
+    auto const& description = data[d]->description;
+    if (random.chance(0.5)) continue;
+    for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
+      NodeId const node(n);
+      if (node == description.home || node == description.origin || random.chance(0.5)) continue;
+      bool const writable = has_workers(machine, node) && (written[d] || random.chance(0.5));
+      if (written[d] && !writable && has_workers(machine, node)) continue;
+      bool const valid = description.origin.valid() && (!writable || random.chance(0.5));
+      if (writable || valid) data[d]->places.push_back({.node = node, .writable = writable, .valid = valid});
+    }
+  }
+}
+
 void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) {
   auto const needs = needs_of(machine, graph);
   Topology const topology(machine);

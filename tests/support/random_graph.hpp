@@ -17,6 +17,7 @@ namespace granary::test {
 // because ids are reused.
 struct RegisterData {
   DataDescription description;
+  std::vector<FixedPlace> places{};
 };
 struct GiveUpData {
   std::uint32_t datum;
@@ -50,6 +51,11 @@ struct GraphOptions {
 /// with one to five accesses whose data have values when they are read; codelets for one kind of worker or several;
 /// data that are released.
 [[nodiscard]] RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random);
+
+/// Half of the tasks that write only data with homes become external ones.
+void make_external(RandomGraph& graph, Random& random);
+/// Half of the data get further places on other nodes, some with their value, read-only ones if no task writes them.
+void add_places(RandomGraph& graph, Machine const& machine, Random& random);
 
 /// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it,
 /// often at exactly the minimum capacity, and such that values can be evicted to some node.

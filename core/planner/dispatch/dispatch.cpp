@@ -24,13 +24,32 @@ void Dispatch::make_ready(LiveTask& task) {
   if (task.assignment.phase == TaskPhase::Issued) return;  // it was issued behind the last of them
   task.assignment.phase = TaskPhase::Ready;
   if (task.cancelled) {
-    m_scheduler.withdrawn(task.id, Withdrawal::NeverReady, {});
+    if (!task.external()) m_scheduler.withdrawn(task.id, Withdrawal::NeverReady, {});
     m_context.agenda.post(Agenda::Cancel{task.id});
+    return;
+  }
+  if (task.external()) {
+    m_external.push_back(task.id);
+    m_context.agenda.post(Agenda::BeginExternal{});
     return;
   }
   m_offered_to_all = false;
   m_scheduler.ready(task.id);
   for (GroupId const group : task.allowed_groups) m_context.agenda.post(Agenda::Commit{group});
+}
+
+void Dispatch::begin_external() {
+  std::erase_if(m_external, [&](TaskId id) {
+    LiveTask& task = m_tasks[id];
+    if (!m_movement.may_write(task.accesses)) return false;
+    task.assignment.phase = TaskPhase::Issued;
+    for (auto const& access : task.accesses) {
+      if (!access.repeated && writes(access.mode))
+        m_movement.changes().begin(access.data, node_of(task, access.data), false);
+    }
+    m_context.commands.emplace_back(BeginCommand{id});
+    return true;
+  });
 }
 
 void Dispatch::commit_tasks(GroupId group) {
@@ -97,6 +116,7 @@ void Dispatch::give_room(NodeId id) {
 }
 
 void Dispatch::look_for_complete(DataId data) {
+  if (!m_external.empty()) m_context.agenda.post(Agenda::BeginExternal{});
   for (auto& group : m_groups) {
     std::erase_if(group.fetching, [&](TaskId id) {
       LiveTask const& task = m_tasks[id];
@@ -140,7 +160,7 @@ void Dispatch::issue_behind(LiveTask& task, GroupId group, WorkerId worker) {
 }
 
 void Dispatch::issue(LiveTask& task, WorkerId worker) {
-  m_movement.begin_work(task.accesses, node_of(task));
+  m_movement.begin_work(task.accesses, node_of(task), m_context.codelets[task.codelet.index()].restartable);
   end_exclusivity_of(task.id);
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
@@ -155,10 +175,11 @@ void Dispatch::end(LiveTask& task) {
   auto const assignment = task.assignment;
   NodeId wrote_on;
   end_exclusivity_of(id);
-  if (assignment.phase == TaskPhase::Issued) {
+  if (assignment.worker.valid()) {
     m_workers.ended(assignment.worker, assignment.estimate);
     m_movement.end_work();
   }
+  if (task.external()) std::erase(m_external, id);
   if (assignment.group.valid()) {
     if (m_context.options.write_back_early) wrote_on = node_of(task);
     m_scheduler.finished(id);
@@ -171,23 +192,40 @@ void Dispatch::end(LiveTask& task) {
   m_movement.uses_ended(accesses, wrote_on);
 }
 
-void Dispatch::take_back(LiveTask& task) {
+void Dispatch::take_back(LiveTask& task, bool changed) {
   auto const assignment = task.assignment;
-  if (!assignment.group.valid()) return;
+  if (assignment.phase < TaskPhase::Committed) return;
   end_exclusivity_of(task.id);
-  if (assignment.phase == TaskPhase::Issued) {
+  if (assignment.phase == TaskPhase::Issued) revert_writes(task, changed);
+  if (assignment.worker.valid()) {
     m_workers.returned(assignment.worker, task.id, assignment.estimate);
     m_movement.end_work();
-    for (auto const& access : task.accesses) {
-      if (!access.repeated && writes(access.mode)) m_movement.revert_write(access.data, node_of(task));
-    }
   }
-  m_scheduler.finished(task.id);
-  uncommit(task);
+  bool const committed = assignment.group.valid();
+  if (committed) {
+    m_scheduler.finished(task.id);
+    uncommit(task);
+  }
   task.assignment = {};
-  m_scheduler.submitted(task.id);
-  m_context.agenda.post(Agenda::Commit{assignment.group});
+  if (committed) {
+    m_scheduler.submitted(task.id);
+    m_context.agenda.post(Agenda::Commit{assignment.group});
+  }
   if (task.predecessors == 0) make_ready(task);
+}
+
+void Dispatch::revert_writes(LiveTask const& task, bool changed) {
+  for (auto const& access : task.accesses) {
+    if (!access.repeated && writes(access.mode))
+      m_movement.changes().revert(access.data, node_of(task, access.data), changed);
+  }
+}
+
+bool Dispatch::may_restart(LiveTask const& task) const {
+  return m_context.codelets[task.codelet.index()].restartable && task.predecessors == 0 &&
+         std::ranges::all_of(task.accesses, [&](Access const& access) {
+           return access.repeated || !writes(access.mode) || m_movement.changes().may_revert(access);
+         });
 }
 
 // Undoes `commit` and what followed from it.

@@ -27,15 +27,18 @@ class Dispatch {
   void commit_tasks(GroupId group);
   /// Hands complete tasks to the group's workers; false if no worker got one.
   bool issue_complete(GroupId group);
+  /// Ready tasks that no worker runs begin, if no transfer uses what they write.
+  void begin_external();
   /// Tasks that wait for room on the node may find it.
   void give_room(NodeId node);
   /// The datum arrived somewhere, or a transfer of it ended: tasks that waited only for that may start.
   void look_for_complete(DataId data);
   /// A task whose places are all there is handed to the worker although the one before it there has not ended.
   void issue_behind(LiveTask& task, GroupId group, WorkerId worker);
-  /// The task is ready again, from whatever phase, or waits again if it was issued behind another one; it has touched
-  /// none of its data.
-  void take_back(LiveTask& task);
+  /// The task is ready again, from whatever phase, or waits again if it was issued behind another one. `changed`: it
+  /// may have changed what it writes.
+  void take_back(LiveTask& task, bool changed);
+  [[nodiscard]] bool may_restart(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
 
@@ -54,6 +57,10 @@ class Dispatch {
   /// The node of a committed task.
   [[nodiscard]] NodeId node_of(LiveTask const& task) const {
     return m_context.topology.group(task.assignment.group).node;
+  }
+  /// The node where the task works with the datum.
+  [[nodiscard]] NodeId node_of(LiveTask const& task, DataId data) const {
+    return task.external() ? m_movement.data()[data].home : node_of(task);
   }
   [[nodiscard]] LiveTasks& tasks() { return m_tasks; }
   [[nodiscard]] LiveTasks const& tasks() const { return m_tasks; }
@@ -95,6 +102,7 @@ class Dispatch {
   bool place(LiveTask& task, bool may_evict);
   void let_go(LiveTask& task);
   void issue(LiveTask& task, WorkerId worker);
+  void revert_writes(LiveTask const& task, bool changed);
   void give_way_to(LiveTask const& task);
   void end_exclusivity_of(TaskId task);
   void post_room_on_all_nodes();
@@ -108,6 +116,7 @@ class Dispatch {
   Workers m_workers;
   std::vector<Group> m_groups;
   std::vector<Node> m_nodes;
+  std::vector<TaskId> m_external;  // ready
   TaskId m_exclusive;
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };

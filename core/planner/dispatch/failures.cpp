@@ -36,21 +36,21 @@ void Failures::end_without_result(LiveTask& task, std::uint32_t cause) {
   std::vector<DataId> outputs;
   for_each_output(task, [&](DataId data) {
     outputs.push_back(data);
-    if (m_movement.lose_write(data, m_dispatch.node_of(task), cause)) name_loss(data, cause);
+    if (m_movement.changes().lose(data, m_dispatch.node_of(task, data), cause)) name_loss(data, cause);
   });
   m_dispatch.end(task);
-  for (DataId const data : outputs) m_movement.poison(data);
+  for (DataId const data : outputs) m_movement.changes().poison(data);
 }
 
 void Failures::end_without_run(LiveTask& task, std::uint32_t cause) {
   std::vector<DataId> lost;
   for_each_output(task, [&](DataId data) {
-    if (!m_movement.skip_write(data, cause)) return;
+    if (!m_movement.changes().skip(data, cause)) return;
     lost.push_back(data);
     name_loss(data, cause);
   });
   m_dispatch.end(task);
-  for (DataId const data : lost) m_movement.poison(data);
+  for (DataId const data : lost) m_movement.changes().poison(data);
 }
 
 // The failure names the outputs that it takes.
@@ -61,7 +61,7 @@ void Failures::name_loss(DataId data, std::uint32_t cause) {
 }
 
 void Failures::task_skipped(LiveTask& task) {
-  for_each_output(task, [&](DataId data) { m_movement.revert_write(data, m_dispatch.node_of(task)); });
+  for_each_output(task, [&](DataId data) { m_movement.changes().revert(data, m_dispatch.node_of(task), false); });
   cancel(task);
 }
 
@@ -141,7 +141,7 @@ void Failures::cancel_unissued() {
     if (phase == TaskPhase::Issued || task.cancelled) return;
     task.cancelled = true;
     if (phase == TaskPhase::Waiting) return;  // cancelled when the last of its predecessors ends
-    if (phase == TaskPhase::Ready) m_scheduler.withdrawn(task.id, Withdrawal::Cancelled, {});
+    if (phase == TaskPhase::Ready && !task.external()) m_scheduler.withdrawn(task.id, Withdrawal::Cancelled, {});
     m_context.agenda.post(Agenda::Cancel{task.id});
   });
 }

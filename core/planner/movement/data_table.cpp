@@ -5,7 +5,7 @@
 
 namespace granary::detail {
 
-DataId DataTable::add(DataDescription description) {
+DataId DataTable::add(DataDescription description, std::span<FixedPlace const> places, Topology const& topology) {
   DataId id;
   if (m_free.empty()) {
     id = DataId(static_cast<std::uint32_t>(m_data.size()));
@@ -19,7 +19,15 @@ DataId DataTable::add(DataDescription description) {
     added.replicas.add({.node = description.origin, .slot = Slot::Origin, .valid = true});
   if (description.home.valid())
     added.replicas.add({.node = description.home, .slot = Slot::Home, .valid = description.origin_is_home});
-  added.value = Value(description.origin.valid());
+  bool given = description.origin.valid();
+  for (auto const& place : places) {
+    bool const mirror = !topology.groups_on(place.node).empty();
+    added.replicas.add({.node = place.node, .slot = mirror ? Slot::Mirror : Slot::Origin, .valid = place.valid});
+    added.mirrored = added.mirrored || mirror;
+    added.read_only = added.read_only || (mirror && !place.writable);
+    given = given || place.valid;
+  }
+  added.value = Value(given);
   added.bytes = description.bytes;
   added.home = description.home;
   added.description = std::move(description);

@@ -4,9 +4,11 @@
 #include <granary/core/base/chunked_array.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/machine.hpp>
 #include <granary/core/planner/movement/datum.hpp>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace granary::detail {
@@ -14,8 +16,8 @@ namespace granary::detail {
 /// The registered data, at addresses that do not change. Ids of forgotten ones are given again.
 class GRANARY_EXPORT DataTable {
  public:
-  /// With its origin and its home as replicas.
-  DataId add(DataDescription description);
+  /// With its origin, its home and its further places as replicas.
+  DataId add(DataDescription description, std::span<FixedPlace const> places, Topology const& topology);
   void forget(DataId data);
 
   [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bytes > 0; }

@@ -28,13 +28,15 @@ struct GRANARY_EXPORT Datum {
   NodeId home;
   std::uint32_t users = 0;          ///< submitted tasks that access it and have not ended
   std::uint32_t writers = 0;        ///< of these, the ones that write it
-  std::uint32_t version = 0;        ///< the writes of all submitted tasks
+  std::uint32_t version = 0;        ///< of the value that the next task may read: the writes of all submitted tasks
   std::uint32_t transfers = 0;      ///< requested or in flight
   std::uint32_t active = 0;         ///< in flight
-  std::uint32_t registrations = 1;  ///< that were not released
+  std::uint32_t registrations = 1;  ///< that were not released; children count
   Value value;
   WayHome way_home;
-  bool accessed = false;  ///< by a task that was submitted
+  bool accessed = false;   ///< by a task that was submitted
+  bool mirrored = false;   ///< there are mirrors
+  bool read_only = false;  ///< one of them is read-only
   ReplicaList replicas;
   std::vector<Hop> hops;
   DataDescription description;
@@ -50,8 +52,11 @@ struct GRANARY_EXPORT Datum {
     return nullptr;
   }
   [[nodiscard]] Replica const* find(NodeId node, Slot slot) const { return const_cast<Datum*>(this)->find(node, slot); }
-  /// The datum's slot on `node`: its home on the home's node, else the pool.
-  [[nodiscard]] Slot slot_on(NodeId node) const { return home == node ? Slot::Home : Slot::Pool; }
+  /// The datum's slot on `node`: its home or its mirror there, else the pool.
+  [[nodiscard]] Slot slot_on(NodeId node) const {
+    if (home == node) return Slot::Home;
+    return mirrored && find(node, Slot::Mirror) != nullptr ? Slot::Mirror : Slot::Pool;
+  }
   [[nodiscard]] Replica* on(NodeId node) { return find(node, slot_on(node)); }
   [[nodiscard]] Replica const* on(NodeId node) const { return const_cast<Datum*>(this)->on(node); }
   [[nodiscard]] bool valid_besides(Replica const& replica) const {
@@ -75,8 +80,9 @@ struct GRANARY_EXPORT Datum {
   /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {
     if (!home.valid()) return false;
-    if (auto const* origin = find(description.origin, Slot::Origin); origin != nullptr && origin->valid) return false;
-    return !find(home, Slot::Home)->valid;
+    return std::ranges::none_of(replicas, [](Replica const& replica) {
+      return replica.valid && (replica.slot == Slot::Home || replica.slot == Slot::Origin);
+    });
   }
 };
 

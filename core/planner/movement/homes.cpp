@@ -56,7 +56,7 @@ bool Homes::fail(DataId data, NodeId lost_on) {
     if (replica.evicting) m_memories.keep(data, replica.node);
   }
   if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
-  auto const* const gone = datum.find(datum.way_home.lost_on(), Slot::Pool);
+  auto const* const gone = datum.on(datum.way_home.lost_on());
   return gone != nullptr && !datum.valid_besides(*gone);
 }
 
@@ -130,7 +130,7 @@ void Homes::give_up_lost(DataId data) {
   auto& datum = m_data[data];
   NodeId const node = datum.way_home.lost_on();
   if (!node.valid() || datum.released()) return;
-  auto* const gone = datum.find(node, Slot::Pool);
+  auto* const gone = datum.on(node);
   if (gone == nullptr || !gone->valid || gone->pins > 0 || datum.transfers > 0) return;
   if (datum.users > 0) return;  // their copies will report the same
   if (!datum.value.lost() && !datum.valid_besides(*gone)) datum.value.lose(datum.value.cause());

@@ -183,13 +183,14 @@ void Memories::drop(DataId data, NodeId id, bool evicted) {
   auto& node = m_nodes[id.index()];
   Replica* const replica = datum.find(id, Slot::Pool);
   Bytes const offset = replica->offset;
+  bool const superseded = replica->superseded;  // policies were told when it was outdated
   if (replica->evicting) node.evicting -= replica->bytes;
   node.ledger.free(offset);
   m_context.statistics.nodes[id.index()].used = node.ledger.used();
   datum.replicas.erase(replica);
   m_context.notice(Freed{data, id, offset});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_dropped(data, id);
-  m_listener.dropped(data, id, evicted);
+  if (!superseded) m_listener.dropped(data, id, evicted);
   room_may_have_changed(id);
 }
 
@@ -203,13 +204,16 @@ void Memories::forget(DataId data) {
   for (std::size_t i = replicas.size(); i-- > 0;) {
     if (replicas[i].slot == Slot::Pool) drop(data, replicas[i].node, false);
   }
+  DataId const parent = m_data[data].description.parent;
   m_data.forget(data);
   m_listener.forgotten(data);
   m_context.commands.emplace_back(ForgetCommand{data});
+  if (parent.valid() && --m_data[parent].registrations == 0) m_context.agenda.post(Agenda::Forget{parent});
 }
 
-void Memories::set_valid(DataId data, Replica& replica) {
+void Memories::set_valid(DataId data, Replica& replica, std::uint32_t version) {
   replica.valid = true;
+  replica.version = version;
   m_listener.arrived(data, replica.node);
 }
 
@@ -220,6 +224,30 @@ void Memories::invalidate(DataId data, Replica& replica) {
   } else if (was_valid) {
     m_listener.dropped(data, replica.node, false);
   }
+}
+
+void Memories::supersede(DataId data, Replica& replica) {
+  replica.valid = false;
+  replica.superseded = true;
+  m_listener.dropped(data, replica.node, false);
+}
+
+void Memories::drop_superseded(DataId data) {
+  auto& replicas = m_data[data].replicas;
+  for (std::size_t i = replicas.size(); i-- > 0;) {
+    if (!replicas[i].superseded) continue;
+    if (replicas[i].slot == Slot::Pool) {
+      drop(data, replicas[i].node, false);
+    } else {
+      replicas[i].superseded = false;
+    }
+  }
+}
+
+void Memories::restore(DataId data, Replica& replica) {
+  replica.superseded = false;
+  if (replica.slot == Slot::Pool) m_listener.allocated(data, replica.node);
+  set_valid(data, replica, replica.version);
 }
 
 bool Memories::make_room(NodeId id, Bytes total, Bytes largest, Bytes high) {

@@ -80,8 +80,12 @@ class GRANARY_EXPORT Memories {
   void drop_if_useless(DataId data, NodeId node);
   /// Drops the datum's replicas and frees its id.
   void forget(DataId data);
-  void set_valid(DataId data, Replica& replica);
+  void set_valid(DataId data, Replica& replica, std::uint32_t version);
   void invalidate(DataId data, Replica& replica);
+  /// A valid replica is outdated while a write goes on, and its value is kept; the write ended; it was reverted.
+  void supersede(DataId data, Replica& replica);
+  void drop_superseded(DataId data);
+  void restore(DataId data, Replica& replica);
   /// Evicts until `take` may succeed below `high` for `total` bytes, the largest of them `largest`; false if the caller
   /// has to wait.
   bool make_room(NodeId node, Bytes total, Bytes largest, Bytes high);

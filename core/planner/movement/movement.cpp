@@ -15,14 +15,26 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_memories(context, eviction, listener, m_data, m_links),
       m_routes(context, m_data, m_links, m_memories),
       m_homes(context, m_data, m_links, m_memories, m_routes),
-      m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes) {}
+      m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
+      m_changes(context, m_data, m_memories, m_routes, m_homes) {}
 
-DataId Movement::add(DataDescription description) {
+DataId Movement::add(DataDescription description, std::span<FixedPlace const> places) {
+  check(description, places);
+  m_memories.reserve_for(description.bytes);
+  if (description.parent.valid()) ++m_data[description.parent].registrations;
+  return m_data.add(std::move(description), places, m_context.topology);
+}
+
+void Movement::check(DataDescription const& description, std::span<FixedPlace const> places) const {
   auto const& topology = m_context.topology;
   auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
   if (description.bytes == 0) refuse("has no bytes");
-  auto const unknown = [&](NodeId node) { return node.valid() && node.index() >= topology.machine().nodes.size(); };
-  if (unknown(description.origin) || unknown(description.home)) refuse("names a memory node that does not exist");
+  auto const unknown = [&](NodeId node) { return node.index() >= topology.machine().nodes.size(); };
+  if ((description.origin.valid() && unknown(description.origin)) ||
+      (description.home.valid() && unknown(description.home)) ||
+      std::ranges::any_of(places, unknown, &FixedPlace::node)) {
+    refuse("names a memory node that does not exist");
+  }
   auto const has_workers = [&](NodeId node) { return !topology.groups_on(node).empty(); };
   if (description.origin_is_home && description.home != description.origin)
     refuse("has an origin that is not its home");
@@ -32,8 +44,17 @@ DataId Movement::add(DataDescription description) {
   if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
     refuse("has an origin on a node with workers that is not its home");
   }
-  m_memories.reserve_for(description.bytes);
-  return m_data.add(std::move(description));
+  for (auto place = places.begin(); place != places.end(); ++place) {
+    auto const on = "place in memory node '" + topology.machine()[place->node].name + "'";
+    if (place->node == description.home || place->node == description.origin ||
+        std::ranges::count(places.begin(), place, place->node, &FixedPlace::node) > 0) {
+      refuse("has more than one " + on);
+    }
+    if (place->writable && !has_workers(place->node)) refuse("has a writable " + on + ", which has no workers");
+    if (!place->writable && !place->valid) refuse("has a read-only " + on + " without a value");
+  }
+  if (description.parent.valid() && (!m_data.known(description.parent) || m_data[description.parent].released()))
+    refuse("names a parent that is not registered");
 }
 
 void Movement::retain(DataId data) {
@@ -58,15 +79,18 @@ void Movement::flush(DataId data) {
   if (!m_data[data].way_home.going()) m_homes.send_home(data);
 }
 
-void Movement::announce(AccessList const& accesses) {
-  for (auto const& access : accesses) {
-    if (access.repeated) continue;
+void Movement::announce(AccessList& accesses) {
+  for (auto& access : accesses) {
     auto& datum = m_data[access.data];
-    datum.accessed = true;
-    ++datum.users;
-    if (!writes(access.mode)) continue;
-    ++datum.writers;
-    ++datum.version;
+    if (!access.repeated) {
+      datum.accessed = true;
+      ++datum.users;
+      if (writes(access.mode)) {
+        ++datum.writers;
+        ++datum.version;
+      }
+    }
+    access.version = datum.version;
   }
 }
 
@@ -170,50 +194,11 @@ bool Movement::may_write(AccessList const& accesses) const {
       accesses, [&](Access const& access) { return !writes(access.mode) || m_data[access.data].active == 0; });
 }
 
-void Movement::begin_work(AccessList const& accesses, NodeId node) {
+void Movement::begin_work(AccessList const& accesses, NodeId node, bool keep) {
   m_memories.begin_work();
   for (auto const& access : accesses) {
-    if (access.repeated || !writes(access.mode)) continue;
-    m_homes.stay(access.data);
-    m_routes.cancel_transfers(access.data);
-    auto& datum = m_data[access.data];
-    ++datum.on(node)->writers;
-    // The other replicas hold a value that nobody will read any more.
-    for (std::size_t i = datum.replicas.size(); i-- > 0;) {
-      auto& other = datum.replicas[i];
-      if (other.node != node || other.slot != datum.slot_on(node)) m_memories.invalidate(access.data, other);
-    }
+    if (!access.repeated && writes(access.mode)) m_changes.begin(access.data, node, keep);
   }
-}
-
-void Movement::end_write(DataId data, NodeId node) {
-  auto& datum = m_data[data];
-  Replica* const written = datum.on(node);
-  --written->writers;
-  datum.value.write();
-  m_memories.set_valid(data, *written);
-}
-
-bool Movement::lose_write(DataId data, NodeId node, std::uint32_t cause) {
-  --m_data[data].on(node)->writers;
-  return m_data[data].value.lose(cause);
-}
-
-bool Movement::skip_write(DataId data, std::uint32_t cause) {
-  auto& datum = m_data[data];
-  if (datum.value.made() && !datum.has_value()) {
-    datum.value.lose(cause);
-    return true;
-  }
-  datum.value.skip_write(cause);
-  return false;
-}
-
-void Movement::poison(DataId data) {
-  m_homes.stay(data);
-  auto& datum = m_data[data];
-  for (std::size_t i = datum.replicas.size(); i-- > 0;) m_memories.invalidate(data, datum.replicas[i]);
-  if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
 }
 
 void Movement::give_room(NodeId node) {

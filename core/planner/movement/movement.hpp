@@ -2,9 +2,11 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/planner/movement/changes.hpp>
 #include <granary/core/planner/movement/transfers.hpp>
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,8 @@ namespace granary::detail {
 /// holders ask for places and values on a node; it does not know what they are. It posts its further work on the agenda
 /// and tells its listener of each change of a replica at once.
 ///
-/// The life of a holder: `announce`, `hold` until it returns true, `begin_work` once `complete`, one of `end_write`,
-/// `lose_write` and `revert_write` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
+/// The life of a holder: `announce`, `hold` until it returns true, `begin_work` once `complete`, one of `end`, `lose`
+/// and `revert` of `changes` for each datum that it writes, `let_go`, `end_uses`, `uses_ended`.
 class GRANARY_EXPORT Movement {
  public:
   Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener);
@@ -23,12 +25,12 @@ class GRANARY_EXPORT Movement {
   Movement& operator=(Movement const&) = delete;
 
   /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
-  DataId add(DataDescription description);
+  DataId add(DataDescription description, std::span<FixedPlace const> places = {});
   void retain(DataId data);
   void release(DataId data);
 
-  /// A task with these accesses was submitted.
-  void announce(AccessList const& accesses);
+  /// A task with these accesses was submitted; gives them their versions.
+  void announce(AccessList& accesses);
   /// It ended: it is not counted as a user any more.
   void end_uses(AccessList const& accesses);
   /// What follows from that. `wrote_on`: where it wrote values that shall go home early, or invalid.
@@ -43,20 +45,11 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
   /// Whether no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
   [[nodiscard]] bool may_write(AccessList const& accesses) const;
-  /// The holder works with its places until `end_work`: what it writes is overwritten from now on.
-  void begin_work(AccessList const& accesses, NodeId node);
+  /// The holder works with its places until `end_work`: what it writes is overwritten from now on, as
+  /// `Changes::begin` says.
+  void begin_work(AccessList const& accesses, NodeId node, bool keep = false);
   void end_work() { m_memories.end_work(); }
-  /// The datum was written.
-  void end_write(DataId data, NodeId node);
-  /// The datum was spoilt by the failure with this number; returns whether that is news. `poison` follows.
-  bool lose_write(DataId data, NodeId node, std::uint32_t cause);
-  /// The datum was not touched.
-  void revert_write(DataId data, NodeId node) { --m_data[data].on(node)->writers; }
-  /// The holder that should write the datum was cancelled because of that failure. Returns whether the datum has no
-  /// value now: the holder came back once, and had no need of the old value. `poison` follows then.
-  bool skip_write(DataId data, std::uint32_t cause);
-  /// No replica holds a value any more.
-  void poison(DataId data);
+  [[nodiscard]] Changes& changes() { return m_changes; }
 
   /// More or fewer holders wait for room on the node.
   void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
@@ -103,6 +96,7 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node) const;
 
  private:
+  void check(DataDescription const& description, std::span<FixedPlace const> places) const;
   bool place(AccessList const& accesses, NodeId node, bool may_evict);
 
   PlannerContext& m_context;
@@ -113,6 +107,7 @@ class GRANARY_EXPORT Movement {
   Routes m_routes;
   Homes m_homes;
   Transfers m_transfers;
+  Changes m_changes;
   std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
   std::vector<DataId> m_own;                      // the same
 };

@@ -12,15 +12,17 @@
 
 namespace granary::detail {
 
-/// A replica of a datum. Replicas in a node's pool come and go; origin and home exist as long as the datum.
+/// A replica of a datum. Replicas in a node's pool come and go; the user's places exist as long as the datum.
 struct GRANARY_EXPORT Replica {
   NodeId node = {};
   Slot slot = Slot::Pool;
   bool valid = false;         ///< holds the datum's current value
   bool evicting = false;      ///< is being written back before it is dropped; nobody holds it
+  bool superseded = false;    ///< holds the value before the one that is being written
   std::uint32_t writers = 0;  ///< holders that write it now
   std::uint32_t pins = 0;     ///< holders, and hops that will read it
   std::uint32_t readers = 0;  ///< transfers in flight that read it
+  std::uint32_t version = 0;  ///< of the value, as in Access
   TransferId incoming = {};   ///< requested or in flight
   Bytes offset = 0;           ///< Pool only
   Bytes bytes = 0;            ///< of its place, rounded up to the node's alignment; Pool only
@@ -29,8 +31,8 @@ struct GRANARY_EXPORT Replica {
   [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }
   /// Whether its fields agree with each other.
   [[nodiscard]] bool consistent() const {
-    return (writers == 0 || pins > 0) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
-           (slot != Slot::Pool || useful());
+    return (writers == 0 || pins > 0 || slot != Slot::Pool) && (!evicting || (pins == 0 && slot == Slot::Pool)) &&
+           (slot != Slot::Pool || superseded || useful()) && (!superseded || !(useful() || writers > 0));
   }
 };
 

@@ -13,9 +13,10 @@ DataId Transfers::copy_done(TransferId id) {
   ++statistics.transfers;
   statistics.bytes += datum.bytes;
   NodeId const from = m_context.topology.machine()[transfer.link].from;
-  bool const current = !datum.value.lost() && datum.find(from, transfer.from_slot)->valid;
+  auto const* const source = datum.find(from, transfer.from_slot);
+  bool const current = !datum.value.lost() && source->valid;
   if (current) {
-    m_memories.set_valid(data, *datum.find(transfer.to.node, transfer.to.slot));
+    m_memories.set_valid(data, *datum.find(transfer.to.node, transfer.to.slot), source->version);
     m_routes.end_hops(data, transfer.to.node);
     m_routes.continue_hops(data, transfer.to.node);
   }
@@ -75,6 +76,7 @@ void Transfers::start(TransferId id) {
                                               .to = transfer.to,
                                               .link = transfer.link,
                                               .bytes = datum.bytes,
+                                              .version = source->version,
                                               .write_back = transfer.write_back});
 }
 

@@ -95,6 +95,34 @@ TEST(PolicyContract, EveryPromiseIsKeptWhenWorkersGiveTasksBack) {
   EXPECT_GT(returned, 4000U);
 }
 
+// Half of the tasks that can run on no worker do so, half of the data have more places, and tasks are stopped halfway.
+TEST(PolicyContract, EveryPromiseIsKeptWithExternalTasksPlacesAndRestarts) {
+  Seeds const seeds(3000001, 1000);
+  std::uint64_t outside = 0;
+  std::uint64_t stopped = 0;
+  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
+    auto drawn = draw_case(seed, seed % 2 == 0);
+    Random random(seed);
+    for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
+    if (seed % 3 != 0) add_places(drawn.graph, drawn.machine, random);
+    drawn.external = seed % 5 != 0;
+    if (drawn.external) make_external(drawn.graph, random);
+    for (std::uint64_t task = 0; task < 400; ++task) {
+      if ((task + seed) % 3 != 0) drawn.faults.stops.emplace(task);
+    }
+    try {
+      auto const result = run_case(drawn, seeds.one_alone ? &std::cout : nullptr);
+      outside += result.tasks_outside;
+      stopped += result.tasks_stopped;
+    } catch (std::exception const& error) {
+      ADD_FAILURE() << drawn.describe() << ": " << error.what();
+    }
+  }
+  if (seeds.one_alone) return;
+  EXPECT_GT(outside, 2000U);
+  EXPECT_GT(stopped, 2000U);
+}
+
 // Several values that go home in opposite directions stand in reserves that grew around them.
 TEST(PolicyContract, EveryPromiseIsKeptWhereReservesGrowAroundValuesOnTheirWay) {
   EXPECT_NO_THROW(run_case(draw_case(1353128, true)));

@@ -2,6 +2,7 @@
 #include <granary/core/engine/engine.hpp>
 
 #include "support/engine_fixture.hpp"
+#include "support/message_of.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,6 +185,12 @@ TEST(Engine, AWorkerThatCannotStartFailsItsTasks) {
   } catch (Error const& error) {
     EXPECT_STREQ(error.what(), "no instance");
   }
+}
+
+TEST(Engine, RefusesTasksThatNoWorkerRuns) {
+  EngineFixture fixture;
+  EXPECT_EQ(message_of([&] { fixture.engine->add_codelet({.name = "arrival", .external = true}); }),
+            "codelet 'arrival' is external: the engine begins no such task");
 }
 
 TEST(Engine, StatisticsCountTasksByWorkerAndBytesByLink) {

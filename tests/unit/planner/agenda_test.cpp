@@ -22,6 +22,7 @@ struct Name {
   std::string operator()(Agenda::Forget i) const { return "forget " + std::to_string(i.data.value()); }
   std::string operator()(Agenda::GiveRoom i) const { return "room " + std::to_string(i.node.value()); }
   std::string operator()(Agenda::Commit i) const { return "commit " + std::to_string(i.group.value()); }
+  std::string operator()(Agenda::BeginExternal) const { return "begin external tasks"; }
 };
 
 // The items in the order in which they are taken; `after(name)` may post more when an item is performed.
@@ -39,8 +40,9 @@ Agenda::GiveRoom room(std::uint32_t node) { return {NodeId(node)}; }
 Agenda::Commit commit(std::uint32_t group) { return {GroupId(group)}; }
 Agenda::Forget forget(std::uint32_t data) { return {DataId(data)}; }
 
-TEST(Agenda, TakesCancellationsThenMovementsThenNodesThenGroups) {
+TEST(Agenda, TakesCancellationsThenMovementsThenNodesThenGroupsThenExternalTasks) {
   Agenda agenda(3, 2);
+  agenda.post(Agenda::BeginExternal{});
   agenda.post(commit(1));
   agenda.post(room(2));
   agenda.post(Agenda::Fetch{DataId(7), NodeId(1)});
@@ -49,8 +51,8 @@ TEST(Agenda, TakesCancellationsThenMovementsThenNodesThenGroups) {
   agenda.post(Agenda::PassThrough{DataId(6), NodeId(1)});
   agenda.post(Agenda::Cancel{TaskId(9)});
   agenda.post(room(0));
-  EXPECT_THAT(drain(agenda),
-              ElementsAre("cancel 9", "fetch 7", "start 4", "write back 5", "pass 6", "room 0", "room 2", "commit 1"));
+  EXPECT_THAT(drain(agenda), ElementsAre("cancel 9", "fetch 7", "start 4", "write back 5", "pass 6", "room 0", "room 2",
+                                         "commit 1", "begin external tasks"));
   EXPECT_THAT(drain(agenda), ElementsAre());
 }
 

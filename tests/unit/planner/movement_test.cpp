@@ -72,7 +72,7 @@ struct Store {
     movement.begin_work(accesses, node);
     settle();
     for (auto const& access : accesses) {
-      if (writes(access.mode)) movement.end_write(access.data, node);
+      if (writes(access.mode)) movement.changes().end(access, node);
     }
     movement.end_work();
     movement.let_go(accesses, node);
@@ -210,7 +210,7 @@ TEST(Movement, StopsFetchingAValueThatIsOverwritten) {
   store.finish_copy();
   EXPECT_TRUE(store.copies.empty());
   EXPECT_EQ(store.movement.links().size(), 0U);
-  store.movement.end_write(b, host_node);
+  store.movement.changes().end(writer[0], host_node);
   EXPECT_TRUE(store.valid(b, host_node));
   EXPECT_FALSE(store.valid(b, disk_node));
 }
@@ -271,11 +271,11 @@ TEST(Movement, DropsEveryReplicaOfAPoisonedValue) {
   ASSERT_TRUE(store.hold(list));
   store.finish_copy();
   store.movement.begin_work(list, host_node);
-  EXPECT_TRUE(store.movement.lose_write(a, host_node, 0));
+  EXPECT_TRUE(store.movement.changes().lose(a, host_node, 0));
   store.movement.end_work();
   store.movement.let_go(list, host_node);
   store.movement.end_uses(list);
-  store.movement.poison(a);
+  store.movement.changes().poison(a);
   store.settle();
   EXPECT_FALSE(store.movement.data()[a].has_value());
   EXPECT_FALSE(store.movement.data()[a].value.readable());

@@ -1,10 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tasks that workers give back, and positions in the order of submission.
+// Tasks that workers give back or stop, and positions in the order of submission.
 #include "hand.hpp"
 
 #include <granary/core/base/error.hpp>
 
 #include <gmock/gmock.h>
+
+#include <array>
 
 namespace granary::test {
 namespace {
@@ -123,6 +125,95 @@ TEST(Position, NamesAndOrdersFailures) {
   EXPECT_EQ(failures[0].position, 7U);
   EXPECT_EQ(failures[0].what, "task 'work' 7");
   EXPECT_EQ(failures[1].position, 9U);
+}
+
+// The value stands in the home, too, and is kept there until the task has ended.
+TEST(Restarted, ATaskRunsAgainOnTheValueThatAnotherMemoryHolds) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  CodeletId const polls =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+  DataId const a = hand.stored("a", 100);
+  std::array const accesses{read_write(a)};
+  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = accesses});
+  hand.absorb();
+  EXPECT_FALSE(hand.planner.may_restart(task)) << "it has not begun";
+  hand.finish_copies();
+  ASSERT_TRUE(hand.runs_now(task));
+  ASSERT_TRUE(hand.planner.may_restart(task));
+  hand.runs.clear();
+  hand.planner.handle(TaskReturned{task, true});
+  hand.absorb();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().from, (Place{disk_node, Slot::Home, 0}));
+  EXPECT_EQ(hand.copies.front().version, 0U);
+  hand.finish_copies();
+  EXPECT_TRUE(hand.runs_now(task));
+  hand.finish_all();
+  hand.flush();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().version, 1U);
+  hand.finish_all();
+}
+
+TEST(Restarted, ATaskRunsAgainOnlyIfItsCodeletAndItsDataAllowThat) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  CodeletId const polls =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+  DataId const a = hand.stored("a", 100);
+  auto const submit = [&](CodeletId codelet, AccessMode mode) {
+    std::array const accesses{Access{a, mode}};
+    TaskId const task = hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = accesses});
+    hand.absorb();
+    hand.finish_copies();
+    EXPECT_TRUE(hand.runs_now(task));
+    bool const may = hand.planner.may_restart(task);
+    hand.finish(task);
+    return may;
+  };
+  EXPECT_FALSE(submit(hand.codelet, AccessMode::ReadWrite)) << "BLAS cannot poll";
+  EXPECT_FALSE(submit(polls, AccessMode::ReadWrite)) << "its memory alone holds the value";
+  EXPECT_TRUE(submit(polls, AccessMode::Write)) << "it does not need it";
+  hand.flush();
+  hand.finish_copies();
+  EXPECT_TRUE(submit(polls, AccessMode::ReadWrite)) << "the home holds it";
+}
+
+TEST(Restarted, TheOldValueInAMemoryIsDroppedWhenTheTaskHasEnded) {
+  Machine machine = three_levels(1000, 1000);
+  machine.add_worker({.name = "cpu", .node = host_node});
+  Hand hand(machine, {.write_back_early = false});
+  CodeletId const on_host = hand.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
+  CodeletId const polls =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {nullptr, no_kernel}, .restartable = true}});
+  DataId const a = hand.temporary("a", 100);
+  std::array const made{write(a)};
+  std::array const changed{read_write(a)};
+  hand.planner.handle(TaskSubmission{.codelet = on_host, .accesses = made});
+  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = changed});
+  hand.absorb();
+  hand.finish(hand.runs.front().task);
+  hand.finish_copies();
+  ASSERT_TRUE(hand.runs_now(task));
+  ASSERT_TRUE(hand.planner.may_restart(task));
+  EXPECT_FALSE(hand.freed(a, host_node));
+  EXPECT_FALSE(hand.planner.view().valid(a, host_node));
+  hand.finish(task);
+  EXPECT_TRUE(hand.freed(a, host_node));
+  EXPECT_TRUE(hand.planner.view().valid(a, device_node));
+}
+
+TEST(Restarted, AFailureTakesTheOldValueToo) {
+  Hand hand(disk_and_host(1000), {.write_back_early = false});
+  CodeletId const polls =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+  DataId const a = hand.stored("a", 100);
+  std::array const accesses{read_write(a)};
+  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = accesses});
+  hand.absorb();
+  hand.finish_copies();
+  hand.fail(task);
+  EXPECT_TRUE(hand.planner.poisoned(a));
+  EXPECT_FALSE(hand.planner.view().valid(a, disk_node));
 }
 
 }  // namespace

@@ -109,8 +109,7 @@ struct Crossing {
   static constexpr std::int64_t on_a = 0, on_b = 1, on_c = 2;
 };
 
-TEST(Stall, TheOldestTaskGetsTheMemoryThroughWhichItsDataMustPass) {
-  Hand hand(Crossing::machine(), {}, "test-by-priority", "lru");
+void block_each_other(Hand& hand) {
   auto const stored = [&](std::string const& name, NodeId disk) {
     return hand.add({.name = name, .bytes = 100, .origin = disk, .home = disk, .origin_is_home = true});
   };
@@ -140,6 +139,22 @@ TEST(Stall, TheOldestTaskGetsTheMemoryThroughWhichItsDataMustPass) {
   EXPECT_LT(std::ranges::find(hand.log, Act(RunCommand{oldest, WorkerId(0)})),
             std::ranges::find(hand.log, Act(RunCommand{younger, WorkerId(1)})));
   EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
+}
+
+TEST(Stall, TheOldestTaskGetsTheMemoryThroughWhichItsDataMustPass) {
+  Hand hand(Crossing::machine(), {}, "test-by-priority", "lru");
+  block_each_other(hand);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Stall, IsNotHiddenByATaskThatWaitsForWhatIsOutside) {
+  Hand hand(Crossing::machine(), {}, "test-by-priority", "lru");
+  hand.codelet = hand.planner.handle(AddCodelet{{.name = "shipment", .external = true}});
+  TaskId const shipment = hand.submit({});
+  hand.codelet = CodeletId(0);
+  block_each_other(hand);
+  EXPECT_EQ(hand.planner.live_tasks(), 1U);
+  hand.finish(shipment);
   EXPECT_TRUE(hand.planner.idle());
 }
 

@@ -111,7 +111,7 @@ TEST_F(PlatformTruthTest, CodeletsWithHostKernelsRunOnSimulatedDevices) {
   auto const codelet = simulator.add_codelet(gemm);
   for (int t = 0; t < 3; ++t) simulator.submit({.codelet = codelet, .accesses = {}, .flops = 1e9});
   EXPECT_EQ(simulator.run().end, Instant(std::chrono::milliseconds(100)));
-  auto const* kernels = &simulator.planner().codelet(codelet).kernels;
+  auto const* kernels = &simulator.planner().view().codelet(codelet).kernels;
   EXPECT_EQ((*kernels)[0], nullptr);
   EXPECT_THROW((*kernels)[1]({}), InternalError);
 }

@@ -1,0 +1,70 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/planner/movement/changes.hpp>
+
+#include <algorithm>
+
+namespace granary::detail {
+
+void Changes::begin(DataId data, NodeId node, bool keep) {
+  m_homes.stay(data);
+  m_routes.cancel_transfers(data);
+  auto& datum = m_data[data];
+  ++datum.on(node)->writers;
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) {
+    auto& other = datum.replicas[i];
+    if (other.node == node && other.slot == datum.slot_on(node)) continue;
+    if (keep && other.valid) {
+      m_memories.supersede(data, other);
+    } else {
+      m_memories.invalidate(data, other);
+    }
+  }
+}
+
+void Changes::end(Access const& access, NodeId node) {
+  auto& datum = m_data[access.data];
+  m_memories.drop_superseded(access.data);
+  Replica* const written = datum.on(node);
+  --written->writers;
+  datum.value.write();
+  m_memories.set_valid(access.data, *written, access.version);
+}
+
+bool Changes::may_revert(Access const& access) const {
+  return !reads(access.mode) || std::ranges::any_of(m_data[access.data].replicas, &Replica::superseded);
+}
+
+void Changes::revert(DataId data, NodeId node, bool changed) {
+  auto& datum = m_data[data];
+  Replica* const written = datum.on(node);
+  --written->writers;
+  if (changed) m_memories.invalidate(data, *written);
+  for (auto& replica : datum.replicas) {
+    if (replica.superseded) m_memories.restore(data, replica);
+  }
+}
+
+bool Changes::lose(DataId data, NodeId node, std::uint32_t cause) {
+  m_memories.drop_superseded(data);
+  --m_data[data].on(node)->writers;
+  return m_data[data].value.lose(cause);
+}
+
+bool Changes::skip(DataId data, std::uint32_t cause) {
+  auto& datum = m_data[data];
+  if (datum.value.made() && !datum.has_value()) {
+    datum.value.lose(cause);
+    return true;
+  }
+  datum.value.skip_write(cause);
+  return false;
+}
+
+void Changes::poison(DataId data) {
+  m_homes.stay(data);
+  auto& datum = m_data[data];
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) m_memories.invalidate(data, datum.replicas[i]);
+  if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
+}
+
+}  // namespace granary::detail

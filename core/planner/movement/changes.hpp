@@ -1,0 +1,45 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/core/planner/movement/homes.hpp>
+
+#include <cstdint>
+
+namespace granary::detail {
+
+/// What becomes of a datum's replicas and of its value when it is written, or is not.
+class GRANARY_EXPORT Changes {
+ public:
+  Changes(PlannerContext& context, DataTable& data, Memories& memories, Routes& routes, Homes& homes)
+      : m_context(context), m_data(data), m_memories(memories), m_routes(routes), m_homes(homes) {}
+
+  /// The datum is overwritten on the node from now on. Its other replicas hold a value that nobody will read; `keep`:
+  /// they stay until the write ends, so that it may be reverted after it has begun to change the bytes.
+  void begin(DataId data, NodeId node, bool keep);
+  /// It was written.
+  void end(Access const& access, NodeId node);
+  /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, or
+  /// another replica holds it.
+  [[nodiscard]] bool may_revert(Access const& access) const;
+  /// The write was not done. `changed`: its bytes hold no value any more.
+  void revert(DataId data, NodeId node, bool changed);
+  /// It was spoilt by the failure with this number; returns whether that is news. `poison` follows.
+  bool lose(DataId data, NodeId node, std::uint32_t cause);
+  /// The task that should write it was cancelled because of that failure. Returns whether the datum has no value now:
+  /// the task came back once, and had no need of the old value. `poison` follows then.
+  bool skip(DataId data, std::uint32_t cause);
+  /// No replica holds a value any more.
+  void poison(DataId data);
+
+ private:
+  PlannerContext& m_context;
+  DataTable& m_data;
+  Memories& m_memories;
+  Routes& m_routes;
+  Homes& m_homes;
+};
+
+}  // namespace granary::detail

@@ -1,0 +1,197 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Places of the user's beyond origin and home, parents of data, and versions of values.
+#include "hand.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/journal.hpp>
+
+#include "support/message_of.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace granary::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+// A disk (0), a host (1) and a device (2), both with a worker.
+Machine both_work() {
+  Machine machine = three_levels(1000, 1000);
+  machine.add_worker({.name = "cpu", .node = host_node});
+  return machine;
+}
+
+class Places : public ::testing::Test {
+ protected:
+  DataId add(DataDescription description, std::vector<FixedPlace> const& places) {
+    DataId const id = hand.planner.handle(AddData{std::move(description), places});
+    hand.absorb();
+    return id;
+  }
+  TaskId submit_on(WorkerKind kind, std::initializer_list<Access> accesses) {
+    CodeletId const codelet = kind == WorkerKind::Cpu ? on_host : on_device;
+    TaskId const task =
+        hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = {accesses.begin(), accesses.size()}});
+    hand.absorb();
+    return task;
+  }
+  [[nodiscard]] std::string refusal(DataDescription description, std::vector<FixedPlace> const& places) {
+    return message_of([&] { add(std::move(description), places); });
+  }
+
+  Hand hand{both_work(), {.write_back_early = false}};
+  CodeletId on_host = hand.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
+  CodeletId on_device = hand.planner.handle(AddCodelet{{.name = "device", .kernels = {nullptr, no_kernel}}});
+  DataDescription in_host{.name = "dual", .bytes = 100, .home = host_node, .in_place = true};
+};
+
+// As a Kokkos::DualView: both sides are the user's, and tasks use the one on their node.
+TEST_F(Places, AMirrorIsUsedInPlaceByTheWorkersOfItsNode) {
+  in_host.origin = host_node;
+  in_host.origin_is_home = true;
+  DataId const dual = add(in_host, {{.node = device_node, .writable = true, .valid = false}});
+  TaskId const first = submit_on(WorkerKind::Device, {read_write(dual)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].to, (Place{device_node, Slot::Mirror, 0}));
+  hand.finish_copy();
+  ASSERT_TRUE(hand.runs_now(first));
+  EXPECT_EQ(hand.planner.place(dual, device_node), (Place{device_node, Slot::Mirror, 0}));
+  hand.finish(first);
+  TaskId const second = submit_on(WorkerKind::Cpu, {read(dual)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].from, (Place{device_node, Slot::Mirror, 0}));
+  EXPECT_EQ(hand.copies[0].to, (Place{host_node, Slot::Home, 0}));
+  EXPECT_EQ(hand.copies[0].version, 1U);
+  hand.finish_copy();
+  EXPECT_TRUE(hand.runs_now(second));
+  hand.finish_all();
+  EXPECT_FALSE(hand.allocated(dual)) << "it takes no memory of granary's";
+}
+
+TEST_F(Places, AMirrorThatHoldsTheValueIsBroughtHome) {
+  DataId const dual = add(in_host, {{.node = device_node, .writable = true}});
+  EXPECT_THAT(hand.copies, IsEmpty());
+  hand.flush();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].from, (Place{device_node, Slot::Mirror, 0}));
+  hand.finish_copy();
+  EXPECT_TRUE(hand.planner.idle());
+  hand.release(dual);
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+}
+
+TEST_F(Places, AReadOnlyPlaceIsReadInPlaceAndNeverWritten) {
+  DataId const constant = add({.name = "constant", .bytes = 100}, {{.node = host_node}});
+  TaskId const reader = submit_on(WorkerKind::Cpu, {read(constant)});
+  EXPECT_TRUE(hand.runs_now(reader));
+  EXPECT_EQ(hand.planner.place(constant, host_node), (Place{host_node, Slot::Mirror, 0}));
+  submit_on(WorkerKind::Device, {read(constant)});
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_of(constant), 1U);
+  EXPECT_EQ(message_of([&] { submit_on(WorkerKind::Device, {write(constant)}); }),
+            "task 'device' writes data 'constant', which has a read-only place that workers use");
+}
+
+TEST_F(Places, AnotherOriginIsASourceUntilTheFirstWrite) {
+  DataId const twice = add({.name = "twice", .bytes = 100, .home = host_node, .in_place = true}, {{.node = disk_node}});
+  submit_on(WorkerKind::Cpu, {read(twice)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].from, (Place{disk_node, Slot::Origin, 0}));
+  hand.finish_all();
+  submit_on(WorkerKind::Cpu, {write(twice)});
+  hand.finish_all();
+  submit_on(WorkerKind::Device, {read(twice)});
+  hand.finish_all();
+  EXPECT_EQ(hand.logged<CopyCommand>().back().from, (Place{host_node, Slot::Home, 0}));
+}
+
+TEST_F(Places, AreRefusedWhereTheyContradictEachOtherOrTheMachine) {
+  EXPECT_EQ(refusal(in_host, {{.node = host_node}}), "data 'dual' has more than one place in memory node 'host'");
+  EXPECT_EQ(refusal(in_host, {{.node = device_node, .writable = true}, {.node = device_node}}),
+            "data 'dual' has more than one place in memory node 'device'");
+  EXPECT_EQ(refusal(in_host, {{.node = disk_node, .writable = true}}),
+            "data 'dual' has a writable place in memory node 'disk', which has no workers");
+  EXPECT_EQ(refusal(in_host, {{.node = device_node, .valid = false}}),
+            "data 'dual' has a read-only place in memory node 'device' without a value");
+  EXPECT_EQ(refusal(in_host, {{.node = NodeId(7)}}), "data 'dual' names a memory node that does not exist");
+  EXPECT_EQ(refusal(in_host, {{.node = NodeId()}}), "data 'dual' names a memory node that does not exist");
+}
+
+TEST_F(Places, AreInTheJournal) {
+  Journal journal;
+  hand.planner.attach(journal);
+  add(in_host, {{.node = device_node, .writable = true, .valid = false}});
+  ASSERT_EQ(journal.entries().size(), 1U);
+  auto const places = std::get<AddData>(journal.entries()[0].event).places;
+  ASSERT_EQ(places.size(), 1U);
+  EXPECT_EQ(places[0].node, device_node);
+  EXPECT_TRUE(places[0].writable);
+  EXPECT_FALSE(places[0].valid);
+}
+
+TEST_F(Places, AParentIsKeptUntilItsChildrenAreForgotten) {
+  DataId const parent = hand.stored("parent", 200);
+  DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
+  hand.release(parent);
+  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
+  TaskId const writer = hand.submit({write(child)});
+  hand.release(child);
+  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
+  hand.finish(writer);
+  hand.finish_copies();
+  auto const forgotten = hand.logged<ForgetCommand>();
+  ASSERT_EQ(forgotten.size(), 2U);
+  EXPECT_EQ(forgotten[0].data, child);
+  EXPECT_EQ(forgotten[1].data, parent);
+  EXPECT_EQ(refusal({.name = "orphan", .bytes = 100, .parent = parent}, {}),
+            "data 'orphan' names a parent that is not registered");
+}
+
+TEST_F(Places, AccessesNameTheVersionsThatTheyReadOrMake) {
+  DataId const a = hand.stored("a", 100);
+  auto const version = [&](TaskId task, std::size_t access) {
+    return hand.planner.task(task).accesses[access].version;
+  };
+  TaskId const reader = submit_on(WorkerKind::Cpu, {read(a)});
+  TaskId const writer = submit_on(WorkerKind::Cpu, {read_write(a)});
+  TaskId const later = submit_on(WorkerKind::Device, {read(a), read(a)});
+  TaskId const twice = submit_on(WorkerKind::Cpu, {read(a), write(a)});
+  EXPECT_EQ(version(reader, 0), 0U);
+  EXPECT_EQ(version(writer, 0), 1U);
+  EXPECT_EQ(version(later, 0), 1U);
+  EXPECT_EQ(version(later, 1), 1U);
+  EXPECT_EQ(version(twice, 0), 2U);
+  EXPECT_EQ(version(twice, 1), 2U);
+  hand.finish_all();
+  hand.flush();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().version, 2U);
+  hand.finish_all();
+  auto const copies = hand.logged<CopyCommand>();
+  ASSERT_GE(copies.size(), 3U);
+  EXPECT_EQ(copies[0].version, 0U);
+  EXPECT_EQ(copies[1].version, 1U);
+}
+
+// The version of a value that is skipped over is never given to another.
+TEST_F(Places, ACancelledWriteLeavesAGapInTheVersions) {
+  DataId const a = hand.stored("a", 100);
+  TaskId const first = submit_on(WorkerKind::Cpu, {read_write(a)});
+  TaskId const second = submit_on(WorkerKind::Cpu, {read_write(a)});
+  hand.finish_copies();
+  hand.cancel_all();
+  hand.finish(first);
+  hand.planner.handle(TakeFailures{});
+  hand.flush();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().version, 1U);
+  hand.finish_all();
+  TaskId const third = submit_on(WorkerKind::Cpu, {read_write(a)});
+  EXPECT_EQ(hand.planner.task(third).accesses[0].version, 3U) << "task " << second.value() << " would have made 2";
+  hand.finish_all();
+}
+
+}  // namespace
+}  // namespace granary::test
