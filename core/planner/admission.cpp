@@ -51,7 +51,7 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
-    if (writes(access.mode)) check_write(codelet, datum);
+    if (writes(access.mode) && (datum.read_only || codelet.external)) check_write(codelet, datum);
     most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     if (datum.value.lost()) {

@@ -30,9 +30,7 @@ class PolicyView final : public SystemView {
   [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override {
     return m_dispatch.kernel_time(m_dispatch.tasks()[task], group);
   }
-  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override {
-    return m_dispatch.committed(group);
-  }
+  [[nodiscard]] std::span<TaskId const> committed(GroupId group) const override { return m_dispatch.committed(group); }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override {
     return m_dispatch.committed_uses(data, node);
   }

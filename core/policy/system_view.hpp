@@ -8,7 +8,6 @@
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/task.hpp>
 
-#include <deque>
 #include <span>
 
 namespace granary {
@@ -39,8 +38,9 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;
-  /// The group's committed tasks that have not finished, oldest first: running, being fetched, waiting for room.
-  [[nodiscard]] virtual std::deque<TaskId> const& committed(GroupId group) const = 0;
+  /// The group's committed tasks that have not finished, oldest first: running, being fetched, waiting for room. Valid
+  /// until the policy returns.
+  [[nodiscard]] virtual std::span<TaskId const> committed(GroupId group) const = 0;
   /// The number of committed tasks of the node's groups that use the datum.
   [[nodiscard]] virtual std::uint32_t committed_uses(DataId data, NodeId node) const = 0;
 };

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -116,7 +115,7 @@ class FakeSystemView final : public SystemView {
     auto const found = m_group_durations.find({task, group});
     return found == m_group_durations.end() ? m_durations[task.index()] : found->second;
   }
-  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const override { return m_committed[group.index()]; }
+  [[nodiscard]] std::span<TaskId const> committed(GroupId group) const override { return m_committed[group.index()]; }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override { return place(data, node).uses; }
 
  private:
@@ -149,7 +148,7 @@ class FakeSystemView final : public SystemView {
   Instant m_now{};
   std::vector<Duration> m_durations;
   std::map<std::pair<TaskId, GroupId>, Duration> m_group_durations;
-  std::vector<std::deque<TaskId>> m_committed;
+  std::vector<std::vector<TaskId>> m_committed;
 };
 
 /// A fake system and a scheduler in it: changes a fact and tells the scheduler, as the planner does.

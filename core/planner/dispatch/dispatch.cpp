@@ -140,8 +140,12 @@ bool Dispatch::issue_complete(GroupId id) {
       group.fetching.push_back(task.id);
       continue;
     }
+    if (task.id == group.refused) break;
     WorkerId const worker = m_workers.find(m_context.topology.group(id), task.assignment.estimate);
-    if (!worker.valid()) break;
+    if (!worker.valid()) {
+      group.refused = task.id;
+      break;
+    }
     group.complete.pop_front();
     issue(task, worker);
     issued = true;
@@ -251,6 +255,7 @@ void Dispatch::uncommit(LiveTask& task) {
 // Undoes `place`.
 void Dispatch::let_go(LiveTask& task) {
   auto& group = m_groups[task.assignment.group.index()];
+  group.refused = {};
   if (task.assignment.phase == TaskPhase::Fetching && std::erase(group.fetching, task.id) == 0)
     std::erase(group.complete, task.id);
   m_movement.let_go(task.accesses, node_of(task));

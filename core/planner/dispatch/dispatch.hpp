@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ class Dispatch {
     return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
   }
   /// The group's unfinished committed tasks, in the order of commitment.
-  [[nodiscard]] std::deque<TaskId> const& committed(GroupId group) const { return m_groups[group.index()].committed; }
+  [[nodiscard]] std::span<TaskId const> committed(GroupId group) const { return m_groups[group.index()].committed; }
   /// The number of those that were not handed to a worker.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const { return m_groups[group.index()].ahead; }
   /// Those that wait for inputs.
@@ -90,10 +91,11 @@ class Dispatch {
     std::uint32_t passed = 0;                        // tasks that passed the first waiting one
   };
   struct Group {
-    std::deque<TaskId> committed;  // unfinished, in order
-    std::vector<TaskId> fetching;  // have places, inputs missing
-    std::deque<TaskId> complete;   // have all inputs
-    std::uint32_t ahead = 0;       // committed, but not handed to a worker
+    std::vector<TaskId> committed;  // unfinished, in order
+    std::vector<TaskId> fetching;   // have places, inputs missing
+    std::deque<TaskId> complete;    // have all inputs
+    std::uint32_t ahead = 0;        // committed, but not handed to a worker
+    TaskId refused;                 // complete, but no worker takes it until another task of the group leaves
   };
 
   [[nodiscard]] bool complete(LiveTask const& task) const;

@@ -23,7 +23,7 @@ void Changes::begin(DataId data, NodeId node, bool keep) {
 
 void Changes::end(Access const& access, NodeId node) {
   auto& datum = m_data[access.data];
-  m_memories.drop_superseded(access.data);
+  if (datum.replicas.size() > 1) m_memories.drop_superseded(access.data);
   Replica* const written = datum.on(node);
   --written->writers;
   datum.value.write();
