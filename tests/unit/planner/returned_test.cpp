@@ -6,8 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-
 namespace granary::test {
 namespace {
 
@@ -127,15 +125,32 @@ TEST(Position, NamesAndOrdersFailures) {
   EXPECT_EQ(failures[1].position, 9U);
 }
 
+class Restarted : public ::testing::Test {
+ protected:
+  TaskId submit(CodeletId codelet, Access access) {
+    TaskId const task = hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = {&access, 1}});
+    hand.absorb();
+    return task;
+  }
+
+  static Machine host_and_device() {
+    Machine machine = three_levels(1000, 1000);
+    machine.add_worker({.name = "cpu", .node = host_node});
+    return machine;
+  }
+
+  Hand hand{host_and_device(), {.write_back_early = false}};
+  CodeletId on_host = hand.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
+  CodeletId polls =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel, nullptr}, .restartable = true}});
+  CodeletId polls_on_device =
+      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {nullptr, no_kernel}, .restartable = true}});
+};
+
 // The value stands in the home, too, and is kept there until the task has ended.
-TEST(Restarted, ATaskRunsAgainOnTheValueThatAnotherMemoryHolds) {
-  Hand hand(disk_and_host(1000), {.write_back_early = false});
-  CodeletId const polls =
-      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+TEST_F(Restarted, ATaskRunsAgainOnTheValueThatAnotherMemoryHolds) {
   DataId const a = hand.stored("a", 100);
-  std::array const accesses{read_write(a)};
-  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = accesses});
-  hand.absorb();
+  TaskId const task = submit(polls, read_write(a));
   EXPECT_FALSE(hand.planner.may_restart(task)) << "it has not begun";
   hand.finish_copies();
   ASSERT_TRUE(hand.runs_now(task));
@@ -155,43 +170,29 @@ TEST(Restarted, ATaskRunsAgainOnTheValueThatAnotherMemoryHolds) {
   hand.finish_all();
 }
 
-TEST(Restarted, ATaskRunsAgainOnlyIfItsCodeletAndItsDataAllowThat) {
-  Hand hand(disk_and_host(1000), {.write_back_early = false});
-  CodeletId const polls =
-      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+TEST_F(Restarted, ATaskRunsAgainOnlyIfItsCodeletAndItsDataAllowThat) {
   DataId const a = hand.stored("a", 100);
-  auto const submit = [&](CodeletId codelet, AccessMode mode) {
-    std::array const accesses{Access{a, mode}};
-    TaskId const task = hand.planner.handle(TaskSubmission{.codelet = codelet, .accesses = accesses});
-    hand.absorb();
+  auto const may_restart = [&](CodeletId codelet, AccessMode mode) {
+    TaskId const task = submit(codelet, {a, mode});
     hand.finish_copies();
     EXPECT_TRUE(hand.runs_now(task));
     bool const may = hand.planner.may_restart(task);
     hand.finish(task);
     return may;
   };
-  EXPECT_FALSE(submit(hand.codelet, AccessMode::ReadWrite)) << "BLAS cannot poll";
-  EXPECT_FALSE(submit(polls, AccessMode::ReadWrite)) << "its memory alone holds the value";
-  EXPECT_TRUE(submit(polls, AccessMode::Write)) << "it does not need it";
+  EXPECT_FALSE(may_restart(on_host, AccessMode::ReadWrite)) << "BLAS cannot poll";
+  EXPECT_FALSE(may_restart(polls, AccessMode::ReadWrite)) << "its memory alone holds the value";
+  EXPECT_TRUE(may_restart(polls, AccessMode::Write)) << "it does not need it";
   hand.flush();
   hand.finish_copies();
-  EXPECT_TRUE(submit(polls, AccessMode::ReadWrite)) << "the home holds it";
+  EXPECT_TRUE(may_restart(polls, AccessMode::ReadWrite)) << "the home holds it";
 }
 
-TEST(Restarted, TheOldValueInAMemoryIsDroppedWhenTheTaskHasEnded) {
-  Machine machine = three_levels(1000, 1000);
-  machine.add_worker({.name = "cpu", .node = host_node});
-  Hand hand(machine, {.write_back_early = false});
-  CodeletId const on_host = hand.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
-  CodeletId const polls =
-      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {nullptr, no_kernel}, .restartable = true}});
+TEST_F(Restarted, TheOldValueInAMemoryIsDroppedWhenTheTaskHasEnded) {
   DataId const a = hand.temporary("a", 100);
-  std::array const made{write(a)};
-  std::array const changed{read_write(a)};
-  hand.planner.handle(TaskSubmission{.codelet = on_host, .accesses = made});
-  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = changed});
-  hand.absorb();
-  hand.finish(hand.runs.front().task);
+  TaskId const first = submit(on_host, write(a));
+  TaskId const task = submit(polls_on_device, read_write(a));
+  hand.finish(first);
   hand.finish_copies();
   ASSERT_TRUE(hand.runs_now(task));
   ASSERT_TRUE(hand.planner.may_restart(task));
@@ -202,14 +203,9 @@ TEST(Restarted, TheOldValueInAMemoryIsDroppedWhenTheTaskHasEnded) {
   EXPECT_TRUE(hand.planner.view().valid(a, device_node));
 }
 
-TEST(Restarted, AFailureTakesTheOldValueToo) {
-  Hand hand(disk_and_host(1000), {.write_back_early = false});
-  CodeletId const polls =
-      hand.planner.handle(AddCodelet{{.name = "polls", .kernels = {no_kernel}, .restartable = true}});
+TEST_F(Restarted, AFailureTakesTheOldValueToo) {
   DataId const a = hand.stored("a", 100);
-  std::array const accesses{read_write(a)};
-  TaskId const task = hand.planner.handle(TaskSubmission{.codelet = polls, .accesses = accesses});
-  hand.absorb();
+  TaskId const task = submit(polls, read_write(a));
   hand.finish_copies();
   hand.fail(task);
   EXPECT_TRUE(hand.planner.poisoned(a));
