@@ -19,6 +19,8 @@ struct GRANARY_EXPORT FaultPlan {
   std::set<TaskId> returns{};
   /// Tasks that their worker stops once after half of their time, if Planner::may_restart allows that.
   std::set<TaskId> stops{};
+  /// Tasks issued behind another one that the driver takes back at once.
+  std::set<TaskId> recalls{};
   /// Each copy is reported late by a time in [0, copy_delay), so that reports overtake each other.
   Duration copy_delay{0};
   /// Each task is reported late by a time in [0, task_delay).

@@ -12,6 +12,10 @@ void ReloadCounter::performed(Command const& command) {
     for (auto const& access : planner().task(run->task).accesses) {
       if (writes(access.mode)) written(access.data, node);
     }
+  } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {
+    for (auto const& access : planner().task(begun->task).accesses) {
+      if (writes(access.mode)) forgotten(access.data);
+    }
   } else if (auto const* const gone = std::get_if<ForgetCommand>(&command)) {
     forgotten(gone->data);
   }

@@ -74,14 +74,6 @@ void Simulator::wait_for_fewer_tasks() {
   while (m_planner.live_tasks() > tasks_left(limit) && step()) continue;
 }
 
-void Simulator::end_external(TaskId task, std::exception_ptr error) {
-  if (error) {
-    answer(TaskFailed{task, std::move(error)});
-  } else {
-    answer(TaskDone{task});
-  }
-}
-
 void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::move(error)}); }
 
 bool Simulator::step() {
@@ -197,6 +189,14 @@ void Simulator::happens(CopyAnswers const& copy) {
   answer(CopyFailed{copy.transfer, std::move(error), m_now});
 }
 
+// Only the last task of a lane may be taken back, before it starts.
+void Simulator::happens(Recall const& recall) {
+  auto& queue = m_lanes[recall.worker.index()].queue;
+  if (queue.size() < 2 || queue.back().task != recall.task) return;
+  queue.pop_back();
+  answer(TaskReturned{recall.task});
+}
+
 void Simulator::happens(DecisionEnds const&) {
   m_deciding = false;
   m_planner.set_now(m_now);
@@ -270,6 +270,8 @@ void Simulator::perform(CopyCommand const& command) {
 void Simulator::perform(RunCommand const& command) {
   m_lanes[command.worker.index()].queue.push_back({command.task, command.follows});
   m_given.push_back(command.worker);
+  if (command.follows && m_options.faults.recalls.erase(command.task) > 0)
+    m_heap.push(m_now, Recall{command.worker, command.task});
 }
 
 // Starts the worker's next task if it has one and is idle.

@@ -72,17 +72,20 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void release_data(DataId data) override;
   /// Parameters are dropped, except those that an expansion reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
+  /// Writes the present values to the homes; see FlushHomes.
+  void flush() { accept(FlushHomes{}); }
   /// Cancels tasks that were not handed to a worker; see Planner::cancel_all.
   void cancel_all(std::exception_ptr error);
 
-  /// An external task, which began before (BeginCommand), has ended, or failed with the error.
-  void end_external(TaskId task, std::exception_ptr error = nullptr);
+  /// What an external task stands for, which began before (BeginCommand), has ended as the event says: TaskDone,
+  /// TaskFailed or TaskReturned.
+  void end_external(Event const& end) { answer(end); }
 
   /// Performs the next event; false when none is pending. Throws InvalidArgument when it is 146 years or more after the
   /// start (`longest_duration`).
   bool step();
-  /// Runs all submitted tasks and writes final values to the homes. Throws InternalError, with what waits, when the
-  /// planner is not done and no event is pending.
+  /// Runs all submitted tasks, of which the external ones have ended, and writes final values to the homes. Throws
+  /// InternalError, with what waits, when the planner is not done and no event is pending.
   SimulationReport run();
 
   [[nodiscard]] Instant now() const { return m_now; }
@@ -127,14 +130,19 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   struct CopyAnswers {
     TransferId transfer;
   };
+  struct Recall {
+    WorkerId worker;
+    TaskId task;
+  };
   struct DecisionEnds {};
-  using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, DecisionEnds>;
+  using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, Recall, DecisionEnds>;
 
   void wait_for_fewer_tasks();
   void run_until_idle();
   void happens(TaskEnds const& end);
   void happens(InnerEnds const& end);
   void happens(CopyAnswers const& answer);
+  void happens(Recall const& recall);
   void happens(DecisionEnds const&);
   void answer(Event event);
   void decide(Event const& event);

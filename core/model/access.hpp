@@ -24,8 +24,8 @@ struct GRANARY_EXPORT Access {
   DataId data;
   AccessMode mode = AccessMode::Read;
   bool repeated = false;  ///< the datum occurs earlier in the list, with the union of the modes: skip this one
-  /// The value that the task reads, or makes if it writes: the number of writes of the datum that were submitted up to
-  /// this one. Given by the planner.
+  /// Of the value that the task reads, or makes if it writes: how many writes of the datum were submitted up to the one
+  /// that makes it. Given by the planner.
   std::uint32_t version = 0;
 };
 

@@ -68,8 +68,8 @@ struct GRANARY_EXPORT Codelet {
   /// Evaluates a device kernel's report; null: the report is ignored.
   Check check = nullptr;
   /// No worker runs it, and it has no kernels: its tasks stand for something outside, which the driver begins when
-  /// their predecessors have ended, and whose end it reports. Schedulers are not told of these tasks, but see them in
-  /// the graph.
+  /// their predecessors have ended, and whose end it reports. Schedulers are told of their ends alone; they count among
+  /// the unfinished uses of data.
   bool external = false;
   /// A worker may stop it before its end, and it runs again: until it has ended, the values that it overwrites are kept
   /// where other memories hold them.

@@ -37,8 +37,8 @@ struct GRANARY_EXPORT DataDescription {
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
   bool in_place = false;
   MatrixPosition position = {};
-  /// The datum whose bytes contain this one's. It stays registered until all its children are forgotten; who accesses
-  /// both orders these tasks.
+  /// The datum whose bytes contain this one's. It is kept until all its children are forgotten. Who accesses both
+  /// orders these tasks, and brings the parent's value home before a child is written.
   DataId parent = {};
 };
 

@@ -17,7 +17,7 @@ enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
   Ready,      ///< the scheduler has it
   Committed,  ///< next to run in its group: waits for room on the group's node
   Fetching,   ///< its data are allocated on the node; some inputs are still in transfer
-  Issued,     ///< handed to a worker
+  Issued,     ///< handed to a worker; begun, if no worker runs it
 };
 
 /// A task that has not ended, as it was submitted.
@@ -42,7 +42,7 @@ struct GRANARY_EXPORT Task {
 struct GRANARY_EXPORT Assignment {
   Duration estimate{0};  ///< its expected time in the group
   GroupId group{};       ///< from Committed on
-  WorkerId worker{};     ///< from Issued on
+  WorkerId worker{};     ///< from Issued on; invalid if no worker runs it
   TaskPhase phase = TaskPhase::Waiting;
 };
 

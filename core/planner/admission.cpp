@@ -51,7 +51,7 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
-    if (writes(access.mode) && (datum.read_only || codelet.external)) check_write(codelet, datum);
+    if (writes(access.mode) && (datum.read_only || codelet.external)) check_write(codelet, datum, access.mode);
     most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     if (datum.value.lost()) {
@@ -64,11 +64,13 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
   return most;
 }
 
-void Admission::check_write(Codelet const& codelet, Datum const& datum) const {
+void Admission::check_write(Codelet const& codelet, Datum const& datum, AccessMode mode) const {
   auto const what = [&] { return "task '" + codelet.name + "' writes data '" + datum.description.name + "', "; };
   if (datum.read_only) throw InvalidArgument(what() + "which has a read-only place that workers use");
   if (codelet.external && !datum.home.valid())
     throw InvalidArgument(what() + "which has no home, and no worker runs the task");
+  if (codelet.external && reads(mode))
+    throw InvalidArgument(what() + "which it reads, too, and no worker runs the task");
 }
 
 GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const {

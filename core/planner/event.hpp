@@ -65,11 +65,12 @@ struct GRANARY_EXPORT TaskReturned {
   /// It may have changed what it writes; only if `Planner::may_restart` says so. Else it touched none of its data.
   bool changed = false;
 };
-/// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then.
+/// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then. What a task
+/// writes now, or begins to write before, is left out.
 struct GRANARY_EXPORT FlushHomes {
   DataId data = {};  ///< invalid: all
 };
-/// Cancel every task that was not handed to a worker, with this error as the failure.
+/// Cancel every task that was not handed to a worker and has not begun, with this error as the failure.
 struct GRANARY_EXPORT CancelAll {
   std::exception_ptr error;
 };

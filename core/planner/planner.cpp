@@ -109,8 +109,10 @@ void Planner::tell(Kind const& event, NewIds ids) {
 
 CodeletId Planner::handle(AddCodelet const& event) {
   auto& codelets = m_parts->context.codelets;
-  if (event.codelet.external && std::ranges::any_of(event.codelet.kernels, [](Kernel k) { return k != nullptr; })) {
-    throw InvalidArgument("codelet '" + event.codelet.name + "' has kernels, although no worker shall run it");
+  bool const runs = std::ranges::any_of(event.codelet.kernels, [](Kernel kernel) { return kernel != nullptr; });
+  if (event.codelet.external && (runs || event.codelet.restartable)) {
+    throw InvalidArgument("codelet '" + event.codelet.name + "' is external and " +
+                          (runs ? "has kernels" : "restartable") + ": no worker runs it");
   }
   CodeletId const id(static_cast<std::uint32_t>(codelets.size()));
   codelets.push_back(event.codelet);
@@ -232,6 +234,7 @@ void Planner::handle(CancelAll const& event) {
 
 std::vector<Failure> Planner::handle(TakeFailures event) {
   auto failures = m_parts->failures.take();
+  advance();
   tell(event);
   return failures;
 }
@@ -268,7 +271,8 @@ bool Planner::resolve_stall() {
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
-  return parts.failures.fail_one();
+  // What has begun outside may leave more room.
+  return !parts.dispatch.waits_for_outside() && parts.failures.fail_one();
 }
 
 std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }

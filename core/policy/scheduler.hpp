@@ -31,8 +31,8 @@ class GRANARY_EXPORT Scheduler {
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 
-  /// The task may run now: its predecessors have finished. Tasks that become ready between `finished(t)` and the next
-  /// `submitted` or `finished` were released by t.
+  /// The task may run now: its predecessors have finished. Tasks that become ready between `finished(t)` or
+  /// `external_finished(t)` and the next call of these or of `submitted` were released by t.
   virtual void ready(TaskId task) = 0;
   /// The next task to commit for the group: one that was reported ready and is allowed on the group; invalid when there
   /// is none. The scheduler forgets the task and takes it off the board.
@@ -63,7 +63,10 @@ class GRANARY_EXPORT Scheduler {
   /// A task returned by `next` or handed over has ended: it ran, failed or was cancelled. It exists until the
   /// call returns. If a worker gave it back, `submitted` of the same task follows, and `ready`.
   virtual void finished(TaskId) {}
-  /// The datum was allocated on the node: a transfer to it was requested, or a task will write it there.
+  /// A task that no worker runs has ended. It is not reported otherwise.
+  virtual void external_finished(TaskId) {}
+  /// The datum was allocated on the node: a transfer to it was requested, a task will write it there, or it was kept
+  /// there for a task that came back.
   virtual void replica_expected(DataId, NodeId) {}
   /// The datum's current value can be read on the node.
   virtual void replica_valid(DataId, NodeId) {}

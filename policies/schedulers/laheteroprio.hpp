@@ -56,6 +56,7 @@ class GRANARY_EXPORT LaheteroprioScheduler final : public Scheduler {
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   void submitted(TaskId) override { m_releaser = none; }
   void finished(TaskId task) override;
+  void external_finished(TaskId) override { m_releaser = none; }
 
   /// The BMD counters, as `bmd <formula>`.
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;

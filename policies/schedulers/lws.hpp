@@ -36,6 +36,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
 
   void attach(SystemView const& view, PlanBoard& board) override;
   void submitted(TaskId) override { m_releaser = {}; }
+  void external_finished(TaskId) override { m_releaser = {}; }
   void finished(TaskId task) override { m_releaser = m_view->assignment(task).group; }
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;

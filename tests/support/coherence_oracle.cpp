@@ -262,7 +262,13 @@ void CoherenceOracle::skip_task(TaskId id) {
 
 void CoherenceOracle::return_task(TaskId id, bool changed) {
   auto& task = m_tasks[id.index()];
-  leave_lane(id);
+  if (task.waits) {
+    auto& lane = m_lanes[task.worker.index()];
+    require(lane.back() == id, [&] { return "task " + std::to_string(id.value()) + " is taken back out of order"; });
+    lane.pop_back();
+  } else {
+    leave_lane(id);
+  }
   for (std::size_t i = 0; i < task.places.size(); ++i) {
     if (task.accesses[i].repeated) continue;
     Region& used = region(task.accesses[i].data, task.places[i]);

@@ -136,19 +136,27 @@ class Player {
 
   bool step() {
     bool const stepped = m_simulator.step();
+    if (m_case.wilful && m_random.chance(0.02)) m_simulator.flush();
+    if (m_case.wilful && m_faulty && m_random.chance(0.002)) {
+      m_simulator.cancel_all(std::make_exception_ptr(Error("injected cancellation")));
+    }
     if (m_begun.empty() || (stepped && m_random.chance(0.7))) return stepped;
     auto const which = m_begun.begin() + static_cast<std::ptrdiff_t>(m_random.below(m_begun.size()));
     TaskId const task = *which;
     m_begun.erase(which);
-    bool const fails = m_case.faults.tasks.contains(task);
-    m_simulator.end_external(task,
-                             fails ? std::make_exception_ptr(Error("injected failure outside")) : std::exception_ptr());
+    if (m_random.chance(0.1)) {
+      m_simulator.end_external(TaskReturned{task});
+    } else if (m_case.faults.tasks.contains(task)) {
+      m_simulator.end_external(TaskFailed{task, std::make_exception_ptr(Error("injected failure outside"))});
+    } else {
+      m_simulator.end_external(TaskDone{task});
+    }
     ++m_result.tasks_outside;
     return true;
   }
 
   void perform(WaitForAll const&) {
-    if (m_case.external) {
+    if (m_case.wilful) {
       while (step()) continue;
     }
     auto const report = m_simulator.run();

@@ -24,9 +24,9 @@ struct PolicyCase {
   PlannerOptions planner;
   FaultPlan faults;
   std::uint32_t check_every = 1;
-  bool expands = false;   ///< its tasks may run as inner graphs
-  bool external = false;  ///< it has tasks that no worker runs
-  bool lines = false;     ///< the bytes of some data on the host have gaps
+  bool expands = false;  ///< its tasks may run as inner graphs
+  bool wilful = false;   ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
+  bool lines = false;    ///< the bytes of some data on the host have gaps
 
   [[nodiscard]] std::string describe() const;
 };

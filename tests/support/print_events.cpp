@@ -48,7 +48,9 @@ struct Print {
   std::string operator()(TaskDone const& e) const { return "task " + number(e.task) + " done"; }
   std::string operator()(TaskFailed const& e) const { return "task " + number(e.task) + " failed"; }
   std::string operator()(TaskSkipped const& e) const { return "task " + number(e.task) + " skipped"; }
-  std::string operator()(TaskReturned const& e) const { return "task " + number(e.task) + " returned"; }
+  std::string operator()(TaskReturned const& e) const {
+    return "task " + number(e.task) + (e.changed ? " returned, its data changed" : " returned");
+  }
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }
   std::string operator()(TakeFailures const&) const { return "clear failures"; }

@@ -182,9 +182,13 @@ void make_external(RandomGraph& graph, Random& random) {
     if (auto const* datum = std::get_if<RegisterData>(&operation)) {
       has_home.push_back(datum->description.home.valid());
     } else if (auto* task = std::get_if<SubmitGraphTask>(&operation)) {
-      bool const can = std::ranges::all_of(
-          task->accesses, [&](auto const& access) { return !writes(access.second) || has_home[access.first]; });
-      if (can && random.chance(0.5)) task->codelet = outside;
+      std::set<std::uint32_t> data;
+      bool const can = std::ranges::all_of(task->accesses, [&](auto const& access) {
+        return data.insert(access.first).second && (!writes(access.second) || has_home[access.first]);
+      });
+      if (!can || random.chance(0.5)) continue;
+      task->codelet = outside;
+      for (auto& [d, mode] : task->accesses) mode = writes(mode) ? AccessMode::Write : mode;
     }
   }
 }

@@ -52,7 +52,7 @@ struct GraphOptions {
 /// data that are released.
 [[nodiscard]] RandomGraph random_graph(Machine const& machine, GraphOptions const& options, Random& random);
 
-/// Half of the tasks that write only data with homes become external ones.
+/// Half of the tasks that write only data with homes become external ones, which do not read what they write.
 void make_external(RandomGraph& graph, Random& random);
 /// Half of the data get further places on other nodes, some with their value, read-only ones if no task writes them.
 void add_places(RandomGraph& graph, Machine const& machine, Random& random);

@@ -47,6 +47,7 @@ void Dispatch::begin_external() {
       if (!access.repeated && writes(access.mode))
         m_movement.changes().begin(access.data, node_of(task, access.data), false);
     }
+    ++m_begun;
     m_context.commands.emplace_back(BeginCommand{id});
     return true;
   });
@@ -183,7 +184,10 @@ void Dispatch::end(LiveTask& task) {
     m_workers.ended(assignment.worker, assignment.estimate);
     m_movement.end_work();
   }
-  if (task.external()) std::erase(m_external, id);
+  if (task.external()) {
+    assignment.phase == TaskPhase::Issued ? --m_begun : std::erase(m_external, id);
+    m_scheduler.external_finished(id);
+  }
   if (assignment.group.valid()) {
     if (m_context.options.write_back_early) wrote_on = node_of(task);
     m_scheduler.finished(id);
@@ -205,6 +209,7 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
     m_workers.returned(assignment.worker, task.id, assignment.estimate);
     m_movement.end_work();
   }
+  if (task.external()) --m_begun;
   bool const committed = assignment.group.valid();
   if (committed) {
     m_scheduler.finished(task.id);
@@ -226,8 +231,8 @@ void Dispatch::revert_writes(LiveTask const& task, bool changed) {
 }
 
 bool Dispatch::may_restart(LiveTask const& task) const {
-  return m_context.codelets[task.codelet.index()].restartable && task.predecessors == 0 &&
-         std::ranges::all_of(task.accesses, [&](Access const& access) {
+  return m_context.codelets[task.codelet.index()].restartable && task.assignment.phase == TaskPhase::Issued &&
+         task.predecessors == 0 && std::ranges::all_of(task.accesses, [&](Access const& access) {
            return access.repeated || !writes(access.mode) || m_movement.changes().may_revert(access);
          });
 }

@@ -30,6 +30,7 @@ class Dispatch {
   bool issue_complete(GroupId group);
   /// Ready tasks that no worker runs begin, if no transfer uses what they write.
   void begin_external();
+  [[nodiscard]] bool waits_for_outside() const { return m_begun > 0; }
   /// Tasks that wait for room on the node may find it.
   void give_room(NodeId node);
   /// The datum arrived somewhere, or a transfer of it ended: tasks that waited only for that may start.
@@ -119,6 +120,7 @@ class Dispatch {
   std::vector<Group> m_groups;
   std::vector<Node> m_nodes;
   std::vector<TaskId> m_external;  // ready
+  std::size_t m_begun = 0;         // external tasks
   TaskId m_exclusive;
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };

@@ -12,7 +12,7 @@ void Changes::begin(DataId data, NodeId node, bool keep) {
   ++datum.on(node)->writers;
   for (std::size_t i = datum.replicas.size(); i-- > 0;) {
     auto& other = datum.replicas[i];
-    if (other.node == node && other.slot == datum.slot_on(node)) continue;
+    if (other.superseded || (other.node == node && other.slot == datum.slot_on(node))) continue;
     if (keep && other.valid) {
       m_memories.supersede(data, other);
     } else {
@@ -37,7 +37,7 @@ bool Changes::may_revert(Access const& access) const {
 void Changes::revert(DataId data, NodeId node, bool changed) {
   auto& datum = m_data[data];
   Replica* const written = datum.on(node);
-  --written->writers;
+  if (--written->writers > 0) return;  // the task behind which this one was issued
   if (changed) m_memories.invalidate(data, *written);
   for (auto& replica : datum.replicas) {
     if (replica.superseded) m_memories.restore(data, replica);

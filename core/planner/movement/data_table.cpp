@@ -19,22 +19,25 @@ DataId DataTable::add(DataDescription description, std::span<FixedPlace const> p
     added.replicas.add({.node = description.origin, .slot = Slot::Origin, .valid = true});
   if (description.home.valid())
     added.replicas.add({.node = description.home, .slot = Slot::Home, .valid = description.origin_is_home});
-  bool given = description.origin.valid();
+  bool has_value = description.origin.valid();
   for (auto const& place : places) {
     bool const mirror = !topology.groups_on(place.node).empty();
     added.replicas.add({.node = place.node, .slot = mirror ? Slot::Mirror : Slot::Origin, .valid = place.valid});
     added.mirrored = added.mirrored || mirror;
     added.read_only = added.read_only || (mirror && !place.writable);
-    given = given || place.valid;
+    has_value = has_value || place.valid;
   }
-  added.value = Value(given);
+  added.value = Value(has_value);
   added.bytes = description.bytes;
   added.home = description.home;
+  if (description.parent.valid()) ++m_children[description.parent];
   added.description = std::move(description);
   return id;
 }
 
 void DataTable::forget(DataId data) {
+  auto const parent = m_children.find((*this)[data].description.parent);
+  if (parent != m_children.end() && --parent->second == 0) m_children.erase(parent);
   (*this)[data] = {};
   m_free.push_back(data);
 }

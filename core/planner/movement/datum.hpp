@@ -28,10 +28,10 @@ struct GRANARY_EXPORT Datum {
   NodeId home;
   std::uint32_t users = 0;          ///< submitted tasks that access it and have not ended
   std::uint32_t writers = 0;        ///< of these, the ones that write it
-  std::uint32_t version = 0;        ///< of the value that the next task may read: the writes of all submitted tasks
+  std::uint32_t version = 0;        ///< the writes of all submitted tasks
   std::uint32_t transfers = 0;      ///< requested or in flight
   std::uint32_t active = 0;         ///< in flight
-  std::uint32_t registrations = 1;  ///< that were not released; children count
+  std::uint32_t registrations = 1;  ///< that were not released
   Value value;
   WayHome way_home;
   bool accessed = false;   ///< by a task that was submitted
@@ -74,8 +74,16 @@ struct GRANARY_EXPORT Datum {
     }
     return node == through;
   }
+  [[nodiscard]] bool being_written() const {
+    return std::ranges::any_of(replicas, [](Replica const& replica) { return replica.writers > 0; });
+  }
   [[nodiscard]] bool has_value() const {
     return std::ranges::any_of(replicas, [](Replica const& replica) { return replica.valid; });
+  }
+  /// The version of the value that the next task reads.
+  [[nodiscard]] std::uint32_t next_read() const {
+    auto const held = std::ranges::find_if(replicas, &Replica::valid);
+    return writers > 0 || held == replicas.end() ? version : held->version;
   }
   /// Whether it has a home that lacks the current value. A datum that no task wrote stays at its origin.
   [[nodiscard]] bool away_from_home() const {

@@ -5,7 +5,8 @@ namespace granary::detail {
 
 void Homes::send_home(DataId data) {
   auto& datum = m_data[data];
-  bool const away = datum.away_from_home() && !datum.value.lost() && !datum.way_home.failed() && datum.has_value();
+  bool const away = datum.away_from_home() && !datum.value.lost() && !datum.way_home.failed() && datum.has_value() &&
+                    !datum.being_written();
   if (away != datum.way_home.going()) {
     datum.way_home.set_going(away);
     away ? ++m_going : --m_going;
@@ -31,8 +32,7 @@ void Homes::send_home(DataId data) {
     if (next == home || there == nullptr || !there->valid) break;
     nearest = next;
   }
-  auto const* const source = datum.on(nearest);
-  if (source != nullptr && source->writers == 0) m_routes.write_back(data, nearest);
+  m_routes.write_back(data, nearest);
 }
 
 void Homes::flush() {
@@ -110,7 +110,8 @@ void Homes::try_forget(DataId data) {
 }
 
 void Homes::forget(DataId data) {
-  if (m_data[data].transfers == 0 && m_data[data].hops.empty()) m_memories.forget(data);
+  auto const& datum = m_data[data];
+  if (datum.transfers == 0 && datum.hops.empty() && !m_data.has_children(data)) m_memories.forget(data);
 }
 
 void Homes::failures_reported() {

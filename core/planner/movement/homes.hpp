@@ -23,7 +23,7 @@ class GRANARY_EXPORT Homes {
 
   /// The data on their way home because of a flush or of their release.
   [[nodiscard]] std::uint32_t going() const { return m_going; }
-  /// Moves the value one step toward the home, if the home lacks it and no way home failed.
+  /// Moves the value one step toward the home, if the home lacks it, no way home failed and no task writes it now.
   void send_home(DataId data);
   /// Sends all data home that are not on their way.
   void flush();
@@ -40,7 +40,7 @@ class GRANARY_EXPORT Homes {
 
   /// A released datum that nobody uses any more is forgotten once its home has its value.
   void try_forget(DataId data);
-  /// Drops the replicas and frees the id, unless transfers of the datum are under way.
+  /// Drops the replicas and frees the id, unless transfers of the datum are under way or it has children.
   void forget(DataId data);
   /// The failures were reported: writes to homes may be tried again, released data need not be kept for the report.
   void failures_reported();

@@ -208,7 +208,7 @@ void Memories::forget(DataId data) {
   m_data.forget(data);
   m_listener.forgotten(data);
   m_context.commands.emplace_back(ForgetCommand{data});
-  if (parent.valid() && --m_data[parent].registrations == 0) m_context.agenda.post(Agenda::Forget{parent});
+  if (parent.valid() && m_data[parent].released()) m_context.agenda.post(Agenda::Forget{parent});
 }
 
 void Memories::set_valid(DataId data, Replica& replica, std::uint32_t version) {
@@ -227,6 +227,7 @@ void Memories::invalidate(DataId data, Replica& replica) {
 }
 
 void Memories::supersede(DataId data, Replica& replica) {
+  if (replica.slot == Slot::Pool) keep(data, replica.node);
   replica.valid = false;
   replica.superseded = true;
   m_listener.dropped(data, replica.node, false);

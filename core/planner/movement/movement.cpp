@@ -21,7 +21,6 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
 DataId Movement::add(DataDescription description, std::span<FixedPlace const> places) {
   check(description, places);
   m_memories.reserve_for(description.bytes);
-  if (description.parent.valid()) ++m_data[description.parent].registrations;
   return m_data.add(std::move(description), places, m_context.topology);
 }
 
@@ -90,7 +89,7 @@ void Movement::announce(AccessList& accesses) {
         ++datum.version;
       }
     }
-    access.version = datum.version;
+    access.version = writes(access.mode) ? datum.version : datum.next_read();
   }
 }
 

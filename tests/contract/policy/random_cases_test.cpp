@@ -95,25 +95,29 @@ TEST(PolicyContract, EveryPromiseIsKeptWhenWorkersGiveTasksBack) {
   EXPECT_GT(returned, 4000U);
 }
 
-// Half of the tasks that can run on no worker do so, half of the data have more places, and tasks are stopped halfway.
+// Half of the tasks that need no worker are external, half of the data have more places, tasks are stopped halfway,
+// followers taken back, values flushed in mid-run, and sometimes all is cancelled.
 TEST(PolicyContract, EveryPromiseIsKeptWithExternalTasksPlacesAndRestarts) {
   Seeds const seeds(3000001, 1000);
   std::uint64_t outside = 0;
   std::uint64_t stopped = 0;
+  std::uint64_t returned = 0;
   for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
     auto drawn = draw_case(seed, seed % 2 == 0);
     Random random(seed);
     for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
     if (seed % 3 != 0) add_places(drawn.graph, drawn.machine, random);
-    drawn.external = seed % 5 != 0;
-    if (drawn.external) make_external(drawn.graph, random);
+    drawn.wilful = true;
+    if (seed % 5 != 0) make_external(drawn.graph, random);
     for (std::uint64_t task = 0; task < 400; ++task) {
       if ((task + seed) % 3 != 0) drawn.faults.stops.emplace(task);
+      if ((task + seed) % 4 == 0) drawn.faults.recalls.emplace(task);
     }
     try {
       auto const result = run_case(drawn, seeds.one_alone ? &std::cout : nullptr);
       outside += result.tasks_outside;
       stopped += result.tasks_stopped;
+      returned += result.tasks_returned;
     } catch (std::exception const& error) {
       ADD_FAILURE() << drawn.describe() << ": " << error.what();
     }
@@ -121,6 +125,7 @@ TEST(PolicyContract, EveryPromiseIsKeptWithExternalTasksPlacesAndRestarts) {
   if (seeds.one_alone) return;
   EXPECT_GT(outside, 2000U);
   EXPECT_GT(stopped, 2000U);
+  EXPECT_GT(returned, 1000U);
 }
 
 // Several values that go home in opposite directions stand in reserves that grew around them.

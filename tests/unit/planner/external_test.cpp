@@ -117,9 +117,31 @@ TEST_F(External, IsCancelledIfItHasNotBegun) {
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
 }
 
+// A worker's task would fail at once: nothing else will leave room.
+TEST_F(External, OthersWaitForTheRoomThatItsEndLeaves) {
+  Machine machine;
+  NodeId const host = machine.add_node({.name = "host", .capacity = 300});
+  machine.add_worker({.name = "cpu", .node = host});
+  Hand full(machine);
+  DataId const shipped = full.temporary("shipped", 200);
+  DataId const next = full.temporary("next", 200);
+  full.finish(full.submit({write(shipped)}));
+  CodeletId const shipments = full.planner.handle(AddCodelet{{.name = "shipment", .external = true}});
+  CodeletId const work = std::exchange(full.codelet, shipments);
+  TaskId const shipment = full.submit({read(shipped)});
+  full.release(shipped);
+  full.codelet = work;
+  TaskId const waits = full.submit({write(next)});
+  EXPECT_FALSE(full.planner.failed());
+  full.finish(shipment);
+  EXPECT_TRUE(full.runs_now(waits));
+  full.finish_all();
+  EXPECT_TRUE(full.planner.idle());
+}
+
 TEST_F(External, MayBeReturnedAndBeginsAgain) {
   DataId const a = hand.stored("a", 100);
-  TaskId const arrival = submit({read_write(a)});
+  TaskId const arrival = submit({write(a)});
   hand.planner.handle(TaskReturned{arrival});
   hand.absorb();
   EXPECT_EQ(hand.logged<BeginCommand>().size(), 2U);
@@ -129,12 +151,19 @@ TEST_F(External, MayBeReturnedAndBeginsAgain) {
 
 TEST_F(External, WritesOnlyDataWithAHomeAndHasNoKernels) {
   DataId const temporary = hand.temporary("temporary", 100);
+  DataId const stored = hand.stored("stored", 100);
   EXPECT_EQ(message_of([&] { submit({write(temporary)}); }),
             "task 'arrival' writes data 'temporary', which has no home, and no worker runs the task");
-  EXPECT_EQ(
-      message_of([&] { hand.planner.handle(AddCodelet{{.name = "both", .kernels = {no_kernel}, .external = true}}); }),
-      "codelet 'both' has kernels, although no worker shall run it");
+  EXPECT_EQ(message_of([&] { submit({read_write(stored)}); }),
+            "task 'arrival' writes data 'stored', which it reads, too, and no worker runs the task");
   EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  auto const refusal = [&](Codelet const& codelet) {
+    return message_of([&] { hand.planner.handle(AddCodelet{codelet}); });
+  };
+  EXPECT_EQ(refusal({.name = "both", .kernels = {no_kernel}, .external = true}),
+            "codelet 'both' is external and has kernels: no worker runs it");
+  EXPECT_EQ(refusal({.name = "stopped", .external = true, .restartable = true}),
+            "codelet 'stopped' is external and restartable: no worker runs it");
 }
 
 }  // namespace

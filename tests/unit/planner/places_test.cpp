@@ -135,6 +135,8 @@ TEST_F(Places, AParentIsKeptUntilItsChildrenAreForgotten) {
   DataId const parent = hand.stored("parent", 200);
   DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
   hand.release(parent);
+  EXPECT_FALSE(hand.planner.held(parent));
+  EXPECT_NE(message_of([&] { hand.release(parent); }), "");
   EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
   TaskId const writer = hand.submit({write(child)});
   hand.release(child);
@@ -147,6 +149,21 @@ TEST_F(Places, AParentIsKeptUntilItsChildrenAreForgotten) {
   EXPECT_EQ(forgotten[1].data, parent);
   EXPECT_EQ(refusal({.name = "orphan", .bytes = 100, .parent = parent}, {}),
             "data 'orphan' names a parent that is not registered");
+}
+
+TEST_F(Places, WhatAReportedFailureKeptIsForgottenWithItsParent) {
+  DataId const parent = hand.stored("parent", 200);
+  DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
+  hand.submit({write(child)});
+  hand.finish_all();
+  hand.release(child);
+  hand.release(parent);
+  hand.fail_copy();
+  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
+  hand.planner.handle(TakeFailures{});
+  hand.absorb();
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 2U);
+  EXPECT_TRUE(hand.planner.idle());
 }
 
 TEST_F(Places, AccessesNameTheVersionsThatTheyReadOrMake) {
@@ -188,6 +205,8 @@ TEST_F(Places, ACancelledWriteLeavesAGapInTheVersions) {
   ASSERT_EQ(hand.copies.size(), 1U);
   EXPECT_EQ(hand.copies.front().version, 1U);
   hand.finish_all();
+  TaskId const reader = submit_on(WorkerKind::Cpu, {read(a)});
+  EXPECT_EQ(hand.planner.task(reader).accesses[0].version, 1U) << "the value that is there";
   TaskId const third = submit_on(WorkerKind::Cpu, {read_write(a)});
   EXPECT_EQ(hand.planner.task(third).accesses[0].version, 3U) << "task " << second.value() << " would have made 2";
   hand.finish_all();

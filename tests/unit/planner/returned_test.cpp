@@ -203,6 +203,66 @@ TEST_F(Restarted, TheOldValueInAMemoryIsDroppedWhenTheTaskHasEnded) {
   EXPECT_TRUE(hand.planner.view().valid(a, device_node));
 }
 
+// The task before it still writes, and may come back, too.
+TEST_F(Restarted, AFollowerThatComesBackLeavesTheOldValueWhereItIs) {
+  Hand lanes(host_and_device(), {.device_issue = 2, .write_back_early = false});
+  CodeletId const host = lanes.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
+  CodeletId const device =
+      lanes.planner.handle(AddCodelet{{.name = "polls", .kernels = {nullptr, no_kernel}, .restartable = true}});
+  DataId const a = lanes.temporary("a", 100);
+  lanes.codelet = host;
+  lanes.finish(lanes.submit({write(a)}));
+  lanes.codelet = device;
+  TaskId const first = lanes.submit({read_write(a)});
+  lanes.finish_copies();
+  TaskId const follower = lanes.submit({read_write(a)});
+  ASSERT_TRUE(lanes.runs_now(follower));
+  EXPECT_FALSE(lanes.planner.may_restart(follower));
+  lanes.runs.clear();
+  lanes.planner.handle(TaskReturned{follower});
+  EXPECT_FALSE(lanes.planner.view().valid(a, host_node));
+  EXPECT_TRUE(lanes.planner.may_restart(first));
+  lanes.planner.handle(CancelAll{some_error()});
+  lanes.planner.check_invariants();
+  lanes.planner.handle(TaskReturned{first, true});
+  lanes.absorb();
+  ASSERT_EQ(lanes.copies.size(), 1U);
+  EXPECT_EQ(lanes.copies.front().version, 1U);
+  lanes.finish_copies();
+  EXPECT_TRUE(lanes.runs_now(first));
+}
+
+// A task on the device overwrites what the host is about to write back, comes back, and waits behind another one.
+TEST_F(Restarted, AValueThatWasBeingEvictedIsEvictedLater) {
+  Machine machine = disk_and_host(600, 1);  // with the reserve for what passes to the device
+  NodeId const device = machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = 1000});
+  machine.add_link_pair(host_node, device, 1e10);
+  machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+  Hand tight(machine, {.issue_depth = 1, .write_back_early = false});
+  CodeletId const host = tight.planner.handle(AddCodelet{{.name = "host", .kernels = {no_kernel, nullptr}}});
+  CodeletId const gpu =
+      tight.planner.handle(AddCodelet{{.name = "polls", .kernels = {nullptr, no_kernel}, .restartable = true}});
+  auto const temporary = [&](char const* name) { return tight.temporary(name, 200); };
+  DataId const a = temporary("a");
+  DataId const b = temporary("b");
+  tight.codelet = host;
+  tight.finish(tight.submit({write(a)}));
+  tight.finish(tight.submit({write(b)}));
+  TaskId const needs_all = tight.submit({write(temporary("c")), write(temporary("d"))});
+  ASSERT_EQ(tight.copies.size(), 1U) << "one of the two write-backs waits";
+  ASSERT_EQ(tight.copies.front().data, a);
+  tight.codelet = gpu;
+  TaskId const overwrites = tight.submit({write(b)});
+  ASSERT_TRUE(tight.runs_now(overwrites));
+  tight.submit({write(temporary("e"))});
+  tight.runs.clear();
+  tight.planner.handle(TaskReturned{overwrites, true});
+  tight.absorb();
+  EXPECT_FALSE(tight.runs_now(overwrites));
+  tight.finish_copies();
+  EXPECT_TRUE(tight.runs_now(needs_all));
+}
+
 TEST_F(Restarted, AFailureTakesTheOldValueToo) {
   DataId const a = hand.stored("a", 100);
   TaskId const task = submit(polls, read_write(a));

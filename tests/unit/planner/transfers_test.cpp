@@ -273,5 +273,44 @@ TEST(Transfers, AReleasedDatumOnItsWayHomeCanBeUsedAgain) {
   }
 }
 
+// It has no value that could be written, and its next value is not part of the flush.
+TEST(Transfers, AFlushLeavesOutWhatATaskWrites) {
+  Hand hand(three_levels(1000, 1000), {.write_back_early = false});
+  DataId const a = hand.stored("a", 100);
+  hand.submit({read_write(a)});
+  hand.finish_copies();
+  ASSERT_EQ(hand.runs.size(), 1U);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_EQ(hand.copies_home(a), 0U);
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(a), 1U);
+}
+
+TEST(Transfers, AWriteBackThatWaitsForRoomIsGivenUpWhenATaskOverwritesTheValue) {
+  Hand hand(three_levels(200, 1000), {.device_issue = 4, .write_back_early = false});
+  std::vector<DataId> dirty;
+  for (auto const* name : {"a", "b", "c"}) {
+    dirty.push_back(hand.stored(name, 100));
+    hand.submit({write(dirty.back())});
+  }
+  while (!hand.runs.empty()) hand.finish(hand.runs.front().task);
+  hand.flush();
+  std::erase_if(dirty, [&](DataId data) { return hand.copies_of(data) > 0; });
+  ASSERT_EQ(dirty.size(), 1U) << "the third one waits for room on the host";
+  TaskId const overwrites = hand.submit({read_write(dirty[0])});
+  ASSERT_TRUE(hand.runs_now(overwrites));
+  hand.flush();
+  hand.finish_copies();
+  EXPECT_EQ(hand.copies_of(dirty[0]), 0U);
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(dirty[0]), 1U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
 }  // namespace
 }  // namespace granary::test

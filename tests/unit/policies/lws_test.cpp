@@ -80,6 +80,19 @@ TEST(Lws, tasks_that_nobody_released_go_round_the_workers) {
   EXPECT_THAT(t.run.plan(g1), ElementsAre(b, c));
 }
 
+TEST(Lws, tasks_that_an_external_task_released_go_round_the_workers) {
+  Lws t;
+  auto const a = t.release(g1, {0});
+  std::vector<TaskId> b;
+  for (int i = 0; i < 3; ++i) {
+    t.run.scheduler->external_finished(t.add());
+    b.push_back(t.add());
+    t.run.scheduler->ready(b.back());
+  }
+  EXPECT_THAT(t.run.plan(g0), ElementsAre(b[0], b[2]));
+  EXPECT_THAT(t.run.plan(g1), ElementsAre(a[0], b[1]));
+}
+
 TEST(Lws, where_the_releaser_is_not_allowed_the_least_loaded_group_gets_it) {
   Lws t(devices(3));
   t.keep_busy(g1, 2);
