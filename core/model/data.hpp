@@ -37,12 +37,12 @@ struct GRANARY_EXPORT DataDescription {
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
   bool in_place = false;
   MatrixPosition position = {};
-  /// The datum whose bytes contain this one's. It is kept until all its children are forgotten. Who accesses both
-  /// orders these tasks, and brings the parent's value home before a child is written.
+  /// The datum whose bytes contain this one's. It is kept until all its children are forgotten. Whoever accesses both
+  /// must order these tasks, and bring the parent's value home before a child is written.
   DataId parent = {};
 };
 
-/// A place of a datum's that its user provides, in addition to origin and home: the other side of a mirrored View, a
+/// A place of a datum that its user provides, in addition to origin and home: the other side of a mirrored View, a
 /// View of constants, another file with the same contents.
 struct GRANARY_EXPORT FixedPlace {
   NodeId node;  ///< which has no other place of the user's for this datum
