@@ -75,7 +75,7 @@ struct GRANARY_EXPORT CancelAll {
   std::exception_ptr error;
 };
 /// Report the failures since the last report, and forget them. Poisoned data stay poisoned until a task that only
-/// writes them has run.
+/// writes them has run. No copy starts before the next event: a run at rest stays so.
 struct GRANARY_EXPORT TakeFailures {};
 
 /// All inputs of a planner. A submission borrows its accesses, AddData its places.

@@ -234,7 +234,6 @@ void Planner::handle(CancelAll const& event) {
 
 std::vector<Failure> Planner::handle(TakeFailures event) {
   auto failures = m_parts->failures.take();
-  advance();
   tell(event);
   return failures;
 }

@@ -151,17 +151,24 @@ TEST_F(Places, AParentIsKeptUntilItsChildrenAreForgotten) {
             "data 'orphan' names a parent that is not registered");
 }
 
-TEST_F(Places, WhatAReportedFailureKeptIsForgottenWithItsParent) {
+// The report itself starts no copy: its reader may use the bytes of the homes.
+TEST_F(Places, AParentIsBroughtHomeAndForgottenAfterTheReportOfAFailure) {
   DataId const parent = hand.stored("parent", 200);
   DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
-  hand.submit({write(child)});
-  hand.finish_all();
-  hand.release(child);
-  hand.release(parent);
-  hand.fail_copy();
+  for (DataId const data : {parent, child}) {
+    hand.submit({write(data)});
+    hand.finish_all();
+    hand.release(data);
+    hand.fail_copy();
+  }
   EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
   hand.planner.handle(TakeFailures{});
   hand.absorb();
+  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  EXPECT_THAT(hand.copies, IsEmpty());
+  hand.flush();
+  EXPECT_EQ(hand.copies.size(), 1U);
+  hand.finish_all();
   EXPECT_EQ(hand.logged<ForgetCommand>().size(), 2U);
   EXPECT_TRUE(hand.planner.idle());
 }
