@@ -7,6 +7,13 @@
 
 namespace granary::detail {
 
+std::size_t Routes::hops(NodeId from, NodeId to) const {
+  std::size_t count = 0;
+  for (auto const& topology = m_context.topology; from != to; ++count)
+    from = topology.machine()[topology.next_hop(from, to)].to;
+  return count;
+}
+
 void Routes::fetch(DataId data, NodeId node) {
   auto& datum = m_data[data];
   Replica* const destination = datum.on(node);
@@ -17,8 +24,9 @@ void Routes::fetch(DataId data, NodeId node) {
   Duration best = Duration::max();
   for (auto const& replica : datum.replicas) {
     if (!replica.valid) continue;
+    // Among equally near ones the fewest hops count, or two nodes could wait for each other.
     Duration const time = topology.route_time(replica.node, node, datum.bytes);
-    if (time >= best) continue;
+    if (time > best || (time == best && hops(replica.node, node) >= hops(source, node))) continue;
     best = time;
     source = replica.node;
   }

@@ -33,6 +33,7 @@ class GRANARY_EXPORT Routes {
   void give_room_to_transits(NodeId node);
 
  private:
+  [[nodiscard]] std::size_t hops(NodeId from, NodeId to) const;
   void queue(DataId data, LinkId link, Place to, bool write_back);
   bool give_room_to_transit(NodeId node, DataId data);
 

@@ -128,6 +128,11 @@ TEST(PolicyContract, EveryPromiseIsKeptWithExternalTasksPlacesAndRestarts) {
   EXPECT_GT(returned, 1000U);
 }
 
+// Transfers of a few bytes take no time, so that all sources are equally near: nodes must not wait for each other.
+TEST(PolicyContract, EveryPromiseIsKeptWhereAllSourcesAreEquallyNear) {
+  EXPECT_NO_THROW(run_case(draw_case(621956, false)));
+}
+
 // Several values that go home in opposite directions stand in reserves that grew around them.
 TEST(PolicyContract, EveryPromiseIsKeptWhereReservesGrowAroundValuesOnTheirWay) {
   EXPECT_NO_THROW(run_case(draw_case(1353128, true)));
