@@ -25,6 +25,13 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
 /// when there is no such name or option.
+///
+/// ```cpp
+/// for (auto const& name : granary::scheduler_names()) {
+///   auto const policies = granary::make_policies(name, granary::default_eviction(name));
+///   std::printf("%s %s priorities\n", name.c_str(), policies.scheduler->heeds_priorities() ? "uses" : "ignores");
+/// }
+/// ```
 [[nodiscard]] GRANARY_EXPORT std::unique_ptr<Scheduler> make_scheduler(std::string_view specification,
                                                                        std::uint64_t seed = 0);
 [[nodiscard]] GRANARY_EXPORT std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification);

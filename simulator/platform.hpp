@@ -36,6 +36,17 @@ struct GRANARY_EXPORT KernelTimes {
 };
 
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
+///
+/// ```cpp
+/// using namespace granary::literals;
+/// auto platform = granary::Platform::find("v100x4");  // or a path; the others: Platform::known_names()
+/// platform.select(/*gpus=*/2, /*cpus=*/0);
+/// platform.limit(1_GiB);  // of each GPU's memory
+/// assert(platform.workers(granary::WorkerKind::Device) == 2);
+/// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");
+/// assert(time == std::chrono::milliseconds(1));
+/// platform.write("v100x2-1GiB.json", /*overwrite=*/true);
+/// ```
 class GRANARY_EXPORT Platform {
  public:
   /// Throws IoError when the file cannot be read. Throws InvalidArgument, with file, field and value, when a field is

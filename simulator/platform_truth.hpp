@@ -16,6 +16,14 @@ namespace granary {
 /// The kernel times of a platform. A codelet's variant "s" or "d" is its precision; codelets without one have the
 /// default. Codelets that the platform names run on the workers for which it has times, independently of their kernels.
 /// Others run on workers for which they have kernels, at the default speed of the worker's model.
+///
+/// ```cpp
+/// auto const platform = granary::Platform::find("v100x1");
+/// granary::PlatformTruth const truth(platform, {.jitter = 0.05});        // the times of kernels vary by 5 %
+/// granary::PlatformEstimator const estimator(platform, {.error = 0.2});  // policies misjudge them by 20 %
+/// granary::Codelet const gemm{.name = "gemm", .variant = "d"};
+/// assert(truth.runs_on(gemm, granary::WorkerKind::Device) && !truth.runs_on(gemm, granary::WorkerKind::Cpu));
+/// ```
 class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
  public:
   struct Options {

@@ -50,9 +50,10 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
   return id;
 }
 
-DataId Simulator::add_data(DataDescription description, std::span<FixedPlace const> places) {
+DataId Simulator::add_data(DataDescription description, std::span<FixedPlace const> places,
+                           std::span<SharedBytes const> shares) {
   m_planner.set_now(m_now);
-  DataId const id = m_planner.handle(AddData{std::move(description), places});
+  DataId const id = m_planner.handle(AddData{std::move(description), places, shares});
   after_event();
   return id;
 }
@@ -101,7 +102,7 @@ void Simulator::advance_to(Instant at) {
 
 SimulationReport Simulator::run() {
   run_until_idle();
-  accept(FlushHomes{});
+  flush();
   run_until_idle();
   auto const& machine = m_planner.topology().machine();
   SimulationReport report;

@@ -59,6 +59,24 @@ struct GRANARY_EXPORT SimulatorOptions {
 /// submission takes none, and decisions only if they are charged. Tasks run as inner graphs when the engine would run
 /// them so, and their emission costs nothing. The same machine, policies, submissions and options yield the same
 /// commands.
+///
+/// ```cpp
+/// #include <granary/policies/registry.hpp>
+/// #include <granary/simulator/platform_truth.hpp>
+/// #include <granary/workloads/tiled_cholesky.hpp>
+/// auto const platform = granary::Platform::find("v100x1");
+/// granary::PlatformTruth const truth(platform);
+/// granary::PlatformEstimator estimator(platform);
+/// granary::Simulator simulator(granary::Topology(platform.machine), granary::make_policies("darts", "luf"), estimator,
+///                              truth);
+/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960});
+/// cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
+/// granary::SimulationReport const report = simulator.run();
+/// auto const seconds = granary::seconds(report.end.time_since_epoch());
+/// auto const moved = granary::format_bytes(report.bytes());
+/// std::printf("%.0f GFlop/s, %s moved\n", cholesky.flops() / seconds / 1e9, moved.c_str());
+/// assert(report.failures.empty());
+/// ```
 class GRANARY_EXPORT Simulator final : public Submitter {
  public:
   /// The estimator and the ground truth must outlive the simulator.
@@ -68,13 +86,20 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// The ground truth determines the workers that run the codelet, independently of its kernels.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override { return add_data(std::move(description), {}); }
-  DataId add_data(DataDescription description, std::span<FixedPlace const> places);
+  DataId add_data(DataDescription description, std::span<FixedPlace const> places,
+                  std::span<SharedBytes const> shares = {});
   void release_data(DataId data) override;
   /// Parameters are dropped, except those that an expansion reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Writes the present values to the homes; see FlushHomes.
   void flush() { accept(FlushHomes{}); }
-  /// Cancels tasks that were not handed to a worker; see Planner::cancel_all.
+  /// The application changes values in its own memory; see HomesMayChange and PlaceChanged.
+  void homes_may_change(DataId data = {}) { accept(HomesMayChange{data}); }
+  void place_changed(DataId data, NodeId node) { accept(PlaceChanged{data, node}); }
+  /// See Prefetch and WillNotUse.
+  void prefetch(DataId data, NodeId node) { accept(Prefetch{data, node}); }
+  void will_not_use(DataId data) { accept(WillNotUse{data}); }
+  /// Cancels tasks that were not handed to a worker; see CancelAll.
   void cancel_all(std::exception_ptr error);
 
   /// What an external task stands for, which began before (BeginCommand), has ended as the event says: TaskDone,

@@ -27,6 +27,17 @@ GRANARY_EXPORT void check_report_path(std::string const& path);
 /// It refers to no other file and no network; the browser draws it. About 20 bytes and 1 µs per event. The trace's ids
 /// must be valid for its machine, codelets and data. Throws as check_report_path and check_text_output, and IoError
 /// when the file cannot be written.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// granary::check_report_path("run.html");  // before the run
+/// granary::Runtime runtime({.record_trace = true});
+/// // ... runtime.submit(...)
+/// runtime.wait();
+/// auto trace = runtime.trace();
+/// trace.totals.emplace_back(granary::least_seconds, 0.25);  // drawn beside the time of the run
+/// granary::write_html_report(trace, "run.html");
+/// ```
 GRANARY_EXPORT void write_html_report(Trace const& trace, std::string const& path);
 GRANARY_EXPORT void write_html_report(Trace const& trace, TextFile& out);
 

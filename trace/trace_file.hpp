@@ -24,6 +24,15 @@ GRANARY_EXPORT void check_trace_file(std::string const& path);
 
 /// Writes the trace in the format of the file's ending. ~1 µs per event. Throws as check_trace_file, and IoError when
 /// the file cannot be written.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// granary::Runtime runtime({.record_trace = true});
+/// // ... runtime.submit(...)
+/// runtime.wait();
+/// granary::write_trace(runtime.trace(), "run.json");  // for Perfetto
+/// granary::write_trace(runtime.trace(), "run.paje");  // for ViTE
+/// ```
 GRANARY_EXPORT void write_trace(Trace const& trace, std::string const& path);
 
 }  // namespace granary

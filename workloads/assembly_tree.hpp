@@ -21,6 +21,12 @@ struct GRANARY_EXPORT AssemblyFront {
 /// Task graphs shaped like multifrontal factorizations of sparse matrices: those of the two solvers in LAHeteroprio's
 /// evaluation ("Applications"). Fronts grow toward the root. They exist from their first task until their factors are
 /// home and their parent has read the rest, so most data are temporary. The same options produce the same graph.
+///
+/// ```cpp
+/// granary::AssemblyTree const tree({.shape = granary::AssemblyTree::Shape::Ldlt, .levels = 4, .root_blocks = 12});
+/// assert(tree.fronts().back().blocks == 12);  // the root is the last
+/// std::printf("%zu fronts, %s\n", tree.fronts().size(), granary::format_bytes(tree.working_set()).c_str());
+/// ```
 class GRANARY_EXPORT AssemblyTree final : public Workload {
  public:
   enum class Shape {

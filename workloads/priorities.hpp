@@ -17,6 +17,19 @@ using ExpectedTime = std::function<Duration(CodeletId codelet, double flops)>;
 
 /// The bottom level of each recorded task in nanoseconds: the time from its start to the end of the graph on an
 /// unbounded machine (DARTS, section 6.1). O(tasks + edges).
+///
+/// ```cpp
+/// #include <granary/workloads/tiled_lu.hpp>
+/// granary::TiledLu const lu({.tiles = 10});
+/// granary::GraphRecorder graph;
+/// lu.submit(graph, {granary::NodeId(0)});
+/// auto const time = [](granary::CodeletId, double flops) { return granary::from_seconds(flops / 1e10); };
+/// auto const priorities = granary::bottom_levels(graph, time);
+/// granary::GraphRecorder target;  // or a Simulator
+/// granary::PrioritySubmitter with_priorities(target, priorities);
+/// lu.submit(with_priorities, {granary::NodeId(0)});
+/// assert(target.tasks()[0].priority == priorities[0]);
+/// ```
 [[nodiscard]] GRANARY_EXPORT std::vector<std::int64_t> bottom_levels(GraphRecorder const& graph,
                                                                      ExpectedTime const& time);
 

@@ -10,6 +10,14 @@ namespace granary {
 
 /// A random graph in layers: each task writes its own datum, which has a home, and reads data of the previous layer.
 /// The same options produce the same graph.
+///
+/// ```cpp
+/// #include <granary/workloads/task_graph_file.hpp>
+/// granary::RandomLayers const layers({.layers = 10, .width = 20, .seed = 7});
+/// auto const graph = granary::TaskGraphFile::record(layers);
+/// assert(graph.description().tasks.size() == 200);
+/// graph.write("random.json");  // for granary-simulate --algorithm graph
+/// ```
 class GRANARY_EXPORT RandomLayers final : public Workload {
  public:
   struct Options {

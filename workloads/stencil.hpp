@@ -14,6 +14,12 @@ namespace granary {
 /// With halos, a task updates its block in place, reads the faces that its neighbours wrote in the previous iteration
 /// and writes its own. There are two generations of faces, so that no task waits for readers of its own iteration.
 /// Without halos, there are two generations of blocks, and a task reads its own and its neighbours' whole blocks.
+///
+/// ```cpp
+/// granary::Stencil const stencil({.blocks = {4, 4, 4}, .iterations = 10, .halo_bytes = 0, .flops = 1e9});
+/// assert(stencil.flops() == 640e9);
+/// assert(stencil.working_set() == 64 * (granary::Bytes{8} << 20));  // the other generation has no home
+/// ```
 class GRANARY_EXPORT Stencil final : public Workload {
  public:
   struct Options {

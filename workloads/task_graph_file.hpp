@@ -47,6 +47,17 @@ struct GRANARY_EXPORT TaskGraphDescription {
 };
 
 /// A task graph of the user.
+///
+/// ```cpp
+/// auto const graph = granary::TaskGraphFile::parse(R"({
+///     "codelets": [{"name": "solve", "kinds": ["cpu", "device"]}],
+///     "data": [{"name": "x", "bytes": 8000000}],
+///     "tasks": [{"codelet": "solve", "flops": 2e9, "accesses": [{"data": "x", "mode": "read-write"}]}]
+///   })", "example");
+/// assert(graph.working_set() == 8'000'000 && graph.flops() == 2e9);
+/// graph.write("graph.json");
+/// assert(granary::TaskGraphFile::read("graph.json").to_json() == graph.to_json());
+/// ```
 class GRANARY_EXPORT TaskGraphFile final : public Workload {
  public:
   /// Throws InvalidArgument if a task names an unknown datum or codelet, tasks form a dependency cycle (with the

@@ -17,8 +17,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, AccessMode>, 3> modes{
-    {{"read", AccessMode::Read}, {"write", AccessMode::Write}, {"read-write", AccessMode::ReadWrite}}};
+constexpr std::array<std::pair<std::string_view, AccessMode>, 4> modes{{{"read", AccessMode::Read},
+                                                                        {"write", AccessMode::Write},
+                                                                        {"read-write", AccessMode::ReadWrite},
+                                                                        {"commute", AccessMode::Commute}}};
 
 std::string_view mode_name(AccessMode mode) {
   return std::ranges::find(modes, mode, &std::pair<std::string_view, AccessMode>::second)->first;
@@ -148,7 +150,8 @@ class Parser {
       auto const data = find(m_data, text(access, "data", where), where, "datum");
       auto const mode = text(access, "mode", where);
       auto const known = std::ranges::find(modes, mode, &std::pair<std::string_view, AccessMode>::first);
-      if (known == modes.end()) refuse(where + " has an unknown mode '" + mode + "'; it is read, write or read-write");
+      if (known == modes.end())
+        refuse(where + " has an unknown mode '" + mode + "'; it is read, write, read-write or commute");
       task.accesses.push_back({data, known->second});
     }
   }

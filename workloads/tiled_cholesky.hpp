@@ -8,6 +8,12 @@
 namespace granary {
 
 /// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk, gemm.
+///
+/// ```cpp
+/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .single_precision = true});
+/// assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the tiles of one triangle
+/// std::printf("%g GFlop\n", cholesky.flops() / 1e9);
+/// ```
 class GRANARY_EXPORT TiledCholesky final : public Workload {
  public:
   /// Throws InvalidArgument: see Tiling::check.

@@ -13,6 +13,12 @@ enum class GRANARY_EXPORT GemmOrder {
 };
 
 /// C := C + A B of square matrices; codelet gemm, 2 b^3 flops with tiles of order b.
+///
+/// ```cpp
+/// granary::TiledGemm const gemm({.tiles = 10, .tile = 960}, granary::GemmOrder::ByStep);
+/// assert(gemm.flops() == 2.0 * 9600 * 9600 * 9600);
+/// assert(gemm.name() == "gemm-outer");
+/// ```
 class GRANARY_EXPORT TiledGemm final : public Workload {
  public:
   /// Throws InvalidArgument: see Tiling::check.

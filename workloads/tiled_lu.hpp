@@ -12,6 +12,13 @@ namespace granary {
 ///   trsm_ll  A(k,j) := L(k,k)^-1 A(k,j), j > k  b^3
 ///   trsm_ru  A(i,k) := A(i,k) U(k,k)^-1, i > k  b^3
 ///   gemm     A(i,j) := A(i,j) - A(i,k) A(k,j)   2 b^3
+///
+/// ```cpp
+/// #include <granary/workloads/task_graph_file.hpp>
+/// granary::TiledLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
+/// auto const graph = granary::TaskGraphFile::record(lu).description();
+/// assert(graph.tasks.size() == 14);  // 3 getrf, 6 trsm, 5 gemm
+/// ```
 class GRANARY_EXPORT TiledLu final : public Workload {
  public:
   /// Left-looking: each tile receives all its updates just before its last task, column by column. Throws

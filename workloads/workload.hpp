@@ -19,6 +19,23 @@ struct GRANARY_EXPORT DataHome {
 
 /// A graph of tasks to schedule: tiled algorithms, stencils, trees, graphs from files. It emits the same tasks each
 /// time.
+///
+/// ```cpp
+/// #include <granary/workloads/task_graph_file.hpp>
+/// struct Chain : granary::Workload {  // ten tasks, one after the other
+///   void submit(granary::Submitter& to, granary::DataHome home) const override {
+///     auto const gemm = to.add_codelet({.name = "gemm", .variant = "d"});
+///     auto const x = to.add_data({.name = "x", .bytes = working_set(), .origin = home.node, .home = home.node,
+///                                 .origin_is_home = true, .in_place = home.in_place});
+///     granary::Access const changes_x[] = {{x, granary::AccessMode::ReadWrite}};
+///     for (int i = 0; i < 10; ++i) to.submit({.codelet = gemm, .accesses = changes_x, .flops = 1e9}, {});
+///   }
+///   std::string name() const override { return "chain"; }
+///   granary::Bytes working_set() const override { return 8'000'000; }
+///   double flops() const override { return 1e10; }
+/// };
+/// assert(granary::TaskGraphFile::record(Chain()).description().tasks.size() == 10);
+/// ```
 class GRANARY_EXPORT Workload {
  public:
   virtual ~Workload() = default;

@@ -96,6 +96,14 @@ struct Runtime {
     static_cast<void>(last_error());
     return false;
   }
+  static int holder_of(void const* memory) {
+    cudaPointerAttributes found{};
+    if (cudaPointerGetAttributes(&found, memory) == success) {
+      return found.type == cudaMemoryTypeDevice ? found.device : host_end;
+    }
+    static_cast<void>(last_error());
+    return host_end;
+  }
   static Status can_access_peer(int* can, int device, int peer) { return cudaDeviceCanAccessPeer(can, device, peer); }
   static Status enable_peer_access(int peer) { return cudaDeviceEnablePeerAccess(peer, 0); }
 
@@ -103,6 +111,8 @@ struct Runtime {
   static Status synchronize(Stream stream) { return cudaStreamSynchronize(stream); }
   static Status destroy_stream(Stream stream) { return cudaStreamDestroy(stream); }
   static Instance make_instance(Stream stream) { return make_device_instance(stream); }
+  static Stream stream_of(Instance const& instance) { return instance.cuda_stream(); }
+  static int device_of(Instance const& instance) { return instance.cuda_device(); }
   static Status make_event(Event* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
   static Status destroy_event(Event event) { return cudaEventDestroy(event); }
   static Status record(Event event, Stream stream) { return cudaEventRecord(event, stream); }

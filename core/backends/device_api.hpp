@@ -15,6 +15,9 @@
 
 namespace granary {
 
+/// Stands for the host where a device number is expected.
+inline constexpr int host_end = -1;
+
 /// The properties of a device, as the vendor's runtime reports them.
 struct GRANARY_EXPORT DeviceProperties {
   std::string name;          ///< "NVIDIA H200"
@@ -76,12 +79,17 @@ class GRANARY_EXPORT DeviceApi {
   virtual void unpin(std::byte* memory) noexcept = 0;
   /// Whether host memory is pinned already, by any caller.
   [[nodiscard]] virtual bool is_pinned(std::byte const* memory, Bytes bytes) = 0;
+  /// The device in whose memory the bytes lie, allocated by any caller; host_end if in none's.
+  [[nodiscard]] virtual int holder_of(std::byte const* memory, Bytes bytes) = 0;
   /// Lets `to` access the memory of `from` directly; false if the hardware cannot.
   [[nodiscard]] virtual bool connect(int from, int to) = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Stream> make_stream(int device) = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event(int device) = 0;
   virtual void record(Event& event, Stream& stream) = 0;
+  /// An event behind all work that the caller's execution-space instance was given so far: a DeviceExecutionSpace. An
+  /// emulation's is a HostExecutionSpace, whose work has ended.
+  [[nodiscard]] virtual std::unique_ptr<Event> mark(void const* instance) = 0;
   /// Whether all operations before the event's last record have completed. Throws if one of them failed, at least once.
   [[nodiscard]] virtual bool done(Event& event) = 0;
   /// The time between two completed events.

@@ -10,9 +10,6 @@
 
 namespace granary {
 
-/// Stands for the host where a device number is expected.
-inline constexpr int host_end = -1;
-
 /// The copies between the host and devices, and between devices: one stream per link. Copies from and to pinned memory
 /// go directly to the link's stream. Host memory that is not pinned is copied in pieces through pinned staging slots,
 /// on a separate thread. One thread polls all active copies and calls their completions; it sleeps when there is none.

@@ -45,6 +45,10 @@ class DividedDevice final : public DeviceApi {
   void free_pinned(std::byte* memory) noexcept override { m_api->free_pinned(memory); }
   [[nodiscard]] bool pin(std::byte* memory, Bytes bytes) override { return m_api->pin(memory, bytes); }
   void unpin(std::byte* memory) noexcept override { m_api->unpin(memory); }
+  // All parts can access it: it counts as the first one's.
+  [[nodiscard]] int holder_of(std::byte const* memory, Bytes bytes) override {
+    return m_api->holder_of(memory, bytes) == m_device ? 0 : host_end;
+  }
   [[nodiscard]] bool is_pinned(std::byte const* memory, Bytes bytes) override {
     return m_api->is_pinned(memory, bytes);
   }
@@ -55,6 +59,7 @@ class DividedDevice final : public DeviceApi {
   }
   [[nodiscard]] std::unique_ptr<Event> make_event(int part) override { return m_api->make_event(device_of(part)); }
   void record(Event& event, Stream& stream) override { m_api->record(event, whole(stream)); }
+  [[nodiscard]] std::unique_ptr<Event> mark(void const* instance) override { return m_api->mark(instance); }
   [[nodiscard]] bool done(Event& event) override { return m_api->done(event); }
   [[nodiscard]] Duration elapsed(Event& first, Event& last) override { return m_api->elapsed(first, last); }
   void copy(Stream& stream, DeviceCopy const& copy) override {

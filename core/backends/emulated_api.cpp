@@ -58,6 +58,12 @@ class EmulatedApi final : public DeviceApi {
     std::lock_guard const lock(m_mutex);
     return detail::lies_in_one(m_pinned, memory, bytes);
   }
+  [[nodiscard]] int holder_of(std::byte const* memory, Bytes bytes) override {
+    for (int device = 0; device < devices(); ++device) {
+      if (at(device).holds(memory, bytes)) return device;
+    }
+    return host_end;
+  }
   [[nodiscard]] bool connect(int from, int to) override {
     at(from).check_present();
     at(to).check_present();
@@ -77,6 +83,7 @@ class EmulatedApi final : public DeviceApi {
     mark = std::make_shared<EmulatedMark>();
     static_cast<EmulatedStream&>(stream).record(mark);
   }
+  [[nodiscard]] std::unique_ptr<Event> mark(void const*) override { return std::make_unique<EmulatedEvent>(); }
   [[nodiscard]] bool done(Event& event) override {
     auto const& mark = static_cast<EmulatedEvent&>(event).mark;
     if (!mark) return true;

@@ -23,6 +23,7 @@ struct GRANARY_EXPORT EmulatedOperation {
 struct GRANARY_EXPORT EmulatedOptions {
   int devices = 1;
   Bytes memory = 256_MiB;           ///< of each device
+  Bytes beside = 0;                 ///< that may be allocated in addition, but is not in the properties
   Bytes link_bytes_per_second = 0;  ///< 0: as fast as memcpy
   Duration link_latency{0};         ///< of each copy
   bool peers = true;                ///< whether devices copy from each other directly

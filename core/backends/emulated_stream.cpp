@@ -23,10 +23,10 @@ std::byte* EmulatedDevice::allocate(Bytes bytes) {
   if (bytes == 0) return nullptr;
   auto const name = "emulated device " + std::to_string(m_number);
   std::lock_guard const lock(m_mutex);
-  if (bytes > m_options.memory - m_used) {
-    throw DeviceError(name + " cannot allocate " + format_bytes(bytes) + ": " +
-                      format_bytes(m_options.memory - m_used) + " of its " + format_bytes(m_options.memory) +
-                      " are free");
+  Bytes const all = m_options.memory + m_options.beside;
+  if (bytes > all - m_used) {
+    throw DeviceError(name + " cannot allocate " + format_bytes(bytes) + ": " + format_bytes(all - m_used) +
+                      " of its " + format_bytes(all) + " are free");
   }
   std::unique_ptr<Pool> pool;
   try {
@@ -50,7 +50,7 @@ void EmulatedDevice::free(std::byte* memory) noexcept {
 
 Bytes EmulatedDevice::free_bytes() const {
   std::lock_guard const lock(m_mutex);
-  return m_options.memory - m_used;
+  return std::min(m_options.memory, m_options.memory + m_options.beside - m_used);
 }
 
 bool EmulatedDevice::holds(std::byte const* memory, Bytes bytes) const {

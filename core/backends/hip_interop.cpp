@@ -86,6 +86,18 @@ struct Runtime {
     static_cast<void>(last_error());
     return false;
   }
+  static int holder_of(void const* memory) {
+    hipPointerAttribute_t found{};
+    if (hipPointerGetAttributes(&found, memory) == success) {
+#if HIP_VERSION_MAJOR >= 6
+      return found.type == hipMemoryTypeDevice ? found.device : host_end;
+#else
+      return found.memoryType == hipMemoryTypeDevice ? found.device : host_end;
+#endif
+    }
+    static_cast<void>(last_error());
+    return host_end;
+  }
   static Status can_access_peer(int* can, int device, int peer) { return hipDeviceCanAccessPeer(can, device, peer); }
   static Status enable_peer_access(int peer) { return hipDeviceEnablePeerAccess(peer, 0); }
 
@@ -93,6 +105,8 @@ struct Runtime {
   static Status synchronize(Stream stream) { return hipStreamSynchronize(stream); }
   static Status destroy_stream(Stream stream) { return hipStreamDestroy(stream); }
   static Instance make_instance(Stream stream) { return make_device_instance(stream); }
+  static Stream stream_of(Instance const& instance) { return instance.hip_stream(); }
+  static int device_of(Instance const& instance) { return instance.hip_device(); }
   static Status make_event(Event* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
   static Status destroy_event(Event event) { return hipEventDestroy(event); }
   static Status record(Event event, Stream stream) { return hipEventRecord(event, stream); }

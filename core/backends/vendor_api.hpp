@@ -99,6 +99,11 @@ class GRANARY_EXPORT VendorApi final : public DeviceApi {
     return bytes > 0 && Runtime::is_pinned(memory + bytes - 1);
   }
 
+  [[nodiscard]] int holder_of(std::byte const* memory, Bytes) override {
+    Somewhere const current(*this);
+    return Runtime::holder_of(memory);
+  }
+
   [[nodiscard]] bool connect(int from, int to) override {
     if (from == to) return true;
     Current const current(*this, to);
@@ -130,6 +135,15 @@ class GRANARY_EXPORT VendorApi final : public DeviceApi {
     Current const current(*this, marked.m_device);
     check(Runtime::record(static_cast<VendorEvent&>(event).m_event, marked.m_stream), "recording an event on",
           marked.m_device);
+  }
+  [[nodiscard]] std::unique_ptr<Event> mark(void const* instance) override {
+    auto const& given = *static_cast<Instance const*>(instance);
+    int const device = Runtime::device_of(given);
+    auto event = make_event(device);
+    Current const current(*this, device);
+    check(Runtime::record(static_cast<VendorEvent&>(*event).m_event, Runtime::stream_of(given)),
+          "recording an event on", device);
+    return event;
   }
   [[nodiscard]] bool done(Event& event) override {
     auto& asked = static_cast<VendorEvent&>(event);

@@ -106,4 +106,27 @@ bool overlap(ByteSet const& a, ByteSet const& b) {
                       static_cast<std::int64_t>(a.m_run) - 1);
 }
 
+// Finds the indices in `a` of the bytes of `b`, outer dimensions first: dimensions of `b` with multiples of the stride
+// move the index, the others must stay within one step of it.
+bool covers(ByteSet const& a, ByteSet const& b) {
+  if (b.first() < a.first()) return false;
+  std::uint64_t offset = b.first() - a.first();
+  std::uint64_t rest = b.m_run;  // the span of the dimensions of `b` that are left
+  for (auto const& [extent, stride] : b.m_dimensions) rest += (extent - 1) * stride;
+  auto left = b.m_dimensions.size();
+  for (auto outer = a.m_dimensions.rbegin(); outer != a.m_dimensions.rend(); ++outer) {
+    auto const [extent, stride] = *outer;
+    std::uint64_t last = offset / stride;
+    for (; left > 0 && b.m_dimensions[left - 1].stride >= stride; --left) {
+      auto const& inner = b.m_dimensions[left - 1];
+      if (inner.stride % stride != 0) return false;
+      last += (inner.extent - 1) * (inner.stride / stride);
+      rest -= (inner.extent - 1) * inner.stride;
+    }
+    if (last >= extent) return false;
+    offset %= stride;
+  }
+  return offset + rest <= a.m_run;
+}
+
 }  // namespace granary

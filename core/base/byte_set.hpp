@@ -41,6 +41,10 @@ class GRANARY_EXPORT ByteSet {
   /// Whether the two sets share a byte. Exact within 2^20 steps; beyond that the answer is true. Sets with the same
   /// strides need at most two steps per dimension.
   friend bool overlap(ByteSet const& a, ByteSet const& b);
+  /// Whether `a` contains all of `b`. Exact if the strides of both nest: those of `b` in the outer dimensions are
+  /// multiples of those of `a` (a block of a matrix, a row, a column). Else the answer may be false although it does.
+  /// Neither is empty.
+  friend bool covers(ByteSet const& a, ByteSet const& b);
 
  private:
   std::uint64_t m_first = 0;
@@ -50,5 +54,6 @@ class GRANARY_EXPORT ByteSet {
 };
 
 [[nodiscard]] GRANARY_EXPORT bool overlap(ByteSet const& a, ByteSet const& b);
+[[nodiscard]] GRANARY_EXPORT bool covers(ByteSet const& a, ByteSet const& b);
 
 }  // namespace granary

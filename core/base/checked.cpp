@@ -3,7 +3,7 @@
 
 namespace granary {
 
-Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element) {
+Bytes array_bytes(std::span<std::uint64_t const> extents, Bytes element) {
   auto const elements = checked_product(extents);
   auto const bytes = elements ? checked_product({*elements, element}) : std::nullopt;
   if (bytes) return *bytes;

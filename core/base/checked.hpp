@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -19,7 +20,7 @@ namespace granary {
 inline constexpr Bytes largest_size = std::numeric_limits<std::int64_t>::max();
 
 /// The product of extents and sizes in bytes; empty if it exceeds `largest_size`. Without factors 1.
-[[nodiscard]] constexpr std::optional<std::uint64_t> checked_product(std::initializer_list<std::uint64_t> factors) {
+[[nodiscard]] constexpr std::optional<std::uint64_t> checked_product(std::span<std::uint64_t const> factors) {
   std::uint64_t product = 1;
   bool fits = true;
   for (auto const factor : factors) {
@@ -27,6 +28,9 @@ inline constexpr Bytes largest_size = std::numeric_limits<std::int64_t>::max();
     fits = fits && !__builtin_mul_overflow(product, factor, &product) && product <= largest_size;
   }
   return fits ? std::optional(product) : std::nullopt;
+}
+[[nodiscard]] constexpr std::optional<std::uint64_t> checked_product(std::initializer_list<std::uint64_t> factors) {
+  return checked_product(std::span(factors.begin(), factors.size()));
 }
 
 /// The sum of two sizes; empty if it exceeds `largest_size`.
@@ -49,6 +53,9 @@ template <std::integral Integer>
 }
 
 /// The bytes of an array of these extents. Throws InvalidArgument, with the extents, if they exceed `largest_size`.
-[[nodiscard]] GRANARY_EXPORT Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element);
+[[nodiscard]] GRANARY_EXPORT Bytes array_bytes(std::span<std::uint64_t const> extents, Bytes element);
+[[nodiscard]] inline Bytes array_bytes(std::initializer_list<std::uint64_t> extents, Bytes element) {
+  return array_bytes(std::span(extents.begin(), extents.size()), element);
+}
 
 }  // namespace granary

@@ -12,6 +12,17 @@ namespace granary {
 
 /// Every error that granary reports; what() is one sentence with the names and numbers involved. Names may come from
 /// files and command lines, so their control characters are escaped as `\x1b`.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// try {
+///   granary::Runtime runtime({.scheduler = "fastest"});
+/// } catch (granary::InvalidArgument const& error) {  // the caller's mistake
+///   std::puts(error.what());                         // names "fastest" and the known schedulers
+/// } catch (granary::Error const& error) {            // all others: files, data, devices, ...
+///   std::puts(error.what());
+/// }
+/// ```
 class GRANARY_EXPORT Error : public std::runtime_error {
  public:
   explicit Error(std::string const& what);
@@ -67,6 +78,12 @@ class GRANARY_EXPORT DeviceLost : public DeviceError {
 
 /// Whether the exception is a DeviceLost.
 [[nodiscard]] GRANARY_EXPORT bool is_device_lost(std::exception_ptr const& error);
+
+/// The application asked for the end of a run by a std::stop_token.
+class GRANARY_EXPORT Stopped : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A bug in granary: a broken invariant.
 class GRANARY_EXPORT InternalError : public Error {

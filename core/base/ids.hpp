@@ -42,7 +42,7 @@ using GroupId = Id<struct GroupTag, std::uint32_t>;
 using DataId = Id<struct DataTag, std::uint32_t>;
 /// An operation with a name and a cost.
 using CodeletId = Id<struct CodeletTag, std::uint32_t>;
-/// A task; its value is its submission number, counted from zero.
+/// A task; later ones have larger values. There may be gaps where data share bytes.
 using TaskId = Id<struct TaskTag, std::uint64_t>;
 /// A copy of one datum from one place to another.
 using TransferId = Id<struct TransferTag, std::uint64_t>;

@@ -15,15 +15,21 @@ namespace granary {
 /// Elements addressed by increasing ids. A page is freed once all of its elements were erased: constant-time access,
 /// stable addresses, memory proportional to the live elements.
 ///
-/// Create ids in increasing order with `create`; `erase` each once. `find` returns null for an id that was erased or
-/// never created.
+/// Create ids in increasing order with `create`, with or without gaps; `erase` each once. `find` returns null for an id
+/// that was erased or never created.
 template <class IdType, class T, std::size_t PageSize = 64>
 class GRANARY_EXPORT PagedArray {
  public:
   template <class... Args>
   T& create(IdType id, Args&&... args) {
     std::size_t const page = id.index() / PageSize;
-    while (m_first_page + m_pages.size() <= page) m_pages.push_back(nullptr);
+    if (m_first_page + m_pages.size() <= page) {
+      if (!m_pages.empty() && m_pages.back() && m_pages.back()->live == 0) {  // its rest is a gap
+        m_pages.back().reset();
+        release_leading_pages();
+      }
+      while (m_first_page + m_pages.size() <= page) m_pages.push_back(nullptr);
+    }
     auto& slot = m_pages[page - m_first_page];
     if (!slot) slot = std::make_unique<Page>();
     std::size_t const cell = id.index() % PageSize;
@@ -55,7 +61,8 @@ class GRANARY_EXPORT PagedArray {
     slot->at(cell)->~T();
     slot->live &= ~Page::bit(cell);
     --m_size;
-    if (slot->live == 0 && slot->ended_above == PageSize) {
+    bool const complete = slot->ended_above == PageSize || &slot != &m_pages.back();
+    if (slot->live == 0 && complete) {
       slot.reset();
       release_leading_pages();
     }

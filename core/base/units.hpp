@@ -11,6 +11,13 @@
 namespace granary {
 
 /// A number of bytes.
+///
+/// ```cpp
+/// using namespace granary::literals;
+/// granary::Bytes const limit = granary::parse_bytes("1.5G");
+/// assert(limit == 1536_MiB);
+/// assert(granary::format_bytes(150_MiB) == "150.0 MiB");
+/// ```
 using Bytes = std::uint64_t;
 
 /// A length of time, in integer nanoseconds: sums are exact in any order.

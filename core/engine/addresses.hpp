@@ -38,6 +38,14 @@ struct GRANARY_EXPORT HostBinding {
   }
 };
 
+/// The other side of a mirrored datum: bytes of the application on another node with workers, in the same layout.
+struct GRANARY_EXPORT MirrorBinding {
+  NodeId node;
+  std::byte* address = nullptr;
+  bool home_valid = true;    ///< whether the home holds the first value
+  bool mirror_valid = true;  ///< whether this side does
+};
+
 /// Maps (datum, place) to an address. Ids of forgotten data are reused.
 class GRANARY_EXPORT Addresses {
  public:
@@ -50,6 +58,12 @@ class GRANARY_EXPORT Addresses {
     if (data.index() >= m_bindings.size()) m_bindings.resize(data.index() + 1);
     m_has_lines = m_has_lines || binding.lines.count > 0;
     m_bindings[data.index()] = std::move(binding);
+  }
+  void bind_mirror(DataId data, std::byte* address) { m_mirrors[data] = address; }
+  /// Null if it has none.
+  [[nodiscard]] std::byte* mirror(DataId data) const {
+    auto const found = m_mirrors.find(data);
+    return found != m_mirrors.end() ? found->second : nullptr;
   }
   [[nodiscard]] HostBinding const& binding(DataId data) const { return m_bindings[data.index()]; }
   /// Adds another binding of the same form; returns the object that is kept for it, which may come from an earlier
@@ -73,6 +87,7 @@ class GRANARY_EXPORT Addresses {
   void forget(DataId data, std::vector<std::shared_ptr<void const>>& dropped) {
     if (data.index() >= m_bindings.size()) return;
     if (auto keep = std::move(std::exchange(m_bindings[data.index()], {}).keep)) dropped.push_back(std::move(keep));
+    if (!m_mirrors.empty()) m_mirrors.erase(data);
     if (m_also_kept.empty()) return;
     if (auto const others = m_also_kept.extract(data)) {
       for (auto& other : others.mapped()) dropped.push_back(std::move(other.keep));
@@ -89,6 +104,7 @@ class GRANARY_EXPORT Addresses {
       auto* base = m_bases[place.node.index()];
       return base != nullptr ? base + place.offset : nullptr;
     }
+    if (place.slot == Slot::Mirror) return mirror(data);
     if (data.index() >= m_bindings.size()) return nullptr;
     auto const& binding = m_bindings[data.index()];
     return place.slot == Slot::Origin ? binding.origin : binding.home;
@@ -105,6 +121,7 @@ class GRANARY_EXPORT Addresses {
   std::vector<std::byte*> m_bases;                                   // by node
   std::vector<HostBinding> m_bindings;                               // by datum
   std::unordered_map<DataId, std::vector<HostBinding>> m_also_kept;  // of data that were registered several times
+  std::unordered_map<DataId, std::byte*> m_mirrors;
   bool m_has_lines = false;
 };
 

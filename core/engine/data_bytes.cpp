@@ -19,7 +19,9 @@ DataId DataBytes::find(ByteSet const& bytes) const {
   return {};
 }
 
-void DataBytes::add(DataId data, ByteSet bytes) {
+std::vector<SharedBytes> DataBytes::sharing(ByteSet const& bytes) const {
+  std::vector<SharedBytes> shares;
+  if (bytes.empty()) return shares;
   for (std::size_t c = 0; c < m_classes.size(); ++c) {
     // A set of this class that begins earlier ends before the first byte.
     auto const most_span = c == 63 ? ~std::uint64_t{0} : (std::uint64_t{2} << c) - 1;
@@ -28,10 +30,15 @@ void DataBytes::add(DataId data, ByteSet bytes) {
          ++entry) {
       auto const& other = entry->second;
       if (!overlap(other.bytes, bytes)) continue;
-      m_overlaps[data].push_back(other.data);
-      m_overlaps[other.data].push_back(data);
+      shares.push_back(
+          {.other = other.data, .covers = covers(bytes, other.bytes), .covered = covers(other.bytes, bytes)});
     }
   }
+  return shares;
+}
+
+void DataBytes::add(DataId data, ByteSet bytes) {
+  if (bytes.empty()) return;
   auto const first = bytes.first();
   auto& its_class = m_classes[class_of(bytes)];
   m_places[data] = its_class.emplace(first, Entry{data, std::move(bytes)});
@@ -42,20 +49,6 @@ void DataBytes::forget(DataId data) {
   if (place == m_places.end()) return;
   m_classes[class_of(place->second->second.bytes)].erase(place->second);
   m_places.erase(place);
-  auto const overlaps = m_overlaps.find(data);
-  if (overlaps == m_overlaps.end()) return;
-  for (DataId const other : std::exchange(overlaps->second, {})) {
-    auto const back = m_overlaps.find(other);
-    std::erase(back->second, data);
-    if (back->second.empty()) m_overlaps.erase(back);
-  }
-  m_overlaps.erase(data);
-}
-
-std::span<DataId const> DataBytes::overlapping(DataId data) const {
-  auto const found = m_overlaps.find(data);
-  if (found == m_overlaps.end()) return {};
-  return found->second;
 }
 
 }  // namespace granary

@@ -4,12 +4,12 @@
 #include <granary/core/base/byte_set.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/data.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -18,19 +18,17 @@ namespace granary {
 /// Maps bytes of the application's memory to data, and finds data that overlap.
 ///
 /// Sets are grouped by floor(log2(span)) and sorted by first byte in each group: finding those whose ranges meet a
-/// given one costs O(log n + their number). Ranges of tiles of one column-major matrix interleave: adding its t x t
-/// tiles costs O(t^3) tests of 20 to 50 ns.
+/// given one costs O(log n + their number). Ranges of tiles of one column-major matrix interleave: looking for each of
+/// its t x t tiles costs O(t^3) tests of 20 to 50 ns.
 class GRANARY_EXPORT DataBytes {
  public:
   /// The datum with exactly these bytes; invalid if there is none.
   [[nodiscard]] DataId find(ByteSet const& bytes) const;
+  /// The data that share bytes with `bytes`.
+  [[nodiscard]] std::vector<SharedBytes> sharing(ByteSet const& bytes) const;
   void add(DataId data, ByteSet bytes);
   /// Does nothing for a datum that was not added.
   void forget(DataId data);
-  /// The data that share bytes with this one.
-  [[nodiscard]] std::span<DataId const> overlapping(DataId data) const;
-  /// Whether any two data overlap.
-  [[nodiscard]] bool any_overlap() const { return !m_overlaps.empty(); }
 
  private:
   struct Entry {
@@ -41,7 +39,6 @@ class GRANARY_EXPORT DataBytes {
 
   std::array<Class, 64> m_classes;  // by floor(log2(span))
   std::unordered_map<DataId, Class::iterator> m_places;
-  std::unordered_map<DataId, std::vector<DataId>> m_overlaps;  // of data that have some
 };
 
 }  // namespace granary

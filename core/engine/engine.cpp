@@ -1,12 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/engine_calls.hpp>
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/device_driver.hpp>
 #include <granary/core/engine/host_worker.hpp>
 
-#include <mutex>
-#include <type_traits>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -24,50 +23,12 @@ Machine const& check_workers(Machine const& machine, EngineBackends const& backe
 
 std::exception_ptr error_of(Event const& event) {
   if (auto const* const failed = std::get_if<CopyFailed>(&event)) return failed->error;
+  if (auto const* const failed = std::get_if<TaskFailed>(&event)) return failed->error;
   if (auto const* const cancelled = std::get_if<CancelAll>(&event)) return cancelled->error;
   return nullptr;
 }
 
 }  // namespace
-
-// Calls the function under the planner's lock; afterwards what threads reported meanwhile is applied, and all commands
-// are performed.
-template <class Function>
-auto Engine::hold_lock(Function&& function) {
-  m_lock.lock();
-  auto const release = [this, hold = m_accounts.caller_enters()] {
-    leave(hold);
-    try_drain();
-  };
-  try {
-    if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
-      function();
-      release();
-    } else {
-      auto result = function();
-      release();
-      return result;
-    }
-  } catch (...) {
-    release();
-    throw;
-  }
-}
-
-// As hold_lock, for events of callers.
-template <class Function>
-auto Engine::apply(Function&& function) {
-  return hold_lock([&] {
-    if (m_broken) std::rethrow_exception(m_broken);
-    m_planner.set_now(m_accounts.now());
-    return function();
-  });
-}
-
-template <class Condition>
-void Engine::sleep_until(Sleepers& sleepers, Condition&& met) {
-  sleepers.sleep_until([this](auto&& look) { return this->hold_lock(look); }, met, m_mailbox.spin());
-}
 
 Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator,
                EngineBackends const& backends, EngineOptions options)
@@ -81,7 +42,8 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
                [this](TransferId transfer, std::exception_ptr error) { copy_ended(transfer, std::move(error)); }),
       m_lanes(m_planner.topology(), options.planner.issue_depth),
       m_accounts(m_planner.topology().machine()),
-      m_callers{.most_live_tasks = options.max_live_tasks} {
+      m_callers{.most_live_tasks = options.max_live_tasks},
+      m_outside(*this, [this](TaskId task, std::exception_ptr error) { outside_ended(task, std::move(error)); }) {
   if (options.record_journal) m_planner.attach(m_records.journal);
   if (auto const& trace = options.trace; trace.record) {
     m_records.trace = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
@@ -131,19 +93,14 @@ void Engine::leave(Accounts::Hold hold) noexcept {
   if (m_mailbox.seems_pending()) hold = hold.stands_for > 0 ? Accounts::Hold{hold.since, 1} : Accounts::drain_begins();
   drain(after);
   m_accounts.leave(hold, m_planner, m_lanes, m_copies.active());
-  bool const freed = m_data.take_freed();
-  after.wake_idle = m_callers.until_idle.any() && (freed || m_broken || m_planner.idle());
-  after.wake_fewer = m_callers.until_fewer.any() && (m_broken || after.cancelled || few_tasks());
-  if (after.wake_idle) m_callers.until_idle.announce();
-  if (after.wake_fewer) m_callers.until_fewer.announce();
+  after.wake = m_callers.sleepers.announce();
   if (m_data.has_dropped() && EngineScope::current() == nullptr) after.dropped_objects = m_data.take_dropped();
   m_lock.unlock();
   finish(after);
 }
 
 void Engine::finish(Afterwards& after) {
-  if (after.wake_idle) m_callers.until_idle.wake();
-  if (after.wake_fewer) m_callers.until_fewer.wake();
+  if (after.wake) m_callers.sleepers.wake();
   for (auto* const bell : after.to_wake) bell->sleeping.notify_one();
   for (auto const& job : after.copies) m_copies.start(job);
 }
@@ -180,10 +137,7 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
 
 void Engine::answer(Event& event, Afterwards& after) {
   if (std::holds_alternative<CopyDone>(event) || std::holds_alternative<CopyFailed>(event)) m_copies.count_as_ended();
-  if (std::holds_alternative<CancelAll>(event)) {
-    ++m_callers.cancels;
-    after.cancelled = true;
-  }
+  if (std::holds_alternative<CancelAll>(event)) ++m_callers.cancels;
   if (auto error = error_of(event)) after.dropped_errors.push_back(std::move(error));
   m_planner.handle(event);
 }
@@ -196,6 +150,8 @@ void Engine::perform(Afterwards& after) {
       m_lanes.hand_over(*run, m_planner, m_data);
     } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {
       m_data.retire(retired->task);
+    } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {
+      m_outside.begin(begun->task, *static_cast<OutsideWork::Ended const*>(m_data.parameters(begun->task)));
     } else if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
       after.copies.push_back(m_copies.prepare(*copy, m_data.request(*copy)));
     } else if (auto const* const forgotten = std::get_if<ForgetCommand>(&command)) {
@@ -218,15 +174,25 @@ void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
   try_drain();
 }
 
+void Engine::outside_ended(TaskId task, std::exception_ptr error) {
+  if (error) {
+    m_mailbox.post_if_lost(error);
+    m_mailbox.post(TaskFailed{task, std::move(error)});
+  } else {
+    m_mailbox.post(TaskDone{.task = task});
+  }
+  try_drain();
+}
+
 CodeletId Engine::add_codelet(Codelet codelet) {
-  if (codelet.external)
-    throw InvalidArgument("codelet '" + codelet.name + "' is external: the engine begins no such task");
-  if (m_devices) codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
+  if (m_devices && !codelet.external)
+    codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
   CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
-                 codelet.check, codelet.restartable);
+                 codelet.check, codelet.restartable, codelet.external);
   return apply([&] {
     if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     if (codelet.expand != nullptr) m_lanes.expect_expansions();
+    if (codelet.external) m_outside.expect();
     auto const added = m_planner.handle(AddCodelet{std::move(codelet)});
     m_codelets.emplace(std::move(key), added);
     return added;
@@ -237,25 +203,81 @@ DataId Engine::add_data(DataDescription description, HostBinding binding, std::f
   return apply([&] { return register_data(std::move(description), std::move(binding), bind); });
 }
 
-DataId Engine::register_data(DataDescription description, HostBinding binding,
-                             std::function<void(DataId)> const& bind) {
-  auto const added = m_planner.handle(AddData{std::move(description)});
+DataId Engine::register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind,
+                             std::span<FixedPlace const> places, std::span<SharedBytes const> shares) {
+  auto const added = m_planner.handle(AddData{std::move(description), places, shares});
   m_data.bind(added, std::move(binding));
   if (bind) bind(added);
   return added;
 }
 
-SharedData Engine::add_host_data(DataDescription description, HostBinding binding, ByteSet bytes) {
+SharedData Engine::add_host_data(DataDescription description, HostBinding binding, ByteSet bytes,
+                                 MirrorBinding const* mirror) {
   return apply([&] {
     if (auto const known = m_data.find(bytes, binding); known.valid()) {
+      if (mirror != nullptr && m_data.mirror(known) != mirror->address) {
+        throw InvalidArgument("the host side of '" + description.name + "' is data '" +
+                              m_planner.description(known).name +
+                              "' already, without its device side: destroy the handles on it first");
+      }
       m_planner.handle(RetainData{known});
       return SharedData{known, m_data.share(known, std::move(binding))};
     }
     auto keep = binding.keep;
-    auto const added = register_data(std::move(description), std::move(binding), nullptr);
+    std::vector<FixedPlace> places;
+    if (mirror != nullptr) places.push_back({.node = mirror->node, .writable = true, .valid = mirror->mirror_valid});
+    auto const shares = m_data.sharing(bytes);
+    auto const added = register_data(std::move(description), std::move(binding), nullptr, places, shares);
     m_data.add_bytes(added, std::move(bytes));
+    if (mirror != nullptr) {
+      m_data.bind_mirror(added, mirror->address);
+      if (!mirror->home_valid) m_planner.handle(PlaceChanged{added, mirror->node});
+    }
     return SharedData{added, std::move(keep)};
   });
+}
+
+void Engine::place_changed(DataId data, NodeId node) {
+  apply([&] { m_planner.handle(PlaceChanged{data, node}); });
+}
+
+std::string Engine::name_of(DataId data) {
+  return apply([&] { return m_planner.description(data).name; });
+}
+
+bool Engine::has_mirror(DataId data) {
+  return apply([&] { return m_data.mirror(data) != nullptr; });
+}
+
+bool Engine::home_in_memory(DataId data) {
+  return apply([&] {
+    NodeId const home = m_planner.description(data).home;
+    return home.valid() && topology().machine()[home].kind != NodeKind::Disk;
+  });
+}
+
+std::vector<DataId> Engine::with_bytes_of(std::span<DataId const> data) {
+  return apply([&] { return m_planner.with_bytes_of(data); });
+}
+
+bool Engine::has_value(DataId data) {
+  return apply([&] { return m_planner.defined(data); });
+}
+
+bool Engine::valid_on(DataId data, NodeId node) {
+  return apply([&] { return m_planner.view().valid(data, node); });
+}
+
+void Engine::prefetch(DataId data, NodeId node) {
+  apply([&] { m_planner.handle(Prefetch{data, node}); });
+}
+
+void Engine::will_not_use(DataId data) {
+  apply([&] { m_planner.handle(WillNotUse{data}); });
+}
+
+void Engine::retain_data(DataId data) {
+  apply([&] { m_planner.handle(RetainData{data}); });
 }
 
 void Engine::release_data(DataId data) {
@@ -266,50 +288,29 @@ bool Engine::full() const {
   return m_callers.most_live_tasks > 0 && m_planner.live_tasks() >= m_callers.most_live_tasks;
 }
 
-TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
-  bool too_many = false;
-  std::uint64_t cancels = 0;
-  auto const must_wait = [&] { return m_data.any_overlap() && m_data.must_wait(submission, m_planner, works_here()); };
-  auto const submit_now = [&] {
-    if (must_wait()) return TaskId();
+// Returns the task, and the number of cancellations so far if too many tasks are live.
+std::pair<TaskId, std::optional<std::uint64_t>> Engine::accept(TaskSubmission const& submission,
+                                                               Parameters parameters) {
+  return apply([&] {
     auto const task = m_planner.handle(submission);
     m_data.add_task(task, std::move(parameters));
     m_accounts.submitted(submission, m_planner);
-    too_many = full();
-    cancels = m_callers.cancels;
-    return task;
-  };
-  auto id = apply(submit_now);
-  while (!id.valid()) {
-    sleep_until(m_callers.until_idle, [&] { return m_broken || !must_wait(); });
-    id = apply(submit_now);
-  }
-  if (too_many && EngineScope::current() == nullptr) {
-    // The planner never depends on later actions of its user, so the live tasks end by themselves.
-    sleep_until(m_callers.until_fewer, [&] { return m_broken || m_callers.cancels != cancels || few_tasks(); });
-  }
+    return std::pair(task, full() ? std::optional(m_callers.cancels) : std::nullopt);
+  });
+}
+
+TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
+  auto const [id, full_at] = accept(submission, std::move(parameters));
+  if (full_at) sleep_until_few(*full_at);
   return id;
 }
 
-void Engine::wait_until_idle() {
-  sleep_until(m_callers.until_idle, [this] { return !m_mailbox.pending() && (m_broken || m_planner.idle()); });
+TaskId Engine::submit_at_once(TaskSubmission const& submission, Parameters parameters) {
+  return accept(submission, std::move(parameters)).first;
 }
 
-void Engine::refuse_in_task(std::string_view what) const {
-  if (!works_here()) return;
-  throw InvalidArgument(std::string(what) +
-                        " cannot be called inside a task of the same Runtime: it would wait for itself");
-}
-
-void Engine::wait() {
-  refuse_in_task("wait()");
-  wait_until_idle();
-  apply([&] { m_planner.handle(FlushHomes{}); });
-  wait_until_idle();
-  auto failures = apply([&] { return m_planner.failed() ? m_planner.handle(TakeFailures{}) : std::vector<Failure>{}; });
-  if (failures.empty()) return;
-  m_reported = std::move(failures);
-  std::rethrow_exception(m_reported.front().error);
+void Engine::check(TaskSubmission const& submission) {
+  apply([&] { m_planner.check(submission); });
 }
 
 void Engine::cancel(std::exception_ptr error) {

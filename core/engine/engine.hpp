@@ -12,6 +12,7 @@
 #include <granary/core/engine/engine_scope.hpp>
 #include <granary/core/engine/lanes.hpp>
 #include <granary/core/engine/mailbox.hpp>
+#include <granary/core/engine/outside_work.hpp>
 #include <granary/core/engine/planner_lock.hpp>
 #include <granary/core/engine/sleepers.hpp>
 #include <granary/core/engine/statistics.hpp>
@@ -28,6 +29,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -72,7 +75,9 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Engine(Engine const&) = delete;
   Engine& operator=(Engine const&) = delete;
 
-  /// A codelet that equals an earlier one in every field gets its id and is not stored again.
+  /// A codelet that equals an earlier one in every field gets its id and is not stored again. Tasks of an external one
+  /// have an OutsideWork::Ended as their parameters, which must become true without later calls of the submitting
+  /// thread: that may sleep in `submit`.
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override {
     return add_data(std::move(description), HostBinding{}, nullptr);
@@ -82,8 +87,31 @@ class GRANARY_EXPORT Engine final : public Submitter {
   DataId add_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
   /// Registers the bytes `bytes` of the application's memory, which are the datum's origin and home. If they are a
   /// datum of the same form already, returns that one. Each registration is released once; until the datum is forgotten
-  /// it may be registered again after the last release. See `submit` for data that share some of their bytes.
-  SharedData add_host_data(DataDescription description, HostBinding binding, ByteSet bytes);
+  /// it may be registered again after the last release. Data that share some of their bytes may be used together.
+  ///
+  /// `mirror`: another place of the datum; null: none. Throws InvalidArgument if the bytes are a datum already that
+  /// does not have it, or if another datum shares some of its bytes and one of them has a mirror.
+  SharedData add_host_data(DataDescription description, HostBinding binding, ByteSet bytes,
+                           MirrorBinding const* mirror = nullptr);
+  /// The application has changed the datum, which no task uses, in its place on that node; see PlaceChanged.
+  void place_changed(DataId data, NodeId node);
+  /// Of a registered datum.
+  [[nodiscard]] std::string name_of(DataId data);
+  /// Whether it has a mirror of the application's.
+  [[nodiscard]] bool has_mirror(DataId data);
+  /// Whether its home is in the memory of the application, on the host or on a device.
+  [[nodiscard]] bool home_in_memory(DataId data);
+  /// These data, and those that share bytes with them.
+  [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data);
+  /// Whether a task that is submitted now may read the datum.
+  [[nodiscard]] bool has_value(DataId data);
+  /// Whether the datum's place there, or its replica, holds its value.
+  [[nodiscard]] bool valid_on(DataId data, NodeId node);
+  /// Hints: see Prefetch and WillNotUse.
+  void prefetch(DataId data, NodeId node);
+  void will_not_use(DataId data);
+  /// Registers the datum once more, for one more release.
+  void retain_data(DataId data);
   void release_data(DataId data) override;
   /// About 1 µs, and no allocation of its own for tasks of up to four accesses and parameters of up to 56 bytes.
   ///
@@ -91,16 +119,32 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// them is left or the run is cancelled. It never sleeps on a thread that works for an engine, such as in a task that
   /// submits (EngineScope). The caller must not keep tasks from ending: it must not hold a lock that a task's body
   /// takes, or signal a task only after this call.
-  ///
-  /// Two data of the application's memory that share bytes cannot be in use together if one of them is written. If
-  /// every registration of the other datum was released, this waits until that datum is forgotten. Otherwise, and on a
-  /// worker's thread, it throws InvalidArgument with both names.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
+  /// The same without the sleep while too many tasks are live; `throttle`, later, is that sleep.
+  TaskId submit_at_once(TaskSubmission const& submission, Parameters parameters);
+  /// Throws what the submission of this task would throw.
+  void check(TaskSubmission const& submission);
+  void throttle();
 
   /// Returns when every submitted task has ended and every home holds its final value. If anything failed, rethrows the
   /// exception of the first failure in the order of submission; all of them are then in `failures()`, and the next
   /// `wait` is clean. Throws InvalidArgument if `works_here`, without any effect.
   void wait();
+  /// Returns when no submitted task uses these data and their homes hold their values, without waiting for others. If a
+  /// failure left one of them without its value, or away from home, rethrows the exception of the first such failure in
+  /// the order of submission; `failures()` has all of these. The next `wait()` reports those again that concern other
+  /// data, too, or ended the run. What shares bytes with these data is waited for and told like them. Throws
+  /// InvalidArgument if `works_here`, and for data that are not registered.
+  ///
+  /// It waits for the data `also` in the same way, and leaves their failures to others.
+  void wait(std::span<DataId const> data, std::span<DataId const> also = {});
+  /// Returns when the task has ended; rethrows the exception because of which it failed or did not run, unless that was
+  /// reported before. The next `wait()` reports it, too. Throws InvalidArgument if `works_here`.
+  void wait(TaskId task);
+  /// Whether the task has ended, in whatever way.
+  [[nodiscard]] bool ended(TaskId task);
+  /// Whether a submitted task that has not ended uses the datum.
+  [[nodiscard]] bool in_use(DataId data);
   /// Whether the calling thread works for this engine: runs one of its tasks, launches its kernels, or reports the end
   /// of a copy. Waiting for tasks there would be waiting for itself.
   [[nodiscard]] bool works_here() const { return EngineScope::within(this); }
@@ -132,16 +176,13 @@ class GRANARY_EXPORT Engine final : public Submitter {
     std::vector<Bell*> to_wake;
     std::vector<std::exception_ptr> dropped_errors;
     DroppedObjects dropped_objects;  // only on threads of the application
-    bool cancelled = false;
-    bool wake_idle = false;
-    bool wake_fewer = false;
+    bool wake = false;
   };
-  // Callers that sleep.
+  // Callers that sleep, and what they look at.
   struct Callers {
     std::uint64_t most_live_tasks;  // 0: unlimited
-    Sleepers until_idle{};          // or bytes were freed
-    Sleepers until_fewer{};         // tasks are live, or the run is cancelled
     std::uint64_t cancels = 0;      // calls of `cancel` that were served
+    Sleepers sleepers{};
   };
   // The observers of the planner.
   struct Records {
@@ -150,7 +191,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   };
   // All fields of a codelet.
   using CodeletKey =
-      std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check, bool>;
+      std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check, bool, bool>;
 
   template <class Function>
   auto hold_lock(Function&& function);
@@ -164,10 +205,14 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void answer(Event& event, Afterwards& after);
   void perform(Afterwards& after);
   void copy_ended(TransferId transfer, std::exception_ptr error);
-  DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind);
-  template <class Condition>
-  void sleep_until(Sleepers& sleepers, Condition&& met);
+  void outside_ended(TaskId task, std::exception_ptr error);
+  DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind,
+                       std::span<FixedPlace const> places = {}, std::span<SharedBytes const> shares = {});
+  std::pair<TaskId, std::optional<std::uint64_t>> accept(TaskSubmission const& submission, Parameters parameters);
+  void sleep_until_few(std::uint64_t cancels);
+  void sleep_until(std::function<bool()> const& met);
   void wait_until_idle();
+  void report(std::vector<Failure> failures);
   [[nodiscard]] bool few_tasks() const { return m_planner.live_tasks() <= tasks_left(m_callers.most_live_tasks); }
   [[nodiscard]] bool full() const;
   void start_threads(EngineBackends const& backends);
@@ -187,6 +232,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Lanes m_lanes;
   Accounts m_accounts;
   Callers m_callers;
+  OutsideWork m_outside;
   std::exception_ptr m_broken;  // a bug in granary or out of memory: the planner is not called any more
 
   std::vector<Failure> m_reported;

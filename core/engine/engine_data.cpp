@@ -4,7 +4,6 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/pool.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -42,35 +41,6 @@ DataId EngineData::find(ByteSet const& bytes, HostBinding const& binding) const 
   return data.valid() && m_addresses.binding(data).same_form(binding) ? data : DataId();
 }
 
-bool EngineData::must_wait(TaskSubmission const& submission, Planner const& planner, bool in_task) const {
-  AccessList const accesses(submission.accesses);
-  bool in_use = false;
-  for (auto const& access : accesses) {
-    if (access.repeated) continue;
-    for (DataId const other : m_bytes.overlapping(access.data)) {
-      auto const* const beside = std::ranges::find(accesses, other, &Access::data);
-      bool const listed = beside != accesses.end();
-      bool const accessed = planner.accessed(other) || listed;
-      bool const written = planner.written(other) || (listed && writes(beside->mode));
-      if (!written && !(accessed && writes(access.mode))) continue;
-      auto const refuse = [&](std::string const& why) {
-        throw InvalidArgument("task '" + planner.view().codelet(submission.codelet).name + "' " +
-                              (writes(access.mode) ? "writes" : "reads") + " data '" +
-                              planner.description(access.data).name + "', which shares bytes with data '" +
-                              planner.description(other).name + "' " + why);
-      };
-      if (planner.held(other)) {
-        refuse("but is not the same datum: destroy all handles of '" + planner.description(other).name +
-               "' first, or use one handle for both");
-      }
-      if (planner.idle()) refuse("that a failure left in use: call wait(), which reports it");
-      if (in_task) refuse("that tasks still use: a task cannot wait for them");
-      in_use = true;
-    }
-  }
-  return in_use;
-}
-
 void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) {
   entry.parameters = &m_parameters[task.id];
   auto const addresses = entry.addresses(task.accesses.size());
@@ -102,7 +72,6 @@ void EngineData::retire(TaskId task) {
 
 void EngineData::forget(DataId data) {
   m_addresses.forget(data, m_dropped.bindings);
-  m_freed = m_freed || !m_bytes.overlapping(data).empty();
   m_bytes.forget(data);
 }
 

@@ -42,6 +42,11 @@ class EngineData {
   EngineData(Machine const& machine, std::vector<std::shared_ptr<NodeMemory>> memories);
 
   void bind(DataId data, HostBinding binding) { m_addresses.bind(data, std::move(binding)); }
+  void bind_mirror(DataId data, std::byte* address) { m_addresses.bind_mirror(data, address); }
+  /// The address of its other side, or null.
+  [[nodiscard]] std::byte* mirror(DataId data) const { return m_addresses.mirror(data); }
+  /// The data that share bytes of the application's memory with `bytes`.
+  [[nodiscard]] std::vector<SharedBytes> sharing(ByteSet const& bytes) const { return m_bytes.sharing(bytes); }
   /// Its bytes are those of the application's memory.
   void add_bytes(DataId data, ByteSet bytes) { m_bytes.add(data, std::move(bytes)); }
   /// The datum of these bytes and this form; invalid if there is none.
@@ -50,21 +55,15 @@ class EngineData {
   std::shared_ptr<void const> share(DataId data, HostBinding binding) {
     return m_addresses.share(data, std::move(binding));
   }
-  /// Whether any data share bytes.
-  [[nodiscard]] bool any_overlap() const { return m_bytes.any_overlap(); }
-  /// Whether the task has to wait until data that share bytes with its own are forgotten. Throws InvalidArgument if the
-  /// wait would never end; `in_task`: the caller is a task of this engine.
-  [[nodiscard]] bool must_wait(TaskSubmission const& submission, Planner const& planner, bool in_task) const;
 
   void add_task(TaskId task, Parameters parameters) { m_parameters.create(task, std::move(parameters)); }
+  [[nodiscard]] void const* parameters(TaskId task) const { return m_parameters[task].get(); }
   /// Completes the entry of a worker on the node with the task's parameters and the addresses of its data.
   void fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner);
   [[nodiscard]] CopyRequest request(CopyCommand const& copy) const;
 
   void retire(TaskId task);
   void forget(DataId data);
-  /// Whether a datum that shared bytes with another one was forgotten since the last call.
-  [[nodiscard]] bool take_freed() { return std::exchange(m_freed, false); }
   [[nodiscard]] bool has_dropped() const { return !m_dropped.empty(); }
   [[nodiscard]] DroppedObjects take_dropped() { return std::exchange(m_dropped, DroppedObjects()); }
 
@@ -74,7 +73,6 @@ class EngineData {
   DataBytes m_bytes;
   PagedArray<TaskId, Parameters> m_parameters;
   DroppedObjects m_dropped;
-  bool m_freed = false;
 };
 
 }  // namespace granary

@@ -28,7 +28,7 @@ void HostWorker::run() {
       run_task(*entry);
       continue;
     }
-    announce_results();
+    announce_results(helps() && m_lane.inner->has_ready());
     if (!helps() || !help(nullptr)) {
       if (!find_work()) break;
     }
@@ -37,10 +37,12 @@ void HostWorker::run() {
   if (!m_unusable) m_backend.leave(m_lane.id);
 }
 
-void HostWorker::announce_results() {
+// A worker that waits for work next leaves its results to callers while they come and go.
+void HostWorker::announce_results(bool at_once) {
   if (m_unannounced == 0) return;
   m_mailbox.announce(std::exchange(m_unannounced, 0));
-  m_mailbox.drain();
+  bool const callers_come = m_mailbox.called_since(m_calls);
+  if (at_once || !callers_come) m_mailbox.drain();
 }
 
 void HostWorker::run_task(LaneEntry& entry) {

@@ -31,7 +31,7 @@ class HostWorker {
   void run_kernel(LaneEntry& entry, TaskEnd& end);
   bool run_as_graph(LaneEntry& entry, TaskEnd& end);
   bool help(InnerRun* preferred);
-  void announce_results();
+  void announce_results(bool at_once = true);
   [[nodiscard]] bool helps() const { return m_lane.inner != nullptr && !m_unusable; }
   bool find_work();
 
@@ -43,6 +43,7 @@ class HostWorker {
   std::exception_ptr m_unusable;                // why it cannot run anything, if it cannot
   Clock::time_point m_now;                      // the end of the task before, or when it found work
   std::uint32_t m_unannounced = 0;              // results
+  std::uint32_t m_calls = 0;                    // of the mailbox, at the last announcement
   std::vector<std::byte*> m_inner_addresses{};  // of the inner task that it runs
 };
 

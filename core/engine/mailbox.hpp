@@ -47,6 +47,14 @@ class Mailbox {
   /// The same, perhaps a moment late.
   [[nodiscard]] bool seems_pending() const { return m_pending.load(std::memory_order_relaxed) != 0; }
 
+  /// Under the planner's lock, by a caller.
+  void count_call() { m_calls.store(m_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  /// Whether callers have held the planner's lock since `calls` was last updated, perhaps a moment late; updates it.
+  [[nodiscard]] bool called_since(std::uint32_t& calls) const {
+    auto const now = m_calls.load(std::memory_order_relaxed);
+    return std::exchange(calls, now) != now;
+  }
+
   /// Under the planner's lock, before the lanes' results and the events are looked at.
   void count_as_applied() { m_pending.store(0); }
   /// Under the planner's lock: all posted events, oldest first, until the next call.
@@ -59,16 +67,20 @@ class Mailbox {
 
   [[nodiscard]] Duration spin() const { return m_spin; }
   /// Spins, then sleeps at the bell, until `met()`; whoever makes it true rings the bell. A spinning thread applies
-  /// what others reported.
+  /// what others reported, but not while callers come and go: they do it, and the planner's data stay on their core.
   template <class Condition>
   void wait(Bell& bell, Condition&& met) const {
     auto const give_up = std::chrono::steady_clock::now() + m_spin;
-    for (;;) {
+    for (std::uint32_t calls = 0;;) {
       for (int polls = 0; polls < 32; ++polls) {
         if (met()) return;
         spin_pause();
       }
-      if (seems_pending()) drain();
+      bool const callers_come = called_since(calls);
+      if (seems_pending()) {
+        if (callers_come) continue;
+        drain();
+      }
       if (std::chrono::steady_clock::now() < give_up) continue;
       bell.sleeping.store(1);
       if (!met()) bell.sleeping.wait(1);
@@ -80,6 +92,7 @@ class Mailbox {
   std::function<void()> const m_drain;
   Duration const m_spin;
   alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced and not applied
+  std::atomic<std::uint32_t> m_calls = 0;
   alignas(64) std::mutex m_mutex;
   std::vector<Event> m_events;
   std::vector<Event> m_taken;

@@ -21,13 +21,14 @@ class GRANARY_EXPORT PollPause {
 
   /// A result arrived, or there is something new to wait for.
   void progress() { m_since = Clock::now(); }
-  void pause() {
+  /// How long to sleep now; 0: spin.
+  [[nodiscard]] Duration nap() const {
     auto const waited = Clock::now() - m_since;
-    if (waited < m_spin) {
-      spin_pause();
-    } else {
-      std::this_thread::sleep_for(std::clamp<Duration>(waited / 4, shortest_nap, m_longest_nap));
-    }
+    return waited < m_spin ? Duration{0} : std::clamp<Duration>(waited / 4, shortest_nap, m_longest_nap);
+  }
+  void pause() const {
+    auto const time = nap();
+    time > Duration{0} ? std::this_thread::sleep_for(time) : spin_pause();
   }
 
  private:

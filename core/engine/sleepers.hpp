@@ -3,35 +3,38 @@
 
 #include <granary/core/engine/planner_lock.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace granary {
 
-/// Threads that sleep until a condition on the planner's state is met.
+/// Threads that sleep until conditions on the planner's state are met, one each.
 class Sleepers {
  public:
-  /// Under the planner's lock: whether a thread sleeps, and must be woken by `wake` after the lock was released.
-  [[nodiscard]] bool any() const { return m_sleeping > 0; }
-  void announce() { m_epoch.fetch_add(1); }
+  /// Under the planner's lock: whether a condition is met. `wake` must follow then, after the lock was released.
+  [[nodiscard]] bool announce() {
+    bool const met = std::ranges::any_of(m_conditions, [](auto const* condition) { return (*condition)(); });
+    if (met) m_epoch.fetch_add(1);
+    return met;
+  }
   void wake() { m_epoch.notify_all(); }
 
-  /// Sleeps until `locked(look)`, which calls `look` under the planner's lock and returns its result, gives true.
-  /// Spins for `spin` before each sleep.
-  template <class Locked, class Condition>
-  void sleep_until(Locked&& locked, Condition&& met, std::chrono::nanoseconds spin) {
-    bool counted = false;
-    for (;;) {
+  /// Sleeps until `met()` is true. `locked(look)` calls `look` under the planner's lock and returns its result. `met`
+  /// is called under that lock, by other threads, too; it must not throw. Spins for `spin` before each sleep.
+  template <class Locked>
+  void sleep_until(Locked&& locked, std::function<bool()> const& met, std::chrono::nanoseconds spin) {
+    for (bool listed = false;;) {
       std::uint32_t seen = 0;
       bool const done = locked([&] {
-        if (counted) --m_sleeping;
-        counted = false;
-        if (met()) return true;
-        counted = true;
-        ++m_sleeping;
+        if (listed) std::erase(m_conditions, &met);
+        listed = !met();
+        if (listed) m_conditions.push_back(&met);
         seen = m_epoch.load();
-        return false;
+        return !listed;
       });
       if (done) return;
       auto const give_up = std::chrono::steady_clock::now() + spin;
@@ -41,7 +44,7 @@ class Sleepers {
   }
 
  private:
-  std::uint32_t m_sleeping = 0;  // under the planner's lock
+  std::vector<std::function<bool()> const*> m_conditions;  // under the planner's lock
   alignas(64) std::atomic<std::uint32_t> m_epoch = 0;
 };
 

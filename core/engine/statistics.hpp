@@ -19,6 +19,17 @@ struct GRANARY_EXPORT WorkerStatistics {
   std::uint64_t inner_tasks = 0;  ///< of inner graphs, of its own tasks and of others'
 };
 
+/// The figures of a run so far; Runtime::statistics returns them.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// granary::Runtime runtime;
+/// // ... runtime.submit(...)
+/// runtime.wait();
+/// granary::EngineStatistics const figures = runtime.statistics();
+/// for (auto const& worker : figures.workers) std::printf("busy for %.3f s\n", granary::seconds(worker.busy));
+/// assert(figures.planner.tasks_failed == 0);
+/// ```
 struct GRANARY_EXPORT EngineStatistics {
   Statistics planner;
   bool idle = true;                 ///< every submitted task and every transfer has ended

@@ -37,9 +37,6 @@ struct GRANARY_EXPORT DataDescription {
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
   bool in_place = false;
   MatrixPosition position = {};
-  /// The datum whose bytes contain this one's. It is kept until all its children are forgotten. Whoever accesses both
-  /// must order these tasks, and bring the parent's value home before a child is written.
-  DataId parent = {};
 };
 
 /// A place of a datum that its user provides, in addition to origin and home: the other side of a mirrored View, a
@@ -50,6 +47,14 @@ struct GRANARY_EXPORT FixedPlace {
   /// makes the datum read-only for tasks if the node has workers, and is one more origin if it has none.
   bool writable = false;
   bool valid = true;  ///< holds the initial value
+};
+
+/// A datum whose home shares bytes with that of a new one, on the same node. The planner keeps the values of both the
+/// same as if tasks ran in the order of submission.
+struct GRANARY_EXPORT SharedBytes {
+  DataId other;
+  bool covers = false;   ///< the new one's bytes contain all of the other's; false if that is not known
+  bool covered = false;  ///< the other's contain all of the new one's
 };
 
 }  // namespace granary

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace granary {
 namespace {
@@ -57,7 +58,11 @@ TaskId InnerGraph::submit(TaskSubmission const& submission, Parameters parameter
       throw InvalidArgument("inner task " + name + " writes a part of a datum that its parent only reads");
     }
   }
-  Task& task = m_graph.add(AccessList(submission.accesses));
+  AccessList accesses(submission.accesses);
+  for (auto& access : accesses) {
+    if (commutes(access.mode)) access.mode = AccessMode::ReadWrite;
+  }
+  Task& task = m_graph.add(std::move(accesses));
   task.codelet = submission.codelet;
   task.priority = submission.priority;
   task.flops = submission.flops;

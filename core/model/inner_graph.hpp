@@ -41,7 +41,8 @@ class GRANARY_EXPORT InnerGraph final : public Submitter {
   DataId add_data(DataDescription description) override;
   /// Throws InvalidArgument.
   void release_data(DataId data) override;
-  /// Throws InvalidArgument when a codelet or part is unknown, or a part is written whose datum the parent only reads.
+  /// Accesses that commute do not here: they are in the order of submission. Throws InvalidArgument when a codelet or
+  /// part is unknown, or a part is written whose datum the parent only reads.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
 
   // For the driver, after all tasks were submitted.

@@ -13,7 +13,7 @@ namespace granary {
 
 /// The phases of a task, in order; a worker may give a task back: then it is Ready or Waiting again.
 enum class GRANARY_EXPORT TaskPhase : std::uint8_t {
-  Waiting,    ///< some predecessor has not finished
+  Waiting,    ///< some predecessor has not finished, or another task has its turn on a datum (AccessMode::Commute)
   Ready,      ///< the scheduler has it
   Committed,  ///< next to run in its group: waits for room on the group's node
   Fetching,   ///< its data are allocated on the node; some inputs are still in transfer

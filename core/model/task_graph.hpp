@@ -10,17 +10,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace granary {
 
 /// The live tasks and the dependencies that follow from their accesses in the order of submission. A reader depends on
-/// the last writer of the datum; a writer depends on the last writer and every reader since.
+/// the last writer of the datum; a writer depends on the last writer and every reader since. Commuting accesses without
+/// another one between them are a run: each depends on what was before the run, what follows depends on all of them.
+/// They do not depend on each other: that they run one at a time is up to the graph's user.
 ///
-/// Adding a task costs O(accesses + edges); a finished task costs O(its successors + accesses), amortised. Only
-/// unfinished tasks are linked. Memory: live tasks and their accesses, and 24 bytes for each datum. `Node` is a Task,
-/// or derived from it.
+/// Adding a task costs O(accesses + edges); a finished task costs O(its successors + accesses), amortised. A run of n
+/// commuting accesses and m readers after it have n m edges. Only unfinished tasks are linked. Memory: live tasks and
+/// their accesses, and 24 bytes for each datum. `Node` is a Task, or derived from it.
 template <class Node>
 class GRANARY_EXPORT BasicTaskGraph {
  public:
@@ -95,20 +98,36 @@ class GRANARY_EXPORT BasicTaskGraph {
   [[nodiscard]] TaskId id_of(std::uint32_t low) const {
     return TaskId(m_next - static_cast<std::uint32_t>(static_cast<std::uint32_t>(m_next) - low));
   }
-  struct History {
-    TaskId last_writer;                       // possibly finished
-    std::uint32_t first_reader = Task::none;  // head of the list of readers since then; possibly finished
-    std::uint32_t last_reader = Task::none;   // its end
-    std::uint32_t readers = 0;                // in that list
-    std::uint32_t users = 0;                  // unfinished tasks that access it
+  // Tasks that access a datum alike; some may have finished.
+  struct Run {
+    std::uint32_t first = Task::none;
+    std::uint32_t last = Task::none;
+    std::uint32_t size = 0;
   };
-  // Finished readers are dropped from lists of this length.
-  static constexpr std::uint32_t many_readers = 16;
+  struct History {
+    TaskId last_writer;       // possibly finished
+    Run readers;              // since then; or tasks that commute
+    std::uint32_t users = 0;  // unfinished tasks that access it
+  };
+  // Of a datum that tasks which commute have accessed since the last writer.
+  struct Shared {
+    Run before;             // what the members of `readers` depend on; if it is empty, that is the last writer
+    bool commutes = false;  // the members of `readers` do, and are no readers
+  };
+  // Finished tasks are dropped from runs of this length.
+  static constexpr std::uint32_t many = 16;
 
   void add_edge(TaskId before, Node& after);
+  void add_edges(Run const& before, Node& after);
+  bool add_shared(Access const& access, Node& task, History& history);
   void end_access(Access const& access);
-  void drop_finished_readers(History& history);
-  void forget_readers(History& history);
+  void append(Run& run, TaskId task) {
+    run.first = take_link(task, run.first);
+    if (run.size++ == 0) run.last = run.first;
+  }
+  void drop_finished(Run& run);
+  void forget(Run& run);
+  void forget_shared(DataId data);
   [[nodiscard]] std::uint32_t take_link(TaskId task, std::uint32_t next);
   void free_link(std::uint32_t link) {
     m_links[link].next = m_free_link;
@@ -117,6 +136,7 @@ class GRANARY_EXPORT BasicTaskGraph {
 
   PagedArray<TaskId, Node> m_tasks;
   std::vector<History> m_histories;  // by datum
+  std::unordered_map<DataId, Shared> m_shared;
   ChunkedArray<Link, 1024> m_links;  // of all lists; as many as the live tasks needed at their peak
   std::uint32_t m_free_link = Task::none;
   std::uint64_t m_next = 0;
@@ -130,26 +150,53 @@ Node& BasicTaskGraph<Node>::add(AccessList accesses) {
   Node& task = m_tasks.create(id);
   task.id = id;
   task.accesses = std::move(accesses);
+  bool const any_shared = !m_shared.empty() || task.accesses.commutes();
   for (auto const& access : task.accesses) {
     if (access.repeated) continue;
     if (access.data.index() >= m_histories.size()) m_histories.resize(access.data.index() + 1);
     auto& past = m_histories[access.data.index()];
     ++past.users;
+    if (any_shared && add_shared(access, task, past)) continue;
     if (!writes(access.mode)) {
       add_edge(past.last_writer, task);
-      if (past.readers >= many_readers && past.readers > 2 * past.users) drop_finished_readers(past);
-      past.first_reader = take_link(id, past.first_reader);
-      if (past.readers++ == 0) past.last_reader = past.first_reader;
+      if (past.readers.size >= many && past.readers.size > 2 * past.users) drop_finished(past.readers);
+      append(past.readers, id);
       continue;
     }
     // Every reader since the last write depends on that write, so the write itself matters only if there is no reader.
-    if (past.readers == 0) add_edge(past.last_writer, task);
-    for (auto reader = past.first_reader; reader != Task::none; reader = m_links[reader].next)
-      add_edge(id_of(m_links[reader].task), task);
-    forget_readers(past);
+    if (past.readers.size == 0) add_edge(past.last_writer, task);
+    add_edges(past.readers, task);
+    forget(past.readers);
     past.last_writer = id;
   }
   return task;
+}
+
+// The same where tasks commute, false elsewhere: readers and tasks that commute extend the present run if they are
+// alike, and else begin one after it; a writer comes after all.
+template <class Node>
+bool BasicTaskGraph<Node>::add_shared(Access const& access, Node& task, History& past) {
+  if (!commutes(access.mode) && !m_shared.contains(access.data)) return false;
+  auto& shared = m_shared[access.data];
+  bool const writes_alone = writes(access.mode) && !commutes(access.mode);
+  if (past.readers.size > 0 && (writes_alone || shared.commutes != commutes(access.mode))) {
+    forget(shared.before);
+    shared.before = std::exchange(past.readers, {});
+    past.last_writer = {};
+  }
+  for (auto* const run : {&shared.before, &past.readers}) {
+    if (run->size >= many && run->size > 2 * past.users) drop_finished(*run);
+  }
+  add_edge(past.last_writer, task);
+  add_edges(shared.before, task);
+  if (writes_alone) {
+    forget_shared(access.data);
+    past.last_writer = task.id;
+  } else {
+    shared.commutes = commutes(access.mode);
+    append(past.readers, task.id);
+  }
+  return true;
 }
 
 template <class Node>
@@ -176,39 +223,56 @@ void BasicTaskGraph<Node>::add_edge(TaskId before, Node& after) {
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::end_access(Access const& access) {
-  auto& past = m_histories[access.data.index()];
-  if (--past.users == 0) forget_readers(past);
+void BasicTaskGraph<Node>::add_edges(Run const& before, Node& after) {
+  for (auto link = before.first; link != Task::none; link = m_links[link].next)
+    add_edge(id_of(m_links[link].task), after);
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::drop_finished_readers(History& past) {
-  auto reader = std::exchange(past.first_reader, Task::none);
-  past.readers = 0;
-  while (reader != Task::none) {
-    auto const [task, next] = m_links[reader];
+void BasicTaskGraph<Node>::end_access(Access const& access) {
+  auto& past = m_histories[access.data.index()];
+  if (--past.users > 0) return;
+  forget(past.readers);
+  if (!m_shared.empty()) forget_shared(access.data);
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::drop_finished(Run& run) {
+  auto link = std::exchange(run.first, Task::none);
+  run.size = 0;
+  while (link != Task::none) {
+    auto const [task, next] = m_links[link];
     if (m_tasks.find(id_of(task)) == nullptr) {
-      free_link(reader);
+      free_link(link);
     } else {
-      m_links[reader].next = std::exchange(past.first_reader, reader);
-      if (past.readers++ == 0) past.last_reader = reader;
+      m_links[link].next = std::exchange(run.first, link);
+      if (run.size++ == 0) run.last = link;
     }
-    reader = next;
+    link = next;
   }
 }
 
 template <class Node>
-void BasicTaskGraph<Node>::forget_readers(History& past) {
-  if (past.readers == 0) return;
-  m_links[past.last_reader].next = m_free_link;
-  m_free_link = std::exchange(past.first_reader, Task::none);
-  past.readers = 0;
+void BasicTaskGraph<Node>::forget(Run& run) {
+  if (run.size == 0) return;
+  m_links[run.last].next = m_free_link;
+  m_free_link = std::exchange(run.first, Task::none);
+  run.size = 0;
+}
+
+template <class Node>
+void BasicTaskGraph<Node>::forget_shared(DataId data) {
+  auto const found = m_shared.find(data);
+  if (found == m_shared.end()) return;
+  forget(found->second.before);
+  m_shared.erase(found);
 }
 
 template <class Node>
 void BasicTaskGraph<Node>::forget(DataId data) {
   if (data.index() >= m_histories.size()) return;
-  forget_readers(m_histories[data.index()]);
+  forget(m_histories[data.index()].readers);
+  forget_shared(data);
   m_histories[data.index()] = {};
 }
 

@@ -23,6 +23,7 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
   auto const& codelet = m_context.codelets[submission.codelet.index()];
   check_position(codelet, submission.position);
   Bytes const most = check_accesses(codelet, accesses);
+  m_movement.overlaps().check(codelet.name, accesses);
   if (codelet.external) return {};
   GroupSet const allowed = groups(codelet, accesses, most);
   check_nodes_between(codelet, accesses);
@@ -51,9 +52,10 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
                             ", which is not registered");
     }
     auto const& datum = data[access.data];
-    if (writes(access.mode) && (datum.read_only || codelet.external)) check_write(codelet, datum, access.mode);
+    if (writes(access.mode)) check_write(codelet, datum, access.mode);
     most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
+    if (m_movement.overlaps().is_defined_by_another(access.data)) continue;
     if (datum.value.lost()) {
       throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
                             "', which an earlier failure left without a value");
@@ -106,10 +108,12 @@ void Admission::check_nodes_between(Codelet const& codelet, AccessList const& ac
     for (auto const& access : accesses) {
       auto const& datum = m_movement.data()[access.data];
       Bytes const size = node.ledger.rounded(datum.bytes);
-      if (datum.slot_on(id) != Slot::Pool || size <= m_movement.memories().room_for_holders(id)) continue;
+      Bytes const reserve = std::max(size, node.reserve);  // size: see Memories::reserve_for
+      Bytes const capacity = node.ledger.capacity();
+      if (datum.slot_on(id) != Slot::Pool || size <= capacity - std::min(reserve, capacity)) continue;
       throw MemoryLimitError(
           "data '" + datum.description.name + "' of task '" + codelet.name + "' pass through memory node '" +
-          m_context.topology.machine()[id].name + "', which needs at least " + std::to_string(size + node.reserve) +
+          m_context.topology.machine()[id].name + "', which needs at least " + std::to_string(size + reserve) +
           " bytes for that, but the limit there is " + std::to_string(node.ledger.capacity()) + " bytes");
     }
   }

@@ -107,8 +107,9 @@ std::string Description::uncommitted() const {
   Lines outside;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {
     if (task.assignment.phase == TaskPhase::Ready) {
-      ready.add(m_dispatch.name_of(task) + (task.external() ? ": ready, but transfers use what it writes"
-                                                            : ": ready, not chosen by the scheduler yet"));
+      ready.add(m_dispatch.name_of(task) + (task.handover()   ? ": its values are on their way home"
+                                            : task.external() ? ": ready, but transfers use what it writes"
+                                                              : ": ready, not chosen by the scheduler yet"));
     } else if (task.external() && task.assignment.phase == TaskPhase::Issued) {
       outside.add(m_dispatch.name_of(task) + ": begun, and its end was not reported yet");
     }
@@ -127,6 +128,11 @@ std::string Description::uncommitted() const {
       if (successor <= oldest.back()->id) before[successor].add(m_dispatch.name_of(task));
     });
   });
+  for (auto const* task : oldest) {
+    if (task->predecessors > 0) continue;
+    m_dispatch.commuting().for_each_before(
+        *task, [&](TaskId other) { before[task->id].add(m_dispatch.name_of(m_dispatch.tasks()[other])); });
+  }
   for (auto const* task : oldest) text += m_dispatch.name_of(*task) + ": waits for " + before[task->id].text() + '\n';
   if (more > 0) text += "and " + std::to_string(more) + " more that wait for other tasks\n";
   return text;

@@ -26,7 +26,8 @@ struct GRANARY_EXPORT AddCodelet {
 };
 struct GRANARY_EXPORT AddData {
   DataDescription description;
-  std::span<FixedPlace const> places = {};  ///< further ones
+  std::span<FixedPlace const> places = {};   ///< further ones
+  std::span<SharedBytes const> shares = {};  ///< each once
 };
 /// The datum needs one more release; also allowed after its last release, until it is forgotten.
 struct GRANARY_EXPORT RetainData {
@@ -66,7 +67,7 @@ struct GRANARY_EXPORT TaskReturned {
   bool changed = false;
 };
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then. What a task
-/// writes now, or begins to write before, is left out.
+/// writes now, or begins to write before, is left out. With a datum, also those that share bytes with it.
 struct GRANARY_EXPORT FlushHomes {
   DataId data = {};  ///< invalid: all
 };
@@ -76,11 +77,44 @@ struct GRANARY_EXPORT CancelAll {
 };
 /// Report the failures since the last report, and forget them. Poisoned data stay poisoned until a task that only
 /// writes them has run. No copy starts before the next event: a run at rest stays so.
-struct GRANARY_EXPORT TakeFailures {};
+///
+/// With a datum, that no task uses: only those that left it without its value, or away from home. A failure is then
+/// forgotten if it concerns no other datum; else, and if it ended the run, the next report without a datum has it, too.
+/// Those of data that share bytes with it are also told, and not forgotten.
+struct GRANARY_EXPORT TakeFailures {
+  DataId data = {};
+};
 
-/// All inputs of a planner. A submission borrows its accesses, AddData its places.
+/// The application may change what is in its memory: for data at rest whose value is in a home outside disks, no other
+/// replica but the mirrors counts from now on. No copy starts before the next event. With a datum, also those that
+/// share bytes with it.
+struct GRANARY_EXPORT HomesMayChange {
+  DataId data = {};  ///< invalid: all
+};
+/// The application has changed the value of a datum at rest in its own place on that node, the home or a mirror: there
+/// it is valid now, and nowhere else. Not for data that share bytes.
+struct GRANARY_EXPORT PlaceChanged {
+  DataId data;
+  NodeId node;
+};
+
+/// A hint: the value will be needed on that node. It is copied there if one link leads there from a valid replica and
+/// memory is free that nobody waits for; nothing is evicted, and a failure of the copy is no failure of the run.
+/// Nothing happens to data that share bytes with others.
+struct GRANARY_EXPORT Prefetch {
+  DataId data;
+  NodeId node;
+};
+/// A hint: no task that is submitted soon will use the datum. If no submitted one does, its value goes home, and
+/// replicas that are not needed then are dropped.
+struct GRANARY_EXPORT WillNotUse {
+  DataId data;
+};
+
+/// All inputs of a planner. A submission borrows its accesses, AddData its lists.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures>;
+                           TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures, HomesMayChange,
+                           PlaceChanged, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

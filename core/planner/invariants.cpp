@@ -23,7 +23,9 @@ void Invariants::check() const {
   check_links();
   check_data();
   check_tasks();
+  check_turns();
   check_pins();
+  m_movement.overlaps().check_invariants();
 }
 
 void Invariants::check_nodes() const {
@@ -86,8 +88,6 @@ void Invariants::check_data() const {
     }
     demand(datum.active <= datum.transfers, "'" + name + "' miscounts its transfers");
     demand(datum.writers <= datum.users, "'" + name + "' miscounts its users");
-    auto const parent = datum.description.parent;
-    demand(!parent.valid() || m_movement.data().known(parent), "'" + name + "' outlives its parent");
   });
   demand(going_home == m_movement.homes().going(), "the data on their way home are miscounted");
 }
@@ -116,6 +116,24 @@ void Invariants::check_tasks() const {
     demand(ahead == m_dispatch.ahead(group), "a group miscounts its committed tasks");
   }
   demand(issued == m_movement.memories().working(), "the issued tasks are miscounted");
+}
+
+// A task that is ready, or further, has its turn on each datum on which it commutes; one that waits for nothing else
+// waits for another task's turn.
+void Invariants::check_turns() const {
+  m_dispatch.tasks().for_each([&](LiveTask const& task) {
+    bool const waits = task.assignment.phase == TaskPhase::Waiting;
+    for (auto const& access : task.accesses) {
+      if (access.repeated || !commutes(access.mode) || waits || task.cancelled) continue;
+      demand(m_dispatch.commuting().holder(access.data) == task.id, "a task did not wait for its turn");
+    }
+    std::uint32_t before = task.predecessors;
+    m_dispatch.commuting().for_each_before(task, [&](TaskId other) {
+      demand(m_dispatch.tasks().find(other) != nullptr, "a task that has ended has its turn");
+      ++before;
+    });
+    demand(!waits || before > 0, "a task waits for nothing");
+  });
 }
 
 // Replicas are held by tasks with places, and by hops that pass through them.

@@ -18,6 +18,7 @@ class Invariants {
   void check_links() const;
   void check_data() const;
   void check_tasks() const;
+  void check_turns() const;
   void check_pins() const;
 
   Topology const& m_topology;

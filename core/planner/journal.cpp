@@ -11,6 +11,7 @@ void Journal::handled(Event const& event, NewIds /*ids*/) {
     submission->accesses = m_accesses.emplace_back(submission->accesses.begin(), submission->accesses.end());
   } else if (auto* const data = std::get_if<AddData>(&entry.event)) {
     if (!data->places.empty()) data->places = m_places.emplace_back(data->places.begin(), data->places.end());
+    if (!data->shares.empty()) data->shares = m_shares.emplace_back(data->shares.begin(), data->shares.end());
   }
 }
 

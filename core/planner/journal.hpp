@@ -48,6 +48,7 @@ class GRANARY_EXPORT Journal final : public PlannerObserver {
   std::vector<Command> m_commands;
   std::deque<std::vector<Access>> m_accesses;    // of the submissions
   std::deque<std::vector<FixedPlace>> m_places;  // of the data
+  std::deque<std::vector<SharedBytes>> m_shares;
 };
 
 }  // namespace granary

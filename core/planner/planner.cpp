@@ -48,7 +48,8 @@ struct Planner::Parts {
         movement(context, *policies.eviction, news),
         dispatch(context, *policies.scheduler, times, tasks, movement),
         followers(context, *policies.scheduler, dispatch, movement),
-        failures(context, *policies.scheduler, dispatch, movement),
+        handovers(context, dispatch, movement),
+        failures(context, *policies.scheduler, dispatch, handovers, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
     policies.scheduler->attach(view, board);
@@ -66,7 +67,10 @@ struct Planner::Parts {
     movement.give_room(item.node);
     dispatch.give_room(item.node);
   }
-  void perform(Agenda::BeginExternal) { dispatch.begin_external(); }
+  void perform(Agenda::BeginExternal) {
+    dispatch.begin_external();
+    handovers.perform();
+  }
   void perform(Agenda::Commit item) {
     do {
       dispatch.commit_tasks(item.group);
@@ -82,6 +86,7 @@ struct Planner::Parts {
   detail::Movement movement;
   detail::Dispatch dispatch;
   detail::Followers followers;
+  detail::Handovers handovers;
   detail::Failures failures;
   detail::Admission admission;
   detail::PolicyView view;
@@ -122,7 +127,11 @@ CodeletId Planner::handle(AddCodelet const& event) {
 }
 
 DataId Planner::handle(AddData const& event) {
-  DataId const id = m_parts->movement.add(event.description, event.places);
+  DataId const id = m_parts->movement.add(event.description, event.places, event.shares);
+  if (!event.shares.empty()) {
+    m_parts->handovers.registered(id);
+    advance();
+  }
   tell(event, {.data = id});
   return id;
 }
@@ -138,11 +147,16 @@ void Planner::handle(ReleaseData event) {
   tell(event);
 }
 
+void Planner::check(TaskSubmission const& submission) const {
+  static_cast<void>(m_parts->admission.check(submission, AccessList(submission.accesses)));
+}
+
 TaskId Planner::handle(TaskSubmission const& event) {
   auto& parts = *m_parts;
   AccessList accesses(event.accesses);
   GroupSet const groups = parts.admission.check(event, accesses);
   GroupId const behind = parts.followers.group_to_follow(accesses);
+  parts.handovers.precede(accesses);
   parts.movement.announce(accesses);
   auto& task = parts.tasks.add(std::move(accesses));
   task.codelet = event.codelet;
@@ -154,6 +168,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
   if (!task.external()) parts.policies.scheduler->submitted(id);
+  parts.handovers.submitted(task);
   if (task.predecessors == 0) {
     parts.dispatch.make_ready(task);
   } else if (behind.valid() && task.allowed_on(behind)) {
@@ -186,11 +201,11 @@ void Planner::handle(TaskDone const& event) {
       auto const kind = parts.context.topology.group(task.assignment.group).kind;
       parts.estimator.observe_kernel(task.codelet, task.flops, kind, event.duration);
     }
-    for (auto const& access : task.accesses) {
-      if (!access.repeated && writes(access.mode))
-        parts.movement.changes().end(access, parts.dispatch.node_of(task, access.data));
-    }
+    for_each_write(task.accesses, [&](Access const& access) {
+      parts.movement.changes().end(access, parts.dispatch.node_of(task, access.data));
+    });
     ++parts.context.statistics.tasks_run;
+    parts.handovers.ended(event.task);
     parts.dispatch.end(task);
   }
   advance();
@@ -233,9 +248,35 @@ void Planner::handle(CancelAll const& event) {
 }
 
 std::vector<Failure> Planner::handle(TakeFailures event) {
-  auto failures = m_parts->failures.take();
+  auto& failing = m_parts->failures;
+  if (event.data.valid() && m_parts->movement.check_known(event.data).users > 0) {
+    throw InvalidArgument("failures of data '" + description(event.data).name + "' are taken while tasks use it");
+  }
+  auto failures = event.data.valid() ? failing.take(event.data) : failing.take();
   tell(event);
   return failures;
+}
+
+void Planner::handle(HomesMayChange event) {
+  m_parts->movement.homes_may_change(event.data);
+  tell(event);
+}
+
+void Planner::handle(PlaceChanged event) {
+  m_parts->movement.place_changed(event.data, event.node);
+  tell(event);
+}
+
+void Planner::handle(Prefetch event) {
+  m_parts->movement.prefetch(event.data, event.node);
+  advance();
+  tell(event);
+}
+
+void Planner::handle(WillNotUse event) {
+  m_parts->movement.will_not_use(event.data);
+  advance();
+  tell(event);
 }
 
 NewIds Planner::handle(Event const& event) {
@@ -294,10 +335,31 @@ bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movem
 std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
 std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }
 bool Planner::failed() const { return !m_parts->failures.empty(); }
+bool Planner::live(TaskId task) const { return m_parts->tasks.find(task) != nullptr; }
+std::exception_ptr Planner::failure_of(TaskId task) const { return m_parts->failures.of_task(task); }
+std::vector<DataId> Planner::with_bytes_of(std::span<DataId const> data) const {
+  std::vector<DataId> all;
+  for (DataId const datum : data) {
+    if (!m_parts->movement.data().known(datum)) continue;
+    m_parts->movement.for_each_with_bytes_of(datum, [&](DataId id) { all.push_back(id); });
+  }
+  return all;
+}
+DataUse Planner::use_of(DataId data) const {
+  DataUse use;
+  if (!m_parts->movement.data().known(data)) return use;
+  m_parts->movement.for_each_with_bytes_of(data, [&](DataId id) {
+    auto const& datum = m_parts->movement.data()[id];
+    use.tasks += datum.users;
+    use.moves = use.moves || datum.transfers > 0 || datum.way_home.going();
+  });
+  return use;
+}
 bool Planner::poisoned(DataId data) const { return m_parts->movement.data()[data].value.lost(); }
+bool Planner::defined(DataId data) const {
+  return m_parts->movement.data()[data].defined() || m_parts->movement.overlaps().is_defined_by_another(data);
+}
 bool Planner::held(DataId data) const { return !m_parts->movement.data()[data].released(); }
-bool Planner::accessed(DataId data) const { return m_parts->movement.data()[data].accessed; }
-bool Planner::written(DataId data) const { return m_parts->movement.data()[data].version > 0; }
 DataDescription const& Planner::description(DataId data) const { return m_parts->movement.data()[data].description; }
 Statistics const& Planner::statistics() const { return m_parts->context.statistics; }
 PlanBoard const& Planner::board() const { return m_parts->board; }

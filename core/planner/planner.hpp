@@ -13,12 +13,20 @@
 #include <granary/core/planner/statistics.hpp>
 #include <granary/core/policy/policy_set.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace granary {
+
+/// Who is busy with a datum and those that share bytes with it.
+struct GRANARY_EXPORT DataUse {
+  std::uint32_t tasks = 0;  ///< submitted ones that access it
+  bool moves = false;       ///< transfers are requested or in flight, or it is on its way home
+};
 
 /// The state machine that makes all decisions: events in, commands out. Passive: no thread, lock, clock or device
 /// inside; not thread-safe. The same events yield the same commands.
@@ -55,7 +63,14 @@ class GRANARY_EXPORT Planner final {
   void handle(CancelAll const& event);
   /// In order of submission.
   std::vector<Failure> handle(TakeFailures event);
+  void handle(HomesMayChange event);
+  void handle(PlaceChanged event);
+  void handle(Prefetch event);
+  void handle(WillNotUse event);
   NewIds handle(Event const& event);
+
+  /// Throws what the submission of this task would throw.
+  void check(TaskSubmission const& submission) const;
 
   /// The commands that were not taken yet.
   [[nodiscard]] std::vector<Command> const& commands() const;
@@ -72,11 +87,18 @@ class GRANARY_EXPORT Planner final {
   /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const;
   [[nodiscard]] bool failed() const;
+  [[nodiscard]] bool live(TaskId task) const;
+  /// Why a task that has ended failed or did not run: see Failures::of_task; null if it ran, or if that was reported.
+  [[nodiscard]] std::exception_ptr failure_of(TaskId task) const;
+  /// Nobody, if it is not registered.
+  [[nodiscard]] DataUse use_of(DataId data) const;
+  /// The data of these that are registered, and those that share bytes with them.
+  [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data) const;
   [[nodiscard]] bool poisoned(DataId data) const;
-  /// Whether a registration of the datum is not released; whether a submitted task accesses or writes it.
+  /// Whether a task that is submitted now may read the datum.
+  [[nodiscard]] bool defined(DataId data) const;
+  /// Whether a registration of the datum is not released.
   [[nodiscard]] bool held(DataId data) const;
-  [[nodiscard]] bool accessed(DataId data) const;
-  [[nodiscard]] bool written(DataId data) const;
   [[nodiscard]] DataDescription const& description(DataId data) const;
   [[nodiscard]] Statistics const& statistics() const;
   [[nodiscard]] PlanBoard const& board() const;

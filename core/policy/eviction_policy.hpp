@@ -10,6 +10,27 @@ namespace granary {
 
 /// Chooses among the replicas of a node that may be evicted. It is notified of events; of replicas only on nodes with a
 /// limit. It owns no thread, lock, clock or environment variable.
+///
+/// ```cpp
+/// #include <granary/policies/registry.hpp>
+/// #include <list>
+/// struct Oldest : granary::EvictionPolicy {  // evicts what arrived first
+///   granary::SystemView const* system = nullptr;
+///   std::list<std::pair<granary::DataId, granary::NodeId>> replicas;
+///
+///   void attach(granary::SystemView const& view, granary::PlanBoard const&) override { system = &view; }
+///   void replica_added(granary::DataId data, granary::NodeId node) override { replicas.emplace_back(data, node); }
+///   void replica_dropped(granary::DataId data, granary::NodeId node) override { replicas.remove({data, node}); }
+///   granary::DataId victim(granary::NodeId node) override {
+///     for (auto const& [data, where] : replicas) {
+///       if (where == node && system->evictable(data, node)) return data;
+///     }
+///     return {};
+///   }
+/// };
+/// granary::register_eviction("oldest", [](granary::PolicyOptions&) { return std::make_unique<Oldest>(); });
+/// auto const policies = granary::make_policies("darts", "oldest");
+/// ```
 class GRANARY_EXPORT EvictionPolicy {
  public:
   virtual ~EvictionPolicy() = default;

@@ -24,6 +24,17 @@ struct GRANARY_EXPORT PlanPosition {
 /// policies read it.
 ///
 /// Inserting and removing a task costs O(accesses) and, for `insert`, O(log tasks of the plan).
+///
+/// ```cpp
+/// granary::PlanBoard board(/*groups=*/1);
+/// granary::GroupId const group(0);
+/// granary::DataId const x(0);
+/// granary::Access const reads_x[] = {{x, granary::AccessMode::Read}};
+/// board.append(group, granary::TaskId(4), granary::AccessList(reads_x));
+/// board.insert(group, granary::TaskId(7), granary::AccessList(reads_x), /*rank=*/-1);  // before it
+/// assert(board.plan(group).begin()->second == granary::TaskId(7));
+/// assert(board.uses(x, group) == 2);  // an eviction policy keeps x
+/// ```
 class GRANARY_EXPORT PlanBoard {
  public:
   using Plan = std::map<PlanPosition, TaskId>;

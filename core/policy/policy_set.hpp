@@ -10,6 +10,12 @@
 namespace granary {
 
 /// The policies of one run.
+///
+/// ```cpp
+/// #include <granary/policies/registry.hpp>
+/// granary::PolicySet policies = granary::make_policies("dmda", "lru");
+/// policies.eviction = granary::make_eviction("luf");  // the same scheduler with another eviction policy
+/// ```
 struct GRANARY_EXPORT PolicySet {
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<EvictionPolicy> eviction;

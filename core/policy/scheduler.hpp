@@ -24,6 +24,28 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 /// const view, and owns no thread, lock, clock or environment variable. A committed task runs,
 /// fails or is cancelled, unless a worker gives it back. The scheduler may
 /// publish on the board what a group will run after its committed tasks; eviction policies read it there.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// #include <granary/policies/registry.hpp>
+/// struct LastReady : granary::Scheduler {  // runs the task that became ready last
+///   granary::SystemView const* system = nullptr;
+///   std::vector<granary::TaskId> tasks;
+///
+///   void attach(granary::SystemView const& view, granary::PlanBoard&) override { system = &view; }
+///   void ready(granary::TaskId task) override { tasks.push_back(task); }
+///   void withdrawn(granary::TaskId task, granary::Withdrawal, granary::GroupId) override { std::erase(tasks, task); }
+///   granary::TaskId next(granary::GroupId group) override {
+///     auto const allowed = [&](granary::TaskId task) { return system->task(task).allowed_on(group); };
+///     auto const found = std::find_if(tasks.rbegin(), tasks.rend(), allowed);
+///     auto const task = found == tasks.rend() ? granary::TaskId() : *found;
+///     std::erase(tasks, task);
+///     return task;
+///   }
+/// };
+/// granary::register_scheduler("last-ready", [](granary::PolicyOptions&) { return std::make_unique<LastReady>(); });
+/// granary::Runtime runtime({.scheduler = "last-ready"});
+/// ```
 class GRANARY_EXPORT Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -31,8 +53,9 @@ class GRANARY_EXPORT Scheduler {
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 
-  /// The task may run now: its predecessors have finished. Tasks that become ready between `finished(t)` or
-  /// `external_finished(t)` and the next call of these or of `submitted` were released by t.
+  /// The task may run now: its predecessors have finished, and no other task has its turn on data on which it commutes.
+  /// Tasks that become ready between `finished(t)` or `external_finished(t)` and the next call of these or of
+  /// `submitted` were released by t.
   virtual void ready(TaskId task) = 0;
   /// The next task to commit for the group: one that was reported ready and is allowed on the group; invalid when there
   /// is none. The scheduler forgets the task and takes it off the board.

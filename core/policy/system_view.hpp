@@ -13,6 +13,18 @@
 namespace granary {
 
 /// The state that a policy may read. Constant time unless stated otherwise.
+///
+/// ```cpp
+/// // In a scheduler: the expected time of a task in a group, with the transfers of what it reads.
+/// auto const cost = [](granary::SystemView const& system, granary::TaskId task, granary::GroupId group) {
+///   granary::Duration time = system.kernel_time(task, group);
+///   auto const node = system.topology().group(group).node;
+///   for (auto const& access : system.task(task).accesses) {
+///     if (reads(access.mode)) time += system.transfer_time(access.data, node);
+///   }
+///   return time;
+/// };
+/// ```
 class GRANARY_EXPORT SystemView {
  public:
   virtual ~SystemView() = default;

@@ -13,6 +13,14 @@
 namespace granary {
 
 /// Maps tasks to small indices: constant time, four bytes per task if the live tasks are of similar age.
+///
+/// ```cpp
+/// granary::TaskSlots slots;
+/// slots.insert(granary::TaskId(1'000'000), 3);
+/// assert(slots.find(granary::TaskId(1'000'000)) == 3);
+/// slots.erase(granary::TaskId(1'000'000));
+/// assert(slots.find(granary::TaskId(1'000'000)) == granary::TaskSlots::none);
+/// ```
 class GRANARY_EXPORT TaskSlots {
  public:
   static constexpr std::uint32_t none = 0xffffffffU;

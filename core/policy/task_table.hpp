@@ -13,6 +13,14 @@ namespace granary {
 
 /// A value for each of some tasks. A task's slot is a small number that is its own while it has a value. All operations
 /// take constant time; memory is that of the largest number of values at one time.
+///
+/// ```cpp
+/// granary::TaskTable<double> costs;  // of the tasks that a scheduler holds
+/// costs.insert(granary::TaskId(12), 0.5);
+/// assert(costs.contains(granary::TaskId(12)) && costs.at(granary::TaskId(12)) == 0.5);
+/// assert(costs.take(granary::TaskId(12)) == 0.5);
+/// assert(!costs.contains(granary::TaskId(12)));
+/// ```
 template <class T>
 class TaskTable {
  public:

@@ -121,7 +121,7 @@ TaskId DartsScheduler::steal(GroupId group) {
     for (auto place = plan.rbegin(); place != plan.rend() && looked_at < steal_depth; ++place, ++looked_at) {
       TaskId const id = place->second;
       auto const& task = m_view->task(id);
-      if (!m_slower.is_fast(task, group)) continue;
+      if (!m_slower.is_fast(task, group) || !begins_sooner(task, group, other)) continue;
       m_board->remove(id);
       // On the same node its inputs stay loaded: the task will be committed there.
       if (m_view->topology().group(other).node != m_view->topology().group(group).node) refresh_inputs(task, other);
@@ -129,6 +129,23 @@ TaskId DartsScheduler::steal(GroupId group) {
     }
   }
   return {};
+}
+
+// Whether bringing the task's inputs to the group takes no longer than what the group `planned` does before it.
+bool DartsScheduler::begins_sooner(Task const& task, GroupId group, GroupId planned) const {
+  NodeId const node = m_view->topology().group(group).node;
+  Duration moving{0};
+  for (auto const& access : task.accesses) {
+    bool const needed = !access.repeated && reads(access.mode) && !m_index.loaded(access.data, group);
+    if (needed) moving += m_view->transfer_time(access.data, node);
+  }
+  moving *= static_cast<std::int64_t>(m_view->topology().group(planned).workers.size());
+  for (TaskId const id : m_view->committed(planned)) moving -= m_view->kernel_time(id, planned);
+  for (auto const& [position, id] : m_board->plan(planned)) {
+    if (moving <= Duration{0} || id == task.id) break;
+    moving -= m_view->kernel_time(id, planned);
+  }
+  return moving <= Duration{0};
 }
 
 void DartsScheduler::forget(Task const& task) {

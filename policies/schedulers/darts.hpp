@@ -22,8 +22,9 @@ namespace granary {
 /// Departures from the paper: (1) Tasks that became free without a chosen D_opt (section 5.1: a unit is assigned all
 /// the free tasks), because of a transfer for another task or a withdrawal, are planned before a datum is searched for.
 /// (2) A group that finds no ready task takes one from the end of the longest plan, so that no group idles while
-/// another has a queue. (3) If kinds of workers differ, Algorithm 3 plans a task only for groups that are nearly as
-/// fast on it as the fastest (the paper assumes equal units); for slower ones see SlowerGroups.
+/// another has a queue; unless moving its inputs takes longer than what the other group does before it. (3) If kinds of
+/// workers differ, Algorithm 3 plans a task only for groups that are nearly as fast on it as the fastest (the paper
+/// assumes equal units); for slower ones see SlowerGroups.
 ///
 /// A decision costs O(log ready tasks) amortised over the tasks that a load frees, plus O(readers) of the datum.
 class GRANARY_EXPORT DartsScheduler final : public Scheduler {
@@ -50,6 +51,7 @@ class GRANARY_EXPORT DartsScheduler final : public Scheduler {
   [[nodiscard]] TaskId take_slowly(GroupId group);
   void fill(GroupId group);
   [[nodiscard]] TaskId steal(GroupId group);
+  [[nodiscard]] bool begins_sooner(Task const& task, GroupId group, GroupId planned) const;
   /// The group with the fewest planned and committed tasks for which `free(group)` holds; invalid when there is none.
   template <class Free>
   [[nodiscard]] GroupId least_queued(Free&& free) const;

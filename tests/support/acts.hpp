@@ -18,7 +18,7 @@ using Act = std::variant<Allocated, Freed, CopyCommand, RunCommand, BeginCommand
 /// comes after the event from which it follows.
 class Acts final : public PlannerObserver {
  public:
-  explicit Acts(std::function<void(Act const&)> on_act, std::function<void(Event const&)> on_event = {})
+  explicit Acts(std::function<void(Act const&)> on_act, std::function<void(Event const&, NewIds)> on_event = {})
       : m_on_act(std::move(on_act)), m_on_event(std::move(on_event)) {}
 
  private:
@@ -33,7 +33,7 @@ class Acts final : public PlannerObserver {
   void tell_waiting();
 
   std::function<void(Act const&)> m_on_act;
-  std::function<void(Event const&)> m_on_event;
+  std::function<void(Event const&, NewIds)> m_on_event;
   std::deque<Waiting> m_waiting;
   std::size_t m_performed = 0;
 };

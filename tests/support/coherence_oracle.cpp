@@ -12,8 +12,10 @@ void CoherenceOracle::require(bool condition, std::function<std::string()> const
   if (!condition) throw std::logic_error("oracle: " + message());
 }
 
-void CoherenceOracle::on_event(Event const& happened) {
-  m_clearing = std::holds_alternative<TakeFailures>(happened);
+void CoherenceOracle::on_event(Event const& happened, NewIds ids) {
+  auto const* const taken = std::get_if<TakeFailures>(&happened);
+  m_clearing = taken != nullptr && !taken->data.valid();
+  if (auto const* const submitted = std::get_if<TaskSubmission>(&happened)) return submit(ids.task, *submitted);
   std::visit([&](auto const& what) { event(what); }, happened);
 }
 
@@ -22,53 +24,70 @@ void CoherenceOracle::on_act(Act const& done) {
 }
 
 void CoherenceOracle::after_event() {
-  for (DataId const data : m_touched) check_not_lost(data, m_data[data.index()]);
+  for (auto const cell : m_touched) check_not_lost(cell);
   m_touched.clear();
 }
 
-void CoherenceOracle::add_data(DataId id, DataDescription description, std::span<FixedPlace const> places) {
+void CoherenceOracle::add_data(DataId id, DataDescription description, std::span<FixedPlace const> places,
+                               std::span<std::uint32_t const> cells) {
   if (id.index() >= m_data.size()) m_data.resize(id.index() + 1);
   auto& record = m_data[id.index()];
   require(record.description.bytes == 0 || record.forgotten, [&] { return name(id) + " has its id taken away"; });
+  leave_cells(id);
   record = {};
-  record.origin = record.home = Region{.data = id, .bytes = description.bytes, .content = {}};
-  if (description.origin.valid() || description.origin_is_home) record.first = record.current = 0;
-  (description.origin_is_home ? record.home : record.origin).content = record.first;
-  for (auto const& place : places) {
-    if (place.valid) record.first = record.current = 0;
-    record.places[place.node] = {
-        .data = id, .bytes = description.bytes, .content = place.valid ? Content(0) : Content{}};
+  for (auto const number : cells) record.cells.push_back(cell_of(number));
+  if (cells.empty()) {
+    record.cells.push_back(m_cells.size());
+    bool const given = description.origin.valid() || std::ranges::any_of(places, &FixedPlace::valid);
+    auto& cell = m_cells.emplace_back();
+    if (given) cell.first = cell.current = 0;
+    if (description.origin_is_home) cell.home.content = 0;
   }
+  auto const region = [&](bool valid) {
+    Spot const spot{.content = valid ? Content(0) : Content{}};
+    return Region{.data = id, .bytes = description.bytes, .spots = std::vector<Spot>(record.cells.size(), spot)};
+  };
+  record.origin = region(description.origin.valid() && !description.origin_is_home);
+  for (auto const& place : places) record.places[place.node] = region(place.valid);
   record.description = std::move(description);
+  for_each_cell(id, [&](Cell& cell) { cell.data.push_back(id); });
 }
 
-void CoherenceOracle::event(TaskSubmission const& submitted) {
-  auto& task = m_tasks.emplace_back();
-  TaskId const id(m_tasks.size() - 1);
-  task.accesses = AccessList(submitted.accesses);
-  task.codelet = submitted.codelet;
-  for (auto const& access : task.accesses) {
-    auto& record = m_data[access.data.index()];
-    require(!record.released(),
-            [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
-    task.expected.push_back(reads(access.mode) && !access.repeated ? record.promised() : Content{});
-    if (access.repeated) continue;
-    record.pending.insert(id);
-    if (record.last_writer.valid() && reads(access.mode)) task.sources.push_back(record.last_writer);
-    if (record.last_writer.valid()) task.follows.push_back(record.last_writer);
-    if (writes(access.mode)) task.follows.insert(task.follows.end(), record.readers.begin(), record.readers.end());
+std::size_t CoherenceOracle::cell_of(std::uint32_t number) {
+  auto const [found, is_new] = m_family_cells.emplace(number, m_cells.size());
+  if (is_new) {
+    auto& cell = m_cells.emplace_back();
+    cell.first = cell.current = cell.home.content = 0;
+    cell.shared = true;
   }
-  for (auto const& access : task.accesses) {
-    if (access.repeated) continue;
-    auto& record = m_data[access.data.index()];
-    if (!writes(access.mode)) {
-      record.readers.push_back(id);
-      continue;
+  return found->second;
+}
+
+void CoherenceOracle::leave_cells(DataId data) {
+  for_each_cell(data, [&](Cell& cell) { std::erase(cell.data, data); });
+}
+
+void CoherenceOracle::touch(DataId data) {
+  auto const& cells = m_data[data.index()].cells;
+  m_touched.insert(cells.begin(), cells.end());
+}
+
+bool CoherenceOracle::has_value(DataId data) const {
+  return std::ranges::all_of(m_data[data.index()].cells,
+                             [&](std::size_t cell) { return m_cells[cell].promised().has_value(); });
+}
+
+bool CoherenceOracle::shares_lost_bytes(DataId data) const {
+  auto const& cells = m_data[data.index()].cells;
+  for (auto const cell : cells) {
+    for (DataId const other : m_cells[cell].data) {
+      auto const& record = m_data[other.index()];
+      if (other == data || record.forgotten || !m_planner->poisoned(other)) continue;
+      auto const covered = [&](std::size_t its) { return std::ranges::find(cells, its) != cells.end(); };
+      if (!std::ranges::all_of(record.cells, covered)) return true;
     }
-    record.readers.clear();
-    record.last_writer = id;
-    record.writers.push_back(id);
   }
+  return false;
 }
 
 void CoherenceOracle::event(RetainData const& retained) {
@@ -79,12 +98,12 @@ void CoherenceOracle::event(RetainData const& retained) {
 
 void CoherenceOracle::event(ReleaseData const& released) {
   --m_data[released.data.index()].registrations;
-  m_touched.insert(released.data);
+  touch(released.data);
 }
 
+// Of a place that is not the home.
 CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place) {
   auto& record = m_data[data.index()];
-  auto const& description = record.description;
   if (place.slot == Slot::Pool) {
     auto const found = m_pools[place.node].find(place.offset);
     require(found != m_pools[place.node].end() && found->second.data == data, [&] {
@@ -98,12 +117,23 @@ CoherenceOracle::Region& CoherenceOracle::region(DataId data, Place const& place
             [&] { return name(data) + " is used in a wrong place on " + name(place.node); });
     return found->second;
   }
-  if (place.slot == Slot::Home || description.origin_is_home) {
-    require(description.home == place.node, [&] { return name(data) + " has no home on " + name(place.node); });
-    return record.home;
-  }
-  require(description.origin == place.node, [&] { return name(data) + " has no origin on " + name(place.node); });
+  require(record.description.origin == place.node,
+          [&] { return name(data) + " has no origin on " + name(place.node); });
   return record.origin;
+}
+
+CoherenceOracle::Spots CoherenceOracle::spots(DataId data, Place const& place) {
+  Spots spots;
+  auto const& record = m_data[data.index()];
+  bool const further = place.slot != Slot::Pool && record.places.contains(place.node);
+  bool const at_home = place.slot == Slot::Home || (place.slot == Slot::Origin && record.description.origin_is_home);
+  if (at_home && !further) {
+    require(record.description.home == place.node, [&] { return name(data) + " has no home on " + name(place.node); });
+    for_each_cell(data, [&](Cell& cell) { spots.push_back(&cell.home); });
+  } else {
+    for (auto& spot : region(data, place).spots) spots.push_back(&spot);
+  }
+  return spots;
 }
 
 Place CoherenceOracle::expected_place(DataId data, NodeId node) const {
@@ -134,17 +164,19 @@ void CoherenceOracle::act(Allocated const& allocated) {
     require(before->first + before->second.bytes <= allocated.offset,
             [&] { return what() + " overlaps with that of " + name(before->second.data); });
   }
-  pool[allocated.offset] = Region{.data = allocated.data, .bytes = allocated.bytes, .content = {}};
+  pool[allocated.offset] =
+      Region{.data = allocated.data, .bytes = allocated.bytes, .spots = std::vector<Spot>(record.cells.size())};
   record.pool[allocated.node] = allocated.offset;
 }
 
 void CoherenceOracle::act(Freed const& freed) {
-  Region const& place = region(freed.data, {freed.node, Slot::Pool, freed.offset});
-  require(place.readers == 0 && !place.written,
-          [&] { return name(freed.data) + " is freed on " + name(freed.node) + " while in use"; });
+  for (auto const& spot : region(freed.data, {freed.node, Slot::Pool, freed.offset}).spots) {
+    require(spot.readers == 0 && !spot.written,
+            [&] { return name(freed.data) + " is freed on " + name(freed.node) + " while in use"; });
+  }
   m_data[freed.data.index()].pool.erase(freed.node);
   m_pools[freed.node].erase(freed.offset);
-  m_touched.insert(freed.data);
+  touch(freed.data);
 }
 
 void CoherenceOracle::act(CopyCommand const& copy) {
@@ -157,218 +189,37 @@ void CoherenceOracle::act(CopyCommand const& copy) {
   require(copy.to.slot != Slot::Origin, [&] { return what() + " writes an origin"; });
   require(copy.to.slot != Slot::Home || !m_planner || !m_planner->poisoned(copy.data),
           [&] { return what() + " writes a poisoned value home"; });
-  Region& from = region(copy.data, copy.from);
-  require(from.content.has_value() && !from.written, [&] { return what() + " reads nothing valid"; });
-  Region& to = region(copy.data, copy.to);
-  require(to.readers == 0 && !to.written, [&] { return what() + " overwrites what is in use"; });
-  ++from.readers;
-  to.written = true;
-  require(m_open_copies.emplace(copy.transfer, OpenCopy{copy, from.content}).second,
-          [&] { return what() + " was ordered before"; });
-  to.content.reset();
-  m_touched.insert(copy.data);
+  OpenCopy open{copy, {}};
+  for (auto* const from : spots(copy.data, copy.from)) {
+    require(from->content.has_value() && !from->written, [&] { return what() + " reads nothing valid"; });
+    open.contents.push_back(from->content);
+    ++from->readers;
+  }
+  check_version(copy.data, open.contents.front(), copy.version);
+  for (auto* const to : spots(copy.data, copy.to)) {
+    require(to->readers == 0 && !to->written, [&] { return what() + " overwrites what is in use"; });
+    to->written = true;
+    to->content.reset();
+  }
+  require(m_open_copies.emplace(copy.transfer, std::move(open)).second, [&] { return what() + " was ordered before"; });
+  touch(copy.data);
   ++m_copies;
 }
 
 void CoherenceOracle::end_copy(TransferId transfer, bool success) {
-  auto const [copy, content] = m_open_copies.at(transfer);
+  auto const [copy, contents] = m_open_copies.at(transfer);
   m_open_copies.erase(transfer);
   --m_in_flight[copy.link];
-  Region& from = region(copy.data, copy.from);
-  Region& to = region(copy.data, copy.to);
-  require(from.content == content, [&] { return name(copy.data) + " changed while a copy read it"; });
-  --from.readers;
-  to.written = false;
-  if (success) to.content = content;
+  auto const from = spots(copy.data, copy.from);
+  auto const to = spots(copy.data, copy.to);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    require(from[i]->content == contents[i], [&] { return name(copy.data) + " changed while a copy read it"; });
+    --from[i]->readers;
+    to[i]->written = false;
+    if (success) to[i]->content = contents[i];
+  }
   if (!success) m_data[copy.data.index()].copy_failed = true;
-  m_touched.insert(copy.data);
-}
-
-void CoherenceOracle::act(RunCommand const& run) {
-  auto& task = m_tasks.at(run.task.index());
-  auto const what = [&] { return "task " + std::to_string(run.task.value()); };
-  auto const& worker = m_topology.machine()[run.worker];
-  require(task.state == State::Submitted && !task.retired, [&] { return what() + " is run again"; });
-  require(m_codelets[task.codelet.index()].runs_on(worker.kind),
-          [&] { return what() + " has no kernel for its worker"; });
-  auto& lane = m_lanes[run.worker.index()];
-  for (TaskId const before : task.follows) {
-    // The tasks that this one itself follows come before it.
-    bool const behind = run.follows && std::ranges::count(lane, before) > 0;
-    require(over(before) || behind,
-            [&] { return what() + " runs before task " + std::to_string(before.value()) + " is over"; });
-    task.waits = task.waits || (!over(before) && lane.back() == before);
-  }
-  require(task.waits == run.follows, [&] { return what() + " follows nothing"; });
-  task.state = State::Running;
-  task.worker = run.worker;
-  lane.push_back(run.task);
-  if (!task.waits) start_task(run.task);
-}
-
-void CoherenceOracle::start_task(TaskId id) {
-  auto& task = m_tasks[id.index()];
-  auto const what = [&] { return "task " + std::to_string(id.value()); };
-  auto const& worker = m_topology.machine()[task.worker];
-  task.waits = false;
-  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
-    auto const& access = task.accesses[i];
-    Place const place = expected_place(access.data, worker.node);
-    if (m_planner) {
-      require(m_planner->place(access.data, worker.node) == place,
-              [&] { return what() + " is sent to a wrong place for " + name(access.data); });
-    }
-    task.places.push_back(place);
-    if (access.repeated) continue;
-    Region& used = region(access.data, place);
-    require(!used.written, [&] { return what() + " uses " + name(access.data) + " while it is written"; });
-    if (reads(access.mode)) {
-      require(used.content.has_value() && used.content == task.expected[i], [&] {
-        return what() + " reads " + (used.content ? "version " + std::to_string(*used.content) : "nothing") + " of " +
-               name(access.data) + " on " + name(worker.node) + " instead of version " +
-               std::to_string(task.expected[i].value_or(~0ULL));
-      });
-    }
-    if (writes(access.mode)) {
-      require(used.readers == 0, [&] { return what() + " writes " + name(access.data) + " while it is read"; });
-      used.written = true;
-    } else {
-      ++used.readers;
-    }
-  }
-}
-
-bool CoherenceOracle::over(TaskId id) const {
-  auto const& task = m_tasks[id.index()];
-  return task.retired || task.state == State::Succeeded || task.state == State::Failed;
-}
-
-void CoherenceOracle::leave_lane(TaskId id) {
-  if (!m_tasks[id.index()].worker.valid()) return;
-  auto& lane = m_lanes[m_tasks[id.index()].worker.index()];
-  require(!lane.empty() && lane.front() == id,
-          [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
-  lane.erase(lane.begin());
-}
-
-void CoherenceOracle::skip_task(TaskId id) {
-  auto& task = m_tasks[id.index()];
-  leave_lane(id);
-  require(task.state == State::Running && task.waits,
-          [&] { return "task " + std::to_string(id.value()) + " is skipped although what it follows succeeded"; });
-  task.state = State::Submitted;
-  task.waits = false;
-}
-
-void CoherenceOracle::return_task(TaskId id, bool changed) {
-  auto& task = m_tasks[id.index()];
-  if (task.waits) {
-    auto& lane = m_lanes[task.worker.index()];
-    require(lane.back() == id, [&] { return "task " + std::to_string(id.value()) + " is taken back out of order"; });
-    lane.pop_back();
-  } else {
-    leave_lane(id);
-  }
-  for (std::size_t i = 0; i < task.places.size(); ++i) {
-    if (task.accesses[i].repeated) continue;
-    Region& used = region(task.accesses[i].data, task.places[i]);
-    if (writes(task.accesses[i].mode)) {
-      used.written = false;
-      if (changed) used.content.reset();
-      m_touched.insert(task.accesses[i].data);
-    } else if (task.worker.valid()) {
-      --used.readers;
-    }
-  }
-  task.places.clear();
-  task.state = State::Submitted;
-  task.worker = {};
-  task.returned = true;
-  task.waits = false;
-}
-
-// It failed before it started, for example because its device is lost.
-void CoherenceOracle::lose_outputs(TaskId id, bool success) {
-  require(!success, [&] { return "task " + std::to_string(id.value()) + " ran although what it follows failed"; });
-  auto& task = m_tasks[id.index()];
-  auto const node = m_topology.machine()[task.worker].node;
-  for (auto const& access : task.accesses) {
-    if (access.repeated || !writes(access.mode)) continue;
-    region(access.data, expected_place(access.data, node)).content.reset();
-    m_data[access.data.index()].current.reset();
-    m_touched.insert(access.data);
-  }
-  task.state = State::Submitted;
-  task.waits = false;
-}
-
-void CoherenceOracle::end_task(TaskId id, bool success) {
-  auto& task = m_tasks[id.index()];
-  leave_lane(id);
-  if (task.waits) return lose_outputs(id, success);
-  bool const external = !task.worker.valid();
-  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
-    auto const& access = task.accesses[i];
-    if (access.repeated || (external && !writes(access.mode))) continue;
-    Region& used = region(access.data, task.places[i]);
-    if (!writes(access.mode)) {
-      --used.readers;
-      require(used.content == task.expected[i],
-              [&] { return name(access.data) + " changed while task " + std::to_string(id.value()) + " read it"; });
-      continue;
-    }
-    used.written = false;
-    used.content = success ? Content(id.value() + 1) : Content{};
-    auto& record = m_data[access.data.index()];
-    record.current = used.content;
-    m_touched.insert(access.data);
-  }
-  task.state = success ? State::Succeeded : State::Failed;
-  ++m_tasks_run;
-  if (external) return;
-  auto const& lane = m_lanes[task.worker.index()];
-  if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
-}
-
-void CoherenceOracle::act(BeginCommand const& begun) {
-  auto& task = m_tasks.at(begun.task.index());
-  auto const what = [&] { return "task " + std::to_string(begun.task.value()); };
-  require(m_codelets[task.codelet.index()].external, [&] { return what() + " begins without a worker"; });
-  require(task.state == State::Submitted && !task.retired, [&] { return what() + " begins again"; });
-  for (TaskId const before : task.follows) {
-    require(over(before),
-            [&] { return what() + " begins before task " + std::to_string(before.value()) + " is over"; });
-  }
-  task.state = State::Running;
-  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
-    auto const& access = task.accesses[i];
-    NodeId const home = m_data[access.data.index()].description.home;
-    task.places.push_back({home, Slot::Home, 0});
-    if (access.repeated || !writes(access.mode)) continue;
-    Region& used = region(access.data, task.places.back());
-    require(!used.written && used.readers == 0,
-            [&] { return what() + " writes " + name(access.data) + " while it is in use"; });
-    used.written = true;
-  }
-}
-
-void CoherenceOracle::act(RetireCommand const& retired) {
-  auto& task = m_tasks.at(retired.task.index());
-  auto const what = [&] { return "task " + std::to_string(retired.task.value()); };
-  require(!task.retired, [&] { return what() + " is retired twice"; });
-  require(task.state != State::Running, [&] { return what() + " is retired while it runs"; });
-  task.retired = true;
-  bool const cancelled = task.state == State::Submitted;
-  if (cancelled) ++m_tasks_cancelled;
-  for (auto const& access : task.accesses) {
-    auto& record = m_data[access.data.index()];
-    record.pending.erase(retired.task);
-    if (cancelled) std::erase(record.writers, retired.task);
-    // A worker had it once: from then on nobody keeps the value that it does not read.
-    bool const given_up = cancelled && task.returned && writes(access.mode) && !reads(access.mode);
-    if (given_up && !record.forgotten && m_planner && m_planner->poisoned(access.data)) record.current.reset();
-    m_touched.insert(access.data);
-  }
+  touch(copy.data);
 }
 
 void CoherenceOracle::act(ForgetCommand const& forgotten) {
@@ -383,83 +234,19 @@ void CoherenceOracle::act(ForgetCommand const& forgotten) {
   }
   record.forgotten = true;
   record.home_lost = record.copy_failed || m_clearing || (m_planner && m_planner->failed());
-  m_touched.insert(forgotten.data);
-}
-
-bool CoherenceOracle::holds(DataRecord const& record, Content value) const {
-  if (record.origin.content == value || record.home.content == value) return true;
-  if (std::ranges::any_of(record.places, [&](auto const& place) { return place.second.content == value; })) return true;
-  return std::ranges::any_of(
-      record.pool, [&](auto const& place) { return m_pools.at(place.first).at(place.second).content == value; });
-}
-
-bool CoherenceOracle::wanted(DataId data, DataRecord const& record) const {
-  if (!record.current || (m_planner && !record.forgotten && m_planner->poisoned(data))) return false;
-  // A task that writes without reading destroys the value as soon as a worker has it.
-  for (TaskId const id : record.pending) {
-    auto const& task = m_tasks[id.index()];
-    for (auto const& access : task.accesses) {
-      if (access.data != data || access.repeated || !writes(access.mode)) continue;
-      if (task.state == State::Running || (task.returned && !reads(access.mode))) return false;
-    }
-  }
-  if (!record.released()) return true;
-  if (record.copy_failed || record.home_lost) return false;
-  if (record.description.home.valid() && *record.current != 0) return true;
-  return std::ranges::any_of(record.pending, [&](TaskId id) {
-    auto const& task = m_tasks[id.index()];
-    for (std::size_t i = 0; i < task.accesses.size(); ++i) {
-      if (task.accesses[i].data == data && task.expected[i] == record.current) return true;
-    }
-    return false;
+  touch(forgotten.data);
+  for_each_cell(forgotten.data, [&](Cell& cell) {
+    auto const lost = [&](DataId data) {
+      return !m_data[data.index()].forgotten && m_planner && m_planner->poisoned(data);
+    };
+    if (!cell.shared) return;
+    // Who registers the bytes after all that shared them are gone begins anew.
+    bool const last = std::ranges::all_of(cell.data, [&](DataId data) { return m_data[data.index()].forgotten; });
+    if (last && cell.home.content == cell.current) take_as_it_is(cell);
+    if (std::ranges::any_of(cell.data, lost)) return;
+    bool const its_value_is_lost = cell.written_as == forgotten.data && record.home_lost;
+    if (!cell.current || (its_value_is_lost && cell.home.content != cell.current)) take_as_it_is(cell);
   });
-}
-
-void CoherenceOracle::check_not_lost(DataId data, DataRecord const& record) const {
-  if (!wanted(data, record) || holds(record, record.current)) return;
-  // A copy in flight into the home destroys the old value; its source, or another place, still holds the value.
-  require(false, [&] { return "version " + std::to_string(*record.current) + " of " + name(data) + " is lost"; });
-}
-
-std::map<DataId, std::optional<std::uint64_t>> CoherenceOracle::homes() const {
-  std::map<DataId, std::optional<std::uint64_t>> homes;
-  for (std::size_t d = 0; d < m_data.size(); ++d) {
-    auto const& record = m_data[d];
-    bool const lives = record.description.bytes > 0 && !record.forgotten && record.description.home.valid();
-    if (lives) homes[DataId(static_cast<std::uint32_t>(d))] = record.home.content;
-  }
-  return homes;
-}
-
-void CoherenceOracle::at_rest(std::vector<Failure> const& failures) {
-  for (std::size_t t = 0; t < m_tasks.size(); ++t) {
-    auto& task = m_tasks[t];
-    require(task.retired, [&] { return "task " + std::to_string(t) + " never left"; });
-    bool const judged = std::exchange(task.judged, true);
-    require(judged || !failures.empty() || task.state == State::Succeeded,
-            [&] { return "task " + std::to_string(t) + " did not run"; });
-  }
-  require(m_open_copies.empty(), [] { return std::string("a copy is in flight at rest"); });
-  for (std::size_t d = 0; d < m_data.size(); ++d) {
-    auto& record = m_data[d];
-    DataId const id(static_cast<std::uint32_t>(d));
-    // A value that could not be written home is reported, and written again in the next run.
-    bool const reported = std::ranges::find(failures, id, &Failure::write_back_of) != failures.end();
-    bool const excused = std::exchange(record.copy_failed, false) || reported;
-    require(record.forgotten == record.released() || excused,
-            [&] { return name(id) + " is released but not forgotten"; });
-    bool const poisoned = !record.forgotten && m_planner && m_planner->poisoned(id);
-    if (poisoned && excused) record.current.reset();  // lost with its device
-    require(!poisoned || !record.current, [&] { return name(id) + " is poisoned although a task left it a value"; });
-    // A lost value counts as never written: a task that only writes it defines it again.
-    if (!record.current) record.first.reset();
-    if (!record.current) record.writers.clear();
-    record.last_writer = record.writers.empty() ? TaskId{} : record.writers.back();
-    if (excused || !record.current || *record.current == 0 || !record.description.home.valid()) continue;
-    if (record.forgotten && record.home_lost) continue;
-    require(record.home.content == record.current,
-            [&] { return "the home of " + name(id) + " is out of date at rest"; });
-  }
 }
 
 }  // namespace granary::test

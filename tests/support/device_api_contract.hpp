@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -107,6 +108,30 @@ TEST_P(DeviceApiContract, BytesGoThereAndComeBack) {
     finish(*stream);
     EXPECT_EQ(std::memcmp(in.data, values.data(), bytes), 0);
   }
+}
+
+TEST_P(DeviceApiContract, MarksFollowTheWorkOfAnInstance) {
+  Memory const device(m_api, last(), 64), out(m_api, -1, 64);
+  auto const stream = m_api->make_stream(last());
+  m_api->clear(*stream, device.data, 64);
+  finish(*stream);
+  double const by = 3;
+  std::array<std::byte*, 1> const data{device.data};
+  KernelCall call;
+  call.data = data;
+  call.parameters = &by;
+  call.instance = stream->instance();
+  add_to()(call);  // as an application launches kernels
+  auto const event = m_api->mark(stream->instance());
+  while (!m_api->done(*event)) std::this_thread::yield();
+  auto const other = m_api->make_stream(last());
+  m_api->copy(*other, {.destination = out.data,
+                       .source = device.data,
+                       .line = 64,
+                       .direction = DeviceCopy::Direction::ToHost,
+                       .source_device = last()});
+  finish(*other);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(reinterpret_cast<double const*>(out.data)[i], 3);
 }
 
 TEST_P(DeviceApiContract, LinesArePackedAndUnpacked) {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace granary::test {
@@ -22,9 +23,10 @@ HomeContents judge(Journal const& journal, Topology const& topology, PolicySet p
   CoherenceOracle oracle(topology);
   oracle.look_into(&planner);
   Acts acts([&](Act const& act) { oracle.on_act(act); },
-            [&](Event const& event) {
+            [&](Event const& event, NewIds ids) {
               oracle.after_event();
-              oracle.on_event(event);
+              // In these runs the application leaves its memory alone.
+              if (!std::holds_alternative<HomesMayChange>(event)) oracle.on_event(event, ids);
             });
   planner.attach(acts);
   std::size_t seen = 0;
@@ -33,9 +35,10 @@ HomeContents judge(Journal const& journal, Topology const& topology, PolicySet p
     planner.set_now(entry.when);
     std::vector<Failure> failures;
     if (auto const* added = std::get_if<AddData>(&entry.event)) {
-      oracle.add_data(planner.handle(*added), added->description);
-    } else if (std::holds_alternative<TakeFailures>(entry.event)) {
-      failures = planner.handle(TakeFailures{});
+      oracle.add_data(planner.handle(*added), added->description, added->places);
+    } else if (auto const* taken = std::get_if<TakeFailures>(&entry.event)) {
+      failures = planner.handle(*taken);
+      if (taken->data.valid()) failures.clear();  // the run goes on
     } else {
       planner.handle(entry.event);
     }

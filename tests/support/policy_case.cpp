@@ -11,7 +11,9 @@
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <stdexcept>
 
 namespace granary::test {
@@ -33,6 +35,16 @@ std::string text_of(std::exception_ptr const& error) {
 void expand_in_three(void const*, InnerGraph& graph) {
   auto const inner = graph.add_codelet({.name = "inner"});
   for (int t = 0; t < 3; ++t) graph.submit({inner, {}, t, 1e4});
+}
+
+// Whether the first of two data covers the second, and the other way round, if they have cells in common.
+std::optional<std::pair<bool, bool>> shared_bytes(std::vector<std::uint32_t> const& a,
+                                                  std::vector<std::uint32_t> const& b) {
+  auto const in = [](std::vector<std::uint32_t> const& cells) {
+    return [&cells](std::uint32_t cell) { return std::ranges::find(cells, cell) != cells.end(); };
+  };
+  if (std::ranges::none_of(a, in(b))) return std::nullopt;
+  return std::pair(std::ranges::all_of(b, in(a)), std::ranges::all_of(a, in(b)));
 }
 
 ConstantSpeeds::Options jittering(std::uint64_t seed) {
@@ -83,10 +95,10 @@ class Player {
     return options;
   }
 
-  void see(Event const& event) {
+  void see(Event const& event, NewIds ids) {
     if (m_trace) *m_trace << m_simulator.now().time_since_epoch().count() << " ns: " << to_text(event) << std::endl;
     m_oracle.after_event();
-    m_oracle.on_event(event);
+    m_oracle.on_event(event, ids);
     if (auto const* const returned = std::get_if<TaskReturned>(&event)) {
       ++(returned->changed ? m_result.tasks_stopped : m_result.tasks_returned);
     }
@@ -96,25 +108,42 @@ class Player {
     if (m_trace) *m_trace << to_text(act) << std::endl;
     m_oracle.on_act(act);
     if (auto const* const begun = std::get_if<BeginCommand>(&act)) m_begun.push_back(begun->task);
+    if (auto const* const run = std::get_if<RunCommand>(&act)) {
+      m_result.turns += m_simulator.planner().task(run->task).accesses.commutes() ? 1 : 0;
+    }
     m_result.acts.push_back(act);
   }
 
   void perform(RegisterData const& registered) {
-    DataId const id = m_simulator.add_data(registered.description, registered.places);
-    m_oracle.add_data(id, registered.description, registered.places);
+    std::vector<SharedBytes> shares;
+    for (std::size_t d = 0; d < m_data.size() && !registered.cells.empty(); ++d) {
+      if (m_oracle.forgotten(m_data[d]) || !m_is_last[d]) continue;
+      if (auto const shared = shared_bytes(registered.cells, m_registered[d].cells))
+        shares.push_back({m_data[d], shared->first, shared->second});
+    }
+    DataId const id = m_simulator.add_data(registered.description, registered.places, shares);
+    for (std::size_t d = 0; d < m_data.size(); ++d) m_is_last[d] = m_is_last[d] && m_data[d] != id;
+    m_oracle.add_data(id, registered.description, registered.places, registered.cells);
     m_data.push_back(id);
+    m_registered.push_back(registered);
+    m_is_last.push_back(true);
   }
 
-  void perform(GiveUpData const& given_up) { m_simulator.release_data(m_data[given_up.datum]); }
+  void perform(GiveUpData const& given_up) {
+    m_given_up.insert(given_up.datum);
+    m_simulator.release_data(m_data[given_up.datum]);
+  }
 
   void perform(SubmitGraphTask const& task) {
     std::vector<Access> accesses;
     bool valueless = false;
+    bool beside_lost = false;
     bool redefines = false;
     for (auto const& [datum, mode] : task.accesses) {
       DataId const id = m_data[datum];
       accesses.push_back({id, mode});
       valueless = valueless || (reads(mode) && !m_oracle.has_value(id));
+      beside_lost = beside_lost || (m_faulty && m_oracle.shares_lost_bytes(id));
       redefines = redefines || (!reads(mode) && m_simulator.planner().poisoned(id));
     }
     // Until a failure is reported, dependent tasks are accepted and cancelled. Afterwards tasks that read are refused,
@@ -123,7 +152,7 @@ class Player {
     try {
       m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops});
     } catch (InvalidArgument const&) {
-      if (!valueless || !m_faulty) throw;
+      if ((!valueless && !beside_lost) || !m_faulty) throw;
       return;
     }
     require(!valueless || !reported, "a task on data without a value was accepted");
@@ -137,6 +166,7 @@ class Player {
   bool step() {
     bool const stepped = m_simulator.step();
     if (m_case.wilful && m_random.chance(0.02)) m_simulator.flush();
+    if (m_case.wilful && m_random.chance(0.1)) give_hint();
     if (m_case.wilful && m_faulty && m_random.chance(0.002)) {
       m_simulator.cancel_all(std::make_exception_ptr(Error("injected cancellation")));
     }
@@ -172,6 +202,38 @@ class Player {
     check_room(report.failures);
     check_causes(report.failures);
     m_oracle.at_rest(report.failures);
+    if (m_case.wilful) change_outside();
+  }
+
+  void give_hint() {
+    auto const datum = m_random.below(m_data.size());
+    if (m_given_up.contains(datum)) return;
+    auto const nodes = m_topology.machine().nodes.size();
+    if (m_random.chance(0.3)) return m_simulator.will_not_use(m_data[datum]);
+    m_simulator.prefetch(m_data[datum], NodeId(static_cast<std::uint32_t>(m_random.below(nodes))));
+  }
+
+  // The application changes its own memory while the run is at rest: all homes there, and places of some data.
+  void change_outside() {
+    auto const& planner = m_simulator.planner();
+    if (m_random.chance(0.5)) m_simulator.homes_may_change();
+    for (std::size_t d = 0; d < m_data.size(); ++d) {
+      auto const& registered = m_registered[d];
+      bool const read_only = std::ranges::any_of(registered.places, [&](FixedPlace const& place) {
+        return !place.writable && !m_topology.groups_on(place.node).empty();
+      });
+      if (m_given_up.contains(d) || read_only || planner.poisoned(m_data[d]) || !m_random.chance(0.3)) continue;
+      if (!registered.cells.empty()) {
+        m_simulator.homes_may_change(m_data[d]);
+        continue;
+      }
+      std::vector<NodeId> nodes;
+      if (registered.description.home.valid()) nodes.push_back(registered.description.home);
+      for (auto const& place : registered.places) {
+        if (place.writable) nodes.push_back(place.node);
+      }
+      if (!nodes.empty()) m_simulator.place_changed(m_data[d], nodes[m_random.below(nodes.size())]);
+    }
   }
 
   // Memory is short only if a value could not be written back, and then for other values on their way home.
@@ -197,6 +259,7 @@ class Player {
     };
     for (; m_judged < m_oracle.tasks(); ++m_judged) {
       TaskId const task(m_judged);
+      if (!m_oracle.submitted(task)) continue;
       bool const by_source =
           std::ranges::any_of(m_oracle.sources(task), [&](TaskId t) { return !m_oracle.succeeded(t); });
       std::string const name = "task " + std::to_string(m_judged);
@@ -206,7 +269,10 @@ class Player {
       } else if (m_oracle.failed(task)) {
         require(reported(task), name + " failed and is not reported");
       } else {
-        require(by_source || reported(task) || all_cancelled, name + " was cancelled for no reason");
+        bool const by_relative =
+            std::ranges::any_of(m_oracle.relatives(task), [&](TaskId t) { return !m_oracle.succeeded(t); });
+        bool const by_other = by_source || by_relative || m_oracle.fellow_failed(task);
+        require(by_other || reported(task) || all_cancelled, name + " was cancelled for no reason");
         require(!reported(task) || !m_case.faults.copies.empty(), name + " is reported as failed but never ran");
       }
     }
@@ -220,11 +286,14 @@ class Player {
   CoherenceOracle m_oracle;
   bool m_faulty;
   CaseResult m_result;
-  Acts m_acts{[this](Act const& act) { see(act); }, [this](Event const& event) { see(event); }};
+  Acts m_acts{[this](Act const& act) { see(act); }, [this](Event const& event, NewIds ids) { see(event, ids); }};
   Simulator m_simulator;
   std::vector<CodeletId> m_codelets;
   std::vector<DataId> m_data;
-  std::vector<TaskId> m_begun;  // external tasks that have not ended
+  std::vector<RegisterData> m_registered;
+  std::vector<bool> m_is_last;       // of the data that had its id
+  std::set<std::size_t> m_given_up;  // by number of registration, as the three above
+  std::vector<TaskId> m_begun;       // external tasks that have not ended
   Random m_random{m_case.seed};
   std::size_t m_judged = 0;
 };
@@ -247,6 +316,8 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
     options.max_data = 60;
   }
   drawn.graph = random_graph(drawn.machine, options, random);
+  if (options.families && drawn.seed % 3 == 0) make_commuting(drawn.graph, random);
+  if (options.families) share_bytes(drawn.graph, drawn.machine, random);
   bound_memories(drawn.machine, drawn.graph, random);
   drawn.planner.depth = static_cast<std::uint32_t>(1 + random.below(6));
   drawn.planner.issue_depth = static_cast<std::uint32_t>(1 + random.below(4));
@@ -275,6 +346,30 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
   drawn.machine = random_machine(random);
   draw_application(drawn, random, with_faults);
   drawn.expands = seed % 3 == 0;
+  return drawn;
+}
+
+PolicyCase draw_families_case(std::uint64_t seed) {
+  Random random(seed);
+  PolicyCase drawn;
+  drawn.seed = seed;
+  auto const schedulers = scheduler_names();
+  auto const evictions = eviction_names();
+  drawn.scheduler = schedulers[seed % schedulers.size()];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  drawn.machine = random_machine(random);
+  draw_application(drawn, random, seed % 2 == 0, {.families = true});
+  drawn.wilful = random.chance(0.5);
+  if (drawn.wilful && random.chance(0.5)) make_external(drawn.graph, random);
+  if (random.chance(0.3)) {
+    for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
+  }
+  bool const returned = random.chance(0.4);
+  for (std::uint64_t task = 0; returned && task < 400; ++task) {
+    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
+    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
+    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
+  }
   return drawn;
 }
 

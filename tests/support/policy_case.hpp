@@ -36,6 +36,10 @@ struct PolicyCase {
 /// use all schedulers in turn.
 [[nodiscard]] PolicyCase draw_device_case(std::uint64_t seed, bool with_faults);
 
+/// Families of data that share bytes; every other seed with faults, every third with tasks that commute, some with
+/// external, returned and restarted tasks.
+[[nodiscard]] PolicyCase draw_families_case(std::uint64_t seed);
+
 struct CaseResult {
   std::vector<Act> acts;
   std::size_t tasks_run = 0;
@@ -43,6 +47,7 @@ struct CaseResult {
   std::size_t tasks_returned = 0;
   std::size_t tasks_stopped = 0;
   std::size_t tasks_outside = 0;
+  std::size_t turns = 0;  ///< tasks that ran and commute with others
   std::size_t copies = 0;
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;

@@ -54,6 +54,14 @@ struct Print {
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }
   std::string operator()(TakeFailures const&) const { return "clear failures"; }
+  std::string operator()(HomesMayChange const&) const { return "homes may change"; }
+  std::string operator()(Prefetch const& e) const {
+    return "prefetch data " + number(e.data) + " to node " + number(e.node);
+  }
+  std::string operator()(WillNotUse const& e) const { return "data " + number(e.data) + " is not used soon"; }
+  std::string operator()(PlaceChanged const& e) const {
+    return "data " + number(e.data) + " changed on node " + number(e.node);
+  }
 
   std::string operator()(Allocated const& c) const {
     return "  allocate data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset) + ", " +

@@ -134,7 +134,7 @@ class Builder {
 // The requirements of the graph's tasks on each node.
 struct Needs {
   std::vector<Bytes> largest_task;   // by node: of tasks with a kernel there
-  std::vector<Bytes> largest_datum;  // by node, rounded
+  std::vector<Bytes> largest_datum;  // by node, rounded: of those that do not have their home there
   Bytes total = 0;
 };
 
@@ -146,6 +146,7 @@ Needs needs_of(Machine const& machine, RandomGraph const& graph) {
     if (auto const* datum = std::get_if<RegisterData>(&operation)) {
       data.push_back(datum->description);
       for (std::size_t n = 0; n < nodes; ++n) {
+        if (datum->description.home == NodeId(static_cast<std::uint32_t>(n))) continue;
         auto const rounded = round_up(datum->description.bytes, machine.nodes[n].alignment);
         needs.largest_datum[n] = std::max(needs.largest_datum[n], rounded);
       }
@@ -193,6 +194,26 @@ void make_external(RandomGraph& graph, Random& random) {
   }
 }
 
+void make_commuting(RandomGraph& graph, Random& random) {
+  std::set<std::uint32_t> written;
+  for (auto const& operation : graph.operations) {
+    auto const* task = std::get_if<SubmitGraphTask>(&operation);
+    if (task == nullptr) continue;
+    for (auto const& [d, mode] : task->accesses) {
+      if (writes(mode)) written.insert(d);
+    }
+  }
+  std::erase_if(written, [&](std::uint32_t) { return random.chance(0.5); });
+  for (auto& operation : graph.operations) {
+    auto* task = std::get_if<SubmitGraphTask>(&operation);
+    if (task == nullptr) continue;
+    for (auto& [d, mode] : task->accesses) {
+      if (!reads(mode) || !written.contains(d)) continue;
+      if (writes(mode) ? random.chance(0.9) : random.chance(0.5)) mode = AccessMode::Commute;
+    }
+  }
+}
+
 void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
   std::vector<RegisterData*> data;
   std::vector<bool> written;
@@ -206,7 +227,7 @@ void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
   }
   for (std::size_t d = 0; d < data.size(); ++d) {
     auto const& description = data[d]->description;
-    if (random.chance(0.5)) continue;
+    if (!data[d]->cells.empty() || random.chance(0.5)) continue;
     for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
       NodeId const node(n);
       if (node == description.home || node == description.origin || random.chance(0.5)) continue;

@@ -18,6 +18,7 @@ namespace granary::test {
 struct RegisterData {
   DataDescription description;
   std::vector<FixedPlace> places{};
+  std::vector<std::uint32_t> cells{};  ///< of its family, as in CoherenceOracle::add_data; empty: it shares nothing
 };
 struct GiveUpData {
   std::uint32_t datum;
@@ -45,6 +46,7 @@ struct GraphOptions {
   std::uint32_t max_data = 16;
   bool release = true;           ///< release some data before the end
   bool homes_on_devices = true;  ///< origins and homes may lie on devices
+  bool families = false;         ///< `share_bytes` follows
 };
 
 /// A random application for the machine: data of different sizes with and without origin, home and use in place; tasks
@@ -54,8 +56,14 @@ struct GraphOptions {
 
 /// Half of the tasks that write only data with homes become external ones, which do not read what they write.
 void make_external(RandomGraph& graph, Random& random);
+/// On half of the data that are written, tasks that change them commute, and half of those that read them, too.
+void make_commuting(RandomGraph& graph, Random& random);
 /// Half of the data get further places on other nodes, some with their value, read-only ones if no task writes them.
 void add_places(RandomGraph& graph, Machine const& machine, Random& random);
+
+/// Most data become families of two to eight, with their homes on one node: rectangles of a matrix of cells that are
+/// nested, cross each other or are apart. No task keeps accesses to two data that share cells if it writes one.
+void share_bytes(RandomGraph& graph, Machine const& machine, Random& random);
 
 /// Bounds memories of the machine such that every task of the graph still fits on some node whose workers can run it,
 /// often at exactly the minimum capacity, and such that values can be evicted to some node.

@@ -41,6 +41,20 @@ struct GRANARY_EXPORT BoundOptions {
 
 /// The three bounds. Throws InvalidArgument if a time or a number of operations is negative or NaN, or no worker can
 /// run a task. Cost per path: one pass over the tasks and a linear program of task types x classes of workers.
+///
+/// ```cpp
+/// #include <granary/simulator/platform.hpp>
+/// #include <granary/workloads/tiled_cholesky.hpp>
+/// auto const platform = granary::Platform::find("v100x1");
+/// granary::GraphRecorder graph;
+/// granary::TiledCholesky({.tiles = 10}).submit(graph, {platform.home_node()});
+/// auto const time = [&](granary::Codelet const& codelet, double flops, granary::Worker const& worker) {
+///   auto const model = granary::Platform::model_of(worker);
+///   return std::optional(platform.kernel_time(codelet.name, flops, granary::Precision::Double, model));
+/// };
+/// auto const bounds = granary::time_bounds(graph, platform.machine, time);
+/// std::printf("at least %g s, at most %g flop/s\n", granary::seconds(bounds.mixed), bounds.upper_bound_flops());
+/// ```
 [[nodiscard]] GRANARY_EXPORT TimeBounds time_bounds(GraphRecorder const& graph, Machine const& machine,
                                                     KernelTime const& kernel_time, BoundOptions options = {});
 

@@ -20,9 +20,15 @@ void lengthen(ChainEnd& end, ChainEnd const& other) {
 }
 
 struct DatumHistory {
-  ChainEnd written;  // of the last writer
-  ChainEnd read;     // of the reader since then that ends last
+  ChainEnd before;        // of the last writer; of a run of tasks that commute, or of the readers before one
+  ChainEnd since;         // of the reader, or the task that commutes, that ends last since then
+  bool commutes = false;  // the tasks since then do
 };
+
+// Whether the access does not extend the tasks since then, but follows them.
+bool follows(DatumHistory const& history, AccessMode mode) {
+  return history.since.task != nobody && ((writes(mode) && !commutes(mode)) || history.commutes != commutes(mode));
+}
 
 }  // namespace
 
@@ -33,19 +39,26 @@ LongestPath longest_path(GraphRecorder const& graph, std::span<std::uint32_t con
   std::vector<std::size_t> before(tasks.size(), nobody);
   ChainEnd last;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    auto const accesses = graph.accesses_of(tasks[t]);
+    AccessList const accesses(graph.accesses_of(tasks[t]));
     ChainEnd start;
     for (auto const& access : accesses) {
       auto const& history = histories[access.data.index()];
-      lengthen(start, history.written);
-      if (writes(access.mode)) lengthen(start, history.read);
+      if (access.repeated) continue;
+      lengthen(start, history.before);
+      if (follows(history, access.mode)) lengthen(start, history.since);
     }
     before[t] = start.task;
     ChainEnd const end{start.time + time_of_class[class_of[t]], t};
-    // Writes last: a datum may be in the list twice.
-    for (auto const& access : accesses) lengthen(histories[access.data.index()].read, end);
     for (auto const& access : accesses) {
-      if (writes(access.mode)) histories[access.data.index()] = {end, {}};
+      auto& history = histories[access.data.index()];
+      if (access.repeated) continue;
+      if (writes(access.mode) && !commutes(access.mode)) {
+        history = {end, {}};
+        continue;
+      }
+      if (follows(history, access.mode)) history = {history.since, {}};
+      history.commutes = commutes(access.mode);
+      lengthen(history.since, end);
     }
     lengthen(last, end);
   }

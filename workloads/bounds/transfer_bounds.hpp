@@ -13,6 +13,17 @@ namespace granary {
 enum class GRANARY_EXPORT TransferDirection : std::uint8_t { Load, WriteBack };
 
 /// Lower bound of the bytes that a graph moves, however large the memories are, if no worker uses a datum in place.
+///
+/// ```cpp
+/// #include <granary/simulator/platform.hpp>
+/// #include <granary/workloads/tiled_gemm.hpp>
+/// granary::GraphRecorder graph;
+/// granary::TiledGemm({.tiles = 4, .tile = 1000}).submit(graph, {granary::NodeId(0)});
+/// auto const traffic = granary::compulsory_traffic(graph);
+/// assert(traffic.read == 3 * 128'000'000 && traffic.written == 128'000'000);
+/// auto const bandwidth = granary::bus_bandwidth(granary::Platform::find("v100x1").machine);
+/// std::printf("at least %g s of transfers\n", static_cast<double>(traffic.read) / bandwidth);
+/// ```
 struct GRANARY_EXPORT CompulsoryTraffic {
   Bytes read = 0;     ///< data with an origin that a task reads before any task overwrites them, once each
   Bytes written = 0;  ///< data with a home that some task writes, once each

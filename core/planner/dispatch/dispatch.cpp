@@ -14,14 +14,14 @@ Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator cons
       m_tasks(tasks),
       m_movement(movement),
       m_workers(context),
+      m_commuting(tasks),
       m_groups(context.topology.groups().size()),
       m_nodes(context.topology.machine().nodes.size()) {}
 
 void Dispatch::make_ready(LiveTask& task) {
-  task.cancelled = task.cancelled || std::ranges::any_of(task.accesses, [&](Access const& access) {
-                     return reads(access.mode) && !m_movement.data()[access.data].value.readable();
-                   });
+  task.cancelled = task.cancelled || lacks_input(task);
   if (task.assignment.phase == TaskPhase::Issued) return;  // it was issued behind the last of them
+  if (!task.cancelled && task.accesses.commutes() && !m_commuting.take(task)) return;
   task.assignment.phase = TaskPhase::Ready;
   if (task.cancelled) {
     if (!task.external()) m_scheduler.withdrawn(task.id, Withdrawal::NeverReady, {});
@@ -38,15 +38,22 @@ void Dispatch::make_ready(LiveTask& task) {
   for (GroupId const group : task.allowed_groups) m_context.agenda.post(Agenda::Commit{group});
 }
 
+// A handover needs the values that it hands over, not those of their neighbours.
+bool Dispatch::lacks_input(LiveTask const& task) const {
+  return std::ranges::any_of(task.accesses, [&](Access const& access) {
+    bool const input = reads(access.mode) && (!task.handover() || writes(access.mode));
+    return input && !m_movement.data()[access.data].value.readable();
+  });
+}
+
 void Dispatch::begin_external() {
   std::erase_if(m_external, [&](TaskId id) {
     LiveTask& task = m_tasks[id];
-    if (!m_movement.may_write(task.accesses)) return false;
+    if (task.handover() || !m_movement.may_write(task.accesses)) return false;
     task.assignment.phase = TaskPhase::Issued;
-    for (auto const& access : task.accesses) {
-      if (!access.repeated && writes(access.mode))
-        m_movement.changes().begin(access.data, node_of(task, access.data), false);
-    }
+    for_each_write(task.accesses, [&](Access const& access) {
+      m_movement.changes().begin(access.data, node_of(task, access.data), false);
+    });
     ++m_begun;
     m_context.commands.emplace_back(BeginCommand{id});
     return true;
@@ -178,6 +185,7 @@ void Dispatch::issue(LiveTask& task, WorkerId worker) {
 void Dispatch::end(LiveTask& task) {
   TaskId const id = task.id;
   auto const assignment = task.assignment;
+  bool const known_outside = !task.handover();
   NodeId wrote_on;
   end_exclusivity_of(id);
   if (assignment.worker.valid()) {
@@ -196,8 +204,13 @@ void Dispatch::end(LiveTask& task) {
   }
   m_movement.end_uses(task.accesses);
   AccessList const accesses = m_tasks.finish(id, [&](LiveTask& released) { make_ready(released); });
-  m_context.commands.emplace_back(RetireCommand{id});
+  if (accesses.commutes()) end_turn(id, accesses);
+  if (known_outside) m_context.commands.emplace_back(RetireCommand{id});
   m_movement.uses_ended(accesses, wrote_on);
+}
+
+void Dispatch::end_turn(TaskId task, AccessList const& accesses) {
+  for (TaskId const next : m_commuting.free(task, accesses)) make_ready(m_tasks[next]);
 }
 
 void Dispatch::take_back(LiveTask& task, bool changed) {
@@ -224,10 +237,9 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
 }
 
 void Dispatch::revert_writes(LiveTask const& task, bool changed) {
-  for (auto const& access : task.accesses) {
-    if (!access.repeated && writes(access.mode))
-      m_movement.changes().revert(access.data, node_of(task, access.data), changed);
-  }
+  for_each_write(task.accesses, [&](Access const& access) {
+    m_movement.changes().revert(access.data, node_of(task, access.data), changed);
+  });
 }
 
 bool Dispatch::may_restart(LiveTask const& task) const {
@@ -312,7 +324,10 @@ bool Dispatch::offer_to_all_groups() {
   return true;
 }
 
-std::string Dispatch::name_of(Task const& task) const {
+std::string Dispatch::name_of(LiveTask const& task) const {
+  if (task.handover())
+    return "the handover of '" + m_movement.data()[task.accesses[0].data].description.name +
+           "' to what shares its bytes";
   return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.position);
 }
 

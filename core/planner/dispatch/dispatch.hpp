@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/model/estimator.hpp>
+#include <granary/core/planner/dispatch/commuting.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
 #include <granary/core/planner/dispatch/workers.hpp>
 #include <granary/core/planner/movement/movement.hpp>
@@ -15,21 +16,24 @@
 
 namespace granary::detail {
 
-/// The way of a task: ready, committed to a group, with places on the group's node, with its inputs there, handed to a
-/// worker, ended. The scheduler chooses; Movement gives places and brings values.
+/// The way of a task: its turn, ready, committed to a group, with places on the group's node, with its inputs there,
+/// handed to a worker, ended. The scheduler chooses; Movement gives places and brings values.
 class Dispatch {
  public:
   Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
            Movement& movement);
 
-  /// Its predecessors have ended: the scheduler gets it, or it is cancelled if it lacks an input for ever.
+  /// Its predecessors have ended: when it has its turn on the data on which it commutes, the scheduler gets it. It is
+  /// cancelled if it lacks an input for ever.
   void make_ready(LiveTask& task);
   /// Commits tasks that the scheduler chooses for the group, as many as it may have ahead of its workers.
   void commit_tasks(GroupId group);
   /// Hands complete tasks to the group's workers; false if no worker got one.
   bool issue_complete(GroupId group);
-  /// Ready tasks that no worker runs begin, if no transfer uses what they write.
+  /// Ready tasks that no worker runs begin, if no transfer uses what they write. Handovers do not begin.
   void begin_external();
+  /// These tasks, and handovers that are ready.
+  [[nodiscard]] std::span<TaskId const> external() const { return m_external; }
   [[nodiscard]] bool waits_for_outside() const { return m_begun > 0; }
   /// Tasks that wait for room on the node may find it.
   void give_room(NodeId node);
@@ -55,7 +59,7 @@ class Dispatch {
   bool offer_to_all_groups();
 
   /// For messages: "task 'gemm' 17".
-  [[nodiscard]] std::string name_of(Task const& task) const;
+  [[nodiscard]] std::string name_of(LiveTask const& task) const;
   /// The node of a committed task.
   [[nodiscard]] NodeId node_of(LiveTask const& task) const {
     return m_context.topology.group(task.assignment.group).node;
@@ -67,6 +71,7 @@ class Dispatch {
   [[nodiscard]] LiveTasks& tasks() { return m_tasks; }
   [[nodiscard]] LiveTasks const& tasks() const { return m_tasks; }
   [[nodiscard]] Workers const& workers() const { return m_workers; }
+  [[nodiscard]] Commuting const& commuting() const { return m_commuting; }
   [[nodiscard]] Duration kernel_time(Task const& task, GroupId group) const {
     return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
   }
@@ -99,11 +104,13 @@ class Dispatch {
     TaskId refused;                 // complete, but no worker takes it until another task of the group leaves
   };
 
+  [[nodiscard]] bool lacks_input(LiveTask const& task) const;
   [[nodiscard]] bool complete(LiveTask const& task) const;
   void commit(LiveTask& task, GroupId group);
   void uncommit(LiveTask& task);
   bool place(LiveTask& task, bool may_evict);
   void let_go(LiveTask& task);
+  void end_turn(TaskId task, AccessList const& accesses);
   void issue(LiveTask& task, WorkerId worker);
   void revert_writes(LiveTask const& task, bool changed);
   void give_way_to(LiveTask const& task);
@@ -117,6 +124,7 @@ class Dispatch {
   LiveTasks& m_tasks;
   Movement& m_movement;
   Workers m_workers;
+  Commuting m_commuting;
   std::vector<Group> m_groups;
   std::vector<Node> m_nodes;
   std::vector<TaskId> m_external;  // ready

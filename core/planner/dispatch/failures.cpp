@@ -7,17 +7,6 @@
 
 namespace granary::detail {
 
-namespace {
-
-template <class Function>
-void for_each_output(Task const& task, Function&& function) {
-  for (auto const& access : task.accesses) {
-    if (!access.repeated && writes(access.mode)) function(access.data);
-  }
-}
-
-}  // namespace
-
 void Failures::task_failed(LiveTask& task, std::exception_ptr error) {
   ++m_context.statistics.tasks_failed;
   auto const cause = static_cast<std::uint32_t>(m_failures.size());
@@ -33,8 +22,11 @@ void Failures::task_ran_in_vain(LiveTask& task) {
 }
 
 void Failures::end_without_result(LiveTask& task, std::uint32_t cause) {
+  ended_badly(task.id, cause);
+  m_handovers.ended(task.id);
   std::vector<DataId> outputs;
-  for_each_output(task, [&](DataId data) {
+  for_each_write(task.accesses, [&](Access const& access) {
+    DataId const data = access.data;
     outputs.push_back(data);
     if (m_movement.changes().lose(data, m_dispatch.node_of(task, data), cause)) name_loss(data, cause);
   });
@@ -43,11 +35,14 @@ void Failures::end_without_result(LiveTask& task, std::uint32_t cause) {
 }
 
 void Failures::end_without_run(LiveTask& task, std::uint32_t cause) {
+  m_handovers.undo(task);
+  if (task.handover()) return m_dispatch.end(task);
+  ended_badly(task.id, cause);
   std::vector<DataId> lost;
-  for_each_output(task, [&](DataId data) {
-    if (!m_movement.changes().skip(data, cause)) return;
-    lost.push_back(data);
-    name_loss(data, cause);
+  for_each_write(task.accesses, [&](Access const& access) {
+    if (!m_movement.changes().skip(access.data, cause)) return;
+    lost.push_back(access.data);
+    name_loss(access.data, cause);
   });
   m_dispatch.end(task);
   for (DataId const data : lost) m_movement.changes().poison(data);
@@ -61,12 +56,14 @@ void Failures::name_loss(DataId data, std::uint32_t cause) {
 }
 
 void Failures::task_skipped(LiveTask& task) {
-  for_each_output(task, [&](DataId data) { m_movement.changes().revert(data, m_dispatch.node_of(task), false); });
+  for_each_write(task.accesses, [&](Access const& access) {
+    m_movement.changes().revert(access.data, m_dispatch.node_of(task), false);
+  });
   cancel(task);
 }
 
 void Failures::cancel(LiveTask& task) {
-  ++m_context.statistics.tasks_cancelled;
+  if (!task.handover()) ++m_context.statistics.tasks_cancelled;
   end_without_run(task, cause_of(task));
 }
 
@@ -136,6 +133,7 @@ void Failures::cancel_all(std::exception_ptr error) {
 }
 
 void Failures::cancel_unissued() {
+  m_handovers.undo_all();
   m_dispatch.tasks().for_each([&](LiveTask& task) {
     auto const phase = task.assignment.phase;
     if (phase == TaskPhase::Issued || task.cancelled) return;
@@ -150,7 +148,7 @@ void Failures::cancel_unissued() {
 // cancelled as the others were.
 bool Failures::fail_one() {
   if (m_dispatch.exclusive().valid()) {
-    if (std::ranges::any_of(m_failures, [](Failure const& failure) { return !failure.task.valid(); })) {
+    if (of_the_run() != nullptr) {
       cancel_unissued();
       return true;
     }
@@ -177,8 +175,62 @@ std::exception_ptr Failures::out_of_room(NodeId node, std::string const& who) co
 
 std::vector<Failure> Failures::take() {
   m_movement.failures_reported();
+  m_ended.clear();
+  m_reported = 0;
+  std::erase_if(m_failures, [](Failure const& failure) { return failure.error == nullptr; });
   std::ranges::stable_sort(m_failures, {}, [](Failure const& failure) { return failure.position; });
   return std::exchange(m_failures, {});
+}
+
+std::vector<Failure> Failures::take(DataId data) {
+  auto const& overlaps = m_movement.overlaps();
+  std::vector<std::size_t> concerning;
+  auto const add = [&](std::size_t which) {
+    if (std::ranges::find(concerning, which) == concerning.end()) concerning.push_back(which);
+  };
+  m_movement.for_each_with_bytes_of(data, [&](DataId id) {
+    if (id != data && overlaps.is_defined_by_another(id)) return;
+    for (std::size_t i = 0; i < m_failures.size(); ++i) {
+      if (m_failures[i].write_back_of == id && m_failures[i].error != nullptr) add(i);
+    }
+    auto const cause = m_movement.data()[id].value.cause();
+    if (cause != Value::no_cause) add(cause);
+  });
+  if (concerning.empty() && (!m_movement.data()[data].value.readable() || overlaps.blocked(data))) {
+    auto const* const run = of_the_run();
+    auto const unreported = [](Failure const& failure) { return failure.error != nullptr; };
+    if (run != nullptr) {
+      add(static_cast<std::size_t>(run - m_failures.data()));
+    } else if (auto const any = std::ranges::find_if(m_failures, unreported); any != m_failures.end()) {
+      if (overlaps.blocked(data)) add(static_cast<std::size_t>(any - m_failures.begin()));
+    }
+  }
+  std::vector<Failure> taken;
+  for (auto const which : concerning) taken.push_back(m_failures[which]);
+  auto const cause = m_movement.data()[data].value.cause();
+  // Blocked bytes wait for the next report of all failures.
+  if (cause != Value::no_cause && m_movement.failure_reported(data, cause) && !overlaps.any_blocked()) {
+    m_failures[cause].error = nullptr;
+    ++m_reported;
+  }
+  std::ranges::stable_sort(taken, {}, [](Failure const& failure) { return failure.position; });
+  return taken;
+}
+
+// A failure that belongs to no task, and has cancelled all tasks that no worker had.
+Failure const* Failures::of_the_run() const {
+  auto const found = std::ranges::find_if(m_failures, [](Failure const& failure) { return !failure.task.valid(); });
+  return found != m_failures.end() ? &*found : nullptr;
+}
+
+std::exception_ptr Failures::of_task(TaskId task) const {
+  if (empty()) return nullptr;
+  auto const ended = m_ended.find(task);
+  if (ended == m_ended.end() && m_ended.size() < most_ended) return nullptr;
+  if (ended != m_ended.end() && ended->second != Value::no_cause) return m_failures[ended->second].error;
+  if (auto const* const run = of_the_run()) return run->error;
+  auto const left = std::ranges::find_if(m_failures, [](Failure const& failure) { return failure.error != nullptr; });
+  return left != m_failures.end() ? left->error : nullptr;
 }
 
 }  // namespace granary::detail

@@ -1,11 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/planner/dispatch/dispatch.hpp>
+#include <granary/core/planner/dispatch/handovers.hpp>
 #include <granary/core/planner/failure.hpp>
 
 #include <exception>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace granary::detail {
@@ -13,12 +14,22 @@ namespace granary::detail {
 /// What failed and was not reported yet; what is cancelled or loses its value with it, and what is kept.
 class Failures {
  public:
-  Failures(PlannerContext& context, Scheduler& scheduler, Dispatch& dispatch, Movement& movement)
-      : m_context(context), m_scheduler(scheduler), m_dispatch(dispatch), m_movement(movement) {}
+  Failures(PlannerContext& context, Scheduler& scheduler, Dispatch& dispatch, Handovers& handovers, Movement& movement)
+      : m_context(context),
+        m_scheduler(scheduler),
+        m_dispatch(dispatch),
+        m_handovers(handovers),
+        m_movement(movement) {}
 
-  [[nodiscard]] bool empty() const { return m_failures.empty(); }
+  /// Whether none is left to report.
+  [[nodiscard]] bool empty() const { return m_reported == m_failures.size(); }
   /// In the order of submission; they are reported with this.
   std::vector<Failure> take();
+  /// Those that concern a datum which no task uses: see TakeFailures.
+  std::vector<Failure> take(DataId data);
+  /// The failure because of which a task that has ended did not run, or failed; null: none since the last report. For
+  /// tasks beyond `most_ended` of that kind it is the first failure of all.
+  [[nodiscard]] std::exception_ptr of_task(TaskId task) const;
 
   /// The task failed: if a worker had it, its outputs have no value any more, else they keep the one that they have.
   void task_failed(LiveTask& task, std::exception_ptr error);
@@ -37,6 +48,13 @@ class Failures {
   bool fail_one();
 
  private:
+  // Bounds the memory for tasks that have ended.
+  static constexpr std::size_t most_ended = 100'000;
+
+  void ended_badly(TaskId task, std::uint32_t cause) {
+    if (m_ended.size() < most_ended) m_ended.emplace(task, cause);
+  }
+  [[nodiscard]] Failure const* of_the_run() const;
   [[nodiscard]] std::uint32_t cause_of(Task const& task) const;
   void end_without_result(LiveTask& task, std::uint32_t cause);
   void end_without_run(LiveTask& task, std::uint32_t cause);
@@ -49,8 +67,11 @@ class Failures {
   PlannerContext& m_context;
   Scheduler& m_scheduler;
   Dispatch& m_dispatch;
+  Handovers& m_handovers;
   Movement& m_movement;
-  std::vector<Failure> m_failures;
+  std::vector<Failure> m_failures;  // since the last report of all
+  std::size_t m_reported = 0;       // of these, each for the only datum that it concerned; their `error` is null
+  std::unordered_map<TaskId, std::uint32_t> m_ended;  // tasks that did not run or failed, and the cause
 };
 
 }  // namespace granary::detail

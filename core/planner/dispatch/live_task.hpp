@@ -3,12 +3,19 @@
 
 #include <granary/core/model/task_graph.hpp>
 
+#include <cstdint>
+
 namespace granary::detail {
 
 /// A task that has not ended, and how far it has come.
 struct LiveTask : Task {
   [[no_unique_address]] Assignment assignment;
   bool cancelled = false;  ///< will not run: it depends on a failure, or the run was cancelled
+  /// Of a handover: how many data of its list are home.
+  std::uint32_t home = 0;
+
+  /// Whether it is a handover (Overlaps): the planner itself performs it, and nobody outside knows of it.
+  [[nodiscard]] bool handover() const { return !codelet.valid(); }
 };
 
 using LiveTasks = BasicTaskGraph<LiveTask>;

@@ -26,8 +26,25 @@ void Changes::end(Access const& access, NodeId node) {
   if (datum.replicas.size() > 1) m_memories.drop_superseded(access.data);
   Replica* const written = datum.on(node);
   --written->writers;
-  datum.value.write();
-  m_memories.set_valid(access.data, *written, access.version);
+  if (commutes(access.mode)) {
+    // The version after the one that it found, unless writes were skipped since that one was made.
+    datum.value.change();
+    m_memories.set_valid(access.data, *written, std::max(written->version, access.version) + 1);
+  } else {
+    datum.value.write();
+    m_memories.set_valid(access.data, *written, access.version);
+  }
+}
+
+void Changes::hand_over(Access const& access, bool regained) {
+  DataId const data = access.data;
+  auto& datum = m_data[data];
+  if (datum.value.lost() && !regained) return;
+  begin(data, datum.home, false);
+  Replica* const home = datum.find(datum.home, Slot::Home);
+  --home->writers;
+  if (regained) datum.value.write();
+  m_memories.set_valid(data, *home, access.version);
 }
 
 bool Changes::may_revert(Access const& access) const {
@@ -65,6 +82,28 @@ void Changes::poison(DataId data) {
   auto& datum = m_data[data];
   for (std::size_t i = datum.replicas.size(); i-- > 0;) m_memories.invalidate(data, datum.replicas[i]);
   if (datum.released()) m_context.agenda.post(Agenda::Forget{data});
+}
+
+void Changes::leave_to_home(DataId data) {
+  auto& datum = m_data[data];
+  if (datum.replicas.size() == 1) return;
+  auto const* const home = datum.home.valid() ? datum.find(datum.home, Slot::Home) : nullptr;
+  if (home == nullptr || !home->valid || !at_rest(datum)) return;
+  if (m_context.topology.machine()[datum.home].kind == NodeKind::Disk) return;
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) {
+    Slot const slot = datum.replicas[i].slot;
+    if (slot == Slot::Pool || slot == Slot::Origin) m_memories.invalidate(data, datum.replicas[i]);
+  }
+}
+
+void Changes::make_at(DataId data, NodeId node) {
+  auto& datum = m_data[data];
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) {
+    auto& replica = datum.replicas[i];
+    if (replica.node != node || replica.slot != datum.slot_on(node)) m_memories.invalidate(data, replica);
+  }
+  datum.value.write();
+  m_memories.set_valid(data, *datum.on(node), datum.version);
 }
 
 }  // namespace granary::detail

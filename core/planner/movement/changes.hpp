@@ -21,6 +21,8 @@ class GRANARY_EXPORT Changes {
   void begin(DataId data, NodeId node, bool keep);
   /// It was written.
   void end(Access const& access, NodeId node);
+  /// The home is the only valid place from now on. `regained`: a lost value is there again.
+  void hand_over(Access const& access, bool regained);
   /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, or
   /// another replica holds it.
   [[nodiscard]] bool may_revert(Access const& access) const;
@@ -33,8 +35,15 @@ class GRANARY_EXPORT Changes {
   bool skip(DataId data, std::uint32_t cause);
   /// No replica holds a value any more.
   void poison(DataId data);
+  /// The application may change the value in the home. If the datum is at rest and the home holds its value, only the
+  /// home and the mirrors keep it.
+  void leave_to_home(DataId data);
+  /// The application has changed the value in its place on the node: only this one is valid now. The datum is at rest.
+  void make_at(DataId data, NodeId node);
 
  private:
+  [[nodiscard]] static bool at_rest(Datum const& datum) { return datum.users == 0 && datum.transfers == 0; }
+
   PlannerContext& m_context;
   DataTable& m_data;
   Memories& m_memories;

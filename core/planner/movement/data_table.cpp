@@ -30,14 +30,11 @@ DataId DataTable::add(DataDescription description, std::span<FixedPlace const> p
   added.value = Value(has_value);
   added.bytes = description.bytes;
   added.home = description.home;
-  if (description.parent.valid()) ++m_children[description.parent];
   added.description = std::move(description);
   return id;
 }
 
 void DataTable::forget(DataId data) {
-  auto const parent = m_children.find((*this)[data].description.parent);
-  if (parent != m_children.end() && --parent->second == 0) m_children.erase(parent);
   (*this)[data] = {};
   m_free.push_back(data);
 }

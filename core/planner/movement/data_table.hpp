@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace granary::detail {
@@ -22,8 +21,6 @@ class GRANARY_EXPORT DataTable {
   DataId add(DataDescription description, std::span<FixedPlace const> places, Topology const& topology);
   void forget(DataId data);
 
-  /// Whether data that name it as their parent are registered.
-  [[nodiscard]] bool has_children(DataId data) const { return !m_children.empty() && m_children.contains(data); }
   [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bytes > 0; }
   [[nodiscard]] Datum& operator[](DataId data) { return m_data[data.index()]; }
   [[nodiscard]] Datum const& operator[](DataId data) const { return m_data[data.index()]; }
@@ -45,7 +42,6 @@ class GRANARY_EXPORT DataTable {
  private:
   ChunkedArray<Datum> m_data;
   std::vector<DataId> m_free;
-  std::unordered_map<DataId, std::uint32_t> m_children;  // how many, of those that have some
 };
 
 }  // namespace granary::detail

@@ -74,6 +74,12 @@ struct GRANARY_EXPORT Datum {
     }
     return node == through;
   }
+  /// Whether its user provides places besides origin and home.
+  [[nodiscard]] bool has_further_places() const {
+    return std::ranges::any_of(replicas, [this](Replica const& replica) {
+      return replica.slot == Slot::Mirror || (replica.slot == Slot::Origin && replica.node != description.origin);
+    });
+  }
   [[nodiscard]] bool being_written() const {
     return std::ranges::any_of(replicas, [](Replica const& replica) { return replica.writers > 0; });
   }

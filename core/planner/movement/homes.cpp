@@ -101,17 +101,31 @@ bool Homes::wants_early(DataId data, NodeId node) const {
 
 void Homes::try_forget(DataId data) {
   auto const& datum = m_data[data];
-  // If the bytes of a View are registered again before their failure was reported, they have no value.
-  bool const unreported =
-      datum.value.lost() && datum.value.cause() != Value::no_cause && datum.description.origin_is_home;
-  if (datum.users > 0 || datum.way_home.failed() || unreported) return;
+  if (datum.users > 0 || datum.way_home.failed() || awaits_report(data)) return;
   if (!datum.way_home.going()) send_home(data);
   if (!datum.way_home.going()) forget(data);
 }
 
+// If the bytes of a View are registered again before the failure is reported that took their value, they have none.
+// Data that share some of them are used meanwhile: tasks that depend on a cancelled one are cancelled with these, too.
+bool Homes::awaits_report(DataId data) const {
+  auto const& value = m_data[data].value;
+  if (value.lost() && value.cause() != Value::no_cause && m_data[data].description.origin_is_home) return true;
+  bool const unreported = value.state() == Value::State::Stale || value.state() == Value::State::Poisoned;
+  return m_overlaps.any() && m_overlaps.shares_bytes(data) && (unreported || m_overlaps.blocked(data));
+}
+
 void Homes::forget(DataId data) {
   auto const& datum = m_data[data];
-  if (datum.transfers == 0 && datum.hops.empty() && !m_data.has_children(data)) m_memories.forget(data);
+  if (datum.transfers > 0 || !datum.hops.empty()) return;
+  for (DataId const defined : m_overlaps.forget(data)) regain(defined);
+  m_memories.forget(data);
+}
+
+void Homes::regain(DataId data) {
+  auto& datum = m_data[data];
+  datum.value.write();
+  m_memories.set_valid(data, *datum.find(datum.home, Slot::Home), datum.version);
 }
 
 void Homes::failures_reported() {
@@ -121,8 +135,21 @@ void Homes::failures_reported() {
     bool const kept = datum.way_home.failed() || datum.value.lost();
     datum.way_home.report();
     datum.value.report(datum.has_value());
-    if (kept && datum.released() && datum.users == 0) forget(data);
+    if (!datum.released() || datum.users > 0) return;
+    if (kept || (m_overlaps.any() && !datum.away_from_home())) {
+      forget(data);
+    } else if (m_overlaps.any()) {
+      m_context.agenda.post(Agenda::Forget{data});
+    }
   });
+  m_overlaps.failures_reported();
+}
+
+bool Homes::failure_reported(DataId data, std::uint32_t cause) {
+  m_data[data].value.report(m_data[data].has_value());
+  bool alone = true;
+  m_data.for_each([&](DataId, Datum const& datum) { alone = alone && datum.value.cause() != cause; });
+  return alone;
 }
 
 // The device that held the value, or one on its way home, is lost: no later run brings it there. Without another

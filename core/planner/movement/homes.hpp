@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/planner/movement/overlaps.hpp>
 #include <granary/core/planner/movement/routes.hpp>
 
 #include <cstdint>
@@ -13,9 +14,11 @@ namespace granary::detail {
 /// Final values on their way home: after a flush, after the last release, or early, while links are idle.
 class GRANARY_EXPORT Homes {
  public:
-  Homes(PlannerContext& context, DataTable& data, Links const& links, Memories& memories, Routes& routes)
+  Homes(PlannerContext& context, DataTable& data, Overlaps& overlaps, Links const& links, Memories& memories,
+        Routes& routes)
       : m_context(context),
         m_data(data),
+        m_overlaps(overlaps),
         m_links(links),
         m_memories(memories),
         m_routes(routes),
@@ -27,6 +30,8 @@ class GRANARY_EXPORT Homes {
   void send_home(DataId data);
   /// Sends all data home that are not on their way.
   void flush();
+  /// The value of the datum was lost, and its home has it again.
+  void regain(DataId data);
   /// The value is about to be overwritten or was lost: it does not go home.
   void stay(DataId data);
   /// The way home failed; `lost_on`: the device whose loss is the reason, or invalid. Returns whether the value is lost
@@ -40,17 +45,21 @@ class GRANARY_EXPORT Homes {
 
   /// A released datum that nobody uses any more is forgotten once its home has its value.
   void try_forget(DataId data);
-  /// Drops the replicas and frees the id, unless transfers of the datum are under way or it has children.
+  /// Drops the replicas and frees the id, unless transfers of the datum are under way.
   void forget(DataId data);
   /// The failures were reported: writes to homes may be tried again, released data need not be kept for the report.
   void failures_reported();
+  /// The failure with that number was reported for one datum; returns whether it concerns no other one.
+  bool failure_reported(DataId data, std::uint32_t cause);
 
  private:
   [[nodiscard]] bool wants_early(DataId data, NodeId node) const;
+  [[nodiscard]] bool awaits_report(DataId data) const;
   void give_up_lost(DataId data);
 
   PlannerContext& m_context;
   DataTable& m_data;
+  Overlaps& m_overlaps;
   Links const& m_links;
   Memories& m_memories;
   Routes& m_routes;

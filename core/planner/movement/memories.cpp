@@ -15,10 +15,15 @@ Memories::Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
   m_storage = find_storage();
 }
 
-void Memories::reserve_for(Bytes bytes) {
+// Nothing for data that have a place of their own there, and none for data of more than half of a memory: beside a
+// reserve for them there is no room for them, so that no task on them is accepted.
+void Memories::reserve_for(DataId data) {
   for (std::size_t n = 0; n < m_nodes.size(); ++n) {
-    if (!m_context.topology.between_others(NodeId(static_cast<std::uint32_t>(n)))) continue;
-    m_nodes[n].reserve = std::max(m_nodes[n].reserve, m_nodes[n].ledger.rounded(bytes));
+    NodeId const id(static_cast<std::uint32_t>(n));
+    if (!m_context.topology.between_others(id) || m_data[data].slot_on(id) != Slot::Pool) continue;
+    auto& node = m_nodes[n];
+    Bytes const size = node.ledger.rounded(m_data[data].bytes);
+    if (size <= node.ledger.capacity() / 2) node.reserve = std::max(node.reserve, size);
   }
 }
 
@@ -204,11 +209,9 @@ void Memories::forget(DataId data) {
   for (std::size_t i = replicas.size(); i-- > 0;) {
     if (replicas[i].slot == Slot::Pool) drop(data, replicas[i].node, false);
   }
-  DataId const parent = m_data[data].description.parent;
   m_data.forget(data);
   m_listener.forgotten(data);
   m_context.commands.emplace_back(ForgetCommand{data});
-  if (parent.valid() && m_data[parent].released()) m_context.agenda.post(Agenda::Forget{parent});
 }
 
 void Memories::set_valid(DataId data, Replica& replica, std::uint32_t version) {

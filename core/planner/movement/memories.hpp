@@ -42,8 +42,8 @@ class GRANARY_EXPORT Memories {
   [[nodiscard]] Node& operator[](NodeId node) { return m_nodes[node.index()]; }
   [[nodiscard]] Node const& operator[](NodeId node) const { return m_nodes[node.index()]; }
 
-  /// A datum of this size may have to pass through nodes between others: it must find room there.
-  void reserve_for(Bytes bytes);
+  /// The datum may have to pass through nodes between others: it must find room there.
+  void reserve_for(DataId data);
   /// The bytes that holders may use: all but the reserve.
   [[nodiscard]] Bytes room_for_holders(NodeId node) const;
   /// The same for `bytes` of something that was accepted already: the whole capacity if the reserve has grown too large

@@ -14,14 +14,18 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_links(context),
       m_memories(context, eviction, listener, m_data, m_links),
       m_routes(context, m_data, m_links, m_memories),
-      m_homes(context, m_data, m_links, m_memories, m_routes),
+      m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
       m_changes(context, m_data, m_memories, m_routes, m_homes) {}
 
-DataId Movement::add(DataDescription description, std::span<FixedPlace const> places) {
+DataId Movement::add(DataDescription description, std::span<FixedPlace const> places,
+                     std::span<SharedBytes const> shares) {
   check(description, places);
-  m_memories.reserve_for(description.bytes);
-  return m_data.add(std::move(description), places, m_context.topology);
+  check_shares(description, places, shares);
+  DataId const id = m_data.add(std::move(description), places, m_context.topology);
+  m_memories.reserve_for(id);
+  m_overlaps.add(id, shares);
+  return id;
 }
 
 void Movement::check(DataDescription const& description, std::span<FixedPlace const> places) const {
@@ -52,8 +56,27 @@ void Movement::check(DataDescription const& description, std::span<FixedPlace co
     if (place->writable && !has_workers(place->node)) refuse("has a writable " + on + ", which has no workers");
     if (!place->writable && !place->valid) refuse("has a read-only " + on + " without a value");
   }
-  if (description.parent.valid() && (!m_data.known(description.parent) || m_data[description.parent].released()))
-    refuse("names a parent that is not registered");
+}
+
+void Movement::check_shares(DataDescription const& description, std::span<FixedPlace const> places,
+                            std::span<SharedBytes const> shares) const {
+  for (auto shared = shares.begin(); shared != shares.end(); ++shared) {
+    bool const known = m_data.known(shared->other);
+    std::string const who =
+        known ? "'" + m_data[shared->other].description.name + "'" : std::to_string(shared->other.value());
+    auto const refuse = [&](std::string const& why) {
+      throw InvalidArgument("data '" + description.name + "' shares bytes with data " + who + ", " + why);
+    };
+    if (!known) refuse("which is not registered");
+    auto const& other = m_data[shared->other];
+    bool const both_in_homes = description.origin_is_home && other.description.origin_is_home;
+    if (!both_in_homes || other.home != description.home) refuse("but not with the same origin and home");
+    if (!places.empty() || other.has_further_places()) {
+      refuse("and one of them has a further place, such as the device side of a DualView: destroy the handles on " +
+             who + " first");
+    }
+    if (std::ranges::count(shares.begin(), shared, shared->other, &SharedBytes::other) > 0) refuse("named twice");
+  }
 }
 
 void Movement::retain(DataId data) {
@@ -70,12 +93,64 @@ void Movement::release(DataId data) {
   if (--m_data[data].registrations == 0) m_context.agenda.post(Agenda::Forget{data});
 }
 
+Datum const& Movement::check_known(DataId data) const {
+  if (m_data.known(data)) return m_data[data];
+  throw InvalidArgument("data " + std::to_string(data.value()) + " are not registered");
+}
+
 void Movement::flush(DataId data) {
   if (!data.valid()) return m_homes.flush();
-  if (!m_data.known(data)) {
-    throw InvalidArgument("data " + std::to_string(data.value()) + " is flushed but not registered");
+  check_known(data);
+  for_each_with_bytes_of(data, [&](DataId id) {
+    if (!m_data[id].way_home.going()) m_homes.send_home(id);
+  });
+}
+
+void Movement::homes_may_change(DataId data) {
+  if (!data.valid()) return m_data.for_each([&](DataId id, Datum const&) { m_changes.leave_to_home(id); });
+  check_known(data);
+  for_each_with_bytes_of(data, [&](DataId id) { m_changes.leave_to_home(id); });
+}
+
+void Movement::place_changed(DataId data, NodeId node) {
+  auto const& datum = check_known(data);
+  auto const refuse = [&](std::string const& why) {
+    throw InvalidArgument("data '" + datum.description.name + "' cannot have changed in memory node '" +
+                          m_context.topology.machine()[node].name + "': " + why);
+  };
+  if (datum.users > 0 || datum.transfers > 0) refuse("tasks or transfers use it");
+  if (m_overlaps.shares_bytes(data)) refuse("it shares bytes with other data");
+  if (datum.slot_on(node) == Slot::Pool || datum.read_only) refuse("it has no place there that tasks may write");
+  m_changes.make_at(data, node);
+}
+
+void Movement::prefetch(DataId data, NodeId id) {
+  auto const& datum = check_known(data);
+  if (id.index() >= m_context.topology.machine().nodes.size()) {
+    throw InvalidArgument("data '" + datum.description.name + "' cannot be prefetched to memory node " +
+                          std::to_string(id.value()) + ": there is no such node");
   }
-  if (!m_data[data].way_home.going()) m_homes.send_home(data);
+  auto const& node = m_memories[id];
+  bool const settled = datum.has_value() && !datum.value.lost() && datum.writers == 0 && !datum.released();
+  bool const contended = node.waiting > 0 || !node.transits.empty() || !node.write_backs.empty();
+  if (m_overlaps.shared_bytes(data)) return;  // its home may change under the copy
+  if (!settled || contended || datum.on(id) != nullptr || !m_routes.leads_directly(data, id)) return;
+  auto const offset = m_memories.take(id, data, 0, m_memories.room_for_holders(id));
+  if (!offset) return;
+  m_data[data].accessed = true;  // it has more than its home
+  m_memories.add(data, id, *offset);
+  m_routes.fetch(data, id);
+}
+
+void Movement::will_not_use(DataId data) {
+  auto const& datum = check_known(data);
+  if (datum.users > 0) return;
+  if (!datum.way_home.going()) m_homes.send_home(data);
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) {
+    auto const& replica = datum.replicas[i];
+    bool const needless = replica.slot == Slot::Pool && replica.readers == 0 && datum.valid_besides(replica);
+    if (needless && m_memories.evictable(data, replica.node)) m_memories.drop(data, replica.node, false);
+  }
 }
 
 void Movement::announce(AccessList& accesses) {
@@ -90,6 +165,7 @@ void Movement::announce(AccessList& accesses) {
       }
     }
     access.version = writes(access.mode) ? datum.version : datum.next_read();
+    if (commutes(access.mode)) access.version -= datum.writers;
   }
 }
 
@@ -195,9 +271,29 @@ bool Movement::may_write(AccessList const& accesses) const {
 
 void Movement::begin_work(AccessList const& accesses, NodeId node, bool keep) {
   m_memories.begin_work();
-  for (auto const& access : accesses) {
-    if (!access.repeated && writes(access.mode)) m_changes.begin(access.data, node, keep);
+  for_each_write(accesses, [&](Access const& access) { m_changes.begin(access.data, node, keep); });
+}
+
+Movement::Way Movement::bring_home(AccessList const& accesses, std::uint32_t& done) {
+  auto const handed_over = [](Access const& access) { return access.mode == AccessMode::ReadWrite; };
+  if (done == 0) {
+    for (auto const& access : accesses) {
+      if (handed_over(access) && !m_data[access.data].way_home.going()) m_homes.send_home(access.data);
+    }
   }
+  for (; done < accesses.size(); ++done) {
+    auto const& datum = m_data[accesses[done].data];
+    if (!handed_over(accesses[done]) || !datum.away_from_home()) continue;
+    return datum.way_home.going() ? Way::Under : Way::Closed;
+  }
+  return may_write(accesses) ? Way::Open : Way::Under;
+}
+
+void Movement::hand_over(AccessList const& accesses) {
+  for_each_write(accesses, [&](Access const& access) {
+    bool const lost = m_data[access.data].value.lost();
+    m_changes.hand_over(access, lost && m_overlaps.hands_over_all_of(accesses, access.data));
+  });
 }
 
 void Movement::give_room(NodeId node) {

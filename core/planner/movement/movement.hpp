@@ -25,7 +25,10 @@ class GRANARY_EXPORT Movement {
   Movement& operator=(Movement const&) = delete;
 
   /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
-  DataId add(DataDescription description, std::span<FixedPlace const> places = {});
+  DataId add(DataDescription description, std::span<FixedPlace const> places = {},
+             std::span<SharedBytes const> shares = {});
+  /// Throws InvalidArgument for a datum that is not registered.
+  Datum const& check_known(DataId data) const;
   void retain(DataId data);
   void release(DataId data);
 
@@ -50,6 +53,20 @@ class GRANARY_EXPORT Movement {
   void begin_work(AccessList const& accesses, NodeId node, bool keep = false);
   void end_work() { m_memories.end_work(); }
   [[nodiscard]] Changes& changes() { return m_changes; }
+
+  /// What a handover hands over (ReadWrite in the list) goes home. `done`: of the list, which are home already.
+  enum class Way : std::uint8_t { Open, Under, Closed };
+  [[nodiscard]] Way bring_home(AccessList const& accesses, std::uint32_t& done);
+  /// All that the handover writes is valid at home alone from now on.
+  void hand_over(AccessList const& accesses);
+  /// Calls `function(DataId)` for the datum and for those that share bytes with it.
+  template <class Function>
+  void for_each_with_bytes_of(DataId data, Function&& function) const {
+    function(data);
+    m_overlaps.for_each_neighbour(data, function);
+  }
+  [[nodiscard]] Overlaps& overlaps() { return m_overlaps; }
+  [[nodiscard]] Overlaps const& overlaps() const { return m_overlaps; }
 
   /// More or fewer holders wait for room on the node.
   void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
@@ -77,8 +94,17 @@ class GRANARY_EXPORT Movement {
   std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
   /// Sends the value of the datum, or of all if it is invalid, to its home.
   void flush(DataId data);
+  /// The value of the datum, or of all if it is invalid, may be changed in its home: see HomesMayChange.
+  void homes_may_change(DataId data);
+  /// See PlaceChanged. Throws InvalidArgument if the datum is in use, or has no place of the application's there.
+  void place_changed(DataId data, NodeId node);
+  /// See Prefetch and WillNotUse.
+  void prefetch(DataId data, NodeId node);
+  void will_not_use(DataId data);
   bool write_back_early() { return m_homes.write_back_early(); }
   void failures_reported() { m_homes.failures_reported(); }
+  /// The failure with this number was reported for the datum; returns whether it concerns no other one.
+  bool failure_reported(DataId data, std::uint32_t cause) { return m_homes.failure_reported(data, cause); }
 
   void perform(Agenda::StartTransfers item) { m_transfers.start_on(item.link); }
   void perform(Agenda::Fetch item);
@@ -97,11 +123,14 @@ class GRANARY_EXPORT Movement {
 
  private:
   void check(DataDescription const& description, std::span<FixedPlace const> places) const;
+  void check_shares(DataDescription const& description, std::span<FixedPlace const> places,
+                    std::span<SharedBytes const> shares) const;
   bool place(AccessList const& accesses, NodeId node, bool may_evict);
 
   PlannerContext& m_context;
   EvictionPolicy& m_eviction;
   DataTable m_data;
+  Overlaps m_overlaps{m_data};
   Links m_links;
   Memories m_memories;
   Routes m_routes;

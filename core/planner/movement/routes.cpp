@@ -14,23 +14,36 @@ std::size_t Routes::hops(NodeId from, NodeId to) const {
   return count;
 }
 
-void Routes::fetch(DataId data, NodeId node) {
-  auto& datum = m_data[data];
-  Replica* const destination = datum.on(node);
-  if (destination->valid || destination->incoming.valid() || destination->writers > 0) return;
-  if (std::ranges::find(datum.hops, node, &Hop::target) != datum.hops.end()) return;
+// Among equally near ones the fewest hops count, or two nodes could wait for each other.
+NodeId Routes::nearest_source(DataId data, NodeId node) const {
+  auto const& datum = m_data[data];
   auto const& topology = m_context.topology;
   NodeId source;
   Duration best = Duration::max();
   for (auto const& replica : datum.replicas) {
     if (!replica.valid) continue;
-    // Among equally near ones the fewest hops count, or two nodes could wait for each other.
     Duration const time = topology.route_time(replica.node, node, datum.bytes);
     if (time > best || (time == best && hops(replica.node, node) >= hops(source, node))) continue;
     best = time;
     source = replica.node;
   }
+  return source;
+}
+
+bool Routes::leads_directly(DataId data, NodeId node) const {
+  NodeId const source = nearest_source(data, node);
+  auto const& topology = m_context.topology;
+  return source.valid() && source != node && topology.machine()[topology.next_hop(source, node)].to == node;
+}
+
+void Routes::fetch(DataId data, NodeId node) {
+  auto& datum = m_data[data];
+  Replica* const destination = datum.on(node);
+  if (destination->valid || destination->incoming.valid() || destination->writers > 0) return;
+  if (std::ranges::find(datum.hops, node, &Hop::target) != datum.hops.end()) return;
+  NodeId const source = nearest_source(data, node);
   if (!source.valid()) throw InternalError("data '" + datum.description.name + "' is to be fetched but has no value");
+  auto const& topology = m_context.topology;
   LinkId const link = topology.next_hop(source, node);
   NodeId const next = topology.machine()[link].to;
   if (next == node) {

@@ -12,6 +12,8 @@ class GRANARY_EXPORT Routes {
   Routes(PlannerContext& context, DataTable& data, Links& links, Memories& memories)
       : m_context(context), m_data(data), m_links(links), m_memories(memories) {}
 
+  /// Whether a link leads to the node from the replica from which it would be fetched.
+  [[nodiscard]] bool leads_directly(DataId data, NodeId node) const;
   /// Brings the value to the replica on the node, if it is not there or on its way: from the nearest valid replica, or
   /// first to the next node on the way from there. Throws InternalError if there is no value.
   void fetch(DataId data, NodeId node);
@@ -33,6 +35,7 @@ class GRANARY_EXPORT Routes {
   void give_room_to_transits(NodeId node);
 
  private:
+  [[nodiscard]] NodeId nearest_source(DataId data, NodeId node) const;
   [[nodiscard]] std::size_t hops(NodeId from, NodeId to) const;
   void queue(DataId data, LinkId link, Place to, bool write_back);
   bool give_room_to_transit(NodeId node, DataId data);

@@ -43,6 +43,10 @@ class GRANARY_EXPORT Value {
     m_made = true;
     m_cause = no_cause;
   }
+  /// One of several tasks that commute did. It stays stale if another of them was cancelled meanwhile.
+  void change() {
+    if (readable()) write();
+  }
   /// A task that was cancelled would have written it.
   void skip_write(std::uint32_t cause) {
     m_state = lost() ? State::Poisoned : State::Stale;

@@ -8,38 +8,43 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <set>
+#include <string>
+#include <utility>
 
 namespace granary::test {
 namespace {
 
 struct Totals {
-  std::uint64_t tasks = 0;
-  std::uint64_t cancelled = 0;
-  std::uint64_t copies = 0;
-  std::uint64_t evictions = 0;
-  std::uint64_t failures = 0;
-  std::uint64_t redefined = 0;
+  CaseResult sums;  // without acts
   std::set<std::pair<std::string, std::string>> pairs;
+
+  void add(PolicyCase const& drawn, CaseResult const& result) {
+    for (auto const part :
+         {&CaseResult::tasks_run, &CaseResult::tasks_cancelled, &CaseResult::tasks_returned, &CaseResult::tasks_stopped,
+          &CaseResult::tasks_outside, &CaseResult::turns, &CaseResult::copies}) {
+      sums.*part += result.*part;
+    }
+    for (auto const part : {&CaseResult::evictions, &CaseResult::failures, &CaseResult::redefined}) {
+      sums.*part += result.*part;
+    }
+    pairs.emplace(drawn.scheduler, drawn.eviction);
+  }
 };
 
-/// Every eighth case runs twice and must give the same commands.
-Totals run_cases(Seeds const& seeds, bool with_faults) {
+/// Runs `draw(seed)` for each seed. Every eighth case runs twice and must give the same commands.
+template <class Draw>
+Totals run_cases(Seeds const& seeds, Draw&& draw) {
   Totals totals;
   int broken = 0;
   for (auto seed = seeds.first; seed < seeds.end && broken < 5; ++seed) {
-    auto const drawn = draw_case(seed, with_faults);
+    PolicyCase const drawn = draw(seed);
     try {
       auto const result = run_case(drawn, seeds.one_alone ? &std::cout : nullptr);
-      totals.tasks += result.tasks_run;
-      totals.cancelled += result.tasks_cancelled;
-      totals.copies += result.copies;
-      totals.evictions += result.evictions;
-      totals.failures += result.failures;
-      totals.redefined += result.redefined;
-      totals.pairs.emplace(drawn.scheduler, drawn.eviction);
+      totals.add(drawn, result);
       if (seed % 8 == 0) {
         EXPECT_TRUE(run_case(drawn).acts == result.acts) << drawn.describe() << ": other commands when run again";
       }
@@ -48,84 +53,112 @@ Totals run_cases(Seeds const& seeds, bool with_faults) {
       ADD_FAILURE() << drawn.describe() << ": " << error.what();
     }
   }
-  GTEST_LOG_(INFO) << "seeds " << seeds.first << " to " << seeds.end - 1 << ": " << totals.tasks << " tasks run, "
-                   << totals.cancelled << " cancelled, " << totals.copies << " copies, " << totals.evictions
-                   << " evictions, " << totals.failures << " failures reported, " << totals.redefined
-                   << " tasks that define poisoned data again";
+  auto const& sums = totals.sums;
+  GTEST_LOG_(INFO) << "seeds " << seeds.first << " to " << seeds.end - 1 << ": " << sums.tasks_run << " tasks run, "
+                   << sums.tasks_cancelled << " cancelled, " << sums.copies << " copies, " << sums.evictions
+                   << " evictions, " << sums.failures << " failures reported, " << sums.redefined
+                   << " tasks that define poisoned data again, " << sums.tasks_outside << " external, "
+                   << sums.tasks_returned << " given back, " << sums.tasks_stopped << " stopped halfway, " << sums.turns
+                   << " took turns";
   return totals;
 }
 
 std::size_t pairs() { return scheduler_names().size() * eviction_names().size(); }
 
+// The submission numbers of tasks that may have faults.
+constexpr std::uint64_t faulty_tasks = 400;
+
 TEST(PolicyContract, EveryPromiseIsKeptOnRandomCases) {
   Seeds const seeds(1, 3000);
-  auto const totals = run_cases(seeds, false);
-  if (seeds.one_alone) return;
+  auto const totals = run_cases(seeds, [](auto seed) { return draw_case(seed, false); });
+  if (seeds.few) return;
   EXPECT_EQ(totals.pairs.size(), pairs());
-  EXPECT_EQ(totals.failures, 0U);
-  EXPECT_GT(totals.evictions, 1000U) << "the memories are not tight enough to test anything";
+  EXPECT_EQ(totals.sums.failures, 0U);
+  EXPECT_GT(totals.sums.evictions, 1000U) << "the memories are not tight enough to test anything";
 }
 
 TEST(PolicyContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
   Seeds const seeds(1000001, 2000);
-  auto const totals = run_cases(seeds, true);
-  if (seeds.one_alone) return;
+  auto const totals = run_cases(seeds, [](auto seed) { return draw_case(seed, true); });
+  if (seeds.few) return;
   EXPECT_EQ(totals.pairs.size(), pairs());
-  EXPECT_GT(totals.failures, 500U);
-  EXPECT_GT(totals.cancelled, 500U);
-  EXPECT_GT(totals.redefined, 50U);
+  EXPECT_GT(totals.sums.failures, 500U);
+  EXPECT_GT(totals.sums.tasks_cancelled, 500U);
+  EXPECT_GT(totals.sums.redefined, 50U);
 }
 
 // Two thirds of the tasks come back once from their workers.
 TEST(PolicyContract, EveryPromiseIsKeptWhenWorkersGiveTasksBack) {
   Seeds const seeds(2000001, 1000);
-  std::uint64_t returned = 0;
-  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
-    auto drawn = draw_case(seed, seed % 2 == 0);
-    for (std::uint64_t task = 0; task < 400; ++task) {
-      if ((task + seed) % 3 != 0) drawn.faults.returns.emplace(task);
-    }
-    try {
-      returned += run_case(drawn, seeds.one_alone ? &std::cout : nullptr).tasks_returned;
-    } catch (std::exception const& error) {
-      ADD_FAILURE() << drawn.describe() << ": " << error.what();
-    }
-  }
-  if (seeds.one_alone) return;
-  EXPECT_GT(returned, 4000U);
+  auto const sums = run_cases(seeds, [](auto seed) {
+                      auto drawn = draw_case(seed, seed % 2 == 0);
+                      for (std::uint64_t task = 0; task < faulty_tasks; ++task) {
+                        if ((task + seed) % 3 != 0) drawn.faults.returns.emplace(task);
+                      }
+                      return drawn;
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.tasks_returned, 4000U);
 }
 
 // Half of the tasks that need no worker are external, half of the data have more places, tasks are stopped halfway,
 // followers taken back, values flushed in mid-run, and sometimes all is cancelled.
 TEST(PolicyContract, EveryPromiseIsKeptWithExternalTasksPlacesAndRestarts) {
   Seeds const seeds(3000001, 1000);
-  std::uint64_t outside = 0;
-  std::uint64_t stopped = 0;
-  std::uint64_t returned = 0;
-  for (auto seed = seeds.first; seed < seeds.end && !HasFailure(); ++seed) {
-    auto drawn = draw_case(seed, seed % 2 == 0);
-    Random random(seed);
-    for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
-    if (seed % 3 != 0) add_places(drawn.graph, drawn.machine, random);
-    drawn.wilful = true;
-    if (seed % 5 != 0) make_external(drawn.graph, random);
-    for (std::uint64_t task = 0; task < 400; ++task) {
-      if ((task + seed) % 3 != 0) drawn.faults.stops.emplace(task);
-      if ((task + seed) % 4 == 0) drawn.faults.recalls.emplace(task);
-    }
-    try {
-      auto const result = run_case(drawn, seeds.one_alone ? &std::cout : nullptr);
-      outside += result.tasks_outside;
-      stopped += result.tasks_stopped;
-      returned += result.tasks_returned;
-    } catch (std::exception const& error) {
-      ADD_FAILURE() << drawn.describe() << ": " << error.what();
-    }
-  }
-  if (seeds.one_alone) return;
-  EXPECT_GT(outside, 2000U);
-  EXPECT_GT(stopped, 2000U);
-  EXPECT_GT(returned, 1000U);
+  auto const sums = run_cases(seeds, [](auto seed) {
+                      auto drawn = draw_case(seed, seed % 2 == 0);
+                      Random random(seed);
+                      for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
+                      if (seed % 3 != 0) add_places(drawn.graph, drawn.machine, random);
+                      drawn.wilful = true;
+                      if (seed % 5 != 0) make_external(drawn.graph, random);
+                      for (std::uint64_t task = 0; task < faulty_tasks; ++task) {
+                        if ((task + seed) % 3 != 0) drawn.faults.stops.emplace(task);
+                        if ((task + seed) % 4 == 0) drawn.faults.recalls.emplace(task);
+                      }
+                      return drawn;
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.tasks_outside, 2000U);
+  EXPECT_GT(sums.tasks_stopped, 2000U);
+  EXPECT_GT(sums.tasks_returned, 1000U);
+}
+
+// Tasks change half of the data in any order. Half of the cases have faults; in a third of them each, workers give
+// tasks back, or all happens that happens in the cases above.
+TEST(PolicyContract, EveryPromiseIsKeptWhereTasksCommute) {
+  Seeds const seeds(4000001, 1000);
+  auto const sums = run_cases(seeds, [](auto seed) {
+                      auto drawn = draw_case(seed, seed % 2 == 0);
+                      Random random(seed);
+                      make_commuting(drawn.graph, random);
+                      if (seed % 3 == 1) {
+                        for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
+                        add_places(drawn.graph, drawn.machine, random);
+                        drawn.wilful = true;
+                        make_external(drawn.graph, random);
+                      }
+                      for (std::uint64_t task = 0; task < faulty_tasks; ++task) {
+                        if (seed % 3 == 1 && (task + seed) % 2 == 0) drawn.faults.stops.emplace(task);
+                        if (seed % 3 != 0 && (task + seed) % 3 == 0) drawn.faults.returns.emplace(task);
+                      }
+                      return drawn;
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.turns, 5000U);
+  EXPECT_GT(sums.tasks_cancelled, 500U);
+  EXPECT_GT(sums.tasks_outside, 500U);
+  EXPECT_GT(sums.tasks_returned + sums.tasks_stopped, 1000U);
+}
+
+// Data that share bytes: matrices, blocks of them, rows and columns, used in any order.
+TEST(PolicyContract, EveryPromiseIsKeptWhereDataShareBytes) {
+  Seeds const seeds(5000001, 1000);
+  auto const sums = run_cases(seeds, draw_families_case).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.tasks_run, 10000U);
+  EXPECT_GT(sums.tasks_cancelled, 1000U);
+  EXPECT_GT(sums.redefined, 20U);
 }
 
 // Transfers of a few bytes take no time, so that all sources are equally near: nodes must not wait for each other.

@@ -18,9 +18,10 @@ using testing::UnorderedElementsAre;
 std::byte memory[1 << 16];
 
 ByteSet bytes(std::uint64_t first, std::uint64_t count) { return {memory + first, count}; }
-std::vector<DataId> overlapping(DataBytes const& all, std::uint32_t data) {
-  auto const found = all.overlapping(DataId(data));
-  return {found.begin(), found.end()};
+std::vector<DataId> sharing(DataBytes const& all, ByteSet const& set) {
+  std::vector<DataId> data;
+  for (auto const& shared : all.sharing(set)) data.push_back(shared.other);
+  return data;
 }
 
 TEST(DataBytes, FindsExactlyTheSameBytes) {
@@ -35,22 +36,25 @@ TEST(DataBytes, FindsExactlyTheSameBytes) {
   all.forget(DataId(8));
 }
 
-TEST(DataBytes, NotesWhatOverlapsUntilOneIsForgotten) {
+TEST(DataBytes, KnowsWhoSharesBytesAndCoversWhom) {
   DataBytes all;
   all.add(DataId(0), bytes(0, 1000));
   all.add(DataId(1), bytes(1000, 10));
-  EXPECT_FALSE(all.any_overlap());
-  all.add(DataId(2), bytes(999, 2));
-  EXPECT_TRUE(all.any_overlap());
-  EXPECT_THAT(overlapping(all, 0), ElementsAre(DataId(2)));
-  EXPECT_THAT(overlapping(all, 1), ElementsAre(DataId(2)));
-  EXPECT_THAT(overlapping(all, 2), UnorderedElementsAre(DataId(0), DataId(1)));
-  EXPECT_THAT(overlapping(all, 3), IsEmpty());
+  all.add(DataId(2), {});
+  EXPECT_THAT(sharing(all, bytes(1010, 10)), IsEmpty());
+  EXPECT_THAT(sharing(all, {}), IsEmpty());
+  EXPECT_THAT(sharing(all, bytes(999, 2)), UnorderedElementsAre(DataId(0), DataId(1)));
+  auto const part = all.sharing(bytes(10, 20));
+  ASSERT_EQ(part.size(), 1U);
+  EXPECT_TRUE(part[0].covered);
+  EXPECT_FALSE(part[0].covers);
+  auto const larger = all.sharing(bytes(1000, 20));
+  ASSERT_EQ(larger.size(), 1U);
+  EXPECT_FALSE(larger[0].covered);
+  EXPECT_TRUE(larger[0].covers);
   all.forget(DataId(0));
-  EXPECT_THAT(overlapping(all, 2), ElementsAre(DataId(1)));
   all.forget(DataId(2));
-  EXPECT_FALSE(all.any_overlap());
-  EXPECT_THAT(overlapping(all, 1), IsEmpty());
+  EXPECT_THAT(sharing(all, bytes(999, 2)), ElementsAre(DataId(1)));
 }
 
 TEST(DataBytes, AgreesWithLookingAtEachPair) {
@@ -73,10 +77,10 @@ TEST(DataBytes, AgreesWithLookingAtEachPair) {
     for (auto const& [id, set] : reference) {
       std::vector<DataId> expected;
       for (auto const& [other, its] : reference) {
-        if (other != id && overlap(its, set)) expected.emplace_back(other);
+        if (overlap(its, set)) expected.emplace_back(other);
       }
       met += expected.size();
-      ASSERT_THAT(overlapping(all, id), testing::UnorderedElementsAreArray(expected)) << "round " << round;
+      ASSERT_THAT(sharing(all, set), testing::UnorderedElementsAreArray(expected)) << "round " << round;
       ASSERT_EQ(all.find(set), DataId(id));
     }
   }

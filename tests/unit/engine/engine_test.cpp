@@ -187,12 +187,6 @@ TEST(Engine, AWorkerThatCannotStartFailsItsTasks) {
   }
 }
 
-TEST(Engine, RefusesTasksThatNoWorkerRuns) {
-  EngineFixture fixture;
-  EXPECT_EQ(message_of([&] { fixture.engine->add_codelet({.name = "arrival", .external = true}); }),
-            "codelet 'arrival' is external: the engine begins no such task");
-}
-
 TEST(Engine, StatisticsCountTasksByWorkerAndBytesByLink) {
   EngineFixture fixture;
   auto const data = fixture.engine->add_data({.name = "x", .bytes = 8, .origin = fixture.disk, .home = fixture.disk});

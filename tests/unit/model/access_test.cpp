@@ -18,7 +18,12 @@ TEST(AccessMode, ItsPredicatesFollowItsName) {
   EXPECT_TRUE(writes(AccessMode::Write));
   EXPECT_TRUE(reads(AccessMode::ReadWrite));
   EXPECT_TRUE(writes(AccessMode::ReadWrite));
+  EXPECT_FALSE(commutes(AccessMode::ReadWrite));
+  EXPECT_TRUE(reads(AccessMode::Commute));
+  EXPECT_TRUE(writes(AccessMode::Commute));
+  EXPECT_TRUE(commutes(AccessMode::Commute));
   EXPECT_EQ(AccessMode::Read | AccessMode::Write, AccessMode::ReadWrite);
+  EXPECT_EQ(AccessMode::Write | AccessMode::Write, AccessMode::Write);
 }
 
 TEST(AccessList, MergesTheModesOfARepeatedDatum) {
@@ -31,6 +36,22 @@ TEST(AccessList, MergesTheModesOfARepeatedDatum) {
   EXPECT_FALSE(list[1].repeated);
   EXPECT_TRUE(list[2].repeated);
   EXPECT_TRUE(list[3].repeated);
+}
+
+TEST(AccessList, CommutesOnlyIfAllAccessesOfTheDatumDo) {
+  using enum AccessMode;
+  EXPECT_EQ(Commute | Commute, Commute);
+  for (auto const other : {Read, Write, ReadWrite}) {
+    EXPECT_EQ(Commute | other, ReadWrite);
+    EXPECT_EQ(other | Commute, ReadWrite);
+  }
+  std::vector<Access> const given{access(1, Commute), access(2, Commute), access(1, Commute),
+                                  access(2, Read),    access(2, Commute), access(3, Read)};
+  AccessList const list{given};
+  EXPECT_EQ(list[0].mode, Commute);
+  EXPECT_EQ(list[1].mode, ReadWrite);
+  EXPECT_TRUE(list.commutes());
+  EXPECT_FALSE(AccessList(std::span(given).subspan(3, 1)).commutes());
 }
 
 TEST(AccessList, KeepsShortAndLongListsInOrderAcrossMoves) {

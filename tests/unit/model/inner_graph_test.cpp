@@ -63,6 +63,16 @@ TEST_F(InnerGraphTest, DependenciesFollowFromTheOrderOfSubmission) {
   EXPECT_FALSE(graph.error());
 }
 
+TEST_F(InnerGraphTest, TasksDoNotCommute) {
+  auto const x = graph.part(1, 0);
+  auto const first = submit({{x, AccessMode::Commute}});
+  auto const second = submit({{x, AccessMode::Commute}}, 1);
+  EXPECT_EQ(take(), first);
+  EXPECT_FALSE(take().valid());
+  graph.done(first);
+  EXPECT_EQ(take(), second);
+}
+
 TEST_F(InnerGraphTest, HandsOutTheMostUrgentFirstAndThenTheFirstSubmitted) {
   auto const a = submit({{graph.part(1, 0), Write}}, 1);
   auto const b = submit({{graph.part(1, 8), Write}}, 3);

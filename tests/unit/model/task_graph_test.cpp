@@ -13,6 +13,7 @@ namespace {
 AccessList list(std::initializer_list<Access> accesses) { return AccessList({accesses.begin(), accesses.size()}); }
 Access read(std::uint32_t data) { return {DataId(data), AccessMode::Read}; }
 Access write(std::uint32_t data) { return {DataId(data), AccessMode::Write}; }
+Access commute(std::uint32_t data) { return {DataId(data), AccessMode::Commute}; }
 
 std::vector<TaskId> finish(TaskGraph& graph, TaskId task) {
   std::vector<TaskId> released;
@@ -33,6 +34,32 @@ TEST(TaskGraph, ReadersFollowTheWriterAndAWriterFollowsTheReaders) {
   EXPECT_EQ(graph.size(), 0U);
   EXPECT_EQ(graph.submitted(), 4U);
   EXPECT_EQ(graph.find(TaskId(0)), nullptr);
+}
+
+TEST(TaskGraph, ARunOfTasksThatCommuteFollowsWhatIsBeforeAndIsFollowedAsAWhole) {
+  TaskGraph graph;
+  EXPECT_EQ(graph.add(list({write(0)})).predecessors, 0U);
+  for (int t = 1; t <= 3; ++t) EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 1U) << "the writer";
+  for (int t = 4; t <= 5; ++t) EXPECT_EQ(graph.add(list({read(0)})).predecessors, 3U) << "the run";
+  EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 2U) << "the readers";
+  EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 2U);
+  EXPECT_EQ(graph.add(list({write(0)})).predecessors, 2U) << "the second run";
+  EXPECT_EQ(graph.add(list({read(0)})).predecessors, 1U);
+  EXPECT_EQ(finish(graph, TaskId(0)), (std::vector<TaskId>{TaskId(3), TaskId(2), TaskId(1)}));
+  EXPECT_TRUE(finish(graph, TaskId(2)).empty());
+  EXPECT_TRUE(finish(graph, TaskId(3)).empty());
+  EXPECT_EQ(finish(graph, TaskId(1)), (std::vector<TaskId>{TaskId(5), TaskId(4)}));
+}
+
+TEST(TaskGraph, ForgetsFinishedTasksOfALongRun) {
+  TaskGraph graph;
+  graph.add(list({read(0)}));
+  for (std::uint64_t t = 1; t < 10000; ++t) {
+    EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 1U);
+    if (t >= 4) finish(graph, TaskId(t - 3));
+  }
+  EXPECT_EQ(graph.add(list({write(0)})).predecessors, 3U);
+  EXPECT_EQ(graph.add(list({commute(0)})).predecessors, 1U);
 }
 
 TEST(TaskGraph, ForgetsAnUnusedDatum) {
@@ -76,7 +103,8 @@ class Reference {
   static bool conflict(Entry const& a, Entry const& b) {
     for (auto const& x : a.accesses) {
       for (auto const& y : b.accesses) {
-        if (x.data == y.data && (writes(x.mode) || writes(y.mode))) return true;
+        bool const alike = x.mode == y.mode && (x.mode == AccessMode::Read || x.mode == AccessMode::Commute);
+        if (x.data == y.data && !alike) return true;
       }
     }
     return false;
@@ -91,6 +119,7 @@ TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
     Reference reference;
     std::set<TaskId> runnable;
     auto const data = 1 + random.below(12);
+    double const commuting = 0.4 * static_cast<double>(seed % 3);
     for (int step = 0; step < 600; ++step) {
       if (step < 400 && random.chance(0.55)) {
         std::vector<Access> accesses;
@@ -98,7 +127,8 @@ TEST(TaskGraph, AgreesWithASlowReferenceOnRandomGraphs) {
           auto const mode = random.chance(0.7)   ? AccessMode::Read
                             : random.chance(0.5) ? AccessMode::Write
                                                  : AccessMode::ReadWrite;
-          accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(data))), mode});
+          accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(data))),
+                              random.chance(commuting) ? AccessMode::Commute : mode});
         }
         AccessList const merged{accesses};
         reference.add(merged);

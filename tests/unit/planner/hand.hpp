@@ -66,15 +66,16 @@ class Hand {
     codelet = planner.handle(AddCodelet{{.name = "work", .kernels = {no_kernel, no_kernel}}});
   }
 
-  DataId add(DataDescription description) {
-    DataId const id = planner.handle(AddData{std::move(description)});
+  DataId add(DataDescription description, std::vector<SharedBytes> const& shares = {}) {
+    DataId const id = planner.handle(AddData{std::move(description), {}, shares});
     absorb();
     return id;
   }
   /// A datum that is read from the disk and written back there.
-  DataId stored(std::string name, Bytes bytes) {
+  DataId stored(std::string name, Bytes bytes, std::vector<SharedBytes> const& shares = {}) {
     return add(
-        {.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true});
+        {.name = std::move(name), .bytes = bytes, .origin = disk_node, .home = disk_node, .origin_is_home = true},
+        shares);
   }
   DataId temporary(std::string name, Bytes bytes) { return add({.name = std::move(name), .bytes = bytes}); }
 
@@ -196,5 +197,6 @@ class Hand {
 [[nodiscard]] inline Access read(DataId data) { return {data, AccessMode::Read}; }
 [[nodiscard]] inline Access write(DataId data) { return {data, AccessMode::Write}; }
 [[nodiscard]] inline Access read_write(DataId data) { return {data, AccessMode::ReadWrite}; }
+[[nodiscard]] inline Access commute(DataId data) { return {data, AccessMode::Commute}; }
 
 }  // namespace granary::test

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Places of the user's beyond origin and home, parents of data, and versions of values.
+// Places of the user's beyond origin and home, and versions of values.
 #include "hand.hpp"
 
 #include <granary/core/base/error.hpp>
@@ -94,6 +94,55 @@ TEST_F(Places, AReadOnlyPlaceIsReadInPlaceAndNeverWritten) {
             "task 'device' writes data 'constant', which has a read-only place that workers use");
 }
 
+TEST_F(Places, TheApplicationMayChangeHomesInMemoryBetweenRuns) {
+  in_host.origin = host_node;
+  in_host.origin_is_home = true;
+  DataId const view = add(in_host, {});
+  DataId const file = hand.stored("file", 100);
+  submit_on(WorkerKind::Device, {read(view), read(file)});
+  hand.finish_all();
+  hand.planner.handle(HomesMayChange{});
+  EXPECT_TRUE(hand.planner.commands().empty()) << "no copy starts";
+  hand.absorb();
+  auto const freed = hand.logged<Freed>();
+  ASSERT_EQ(freed.size(), 1U) << "nobody changes files meanwhile";
+  EXPECT_EQ(freed[0].data, view);
+  submit_on(WorkerKind::Device, {read(view), read(file)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].from, (Place{host_node, Slot::Home, 0}));
+  hand.planner.handle(HomesMayChange{view});
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_of(view), 2U) << "a datum in use is left alone";
+}
+
+TEST_F(Places, AChangeOfOneSideOutdatesTheOther) {
+  in_host.origin = host_node;
+  in_host.origin_is_home = true;
+  DataId const dual = add(in_host, {{.node = device_node, .writable = true, .valid = true}});
+  hand.planner.handle(HomesMayChange{});
+  submit_on(WorkerKind::Device, {read(dual)});
+  EXPECT_THAT(hand.copies, IsEmpty()) << "whose mirror changes is told";
+  hand.finish_all();
+  hand.planner.handle(PlaceChanged{dual, host_node});
+  submit_on(WorkerKind::Device, {read(dual)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].to, (Place{device_node, Slot::Mirror, 0}));
+  EXPECT_EQ(message_of([&] {
+              hand.planner.handle(PlaceChanged{dual, host_node});
+            }),
+            "data 'dual' cannot have changed in memory node 'host': tasks or transfers use it");
+  hand.finish_all();
+  hand.planner.handle(PlaceChanged{dual, device_node});
+  submit_on(WorkerKind::Cpu, {read(dual)});
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies[0].to, (Place{host_node, Slot::Home, 0}));
+  hand.finish_all();
+  EXPECT_EQ(message_of([&] {
+              hand.planner.handle(PlaceChanged{dual, disk_node});
+            }),
+            "data 'dual' cannot have changed in memory node 'disk': it has no place there that tasks may write");
+}
+
 TEST_F(Places, AnotherOriginIsASourceUntilTheFirstWrite) {
   DataId const twice = add({.name = "twice", .bytes = 100, .home = host_node, .in_place = true}, {{.node = disk_node}});
   submit_on(WorkerKind::Cpu, {read(twice)});
@@ -129,48 +178,6 @@ TEST_F(Places, AreInTheJournal) {
   EXPECT_EQ(places[0].node, device_node);
   EXPECT_TRUE(places[0].writable);
   EXPECT_FALSE(places[0].valid);
-}
-
-TEST_F(Places, AParentIsKeptUntilItsChildrenAreForgotten) {
-  DataId const parent = hand.stored("parent", 200);
-  DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
-  hand.release(parent);
-  EXPECT_FALSE(hand.planner.held(parent));
-  EXPECT_NE(message_of([&] { hand.release(parent); }), "");
-  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
-  TaskId const writer = hand.submit({write(child)});
-  hand.release(child);
-  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
-  hand.finish(writer);
-  hand.finish_copies();
-  auto const forgotten = hand.logged<ForgetCommand>();
-  ASSERT_EQ(forgotten.size(), 2U);
-  EXPECT_EQ(forgotten[0].data, child);
-  EXPECT_EQ(forgotten[1].data, parent);
-  EXPECT_EQ(refusal({.name = "orphan", .bytes = 100, .parent = parent}, {}),
-            "data 'orphan' names a parent that is not registered");
-}
-
-// The report itself starts no copy: its reader may use the bytes of the homes.
-TEST_F(Places, AParentIsBroughtHomeAndForgottenAfterTheReportOfAFailure) {
-  DataId const parent = hand.stored("parent", 200);
-  DataId const child = hand.add({.name = "child", .bytes = 100, .home = disk_node, .parent = parent});
-  for (DataId const data : {parent, child}) {
-    hand.submit({write(data)});
-    hand.finish_all();
-    hand.release(data);
-    hand.fail_copy();
-  }
-  EXPECT_THAT(hand.logged<ForgetCommand>(), IsEmpty());
-  hand.planner.handle(TakeFailures{});
-  hand.absorb();
-  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
-  EXPECT_THAT(hand.copies, IsEmpty());
-  hand.flush();
-  EXPECT_EQ(hand.copies.size(), 1U);
-  hand.finish_all();
-  EXPECT_EQ(hand.logged<ForgetCommand>().size(), 2U);
-  EXPECT_TRUE(hand.planner.idle());
 }
 
 TEST_F(Places, AccessesNameTheVersionsThatTheyReadOrMake) {

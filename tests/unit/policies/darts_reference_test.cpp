@@ -149,6 +149,22 @@ class SlowDarts final : public Scheduler {
     }
   }
 
+  Duration moving_time(TaskId id, GroupId k) const {
+    Duration sum{0};
+    for (DataId const d : missing(id, k)) sum += m_view->transfer_time(d, m_view->topology().group(k).node);
+    return sum;
+  }
+  // All its group's workers together.
+  Duration time_before(TaskId id, GroupId g) const {
+    Duration sum{0};
+    for (TaskId const committed : m_view->committed(g)) sum += m_view->kernel_time(committed, g);
+    for (auto const& [position, planned] : m_board->plan(g)) {
+      if (planned == id) break;
+      sum += m_view->kernel_time(planned, g);
+    }
+    return sum / static_cast<std::int64_t>(m_view->topology().group(g).workers.size());
+  }
+
   TaskId steal(GroupId k) {
     auto others = m_groups;
     std::ranges::stable_sort(others, std::ranges::greater{}, [&](GroupId g) { return m_board->plan(g).size(); });
@@ -158,7 +174,7 @@ class SlowDarts final : public Scheduler {
       for (auto place = plan.rbegin(); place != plan.rend(); ++place) last.push_back(place->second);
       if (last.size() > 16) last.resize(16);
       for (TaskId const id : last) {
-        if (!m_view->task(id).allowed_on(k)) continue;
+        if (!m_view->task(id).allowed_on(k) || moving_time(id, k) > time_before(id, g)) continue;
         m_board->remove(id);
         return id;
       }

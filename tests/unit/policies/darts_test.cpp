@@ -329,6 +329,21 @@ TEST_F(DartsOnTwo, an_idle_group_takes_from_the_end_of_the_longest_plan) {
   EXPECT_THAT(run.plan(g0), ElementsAre(a, c));
 }
 
+// On n1 a task takes 100 ns; moving a datum from there takes half a nanosecond per byte.
+TEST_F(DartsOnTwo, an_idle_group_leaves_a_task_that_it_could_not_begin_sooner) {
+  auto const d = data({300, 300, 100});
+  for (DataId const x : d) run.load(x, n1);
+  TaskId const a = ready({read(d[0])});
+  TaskId const b = ready({read(d[1])});
+  EXPECT_FALSE(run.next(g1).valid()) << "150 ns to move what waits for 100 ns";
+  TaskId const c = ready({read(d[2])});
+  EXPECT_EQ(run.next_and_commit(g1), c);
+  EXPECT_EQ(run.next_and_commit(g0), a);
+  EXPECT_FALSE(run.next(g1).valid());
+  view.set_duration(a, Duration{150});
+  EXPECT_EQ(run.next(g1), b);
+}
+
 TEST(DartsTwice, the_same_events_give_the_same_decisions) {
   std::vector<std::vector<TaskId>> orders;
   for (int repeat = 0; repeat < 2; ++repeat) {

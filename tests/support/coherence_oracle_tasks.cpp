@@ -1,0 +1,367 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What tasks may do: when they run, what they read and write, how they end.
+#include "support/coherence_oracle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace granary::test {
+
+void CoherenceOracle::submit(TaskId id, TaskSubmission const& submitted) {
+  if (id.index() >= m_tasks.size()) m_tasks.resize(id.index() + 1);
+  auto& task = m_tasks[id.index()];
+  task.state = State::Submitted;
+  task.accesses = AccessList(submitted.accesses);
+  task.codelet = submitted.codelet;
+  for (auto const& access : task.accesses) {
+    require(!m_data[access.data.index()].released(),
+            [&] { return "task " + std::to_string(id.value()) + " uses released " + name(access.data); });
+    task.expected.emplace_back();
+    task.runs.emplace_back();
+    if (!access.repeated) add_access(id, access);
+  }
+}
+
+// No datum is accessed twice here.
+void CoherenceOracle::add_access(TaskId id, Access const& access) {
+  auto& task = m_tasks[id.index()];
+  auto const append = [](std::vector<TaskId>& list, std::vector<TaskId> const& more) {
+    list.insert(list.end(), more.begin(), more.end());
+  };
+  m_data[access.data.index()].pending.insert(id);
+  note_relatives(id, access.data);
+  for_each_cell(access.data, [&](Cell& cell) {
+    task.expected.back().push_back(reads(access.mode) ? cell.promised() : Content{});
+    if (commutes(access.mode)) join_run(id, cell);
+    task.runs.back().push_back(reads(access.mode) ? cell.run : nullptr);
+    auto const& before = commutes(access.mode) ? cell.run->sources : cell.last_writers;
+    if (reads(access.mode)) append(task.sources, before);
+    append(task.follows, before);
+    if (commutes(access.mode)) append(task.follows, cell.run->follows);
+    if (!writes(access.mode)) {
+      cell.readers.push_back(id);
+      return;
+    }
+    cell.writers.push_back(id);
+    if (commutes(access.mode)) {
+      cell.last_writers = cell.run->members;
+      return;
+    }
+    append(task.follows, cell.readers);
+    cell.readers.clear();
+    cell.last_writers.assign(1, id);
+    cell.run.reset();
+  });
+}
+
+void CoherenceOracle::note_relatives(TaskId id, DataId data) {
+  for (auto const& [number, cell] : m_family_cells) {
+    if (m_data[data.index()].cells.front() != cell) continue;
+    auto& relatives = m_relatives[number / family];
+    auto& known = m_tasks[id.index()].relatives;
+    known.insert(known.end(), relatives.begin(), relatives.end());
+    relatives.push_back(id);
+  }
+}
+
+void CoherenceOracle::join_run(TaskId id, Cell& cell) {
+  if (!cell.run || !cell.readers.empty()) {
+    cell.run = std::make_shared<Run>(Run{.members = {},
+                                         .sources = cell.last_writers,
+                                         .follows = std::exchange(cell.readers, {}),
+                                         .before = cell.run ? Content{} : cell.promised(),
+                                         .previous = cell.run});
+  }
+  cell.run->members.push_back(id);
+}
+
+bool CoherenceOracle::fellow_failed(TaskId id) const {
+  auto const& task = m_tasks[id.index()];
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    if (task.accesses[i].repeated || !commutes(task.accesses[i].mode)) continue;
+    for (auto const& run : task.runs[i]) {
+      if (!std::ranges::all_of(run->members, [&](TaskId t) { return t == id || succeeded(t); })) return true;
+    }
+  }
+  return false;
+}
+
+void CoherenceOracle::check_turns(TaskId id) const {
+  auto const& task = m_tasks[id.index()];
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    if (task.accesses[i].repeated || !commutes(task.accesses[i].mode)) continue;
+    for (auto const& run : task.runs[i]) {
+      for (TaskId const other : run->members) {
+        require(other == id || m_tasks[other.index()].state != State::Running, [&] {
+          return "task " + std::to_string(id.value()) + " runs while task " + std::to_string(other.value()) +
+                 " has its turn on " + name(task.accesses[i].data);
+        });
+      }
+    }
+  }
+}
+
+// Each member of a run reads what the one before it left, whichever that was; who comes after it reads what the last
+// one left.
+bool CoherenceOracle::may_read(TaskRecord const& task, std::size_t i, std::size_t cell, Content value) {
+  auto const* const run = task.runs[i][cell].get();
+  if (run == nullptr) return task.expected[i][cell] == value;
+  auto const made_by = [&](Run const& of) {
+    return value && std::ranges::any_of(of.members, [&](TaskId t) { return t.value() + 1 == *value; });
+  };
+  if (made_by(*run)) return true;
+  if (!commutes(task.accesses[i].mode)) return false;
+  return run->previous ? made_by(*run->previous) : value == run->before;
+}
+
+// The results of a run are in the order in which its members ended.
+void CoherenceOracle::rank_last(Cell& cell, TaskId id, Run const& run) {
+  auto const in_run = [&](TaskId task) { return std::ranges::find(run.members, task) != run.members.end(); };
+  auto const own = std::ranges::find(cell.writers, id);
+  std::rotate(own, own + 1, std::find_if_not(own, cell.writers.end(), in_run));
+}
+
+void CoherenceOracle::act(RunCommand const& run) {
+  auto& task = m_tasks.at(run.task.index());
+  auto const what = [&] { return "task " + std::to_string(run.task.value()); };
+  auto const& worker = m_topology.machine()[run.worker];
+  require(task.state == State::Submitted && !task.retired, [&] { return what() + " is run again"; });
+  require_not_passed(run.task);
+  require(m_codelets[task.codelet.index()].runs_on(worker.kind),
+          [&] { return what() + " has no kernel for its worker"; });
+  auto& lane = m_lanes[run.worker.index()];
+  for (TaskId const before : task.follows) {
+    // The tasks that this one itself follows come before it.
+    bool const behind = run.follows && std::ranges::count(lane, before) > 0;
+    if (!behind) pass(run.task, before);
+    task.waits = task.waits || (!over(before) && lane.back() == before);
+  }
+  require(task.waits == run.follows, [&] { return what() + " follows nothing"; });
+  check_turns(run.task);
+  task.state = State::Running;
+  task.worker = run.worker;
+  lane.push_back(run.task);
+  if (!task.waits) start_task(run.task);
+}
+
+void CoherenceOracle::start_task(TaskId id) {
+  auto& task = m_tasks[id.index()];
+  auto const what = [&] { return "task " + std::to_string(id.value()); };
+  auto const& worker = m_topology.machine()[task.worker];
+  task.waits = false;
+  note_versions(id);
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    Place const place = expected_place(access.data, worker.node);
+    if (m_planner) {
+      require(m_planner->place(access.data, worker.node) == place,
+              [&] { return what() + " is sent to a wrong place for " + name(access.data); });
+    }
+    task.places.push_back(place);
+    if (access.repeated) continue;
+    auto const used = spots(access.data, place);
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      auto& spot = *used[c];
+      require(!spot.written, [&] { return what() + " uses " + name(access.data) + " while it is written"; });
+      if (reads(access.mode)) check_input(id, i, c, spot.content);
+      require(!writes(access.mode) || spot.readers == 0,
+              [&] { return what() + " writes " + name(access.data) + " while it is read"; });
+      writes(access.mode) ? static_cast<void>(spot.written = true) : static_cast<void>(++spot.readers);
+    }
+  }
+}
+
+void CoherenceOracle::check_input(TaskId id, std::size_t i, std::size_t c, Content content) {
+  auto& task = m_tasks[id.index()];
+  auto const& access = task.accesses[i];
+  auto& expected = task.expected[i][c];
+  // Whoever may have written the cell since is a member of that run.
+  Content const current = m_cells[m_data[access.data.index()].cells[c]].current;
+  if (task.runs[i][c]) expected = may_read(task, i, c, current) ? current : Content{};
+  require(content.has_value() && content == expected, [&] {
+    return "task " + std::to_string(id.value()) + " reads " +
+           (content ? "version " + std::to_string(*content) : "nothing") + " of " + name(access.data) + " on " +
+           name(m_topology.machine()[task.worker].node) + " instead of version " +
+           std::to_string(expected.value_or(~0ULL));
+  });
+  if (m_planner && !writes(access.mode)) check_version(access.data, content, task.versions[i]);
+}
+
+void CoherenceOracle::note_versions(TaskId id) {
+  if (!m_planner) return;
+  auto& versions = m_tasks[id.index()].versions;
+  versions.clear();
+  for (auto const& access : m_planner->task(id).accesses) versions.push_back(access.version);
+}
+
+bool CoherenceOracle::over(TaskId id) const {
+  auto const& task = m_tasks[id.index()];
+  return task.retired || task.state == State::Succeeded || task.state == State::Failed;
+}
+
+// A task that follows another one begins. The other may not have left although it is cancelled, since it was submitted
+// behind a failure: then it never runs.
+void CoherenceOracle::pass(TaskId id, TaskId before) {
+  if (over(before)) return;
+  auto& passed = m_tasks[before.index()];
+  require(passed.state == State::Submitted, [&] {
+    return "task " + std::to_string(id.value()) + " begins before task " + std::to_string(before.value()) + " is over";
+  });
+  passed.passed_by = id;
+}
+
+void CoherenceOracle::require_not_passed(TaskId id) const {
+  TaskId const by = m_tasks[id.index()].passed_by;
+  require(!by.valid(), [&] {
+    return "task " + std::to_string(id.value()) + " begins after task " + std::to_string(by.value()) +
+           ", which follows it";
+  });
+}
+
+void CoherenceOracle::leave_lane(TaskId id) {
+  if (!m_tasks[id.index()].worker.valid()) return;
+  auto& lane = m_lanes[m_tasks[id.index()].worker.index()];
+  require(!lane.empty() && lane.front() == id,
+          [&] { return "task " + std::to_string(id.value()) + " ends out of order"; });
+  lane.erase(lane.begin());
+}
+
+void CoherenceOracle::skip_task(TaskId id) {
+  auto& task = m_tasks[id.index()];
+  leave_lane(id);
+  require(task.state == State::Running && task.waits,
+          [&] { return "task " + std::to_string(id.value()) + " is skipped although what it follows succeeded"; });
+  task.state = State::Submitted;
+  task.waits = false;
+}
+
+void CoherenceOracle::return_task(TaskId id, bool changed) {
+  auto& task = m_tasks[id.index()];
+  if (task.waits) {
+    auto& lane = m_lanes[task.worker.index()];
+    require(lane.back() == id, [&] { return "task " + std::to_string(id.value()) + " is taken back out of order"; });
+    lane.pop_back();
+  } else {
+    leave_lane(id);
+  }
+  for (std::size_t i = 0; i < task.places.size(); ++i) {
+    if (task.accesses[i].repeated) continue;
+    for (auto* const spot : spots(task.accesses[i].data, task.places[i])) {
+      if (writes(task.accesses[i].mode)) {
+        spot->written = false;
+        if (changed) spot->content.reset();
+      } else if (task.worker.valid()) {
+        --spot->readers;
+      }
+    }
+    touch(task.accesses[i].data);
+  }
+  task.places.clear();
+  task.state = State::Submitted;
+  task.worker = {};
+  task.returned = true;
+  task.waits = false;
+}
+
+// It failed before it started, for example because its device is lost.
+void CoherenceOracle::lose_outputs(TaskId id, bool success) {
+  require(!success, [&] { return "task " + std::to_string(id.value()) + " ran although what it follows failed"; });
+  auto& task = m_tasks[id.index()];
+  auto const node = m_topology.machine()[task.worker].node;
+  for (auto const& access : task.accesses) {
+    if (access.repeated || !writes(access.mode)) continue;
+    for (auto* const spot : spots(access.data, expected_place(access.data, node))) spot->content.reset();
+    for_each_cell(access.data, [&](Cell& cell) {
+      cell.current.reset();
+      cell.written_as = access.data;
+    });
+    touch(access.data);
+  }
+  task.state = State::Submitted;
+  task.waits = false;
+}
+
+void CoherenceOracle::end_task(TaskId id, bool success) {
+  auto& task = m_tasks[id.index()];
+  leave_lane(id);
+  if (task.waits) return lose_outputs(id, success);
+  bool const external = !task.worker.valid();
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    if (access.repeated || (external && !writes(access.mode))) continue;
+    auto const used = spots(access.data, task.places[i]);
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      if (!writes(access.mode)) {
+        --used[c]->readers;
+        require(used[c]->content == task.expected[i][c],
+                [&] { return name(access.data) + " changed while task " + std::to_string(id.value()) + " read it"; });
+        continue;
+      }
+      used[c]->written = false;
+      used[c]->content = success ? Content(id.value() + 1) : Content{};
+      auto& cell = m_cells[m_data[access.data.index()].cells[c]];
+      cell.current = used[c]->content;
+      cell.written_as = access.data;
+      if (success && commutes(access.mode)) {
+        rank_last(cell, id, *task.runs[i][c]);
+      } else if (success && m_planner) {
+        check_version(access.data, used[c]->content, task.versions[i]);
+      }
+    }
+    touch(access.data);
+  }
+  task.state = success ? State::Succeeded : State::Failed;
+  ++m_tasks_run;
+  if (external) return;
+  auto const& lane = m_lanes[task.worker.index()];
+  if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
+}
+
+void CoherenceOracle::act(BeginCommand const& begun) {
+  auto& task = m_tasks.at(begun.task.index());
+  auto const what = [&] { return "task " + std::to_string(begun.task.value()); };
+  require(m_codelets[task.codelet.index()].external, [&] { return what() + " begins without a worker"; });
+  require(task.state == State::Submitted && !task.retired, [&] { return what() + " begins again"; });
+  require_not_passed(begun.task);
+  for (TaskId const before : task.follows) {
+    pass(begun.task, before);
+  }
+  task.state = State::Running;
+  note_versions(begun.task);
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    NodeId const home = m_data[access.data.index()].description.home;
+    task.places.push_back({home, Slot::Home, 0});
+    if (access.repeated || !writes(access.mode)) continue;
+    for (auto* const spot : spots(access.data, task.places.back())) {
+      require(!spot->written && spot->readers == 0,
+              [&] { return what() + " writes " + name(access.data) + " while it is in use"; });
+      spot->written = true;
+    }
+  }
+}
+
+void CoherenceOracle::act(RetireCommand const& retired) {
+  auto& task = m_tasks.at(retired.task.index());
+  auto const what = [&] { return "task " + std::to_string(retired.task.value()); };
+  require(!task.retired, [&] { return what() + " is retired twice"; });
+  require(task.state != State::Running, [&] { return what() + " is retired while it runs"; });
+  task.retired = true;
+  bool const cancelled = task.state == State::Submitted;
+  if (cancelled) ++m_tasks_cancelled;
+  for (auto const& access : task.accesses) {
+    auto& record = m_data[access.data.index()];
+    record.pending.erase(retired.task);
+    // A worker had it once: from then on nobody keeps the value that it does not read.
+    bool const given_up = cancelled && task.returned && writes(access.mode) && !reads(access.mode);
+    bool const lost = given_up && !record.forgotten && m_planner && m_planner->poisoned(access.data);
+    for_each_cell(access.data, [&](Cell& cell) {
+      if (cancelled) std::erase(cell.writers, retired.task);
+      if (lost) cell.current.reset();
+      if (lost) cell.written_as = access.data;
+    });
+    touch(access.data);
+  }
+}
+
+}  // namespace granary::test
