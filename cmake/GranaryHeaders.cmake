@@ -4,6 +4,8 @@
 set(granary_public_headers
   granary.hpp
   core/base/error.hpp
+  core/engine/statistics.hpp
+  runtime/dual_view.hpp
   linalg/linalg.hpp
   linalg/generators/spd_generator.hpp
   linalg/kernels/blas.hpp
@@ -48,7 +50,6 @@ set(granary_included_headers
   core/base/random.hpp
   core/base/units.hpp
   core/engine/lines.hpp
-  core/engine/statistics.hpp
   core/model/access.hpp
   core/model/codelet.hpp
   core/model/data.hpp
@@ -109,6 +110,7 @@ set(granary_included_headers
   linalg/runtime/matrix_tile.hpp
   linalg/runtime/mixed.hpp
   linalg/runtime/norm.hpp
+  linalg/runtime/pending.hpp
   linalg/runtime/pivots_file.hpp
   linalg/runtime/residual.hpp
   linalg/runtime/solve.hpp
@@ -122,8 +124,15 @@ set(granary_included_headers
   policies/policy_options.hpp
   runtime/config.hpp
   runtime/data.hpp
+  runtime/held_data.hpp
   runtime/host_task.hpp
+  runtime/parts.hpp
+  runtime/reduce.hpp
   runtime/runtime.hpp
+  runtime/scalar.hpp
+  runtime/task_handle.hpp
+  runtime/temporary.hpp
+  runtime/two_sides.hpp
   runtime/view_lines.hpp
   simulator/event_heap.hpp
   simulator/faults.hpp

@@ -13,6 +13,13 @@ namespace granary {
 
 /// The options of a Runtime. An option that is empty or zero is taken from its environment variable, or else has the
 /// stated default.
+///
+/// ```cpp
+/// using namespace granary::literals;
+/// granary::Runtime runtime({.scheduler = "darts", .workers = 2, .host_memory = 64_MiB});
+/// assert(runtime.options().host_memory == 64_MiB);
+/// std::puts(runtime.options().scratch.c_str());  // where data go that do not fit
+/// ```
 struct GRANARY_EXPORT RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler

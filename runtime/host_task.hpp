@@ -8,33 +8,90 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace granary {
 
-/// A task's name and the information for schedulers; the name alone is enough.
+/// A line of a source file. Clang 14 has no std::source_location.
+struct GRANARY_EXPORT SourceLine {
+  char const* file = "";
+  std::uint32_t line = 0;
+
+  /// The line of the call, also as a default argument.
+  [[nodiscard]] static constexpr SourceLine current(char const* file = __builtin_FILE(),
+                                                    std::uint32_t line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+/// A task's name: a string literal, std::string or std::string_view, which it does not copy. It keeps the line where it
+/// was converted, which what `submit` throws names.
+struct GRANARY_EXPORT TaskName {
+  std::string_view text;
+  SourceLine place;
+
+  template <std::convertible_to<std::string_view> Text>
+  TaskName(Text const& name, SourceLine where = SourceLine::current())  // NOLINT(google-explicit-constructor)
+      : text(name), place(where) {}
+};
+
+/// A task's name and the information for schedulers: `{.name = "axpy", .priority = 3, .flops = 2e6}`.
+///
+/// ```cpp
+/// struct Increment {
+///   static constexpr bool launches_kokkos_kernels = false;
+///   template <class Exec, class X>
+///   void operator()(Exec const&, X x) const {
+///     x() += 1;
+///   }
+/// };
+/// granary::Runtime runtime;
+/// auto const x = runtime.scalar("x", 0);
+/// runtime.submit({.name = "increment", .priority = 3, .flops = 1}, Increment{}, read_write(x));
+/// assert(x.get() == 1);
+/// ```
 struct GRANARY_EXPORT TaskInfo {
-  std::string_view name;
+  TaskName name;
   std::int64_t priority = 0;  ///< larger is more urgent
   double flops = 0;           ///< floating-point operations; 0 when unknown
-
-  TaskInfo(char const* n) : name(n) {}  // NOLINT(google-explicit-constructor)
-  TaskInfo(std::string_view n, std::int64_t p = 0, double f = 0) : name(n), priority(p), flops(f) {}  // NOLINT
 };
 
 namespace detail {
+
+// What a function returns after the compiler's error for its arguments.
+struct GRANARY_EXPORT Refused {};
+
+// Any View. Where it is a parameter, every other function that takes the View is a better match.
+struct GRANARY_EXPORT AnyView {
+  template <class DataType, class... Properties>
+  AnyView(Kokkos::View<DataType, Properties...> const&) {}  // NOLINT(google-explicit-constructor)
+};
+
+// The one error for a View that is no datum yet.
+template <class Never>
+Refused refuse_view() {
+  static_assert(std::is_void_v<Never>, "pass runtime.data(view) to read, write or read_write, not the View");
+  return {};
+}
+
+template <class T>
+concept NoName = !std::convertible_to<T, TaskName> && !std::same_as<T, TaskInfo>;
 
 // What was compiled for a task.
 struct GRANARY_EXPORT TaskCode {
   std::array<Kernel, worker_kinds> kernels;  // by kind of worker
   std::string const& variant;                // see Codelet
   bool launches_kokkos_kernels;
+  bool external = false;  // no worker runs it
 };
 
 template <class Body>
@@ -74,13 +131,142 @@ std::string const& element_sizes() {
   return sizes;
 }
 
+// The Views that a body gets, on the host and on a device.
+template <class Access>
+using HostView = BodyView<typename Access::ViewType, Access::mode>;
+template <class Access>
+using DeviceView = DeviceBodyView<typename Access::ViewType, Access::mode>;
+
+// The number of parameters of a call operator, or -1 if it is a template.
+template <class Body, class Result, class... P>
+constexpr int count_parameters(Result (Body::*)(P...) const) {
+  return static_cast<int>(sizeof...(P));
+}
+template <class Body>
+constexpr int parameters_of() {
+  if constexpr (requires { count_parameters(&Body::operator()); }) return count_parameters(&Body::operator());
+  return -1;
+}
+
+// Whether the body takes Number Views: those in the list, again and again.
+template <class Body, std::size_t Number, class... Views>
+constexpr bool takes_views() {
+  using List = std::tuple<Views...>;
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::is_invocable_v<Body const&, HostExecutionSpace const&,
+                               std::tuple_element_t<I % sizeof...(Views), List>...>;
+  }
+  (std::make_index_sequence<Number>{});
+}
+template <class Body, class... Views>
+constexpr bool takes_another_number_than() {
+  if constexpr (parameters_of<Body>() >= 0) {
+    return parameters_of<Body>() != 1 + static_cast<int>(sizeof...(Views));
+  } else if constexpr (sizeof...(Views) == 0) {
+    return true;
+  } else {
+    return []<std::size_t... Number>(std::index_sequence<Number...>) {
+      return ((Number != sizeof...(Views) && takes_views<Body, Number, Views...>()) || ...);
+    }
+    (std::make_index_sequence<9>{});
+  }
+}
+
+// Converts to the execution space that a body asks for, whichever it is.
+struct GRANARY_EXPORT AnySpace {
+  template <class Space>
+  operator Space const&() const;  // NOLINT(google-explicit-constructor)
+};
+
+enum class BodyFault { None, NotConst, Number, Elements, Space, Views };
+
+// Why a host worker cannot call the body; the first reason in this order.
+template <class Body, class... Accesses>
+constexpr BodyFault find_fault() {
+  using Space = HostExecutionSpace const&;
+  if constexpr (std::is_invocable_v<Body const&, Space, HostView<Accesses>...>) {
+    return BodyFault::None;
+  } else if constexpr (std::is_invocable_v<Body&, Space, HostView<Accesses>...>) {
+    return BodyFault::NotConst;
+  } else if constexpr (takes_another_number_than<Body, HostView<Accesses>...>()) {
+    return BodyFault::Number;
+  } else if constexpr (std::is_invocable_v<Body const&, Space,
+                                           BodyView<typename Accesses::ViewType, AccessMode::ReadWrite>...>) {
+    return BodyFault::Elements;
+  } else if constexpr (std::is_invocable_v<Body const&, AnySpace, HostView<Accesses>...>) {
+    return BodyFault::Space;
+  } else {
+    return BodyFault::Views;
+  }
+}
+
+// Whether workers can call the body; if not, one error says what to change.
+template <class Body, class... Accesses>
+constexpr bool check_body() {
+  constexpr auto fault = [] {
+    if constexpr (runs_on_host<Body>()) return find_fault<Body, Accesses...>();
+    return BodyFault::None;
+  }();
+  static_assert(fault != BodyFault::NotConst,
+                "the call operator of a task's body must be const: a functor's ends with 'const', and a lambda is not "
+                "mutable");
+  static_assert(fault != BodyFault::Number,
+                "the body must take an execution space and one View for each access: submit(name, body, read(x), "
+                "write(y)) calls body(space, x, y)");
+  static_assert(fault != BodyFault::Elements,
+                "read(x) gives the body a View of const elements: take Kokkos::View<T const*, ...>, or declare the "
+                "access as read_write(x)");
+  static_assert(fault != BodyFault::Space,
+                "the body must take the execution space of the host first: make the type of that parameter a "
+                "template's, or declare 'static constexpr bool device_only = true'");
+  static_assert(fault != BodyFault::Views,
+                "the body does not take the Views of its accesses: take each by value, with the elements and the "
+                "layout of its datum or with a template's type");
+  if constexpr (has_device_space && runs_on_devices<Body>() && fault == BodyFault::None) {
+    constexpr bool on_devices = std::is_invocable_v<Body const&, DeviceExecutionSpace const&, DeviceView<Accesses>...>;
+    static_assert(on_devices,
+                  "the body must also take the execution space and the Views of devices: make their types a "
+                  "template's, or declare 'static constexpr bool host_only = true'");
+    return on_devices;
+  }
+  return fault == BodyFault::None;
+}
+
+// Whether a task of this body and these accesses can be submitted; if not, one error says what to change.
+template <class Body, class... Accesses>
+constexpr bool check_task() {
+  constexpr bool views = (Kokkos::is_view<Accesses>::value || ...);
+  constexpr bool refused = views || (std::is_same_v<Accesses, Refused> || ...);
+  constexpr bool accesses = (TaskAccess<Accesses> && ...);
+  constexpr bool somewhere = runs_on_host<Body>() || runs_on_devices<Body>();
+  static_assert(!views, "pass runtime.data(view) to read, write or read_write, not the View");
+  static_assert(refused || accesses, "say how the task uses each datum x: read(x), write(x) or read_write(x)");
+  static_assert(somewhere, "a body cannot be both host_only and device_only: remove one of the two");
+  if constexpr (accesses && somewhere) return check_body<Body, Accesses...>();
+  return false;
+}
+
+// The one error for what is wrong with the accesses of work outside.
+template <class... Accesses>
+constexpr bool check_outside() {
+  constexpr bool any = sizeof...(Accesses) > 0;
+  constexpr bool views = (Kokkos::is_view<Accesses>::value || ...);
+  constexpr bool refused = views || (std::is_same_v<Accesses, Refused> || ...);
+  constexpr bool accesses = ([] {
+    if constexpr (TaskAccess<Accesses>) return Accesses::mode != AccessMode::Commute;
+    return false;
+  }() && ...);
+  static_assert(any, "name the data that the work uses: read(x), write(x) or read_write(x)");
+  static_assert(!views, "pass runtime.data(view) to read, write or read_write, not the View");
+  static_assert(!any || refused || accesses, "say how the work uses each datum x: read(x), write(x) or read_write(x)");
+  return any && !refused && accesses;
+}
+
 // A task of the façade: the body and the shapes of its Views; the engine keeps the Views of Data as long as the data.
 template <class Body, class... Accesses>
 struct GRANARY_EXPORT HostTask {
   Body body;
   std::tuple<decltype(Accesses::shape)...> shapes;
-
-  static_assert(runs_on_host<Body>() || runs_on_devices<Body>(), "a body cannot be both host_only and device_only");
 
   // By kind of worker. The body is compiled for devices only if Kokkos has a device backend and the body may run there.
   static constexpr std::array<Kernel, worker_kinds> kernels() {
@@ -92,11 +278,6 @@ struct GRANARY_EXPORT HostTask {
   }
 
  private:
-  template <class Access>
-  using HostView = BodyView<typename Access::ViewType, Access::mode>;
-  template <class Access>
-  using DeviceView = DeviceBodyView<typename Access::ViewType, Access::mode>;
-
   static void run_on_host(KernelCall const& call) {
     run<HostExecutionSpace, HostView>(call, std::index_sequence_for<Accesses...>{});
   }
@@ -111,5 +292,41 @@ struct GRANARY_EXPORT HostTask {
   }
 };
 
+template <class Body, class... Accesses>
+TaskCode code_of() {
+  return {HostTask<Body, Accesses...>::kernels(), element_sizes<typename Accesses::ViewType...>(),
+          launches_kokkos_kernels<Body>()};
+}
+
 }  // namespace detail
+
+/// These do not compile: a View is not a datum. `read(runtime.data(view))` is what was meant.
+template <class Never = int>
+detail::Refused read(detail::AnyView const&) {
+  return detail::refuse_view<Never>();
+}
+template <class Never = int>
+detail::Refused write(detail::AnyView const&) {
+  return detail::refuse_view<Never>();
+}
+template <class Never = int>
+detail::Refused read_write(detail::AnyView const&) {
+  return detail::refuse_view<Never>();
+}
+template <class Never = int>
+detail::Refused commute(detail::AnyView const&) {
+  return detail::refuse_view<Never>();
+}
+template <class Never = int, class... Op>
+detail::Refused reduce(detail::AnyView const&, Op const&...) {
+  return detail::refuse_view<Never>();
+}
+
 }  // namespace granary
+
+// Where argument-dependent lookup finds them for read(view).
+namespace Kokkos {
+using granary::read;
+using granary::read_write;
+using granary::write;
+}  // namespace Kokkos

@@ -168,8 +168,10 @@ Devices find_devices(RuntimeOptions const& options) {
       throw InvalidArgument(std::to_string(devices.size()) + " emulated devices of " + in_bytes(devices.memory) +
                             " each take more than the " + in_bytes(host) + " that this process may use");
     }
+    // As much again for arrays of the application; pages that nobody touches take no memory.
     devices.api = make_emulated_api({.devices = names.emulated,
                                      .memory = options.device_memory,
+                                     .beside = options.device_memory,
                                      .link_bytes_per_second = options.link_bytes_per_second});
     return devices;
   }

@@ -1,14 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/runtime/runtime.hpp>
 
+#include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/statistics.hpp>
+#include <granary/core/model/trace.hpp>
 #include <granary/runtime/runtime_parts.hpp>
 #include <granary/runtime/warnings.hpp>
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace granary {
@@ -26,19 +30,60 @@ detail::DataHold::~DataHold() {
 Runtime::Runtime(RuntimeOptions const& options) : m_parts(std::make_unique<Parts>(options)) {}
 
 // Tasks that still run use the parts.
-Runtime::~Runtime() { m_parts->shut_down(); }
+Runtime::~Runtime() {
+  try {
+    if (!m_parts->engine->works_here()) combine_reductions({});
+  } catch (std::exception const& error) {
+    spdlog::error("granary: partial copies were not combined: {}", error.what());
+  }
+  m_parts->shut_down();
+}
 
 void Runtime::wait() {
-  m_parts->engine->wait();
+  refuse_in_task("wait()");
+  combine_reductions({});
+  m_parts->give_back_after([this] { m_parts->engine->wait(); }, {});
+  after_wait();
+}
+
+void Runtime::wait_alone(std::span<DataId const> data, std::span<DataId const> also) {
+  refuse_in_task("wait()");
+  combine_reductions(data);
+  m_parts->give_back_after([&] { m_parts->engine->wait(data, also); }, data);
+}
+
+void Runtime::prefetch_data(DataId data, NodeId node) { m_parts->engine->prefetch(data, node); }
+void Runtime::will_not_use_data(DataId data) { m_parts->engine->will_not_use(data); }
+
+void Runtime::wait_for(std::span<DataId const> data, std::span<DataId const> also) {
+  wait_alone(data, also);
+  after_wait();
+}
+
+void Runtime::after_wait() {
   m_parts->disk->collect();
   for (auto const& warning : find_warnings(m_parts->options, statistics(), blas_threads())) warn_once(warning);
 }
 
+Bytes Runtime::host_memory_peak() const { return statistics().planner.nodes[host_node().index()].peak; }
+bool TaskHandle::done() const { return m_engine->ended(m_id); }
+void TaskHandle::wait() const { m_engine->wait(m_id); }
+
 std::vector<Failure> const& Runtime::failures() const { return m_parts->engine->failures(); }
 void Runtime::cancel(std::exception_ptr error) { m_parts->engine->cancel(std::move(error)); }
+void Runtime::cancel_on(std::stop_token const& token) {
+  m_parts->stop = nullptr;
+  if (!token.stop_possible()) return;
+  m_parts->stop = std::make_unique<Parts::StopCallback>(
+      token, [this] { cancel(std::make_exception_ptr(Stopped("a stop of the run was requested"))); });
+}
 std::string Runtime::describe() const { return m_parts->engine->describe(); }
 Trace Runtime::trace() const { return m_parts->trace(); }
-Submitter& Runtime::submitter() { return *m_parts->engine; }
+Submitter& Runtime::submitter() {
+  combine_reductions({});
+  return *m_parts->engine;
+}
+std::weak_ptr<Engine> Runtime::lent_engine() const { return m_parts->engine.lent(); }
 Engine& Runtime::engine() { return *m_parts->engine; }
 EngineStatistics Runtime::statistics() const { return m_parts->engine->statistics(); }
 std::shared_ptr<void const> Runtime::pin(std::byte* memory, Bytes bytes) { return m_parts->pin(memory, bytes); }
@@ -57,7 +102,7 @@ Bytes Runtime::bytes_written() const {
 }
 
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
-  if (binding.host != nullptr) return m_parts->add_host_data(std::move(name), bytes, std::move(binding)).data;
+  if (binding.memory != nullptr) return m_parts->add_host_data(std::move(name), bytes, std::move(binding)).data;
   DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
   if (binding.origin) description.origin = disk_node();
   if (binding.home) description.home = disk_node();
@@ -76,10 +121,99 @@ detail::HeldView Runtime::hold_view(std::string name, Bytes bytes, DataBinding b
   return {hold(added.data), std::move(added.keep)};
 }
 
-TaskId Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
-                            Parameters parameters) {
-  auto const codelet = m_parts->codelet(info.name, code);
-  return m_parts->engine->submit({codelet, accesses, info.priority, info.flops}, std::move(parameters));
+// Calls `submit(engine, at once)` behind the combination of reductions; what it throws names the line of the
+// submission.
+template <class Submit>
+TaskHandle Runtime::submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit) {
+  auto const submitted = [&](std::exception const& error) {
+    return std::string(error.what()) + " (submitted at " + name.place.file + ":" + std::to_string(name.place.line) +
+           ")";
+  };
+  try {
+    auto& engine = *m_parts->engine;
+    if (!m_parts->reductions.any()) return {engine, submit(engine, false)};
+    detail::Reductions::Lock const lock(m_parts->reductions, engine);
+    m_parts->reductions.combine_for(*this, accesses);
+    return {engine, submit(engine, true)};
+  } catch (MemoryLimitError const& error) {
+    throw MemoryLimitError(submitted(error));
+  } catch (InvalidArgument const& error) {
+    throw InvalidArgument(submitted(error));
+  }
+}
+
+TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
+                                Parameters parameters) {
+  return submit_in_order(info.name, accesses, [&](Engine& engine, bool at_once) {
+    TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
+    return at_once ? engine.submit_at_once(task, std::move(parameters)) : engine.submit(task, std::move(parameters));
+  });
+}
+
+void Runtime::check_task(std::string_view name, detail::TaskCode const& code, std::span<Access const> accesses) {
+  m_parts->engine->check({m_parts->codelet(name, code), accesses});
+}
+
+TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
+                                        std::span<Access const> accesses) {
+  return submit_in_order(name, accesses, [&](Engine& engine, bool) {
+    auto const refuse = [&](std::string const& why) {
+      throw InvalidArgument("task '" + std::string(name.text) + "' is outside granary and " + why);
+    };
+    if (!ended) refuse("has no function that tells its end");
+    for (auto const& access : accesses) {
+      auto const uses = [&] { return "uses data '" + engine.name_of(access.data) + "', which "; };
+      if (engine.has_mirror(access.data)) {
+        refuse(uses() + "have two sides (a DualView): fence the work, and call modify_host() or modify_device()");
+      }
+      if (!engine.home_in_memory(access.data)) {
+        refuse(uses() + "have no place in the application's memory: use a View");
+      }
+    }
+    std::string const no_variant;
+    TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), accesses};
+    return engine.submit_at_once(task, Parameters(OutsideWork::Ended(ended)));
+  });
+}
+
+std::function<bool()> Runtime::end_of_work(void const* instance) const {
+  auto const& api = m_parts->devices.api;
+  if (m_parts->devices.empty() || api->emulated()) return {};
+  return [api, event = std::shared_ptr<DeviceApi::Event>(api->mark(instance))] { return api->done(*event); };
+}
+
+void Runtime::refuse_second_access(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const {
+  auto& engine = *m_parts->engine;
+  std::string const name(info.name.text);
+  for (auto const& [data, reduced] : accesses) {
+    if (!reduced || accesses.size() == 1) continue;
+    if (std::ranges::count(accesses, data, &std::pair<DataId, bool>::first) > 1) {
+      throw InvalidArgument("task '" + name + "' reduces data '" + engine.name_of(data) +
+                            "' and accesses it a second time: a task sees only its own part of a reduction");
+    }
+    // The other access would end the reduction before the task's contribution.
+    auto const sharing = engine.with_bytes_of({&data, 1});
+    for (auto const& [other, unused] : accesses) {
+      if (other == data || std::ranges::count(sharing, other) == 0) continue;
+      throw InvalidArgument("task '" + name + "' reduces data '" + engine.name_of(data) +
+                            "', which shares bytes with data '" + engine.name_of(other) + "' of the same task");
+    }
+  }
+}
+
+TaskHandle Runtime::submit_reducing(std::function<TaskHandle()> const& submission) {
+  detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
+  return submission();
+}
+
+DataId Runtime::next_copy(std::unique_ptr<detail::ReductionKind> kind) {
+  return m_parts->reductions.next_copy(*this, std::move(kind));
+}
+
+void Runtime::combine_reductions(std::span<DataId const> data) {
+  if (!m_parts->reductions.any()) return;
+  detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
+  m_parts->reductions.combine(*this, data);
 }
 
 std::vector<DeviceFigures> Runtime::devices() const {
@@ -113,12 +247,25 @@ DeviceTraffic Runtime::device_traffic() const {
   return traffic;
 }
 
+std::shared_ptr<std::byte> Runtime::device_memory(std::size_t device, std::string const& label, Bytes bytes) {
+  auto const& devices = m_parts->devices;
+  if (device >= devices.size()) {
+    throw InvalidArgument("there is no device " + std::to_string(device) + " for '" + label + "': this Runtime uses " +
+                          std::to_string(devices.size()));
+  }
+  int const number = devices.numbers[device];
+  auto* const memory = devices.api->allocate(number, std::max<Bytes>(bytes, 1));
+  return {memory, [api = devices.api, number](std::byte* first) { api->free(number, first); }};
+}
+
 void Runtime::refuse_on_devices(std::string const& name, std::string const& shape) const {
   auto const& workers = m_parts->engine->topology().machine().workers;
   if (std::ranges::none_of(workers, [](Worker const& worker) { return worker.kind == WorkerKind::Device; })) return;
-  throw InvalidArgument("the View '" + name + "' (" + shape +
-                        ") cannot be copied to a device: its elements must be trivially copyable and have addresses "
-                        "of their own, with gaps in at most one dimension");
+  throw InvalidArgument(
+      "the View '" + name + "' (" + shape +
+      ") cannot be copied to a device: its elements must be trivially copyable and have addresses "
+      "of their own, with gaps in at most one dimension (a part of a View may be cut in its outermost "
+      "dimension and one more)");
 }
 
 }  // namespace granary

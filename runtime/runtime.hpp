@@ -2,29 +2,36 @@
 #pragma once
 
 #include <granary/core/base/byte_set.hpp>
-#include <granary/core/base/checked.hpp>
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
-#include <granary/core/engine/statistics.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/data.hpp>
 #include <granary/core/model/parameters.hpp>
-#include <granary/core/model/trace.hpp>
 #include <granary/core/planner/failure.hpp>
 #include <granary/outofcore/storage.hpp>
 #include <granary/runtime/config.hpp>
 #include <granary/runtime/data.hpp>
 #include <granary/runtime/host_task.hpp>
+#include <granary/runtime/parts.hpp>
+#include <granary/runtime/reduce.hpp>
+#include <granary/runtime/scalar.hpp>
+#include <granary/runtime/task_handle.hpp>
+#include <granary/runtime/temporary.hpp>
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -35,15 +42,43 @@ namespace granary {
 
 class AsyncFileIo;
 class Submitter;
+struct EngineStatistics;
+struct Trace;
 
-/// Where a datum's bytes are when no worker uses them: host memory of the application, slots of storages, or nowhere (a
+/// Handles on data: Data, Scalar, MatrixTile.
+template <class D>
+concept DataHandle = requires(D const& data) {
+  { data.id() } -> std::same_as<DataId>;
+};
+
+class Runtime;
+
+namespace detail {
+
+class Reductions;
+
+// The device side of a datum whose host side is `DataBinding::memory`.
+struct GRANARY_EXPORT MirrorSide {
+  std::byte* memory = nullptr;  // null: there is none
+  bool host_valid = true;       // which sides hold the first value
+  bool device_valid = true;
+};
+
+class TwoSides;
+
+}  // namespace detail
+
+/// Where a datum's bytes are when no worker uses them: memory of the application, slots of storages, or nowhere (a
 /// temporary).
 struct GRANARY_EXPORT DataBinding {
-  StorageSlot origin = {};    ///< source of the initial value
-  StorageSlot home = {};      ///< destination of the final value; the same slot as the origin for data changed in place
-  std::byte* host = nullptr;  ///< its bytes, which host workers use in place; then it has no other origin and home
-  Lines lines = {};           ///< of `host`, if its bytes are not contiguous
-  /// The bytes at `host`, if they are neither `lines` nor contiguous.
+  StorageSlot origin = {};  ///< source of the initial value
+  StorageSlot home = {};    ///< destination of the final value; the same slot as the origin for data changed in place
+  /// Its bytes in memory, which workers there use in place; then it has no other origin and home.
+  std::byte* memory = nullptr;
+  bool on_host = true;             ///< the host can access `memory`
+  detail::MirrorSide mirror = {};  ///< another place in memory, on a device
+  Lines lines = {};                ///< of `memory`, if its bytes are not contiguous
+  /// The bytes at `memory`, if they are neither `lines` nor contiguous.
   std::optional<ByteSet> set = {};
   std::shared_ptr<void const> keep = {};                           ///< kept until the datum is forgotten
   bool (*serves)(void const* kept, void const* wanted) = nullptr;  ///< see HostBinding
@@ -71,6 +106,25 @@ struct GRANARY_EXPORT DeviceTraffic {
 ///
 /// Kokkos must be initialised before and finalised after. BLAS is limited to one thread per call while a Runtime
 /// exists. Tasks may be submitted from several threads; "before" then means the order in which the calls took effect.
+///
+/// ```cpp
+/// struct Axpy {
+///   double a;
+///   template <class Exec, class X, class Y>
+///   void operator()(Exec const& exec, X x, Y y) const {
+///     auto const s = a;
+///     Kokkos::RangePolicy<Exec> const all(exec, 0, x.extent(0));
+///     Kokkos::parallel_for("axpy", all, KOKKOS_LAMBDA(int i) { y(i) += s * x(i); });
+///   }
+/// };
+/// Kokkos::View<double*, Kokkos::HostSpace> x_view("x", 1000), y_view("y", 1000);
+/// Kokkos::deep_copy(x_view, 1.0);
+/// granary::Runtime runtime;
+/// auto const x = runtime.data(x_view), y = runtime.data(y_view);
+/// for (int step = 0; step < 10; ++step) runtime.submit("axpy", Axpy{2.0}, read(x), read_write(y));
+/// runtime.wait();
+/// assert(y_view(999) == 20.0);
+/// ```
 class GRANARY_EXPORT Runtime {
  public:
   /// Throws InvalidArgument for invalid options, see `configure`.
@@ -90,20 +144,42 @@ class GRANARY_EXPORT Runtime {
   /// does not change.
   ///
   /// Views of the same bytes, whatever their rank and type, are one datum, with the name of its first registration.
-  /// Views that share only some of their bytes are different data. If one of two such data is written, a task on the
-  /// second waits in `submit` until the first is no longer in use, if all handles of the first are destroyed; otherwise
-  /// the task is refused. Throws InvalidArgument for a View without elements. If there are devices, also for a View
-  /// with gaps in several dimensions, with elements that share addresses, or of elements that are not trivially
-  /// copyable.
+  /// Views that share only some of their bytes are different data, and tasks on them run as if in the order of
+  /// submission. One task may not write one of them and use another. Throws InvalidArgument for a View without
+  /// elements. If there are devices, also for a View with gaps in several dimensions, with elements that share
+  /// addresses, or of elements that are not trivially copyable.
   template <class DataType, class... Properties>
   Data<Kokkos::View<DataType, Properties...>> data(Kokkos::View<DataType, Properties...> const& view,
-                                                   std::string const& name = "");
+                                                   std::string const& name = "") {
+    return data_kept(view, name, nullptr, {});
+  }
 
-  /// Registers a temporary, without initial value and home: an array of `extents` (LayoutRight, contiguous) that tasks
-  /// write and then read. It uses memory within the limit only while it is in use, and goes to scratch when there is no
-  /// room. Throws InvalidArgument for a negative extent, and for more than 2^63 - 1 bytes.
+  /// Cuts a View into parts of the given tile size in each dimension; the last parts may be smaller. Kokkos::ALL does
+  /// not cut a dimension. Nothing is copied: the parts share the View's bytes, and may be used together with the whole.
+  /// Throws InvalidArgument for tile sizes less than 1, for a temporary, and as `data`.
+  template <class View, class... Tiles>
+  granary::Parts<View> partition(Data<View> const& whole, Tiles... tiles);
+  /// One part, of any ranges: pairs of the first element and the one after the last, or Kokkos::ALL. Parts may overlap.
+  /// Throws InvalidArgument for a temporary, and as `data`.
+  template <class View, class... Ranges>
+  Data<PartView<View>> part(Data<View> const& whole, Ranges const&... ranges);
+
+  /// Registers a temporary, without initial value and home: an array that tasks write and then read. It uses memory
+  /// within the limit only while it is in use, and goes to scratch when there is no room. The label is its name in
+  /// messages and traces. `T` is the type of a View, `temporary<Kokkos::View<float*[3], Kokkos::LayoutLeft>>("p", n)`,
+  /// of which the data type and the layout count, or the type of the elements, `temporary<double>("block", n, m)`, for
+  /// an array in LayoutRight. The elements are trivially copyable. Throws InvalidArgument for a negative extent, and
+  /// for more than 2^63 - 1 bytes.
   template <class T, class... Extents>
-  auto temporary(Extents... extents);
+  Data<detail::TemporaryView<T, sizeof...(Extents)>> temporary(std::string_view label, Extents... extents);
+  template <class T, detail::NotText... Extents>
+  Data<detail::TemporaryView<T, sizeof...(Extents)>> temporary(Extents... extents) {
+    return temporary<T>(std::string_view("temporary"), extents...);
+  }
+
+  /// Registers one value, `first` before any task writes it.
+  template <class T>
+  [[nodiscard]] Scalar<T> scalar(std::string const& name, T first = {});
 
   /// Limit of distinct names for the tasks of one body (a functor type with its kinds of accesses).
   static constexpr std::size_t most_task_names = 4096;
@@ -122,30 +198,108 @@ class GRANARY_EXPORT Runtime {
   ///
   /// Performance models, traces and messages distinguish tasks by name; each name takes ~0.5 KB while the Runtime
   /// exists. After `most_task_names` names of one body, its tasks with new names share the name "others like '<its
-  /// first name>'" and one performance model. Throws as Submitter::submit.
-  template <class Body, TaskAccess... Accesses>
-  TaskId submit(TaskInfo const& info, Body body, Accesses const&... accesses);
+  /// first name>'" and one performance model. Throws as Submitter::submit; the message ends with the line that submits.
+  template <class Body, class... Accesses>
+  TaskHandle submit(TaskInfo const& info, Body body, Accesses const&... accesses);
+  template <class Body, class... Accesses>
+  TaskHandle submit(TaskName const& name, Body body, Accesses const&... accesses) {
+    return submit(TaskInfo{name}, std::move(body), accesses...);
+  }
+  /// Does not compile: the task has no name.
+  template <detail::NoName Body, class... Accesses>
+  TaskHandle submit(Body const& body, Accesses const&... accesses);
+
+  /// Gives work outside granary, such as a message of MPI, its place in the order of tasks; no worker runs it. When the
+  /// earlier tasks on these data have ended, a thread of the Runtime calls `ended` until it returns true; what it
+  /// throws fails the task. Later tasks on these data begin after that. `ended` may start the work in its first call.
+  ///
+  /// The data are Views, where the application has them: what the work reads must be there before the call, as after
+  /// `wait(x)`. The access is `read`, `write` or `read_write`. Throws InvalidArgument for temporaries, tiles of files
+  /// and DualViews. `ended` must become true
+  /// without later calls of the submitting thread, which may sleep in `submit` while too many tasks are live. Delays
+  /// tasks behind it by up to a quarter of its own time, at most 1 ms. Throws otherwise as `submit`.
+  template <class... Accesses>
+  TaskHandle submit_outside(TaskName const& name, std::function<bool()> const& ended, Accesses const&... accesses);
+  /// The same for all work that the application has given to an execution-space instance so far: tasks that are
+  /// submitted later begin after it, and no fence is needed. Before it gives the instance that work, the application
+  /// waits for these data. The instance may belong to a device; on the host, kernels have ended by then.
+  template <class Instance, class... Accesses>
+  TaskHandle submit_after(TaskName const& name, Instance const& instance, Accesses const&... accesses);
 
   /// Returns when every submitted task has ended and every home holds its final value; see Engine::wait for failures.
   /// Throws InvalidArgument inside a task of this Runtime, where it would wait for itself.
   void wait();
+  /// Returns when no submitted task uses these data and their homes hold their values, without waiting for others: the
+  /// application may use its memory behind them until it submits the next task on them. Throws the first failure that
+  /// left one of them without its value; see Engine::wait. A failure that concerns other data, too, is reported again
+  /// by the next `wait()`. Data that share bytes with these are included. Temporaries have no home: their tasks have
+  /// ended then.
+  template <DataHandle First, DataHandle... Others>
+  void wait(First const& first, Others const&... others) {
+    std::array<DataId, 1 + sizeof...(others)> const ids{first.id(), others.id()...};
+    wait_alone(ids);
+  }
+  /// A hint: the value will be needed on that memory node (`host_node()`, `device_node(d)`). It is copied there if
+  /// memory is free, one link leads there from where it is, and it shares no bytes with other data; nothing is evicted
+  /// for it. From now on the application leaves the datum to tasks, as after a submission. Throws InvalidArgument for a
+  /// node that does not exist.
+  template <DataHandle D>
+  void prefetch(D const& data, NodeId node) {
+    tell_changes(data);
+    prefetch_data(data.id(), node);
+  }
+  /// A hint: no task that is submitted soon will use the datum. If no submitted one does, its value goes home and
+  /// replicas elsewhere are dropped; the value of a temporary stays where it is.
+  template <DataHandle D>
+  void will_not_use(D const& data) {
+    tell_changes(data);
+    will_not_use_data(data.id());
+  }
   /// The failures that the last throwing `wait` found, first submitted first: message, exception, and lost data.
   [[nodiscard]] std::vector<Failure> const& failures() const;
   /// Cancels every task that was not handed to a worker; `wait` throws `error`. May be called from any thread.
   void cancel(std::exception_ptr error);
+  /// Cancels in the same way when a stop is requested, or now if it was; waits throw Stopped. Tasks that are submitted
+  /// later run: a loop that submits asks the token, too. The last token counts; one without a source ends that.
+  void cancel_on(std::stop_token const& token);
 
   /// The running tasks, what each task waits for, and the bytes in use of every memory, as text. May be called from any
   /// thread, also while others are in `wait`. No task is scheduled meanwhile: O(live tasks and their edges).
   [[nodiscard]] std::string describe() const;
 
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
-  /// asks for it. O(events).
+  /// asks for it. O(events). Include <granary/core/model/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
+
+  /// An array in the memory of a device of this Runtime, by its index in `devices()`: a View for `data` whose elements
+  /// are not initialised. It takes device memory beside `RuntimeOptions::device_memory`, and keeps it until the last
+  /// copy of the View's owner is destroyed. With emulated devices it is in the memory of one of these, so that programs
+  /// with data on devices run anywhere. Throws InvalidArgument for a device that there is not, and DeviceError without
+  /// memory.
+  template <class DataType, class Layout = typename DeviceExecutionSpace::array_layout, class... Extents>
+  [[nodiscard]] DeviceView<DataType, Layout> device_view(std::size_t device, std::string const& label,
+                                                         Extents... extents);
+  /// Registers it as a datum, whose home is that device.
+  template <class DataType, class Layout>
+  auto data(DeviceView<DataType, Layout> const& view) {
+    return data_kept(view.view, view.label, view.memory, {});
+  }
+
+  // For dual_data, <granary/runtime/dual_view.hpp>.
+  template <class View>
+  Data<View> data_with_mirror(View const& view, detail::MirrorSide const& mirror) {
+    return data_kept(view, "", nullptr, mirror);
+  }
 
   // For algorithms.
   [[nodiscard]] Submitter& submitter();
+  /// As `wait(data...)`; for `also` see Engine::wait.
+  void wait_for(std::span<DataId const> data, std::span<DataId const> also = {});
+  /// The engine, for owners of data that may outlive the Runtime.
+  [[nodiscard]] std::weak_ptr<Engine> lent_engine() const;
   /// For granary's own tests and measurements.
   [[nodiscard]] Engine& engine();
+  /// Include <granary/core/engine/statistics.hpp> to use it.
   [[nodiscard]] EngineStatistics statistics() const;
   /// Registers a datum of `bytes` bytes; data with an address may be registered several times, see
   /// Engine::add_host_data. Release it with `submitter().release_data`, once per registration.
@@ -165,7 +319,7 @@ class GRANARY_EXPORT Runtime {
   /// The memory node of a device, by its index in `devices`.
   [[nodiscard]] static NodeId device_node(std::size_t device) { return NodeId(static_cast<std::uint32_t>(2 + device)); }
   /// Peak of the bytes in use under the memory limit.
-  [[nodiscard]] Bytes host_memory_peak() const { return statistics().planner.nodes[host_node().index()].peak; }
+  [[nodiscard]] Bytes host_memory_peak() const;
   /// The devices in the machine's order, and the bytes moved from and to them.
   [[nodiscard]] std::vector<DeviceFigures> devices() const;
   [[nodiscard]] DeviceTraffic device_traffic() const;
@@ -175,69 +329,235 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] Bytes bytes_written() const;
 
  private:
+  friend class detail::TwoSides;
+  friend class detail::Reductions;
+  template <class View, class Op, bool Ordered>
+  friend class detail::ReductionOf;
   struct Parts;
 
+  // `memory`, if any, owns the View's elements.
+  template <class View>
+  Data<View> data_kept(View const& view, std::string const& name, std::shared_ptr<void const> memory,
+                       detail::MirrorSide const& mirror);
+  [[nodiscard]] std::shared_ptr<std::byte> device_memory(std::size_t device, std::string const& label, Bytes bytes);
+  // Of a DualView.
+  template <class D>
+  static void tell_changes(D const& data) {
+    if constexpr (requires { data.in_use(); }) static_cast<void>(data.in_use());
+  }
+  void prefetch_data(DataId data, NodeId node);
+  void will_not_use_data(DataId data);
+  // Costs less than `wait_for`, which looks for what is worth a warning.
+  void wait_alone(std::span<DataId const> data, std::span<DataId const> also = {});
+  void after_wait();
   [[nodiscard]] std::shared_ptr<detail::DataHold const> hold(DataId data) const;
   [[nodiscard]] detail::HeldView hold_view(std::string name, Bytes bytes, DataBinding binding);
-  TaskId submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
-                     Parameters parameters);
+  TaskHandle submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
+                         Parameters parameters);
+  void check_task(std::string_view name, detail::TaskCode const& code, std::span<Access const> accesses);
+  TaskHandle submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
+                                 std::span<Access const> accesses);
+  // Whether the work given to a DeviceExecutionSpace so far has ended; empty if this Runtime uses no such devices.
+  [[nodiscard]] std::function<bool()> end_of_work(void const* instance) const;
+  template <class Submit>
+  TaskHandle submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit);
+  // Accesses as the task has them: room for scratch, a copy for a reduction.
+  template <class A>
+  static A const& made(A const& access) {
+    return access;
+  }
+  template <class T, std::size_t Rank>
+  [[nodiscard]] detail::MadeScratch<detail::TemporaryView<T, Rank>> made(ScratchAccess<T, Rank> const& scratch);
+  template <class View, class Op, bool Ordered>
+  [[nodiscard]] detail::MadeReduction<View, Ordered> made(ReduceAccess<View, Op, Ordered> const& reduction);
+  // Throws InvalidArgument if the task reduces a datum, marked with true, and accesses it in another way, too.
+  void refuse_second_access(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const;
+  // Calls it under the lock of the reductions.
+  TaskHandle submit_reducing(std::function<TaskHandle()> const& submission);
+  [[nodiscard]] DataId next_copy(std::unique_ptr<detail::ReductionKind> kind);
+  void combine_reductions(std::span<DataId const> data);
   // Throws InvalidArgument for a View that cannot be copied to a device, if there are devices.
   void refuse_on_devices(std::string const& name, std::string const& shape) const;
 
   std::unique_ptr<Parts> m_parts;
 };
 
-template <class DataType, class... Properties>
-Data<Kokkos::View<DataType, Properties...>> Runtime::data(Kokkos::View<DataType, Properties...> const& view,
-                                                          std::string const& name) {
-  using View = Kokkos::View<DataType, Properties...>;
-  static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible,
-                "granary needs a View in host memory");
-  static_assert(!std::is_const_v<typename View::value_type>, "granary needs a View of elements that are not const");
+template <class View>
+Data<View> Runtime::data_kept(View const& view, std::string const& name, std::shared_ptr<void const> memory,
+                              detail::MirrorSide const& mirror) {
   auto const called = name.empty() ? view.label() : name;
   auto const form = detail::form_of(view);
   if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
   auto held = hold_view(called, form.bytes,
-                        {.host = reinterpret_cast<std::byte*>(view.data()),
+                        {.memory = detail::bytes_at(view),
+                         .on_host = detail::on_host<View>,
+                         .mirror = mirror,
                          .lines = form.lines,
                          .set = form.set,
-                         .keep = std::make_shared<View const>(view),
+                         .keep = detail::keep_view(view, std::move(memory)),
                          .serves = &detail::serves<View>});
   return {std::move(held.hold), std::static_pointer_cast<View const>(held.view)};
 }
 
-namespace detail {
+template <class View, class... Tiles>
+granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles) {
+  constexpr auto rank = detail::rank_of<View>;
+  static_assert(sizeof...(Tiles) == rank, "one tile size per dimension");
+  View const& view = *whole.m_view;
+  if (view.data() == nullptr) detail::refuse_parts_of_temporary();
+  detail::Tiling<rank> tiling;
+  std::size_t d = 0;
+  ((tiling.extents[d] = view.extent(d), tiling.tile[d] = detail::tile_of(view.label(), d, view.extent(d), tiles), ++d),
+   ...);
+  granary::Parts<View> parts(tiling);
+  for (std::size_t p = 0; p < tiling.size(); ++p) {
+    parts.m_parts.push_back(data(detail::part_of(view, tiling.ranges(p)), view.label() + tiling.indices(p)));
+  }
+  return parts;
+}
+
+template <class View, class... Ranges>
+Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ranges) {
+  static_assert(sizeof...(Ranges) == detail::rank_of<View>, "one range per dimension");
+  View const& view = *whole.m_view;
+  if (view.data() == nullptr) detail::refuse_parts_of_temporary();
+  std::size_t d = 0;
+  auto const next = [&](auto const& range) {
+    auto const dimension = d++;
+    return detail::range_of(view.label(), dimension, view.extent(dimension), range);
+  };
+  std::array<detail::PartRange, detail::rank_of<View>> const checked{next(ranges)...};
+  return data(detail::part_of(view, checked), "part of " + view.label());
+}
+template <class T, class... Extents>
+Data<detail::TemporaryView<T, sizeof...(Extents)>> Runtime::temporary(std::string_view label, Extents... extents) {
+  detail::check_temporary<T, Extents...>();
+  using View = detail::TemporaryView<T, sizeof...(Extents)>;
+  auto const all = detail::view_extents<View>(extents...);
+  auto const bytes = detail::temporary_bytes(all, sizeof(typename View::value_type));
+  auto shape = detail::shape_only<View>(all);
+  auto const id = add_data(std::string(label), bytes, {.keep = shape});
+  return {hold(id), std::move(shape)};
+}
+
+template <class DataType, class Layout, class... Extents>
+DeviceView<DataType, Layout> Runtime::device_view(std::size_t device, std::string const& label, Extents... extents) {
+  using View = typename DeviceView<DataType, Layout>::View;
+  View const shape(nullptr, static_cast<std::size_t>(extents)...);
+  auto memory = device_memory(device, label, shape.span() * sizeof(typename View::value_type));
+  View const view(reinterpret_cast<typename View::pointer_type>(memory.get()), static_cast<std::size_t>(extents)...);
+  return {view, label, std::move(memory)};
+}
 
 template <class T, std::size_t Rank>
-struct GRANARY_EXPORT PointerTo {
-  using type = typename PointerTo<T, Rank - 1>::type*;
-};
-template <class T>
-struct GRANARY_EXPORT PointerTo<T, 0> {
-  using type = T;
-};
+detail::MadeScratch<detail::TemporaryView<T, Rank>> Runtime::made(ScratchAccess<T, Rank> const& scratch) {
+  return std::apply(
+      [&](auto... extents) {
+        return detail::MadeScratch<detail::TemporaryView<T, Rank>>(
+            temporary<T>(std::string_view("scratch"), extents...));
+      },
+      scratch.extents);
+}
+
+template <class View, class Op, bool Ordered>
+detail::MadeReduction<View, Ordered> Runtime::made(ReduceAccess<View, Op, Ordered> const& reduction) {
+  auto const form = detail::form_of(*reduction.data.m_view);
+  return {reduction.data, next_copy(std::make_unique<detail::ReductionOf<View, Op, Ordered>>(
+                              reduction.data, reduction.op, form.bytes, reduction.data.m_view))};
+}
+
+namespace detail {
+
+template <class View, class Op, bool Ordered>
+void ReductionOf<View, Op, Ordered>::fill(Runtime& runtime, DataId copy) const {
+  TypedAccess<View, AccessMode::Write> filled(m_data);
+  filled.data = copy;
+  runtime.submit("identity", FillWithIdentity<Op>{}, filled);
+}
+
+template <class View, class Op, bool Ordered>
+void ReductionOf<View, Op, Ordered>::combine(Runtime& runtime, DataId copy) const {
+  TypedAccess<View, AccessMode::Read> part(m_data);
+  part.data = copy;
+  runtime.submit("combine", Combine<Op>{{}, m_op}, part, read_write(m_data));
+}
+
+template <class View, class Op, bool Ordered>
+void ReductionOf<View, Op, Ordered>::check_combine(Runtime& runtime, DataId copy) const {
+  using Part = TypedAccess<View, AccessMode::Read>;
+  using Whole = TypedAccess<View, AccessMode::ReadWrite>;
+  runtime.check_task("combine", code_of<Combine<Op>, Part, Whole>(),
+                     std::array{Access{copy, Part::mode}, Access{data(), Whole::mode}});
+}
 
 }  // namespace detail
 
-template <class T, class... Extents>
-auto Runtime::temporary(Extents... extents) {
-  static_assert(std::is_trivially_copyable_v<T>, "granary moves elements byte by byte");
-  using View = Kokkos::View<typename detail::PointerTo<T, sizeof...(Extents)>::type, Kokkos::LayoutRight,
-                            Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  Bytes const bytes = array_bytes({checked_extent(extents)...}, sizeof(T));
-  auto kept = std::make_shared<View const>(nullptr, static_cast<std::size_t>(extents)...);
-  auto const id = add_data("temporary", bytes, {.keep = kept});
-  return Data<View>(hold(id), std::move(kept));
+template <class T>
+Scalar<T> Runtime::scalar(std::string const& name, T first) {
+  typename Scalar<T>::View const view(name);
+  view() = first;
+  return Scalar<T>(*this, data(view));
 }
 
-template <class Body, TaskAccess... Accesses>
-TaskId Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
-  using TypedTask = detail::HostTask<Body, Accesses...>;
-  std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
-  return submit_task(info,
-                     {TypedTask::kernels(), detail::element_sizes<typename Accesses::ViewType...>(),
-                      detail::launches_kokkos_kernels<Body>()},
-                     list, Parameters(TypedTask{std::move(body), {accesses.shape...}}));
+template <class T>
+T Scalar<T>::get() const {
+  m_runtime->wait(*this);
+  return (*this->m_view)();
+}
+
+template <class Body, class... Accesses>
+TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
+  if constexpr ((detail::is_reduction<Accesses> || ...)) {
+    refuse_second_access(info, std::array{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...});
+    return submit_reducing([&] { return submit(info, body, made(accesses)...); });
+  } else if constexpr ((detail::is_scratch<Accesses> || ...)) {
+    return submit(info, std::move(body), made(accesses)...);
+  } else if constexpr (detail::check_task<Body, Accesses...>()) {
+    using TypedTask = detail::HostTask<Body, Accesses...>;
+    std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
+    return submit_task(info, detail::code_of<Body, Accesses...>(), list,
+                       Parameters(TypedTask{std::move(body), {accesses.shape...}}));
+  } else {
+    return {};
+  }
+}
+
+template <class... Accesses>
+TaskHandle Runtime::submit_outside(TaskName const& name, std::function<bool()> const& ended,
+                                   Accesses const&... accesses) {
+  if constexpr (detail::check_outside<Accesses...>()) {
+    // It finds what it reads at home: the planner has nothing to bring.
+    std::array<Access, sizeof...(accesses)> const list{
+        Access{accesses.data, Accesses::mode == AccessMode::Read ? AccessMode::Read : AccessMode::Write}...};
+    return submit_outside_task(name, ended, list);
+  } else {
+    return {};
+  }
+}
+
+template <class Instance, class... Accesses>
+TaskHandle Runtime::submit_after(TaskName const& name, Instance const& instance, Accesses const&... accesses) {
+  constexpr bool on_instance = Kokkos::is_execution_space<Instance>::value;
+  static_assert(on_instance,
+                "name the work, then pass its execution-space instance: submit_after(\"fill\", instance, "
+                "write(x))");
+  if constexpr (on_instance && detail::check_outside<Accesses...>()) {
+    std::function<bool()> ended;
+    if constexpr (has_device_space && std::is_same_v<Instance, DeviceExecutionSpace>) ended = end_of_work(&instance);
+    if (!ended) {
+      instance.fence();
+      ended = [] { return true; };
+    }
+    return submit_outside(name, ended, accesses...);
+  } else {
+    return {};
+  }
+}
+
+template <detail::NoName Body, class... Accesses>
+TaskHandle Runtime::submit(Body const&, Accesses const&...) {
+  static_assert(!detail::NoName<Body>, "name the task first: submit(\"axpy\", body, read(x), ...)");
+  return {};
 }
 
 }  // namespace granary

@@ -9,6 +9,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/two_sides.hpp>
 #include <granary/runtime/warnings.hpp>
 #include <granary/trace/trace_file.hpp>
 
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -130,6 +132,7 @@ void Runtime::Parts::shut_down() {
   } catch (...) {
     spdlog::error("granary: a task failed and nobody waited for it");
   }
+  stop.reset();
   watchdog.reset();
   if (!options.trace.empty()) write_trace();
   cache.keep(*models);
@@ -180,7 +183,7 @@ std::shared_ptr<AsyncFileIo> Runtime::Parts::io() {
 
 CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const& code) {
   auto const first = std::ranges::find_if(code.kernels, [](Kernel kernel) { return kernel != nullptr; });
-  Kernel const body = first != code.kernels.end() ? *first : nullptr;
+  std::pair const body(first != code.kernels.end() ? *first : nullptr, code.external);
   std::string others;
   {
     std::lock_guard const lock(mutex);
@@ -197,40 +200,83 @@ CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const&
   auto const id = engine->add_codelet({.name = std::string(name),
                                        .kernels = code.kernels,
                                        .launches_kokkos_kernels = code.launches_kokkos_kernels,
-                                       .variant = code.variant});
+                                       .variant = code.variant,
+                                       .external = code.external});
   std::lock_guard const lock(mutex);
   codelets[body].by_name.emplace(name, id);
   return id;
 }
 
+NodeId Runtime::Parts::node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const {
+  if (devices.empty() && !on_host) {
+    throw InvalidArgument("'" + name +
+                          "' is in device memory, but this Runtime uses no devices (RuntimeOptions::devices)");
+  }
+  if (devices.empty() || (on_host && !devices.api->emulated())) return host_node();
+  int const device = devices.api->holder_of(memory, bytes);
+  auto const used = std::ranges::find(devices.numbers, device);
+  if (used != devices.numbers.end()) return device_node(static_cast<std::size_t>(used - devices.numbers.begin()));
+  if (device == host_end && on_host) return host_node();
+  throw InvalidArgument("'" + name + "' is in " +
+                        (device == host_end ? "memory that neither the host nor a device can access"
+                                            : "the memory of device " + std::to_string(device) +
+                                                  ", which this Runtime does not use (RuntimeOptions::devices)"));
+}
+
 SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBinding binding) {
   if (binding.origin || binding.home) throw InvalidArgument("datum '" + name + "' has both an address and a storage");
-  DataDescription description{.name = std::move(name),
-                              .bytes = bytes,
-                              .origin = host_node(),
-                              .home = host_node(),
-                              .origin_is_home = true,
-                              .in_place = *options.workers > 0,
-                              .position = binding.position};
   auto const& lines = binding.lines;
   Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
+  NodeId const node = node_of(name, binding.memory, span, binding.on_host);
+  std::optional<MirrorBinding> mirror;
+  if (auto const& side = binding.mirror; side.memory != nullptr) {
+    mirror = {.node = node_of(name, side.memory, span, false),
+              .address = side.memory,
+              .home_valid = side.host_valid,
+              .mirror_valid = side.device_valid};
+  }
+  DataDescription description{.name = std::move(name),
+                              .bytes = bytes,
+                              .origin = node,
+                              .home = node,
+                              .origin_is_home = true,
+                              .in_place = node != host_node() || *options.workers > 0,
+                              .position = binding.position};
   if (!binding.set) {
     ByteSet::Dimension const of_lines{lines.count, lines.pitch};
-    binding.set = lines.count > 0 ? ByteSet(binding.host, lines.line, {&of_lines, 1}) : ByteSet(binding.host, bytes);
+    binding.set =
+        lines.count > 0 ? ByteSet(binding.memory, lines.line, {&of_lines, 1}) : ByteSet(binding.memory, bytes);
   }
-  if (auto added = pin(binding.host, span)) {
+  if (auto added = node == host_node() ? pin(binding.memory, span) : nullptr) {
     using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
     auto const* const seen = binding.keep ? binding.keep.get() : added.get();
     auto both = std::make_shared<Both const>(std::move(binding.keep), std::move(added));
     binding.keep = {std::move(both), seen};
   }
   return engine->add_host_data(std::move(description),
-                               {.origin = binding.host,
-                                .home = binding.host,
+                               {.origin = binding.memory,
+                                .home = binding.memory,
                                 .keep = std::move(binding.keep),
                                 .lines = binding.lines,
                                 .serves = binding.serves},
-                               std::move(*binding.set));
+                               std::move(*binding.set), mirror ? &*mirror : nullptr);
+}
+
+void Runtime::Parts::keep_until_wait(std::shared_ptr<detail::TwoSides> used) {
+  std::lock_guard const lock(mutex);
+  sides.push_back(std::move(used));
+}
+
+void Runtime::Parts::give_back(std::span<DataId const> data) {
+  std::vector<std::shared_ptr<detail::TwoSides>> concerned;
+  {
+    std::lock_guard const lock(mutex);
+    auto const others = std::ranges::stable_partition(
+        sides, [&](auto const& one) { return !data.empty() && std::ranges::count(data, one->data()) == 0; });
+    std::ranges::move(others, std::back_inserter(concerned));
+    sides.erase(others.begin(), others.end());
+  }
+  for (auto const& one : concerned) one->give_back();
 }
 
 std::shared_ptr<void const> Runtime::Parts::pin(std::byte* memory, Bytes bytes) {

@@ -8,6 +8,7 @@
 #include <granary/runtime/lent_engine.hpp>
 #include <granary/runtime/machine.hpp>
 #include <granary/runtime/machine_cache.hpp>
+#include <granary/runtime/reductions.hpp>
 #include <granary/runtime/runtime.hpp>
 #include <granary/runtime/watchdog.hpp>
 
@@ -17,6 +18,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +38,24 @@ struct Runtime::Parts {
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// The codelet of this code and name, or of the name that stands for too many.
   [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
+  /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
+  [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;
   [[nodiscard]] SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
+  /// See TwoSides::use.
+  void keep_until_wait(std::shared_ptr<detail::TwoSides> used);
+  /// The application has waited for these data, or for all if there are none.
+  void give_back(std::span<DataId const> data);
+  /// The same after `wait()`, whether it throws or not.
+  template <class Wait>
+  void give_back_after(Wait&& wait, std::span<DataId const> data) {
+    try {
+      wait();
+    } catch (...) {
+      give_back(data);
+      throw;
+    }
+    give_back(data);
+  }
   /// See Runtime::pin.
   [[nodiscard]] std::shared_ptr<void const> pin(std::byte* memory, Bytes bytes);
   [[nodiscard]] static bool crosses_disk(Link const& link) {
@@ -53,9 +73,13 @@ struct Runtime::Parts {
     std::map<std::string, CodeletId, std::less<>> by_name;
     std::string others;  // the name that all share beyond most_task_names
   };
-  mutable std::mutex mutex;  // protects the next two; never held while the engine is called or something is created
+  mutable std::mutex mutex;  // protects the next three; never held while the engine is called or something is created
   std::shared_ptr<AsyncFileIo> file_io;
-  std::map<Kernel, BodyCodelets> codelets;
+  std::map<std::pair<Kernel, bool>, BodyCodelets> codelets;  // by the first kernel, and whether external
+  std::vector<std::shared_ptr<detail::TwoSides>> sides;      // of mirrored data, in use since the last wait
+  using StopCallback = std::stop_callback<std::function<void()>>;
+  std::unique_ptr<StopCallback> stop;  // null: no token can cancel the run
+  detail::Reductions reductions;
   std::shared_ptr<DiskNode> disk;
   int exceptions = std::uncaught_exceptions();
   PerformanceModels* models = nullptr;  // the engine's

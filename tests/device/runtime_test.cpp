@@ -4,6 +4,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
+#include <granary/runtime/dual_view.hpp>
 
 #include <gtest/gtest.h>
 
@@ -70,10 +71,56 @@ TEST_F(OnDevice, TasksOfUsersRunThere) {
   for (std::size_t i = 0; i < values.extent(0); ++i) values(i) = static_cast<double>(i);
   Runtime runtime(options<double>());
   auto const x = runtime.data(values);
-  for (int i = 0; i < 10; ++i) runtime.submit({"scale"}, Scale{2}, read_write(x));
+  for (int i = 0; i < 10; ++i) runtime.submit("scale", Scale{2}, read_write(x));
   runtime.wait();
   for (std::size_t i = 0; i < values.extent(0); ++i) ASSERT_EQ(values(i), 1024.0 * static_cast<double>(i));
   EXPECT_EQ(runtime.devices().front().tasks, 10U);
+}
+
+// A kernel of the application. (CUDA forbids extended lambdas in a test's body.)
+template <class View>
+void increase(DeviceExecutionSpace const& instance, View const& x) {
+  Kokkos::parallel_for(
+      "increase", Kokkos::RangePolicy<DeviceExecutionSpace>(instance, 0, x.extent(0)),
+      KOKKOS_LAMBDA(std::size_t i) { x(i) += 1; });
+}
+
+// Without a fence between them.
+TEST_F(OnDevice, KernelsOfTheApplicationAndTasksTakeTurns) {
+  constexpr std::size_t n = 1 << 20;
+  Runtime runtime(options<double>());
+  auto const u = runtime.device_view<double*>(0, "u", n);
+  auto const du = runtime.data(u);
+  DeviceExecutionSpace const instance;
+  Kokkos::deep_copy(instance, u.view, 1);
+  runtime.submit_after("fill", instance, write(du));
+  for (int step = 0; step < 10; ++step) {
+    runtime.submit("scale", Scale{2}, read_write(du));
+    runtime.wait(du);
+    increase(instance, u.view);
+    runtime.submit_after("increase", instance, read_write(du));
+  }
+  runtime.wait(du);
+  auto const found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), u.view);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(found(i), 2047);
+  EXPECT_EQ(runtime.device_traffic().from_host + runtime.device_traffic().to_host, 0U);
+  EXPECT_EQ(runtime.devices().front().peak, 0U) << "a View of the application does not count against the limit";
+}
+
+TEST_F(OnDevice, BothSidesOfADualViewAreUsedInPlace) {
+  auto both = options<double>();
+  both.workers = 1;
+  Runtime runtime(both);
+  Kokkos::DualView<double*, DeviceExecutionSpace> dual("dual", 1000);
+  auto const host = dual.h_view;
+  for (std::size_t i = 0; i < 1000; ++i) host(i) = 1;
+  dual.modify_host();
+  auto const data = dual_data(runtime, dual);
+  for (int i = 0; i < 10; ++i) runtime.submit("scale", Scale{2}, read_write(data));
+  runtime.wait(data);
+  for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(host(i), 1024);
+  EXPECT_EQ(runtime.host_memory_peak(), 0U);
+  EXPECT_EQ(runtime.devices().front().peak, 0U);
 }
 
 TYPED_TEST(Factorizations, CholeskyIsThatOfTheHost) {

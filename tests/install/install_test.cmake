@@ -10,6 +10,7 @@ file(RENAME ${WORK_DIR}/installed ${PREFIX})
 consume(consumer consumer ${WORK_DIR}/build)
 # Static libraries need all of granary's dependencies.
 consume(without_kokkos platforms ${WORK_DIR}/without_kokkos -DCMAKE_DISABLE_FIND_PACKAGE_Kokkos=${SHARED})
+consume(components "" ${WORK_DIR}/components)
 consume(refusals "" ${WORK_DIR}/refusals)
 # The installed program finds the installed platforms.
 run(${PREFIX}/bin/granary-simulate --platform p100 --tiles 4 --tile 960 --scheduler eager,superblock)

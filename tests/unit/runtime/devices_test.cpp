@@ -94,6 +94,26 @@ TEST(DeviceRuntime, TemporariesGoFromDevicesToHostMemoryToDisk) {
   for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(total(i), 64.0 * 63 / 2);
 }
 
+// Values that pass through host memory find room there. Views have a place of their own, and no task uses what is
+// larger than memory.
+TEST(DeviceRuntime, LargeViewsAndRefusedTasksLeaveRoomForOthers) {
+  for (unsigned const workers : {0U, 1U}) {
+    Runtime runtime({.workers = workers, .devices = "host:1", .device_memory = 64_MiB, .host_memory = 1_MiB});
+    Vector large("large", 1 << 19);
+    auto const data = runtime.data(large);
+    auto const temporary = runtime.temporary<double>("temporary", 100);
+    runtime.submit("fill", Fill{1}, write(temporary));
+    runtime.submit("fill", Fill{1}, write(data));
+    EXPECT_NE(test::message_of<MemoryLimitError>(
+                  [&] { runtime.submit("add", Add{}, read(temporary), scratch<double>(1 << 18)); }),
+              "");
+    runtime.submit("add", Add{}, read(temporary), read_write(runtime.part(data, std::pair(0, 100))));
+    runtime.wait();
+    EXPECT_EQ(large(99), 2);
+    EXPECT_EQ(large(100), 1);
+  }
+}
+
 TEST(DeviceRuntime, ATaskThatFitsOnNoDeviceIsRefusedWithTheNumbers) {
   Runtime runtime(on_devices(0));
   auto const big = runtime.temporary<double>(40'000);

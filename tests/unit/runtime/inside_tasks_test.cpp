@@ -132,6 +132,62 @@ void end_a_runtime_inside_its_task() {
   std::this_thread::sleep_for(std::chrono::minutes(1));
 }
 
+// A tree of tasks: each submits two more, down to leaves that add to one sum and to cells of their own.
+struct Branch {
+  static constexpr bool launches_kokkos_kernels = false;
+  Runtime* runtime;
+  Scalar<double> sum;
+  Scalar<int> turns;
+  int depth;
+  template <class Exec, class S>
+  void operator()(Exec const&, S count) const {
+    count() += 1;
+    if (depth == 0) return;
+    for (int child = 0; child < 2; ++child) {
+      runtime->submit("branch", Branch{runtime, sum, turns, depth - 1}, commute(turns));
+      runtime->submit("leaf", Leaf{}, reduce(sum, Sum{}), scratch<double>(4));
+    }
+  }
+  struct Leaf {
+    static constexpr bool launches_kokkos_kernels = false;
+    template <class Exec, class S, class R>
+    void operator()(Exec const&, S total, R room) const {
+      room(3) = 0.5;
+      total() += 2 * room(3);
+    }
+  };
+};
+
+TEST(InsideTasks, TasksMaySubmitWithEveryAccessMode) {
+  for (auto const* const devices : {"none", "host:2"}) {
+    Runtime runtime({.workers = 2U, .devices = devices, .max_live_tasks = 20, .models = models_off});
+    auto const sum = runtime.scalar<double>("sum");
+    auto const turns = runtime.scalar<int>("turns");
+    runtime.submit("branch", Branch{&runtime, sum, turns, 7}, commute(turns));
+    runtime.wait();
+    EXPECT_EQ(turns.get(), 255);
+    EXPECT_EQ(sum.get(), 254);
+  }
+}
+
+// In a Kokkos without threads the reference count of a View is not atomic: handles must not copy the View.
+TEST(InsideTasks, HandlesMayBeCopiedOnSeveralThreads) {
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  Vector x("x", 10);
+  auto const data = runtime.data(x);
+  auto const scalar = runtime.scalar<double>("scalar", 3);
+  static_assert(sizeof(scalar) == sizeof(data) + sizeof(Runtime*));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200'000; ++i) static_cast<void>(std::pair(data, scalar));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(scalar.get(), 3);
+  EXPECT_EQ(x.use_count(), 2);
+}
+
 TEST(InsideTasksDeathTest, TheEndOfTheRuntimeEndsTheProgramWithASentence) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(end_a_runtime_inside_its_task(), "a Runtime was destroyed inside one of its own tasks");

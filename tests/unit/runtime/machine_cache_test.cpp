@@ -61,7 +61,7 @@ class MachineCacheTest : public ::testing::Test {
   static void run_tasks(Runtime& runtime, int tasks = 5) {
     Vector x("x", 1);
     auto const data = runtime.data(x);
-    for (int i = 0; i < tasks; ++i) runtime.submit({"add", 0, 100}, Add{}, read_write(data));
+    for (int i = 0; i < tasks; ++i) runtime.submit({.name = "add", .flops = 100}, Add{}, read_write(data));
     runtime.wait();
     EXPECT_EQ(x(0), tasks);
   }

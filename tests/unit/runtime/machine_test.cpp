@@ -113,10 +113,12 @@ class MixedDevices : public DeviceApi {
   MOCK_METHOD(bool, pin, (std::byte*, Bytes), (override));
   MOCK_METHOD(void, unpin, (std::byte*), (noexcept, override));
   MOCK_METHOD(bool, is_pinned, (std::byte const*, Bytes), (override));
+  MOCK_METHOD(int, holder_of, (std::byte const*, Bytes), (override));
   MOCK_METHOD(bool, connect, (int, int), (override));
   MOCK_METHOD(std::unique_ptr<Stream>, make_stream, (int), (override));
   MOCK_METHOD(std::unique_ptr<Event>, make_event, (int), (override));
   MOCK_METHOD(void, record, (Event&, Stream&), (override));
+  MOCK_METHOD(std::unique_ptr<Event>, mark, (void const*), (override));
   MOCK_METHOD(bool, done, (Event&), (override));
   MOCK_METHOD(Duration, elapsed, (Event&, Event&), (override));
   MOCK_METHOD(void, copy, (Stream&, DeviceCopy const&), (override));

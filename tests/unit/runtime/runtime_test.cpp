@@ -151,25 +151,6 @@ TEST(Runtime, ATaskThatCanNeverFitIsRefusedWithTheNumbers) {
   }
 }
 
-TEST(Runtime, TemporariesThatCannotBeCountedAreRefused) {
-  Runtime runtime({.workers = 1, .host_memory = 1_MiB, .models = models_off});
-  auto const refusal = [](auto const& act) -> std::string {
-    try {
-      static_cast<void>(act());
-    } catch (InvalidArgument const& error) {
-      return error.what();
-    }
-    return "accepted";
-  };
-  EXPECT_EQ(refusal([&] { return runtime.temporary<double>((1ULL << 61U) + 512); }),
-            "an array of 2305843009213694464 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
-  EXPECT_EQ(refusal([&] { return runtime.temporary<double>(1ULL << 33U, 1ULL << 33U); }),
-            "an array of 8589934592 x 8589934592 elements of 8 bytes is too large: the limit is 2^63 - 1 bytes");
-  EXPECT_EQ(refusal([&] { return runtime.temporary<double>(-1); }),
-            "an array cannot have an extent of -1: extents must be at least 0");
-  EXPECT_NO_THROW(static_cast<void>(runtime.temporary<double>(3, 4U)));
-}
-
 TEST(Runtime, RefusesWhatItCannotBe) {
   EXPECT_THROW(Runtime({.scheduler = "no-such"}), InvalidArgument);
   EXPECT_THROW(Runtime({.eviction = "no-such"}), InvalidArgument);

@@ -141,7 +141,7 @@ std::string log_of(std::string const& scheduler, std::int64_t priority) {
     Kokkos::View<double*, Kokkos::HostSpace> x_view("x", 1);
     auto const x = runtime.data(x_view);
     for (int i = 0; i < 3; ++i) {
-      runtime.submit({"increment", priority}, Increment{}, read_write(x));
+      runtime.submit({.name = "increment", .priority = priority}, Increment{}, read_write(x));
       runtime.wait();
     }
   }

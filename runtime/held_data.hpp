@@ -1,0 +1,49 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace granary {
+
+class Engine;
+class Runtime;
+
+namespace detail {
+
+/// Registrations of a Runtime's data, which end with their owner. It may outlive the Runtime.
+class GRANARY_EXPORT HeldData {
+ public:
+  explicit HeldData(Runtime& runtime);
+  HeldData(HeldData&& other) noexcept;
+  HeldData& operator=(HeldData&& other) noexcept;
+  ~HeldData();
+
+  /// Owns a registration.
+  DataId own(DataId id) { return m_ids.emplace_back(id); }
+  /// Registers a datum once more, and owns that.
+  void retain(DataId id);
+  [[nodiscard]] std::span<DataId const> ids() const { return m_ids; }
+  /// Null after a move, and once the Runtime has ended.
+  [[nodiscard]] Runtime* runtime() const { return m_engine.expired() ? nullptr : m_runtime; }
+
+  /// Whether a submitted task uses one of the data. What was once seen out of use is not looked at again.
+  [[nodiscard]] bool in_use();
+  /// Ends the registrations while the Runtime lives: the data are released once the tasks submitted so far have used
+  /// them.
+  void release();
+
+ private:
+  Runtime* m_runtime;
+  std::weak_ptr<Engine> m_engine;
+  std::vector<DataId> m_ids;
+  std::size_t m_unused = 0;  // so many of the data were out of use
+};
+
+}  // namespace detail
+}  // namespace granary

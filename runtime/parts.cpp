@@ -1,0 +1,27 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/runtime/parts.hpp>
+
+namespace granary::detail {
+
+PartRange checked_range(std::string const& name, std::size_t dimension, std::size_t extent, std::int64_t first,
+                        std::int64_t last) {
+  if (first >= 0 && first < last && static_cast<std::uint64_t>(last) <= extent)
+    return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+  throw InvalidArgument("a part of '" + name + "' cannot have the elements from " + std::to_string(first) + " to " +
+                        std::to_string(last) + " of dimension " + std::to_string(dimension) + ", which has " +
+                        std::to_string(extent));
+}
+
+std::size_t checked_tile(std::string const& name, std::size_t dimension, std::int64_t tile) {
+  if (tile >= 1) return static_cast<std::size_t>(tile);
+  throw InvalidArgument("the parts of '" + name + "' cannot have " + std::to_string(tile) + " elements in dimension " +
+                        std::to_string(dimension));
+}
+
+void refuse_parts_of_temporary() {
+  throw InvalidArgument(
+      "a temporary has no parts, since its bytes are in no fixed place: make each part a temporary, or use a View");
+}
+
+}  // namespace granary::detail

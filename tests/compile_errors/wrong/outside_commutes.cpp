@@ -1,0 +1,8 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// error: say how the work uses each datum x: read(x), write(x) or read_write(x)
+#include "../program.hpp"
+
+void wrong() {
+  runtime.submit_outside(
+      "receive", [] { return true; }, commute(x));
+}

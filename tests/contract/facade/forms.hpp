@@ -1,0 +1,78 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The accesses of tasks: types of Views and uses are fixed when the test is compiled, so a program chooses among forms
+// that were drawn then.
+#pragma once
+
+#include "contract/facade/arithmetic.hpp"
+
+#include <granary/core/base/random.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace granary::facade_test {
+
+/// The types of Views of data.
+enum class Kind : std::uint8_t {
+  Vector,      ///< rank 1, contiguous; also a DualView
+  Left,        ///< rank 2, LayoutLeft; as all of rank 2, contiguous or with gaps
+  Right,       ///< rank 2, LayoutRight
+  Line,        ///< rank 1, LayoutStride
+  Block,       ///< rank 2, LayoutStride
+  Constant,    ///< rank 2, LayoutRight, of const elements
+  OnDevice,    ///< an array on a device, rank 2
+  DevicePart,  ///< a part of one
+  Temporary,   ///< rank 2
+  Number       ///< a scalar
+};
+inline constexpr std::size_t kind_count = 10;
+
+struct Slot {
+  Use use = Use::Read;
+  bool in_order = false;  ///< of a reduction
+  Kind kind = Kind::Vector;
+};
+
+inline constexpr std::size_t most_slots = 4;
+struct Form {
+  std::array<Slot, most_slots> slots{};
+  std::size_t count = 0;
+};
+
+inline constexpr std::size_t task_forms = 128;
+inline constexpr std::size_t outside_forms = 24;
+
+constexpr Use drawn_use(Random& random) {
+  auto const drawn = random.below(100);
+  if (drawn < 32) return Use::Read;
+  if (drawn < 48) return Use::Write;
+  if (drawn < 66) return Use::ReadWrite;
+  if (drawn < 76) return Use::Commute;
+  if (drawn < 83) return Use::Scratch;
+  return static_cast<Use>(static_cast<std::uint64_t>(Use::Sum) + random.below(5));
+}
+
+/// The accesses of a task.
+constexpr Form task_form(std::size_t number) {
+  Random random(number);
+  Form form{.slots = {}, .count = 1 + random.below(most_slots)};
+  for (auto& slot : form.slots) {
+    slot = {drawn_use(random), random.chance(0.4), static_cast<Kind>(random.below(kind_count))};
+    if (slot.kind == Kind::Constant && slot.use != Use::Read) slot.kind = Kind::Block;
+  }
+  return form;
+}
+
+/// The accesses of work outside: one or two data with a home.
+constexpr Form outside_form(std::size_t number) {
+  Random random(number);
+  Form form{.slots = {}, .count = 1 + random.below(2)};
+  for (auto& slot : form.slots) {
+    slot = {static_cast<Use>(random.below(3)), false, static_cast<Kind>(random.below(kind_count - 2))};
+    if (slot.kind == Kind::Constant) slot.use = Use::Read;
+  }
+  return form;
+}
+
+}  // namespace granary::facade_test
