@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// Linear algebra for users: calls with a Runtime and matrices, which wait for the result and return it. docs/linalg.md
-/// lists them with LAPACK's names.
+/// Linear algebra for users: calls with a Runtime and matrices. Those in `granary::async` submit their tasks and
+/// return; those in `granary` wait for the result. docs/linalg.md lists them with LAPACK's names.
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/runtime/blas.hpp>
 #include <granary/linalg/runtime/elementwise.hpp>

@@ -2,6 +2,7 @@
 // hierarchical_bench cholesky|lu N B b[,b...] REPEATS WORKERS [SCHEDULER]: factors a host View in double precision with
 // tile size B, without and with finer graphs of sub-tile size b, alternating in one process. Prints a line of JSON per
 // inner tile size. bench/hierarchical/hierarchical.py makes a CSV of it.
+#include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/algorithms/cholesky.hpp>
 #include <granary/linalg/algorithms/lu.hpp>
 #include <granary/linalg/runtime/matrices.hpp>

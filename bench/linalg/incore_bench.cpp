@@ -5,6 +5,7 @@
 // (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
+#include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/linalg.hpp>

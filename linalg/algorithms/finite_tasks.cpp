@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -53,26 +54,40 @@ void run_finite(KernelCall const& call) {
 template <class T>
 Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>);
 
+void run_nothing(KernelCall const&) {}
+Codelet const gate_codelet{.name = "gate", .kernels = {run_nothing, nullptr}, .launches_kokkos_kernels = false};
+
 }  // namespace
 
 template <class T>
-void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name) {
+void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian, std::string const& name,
+                          std::span<DataId const> flags) {
   auto const& grid = a.grid();
   auto const shared_name = std::make_shared<std::string const>(name);
   for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
       if (!holds(a.part(), i, j)) continue;
       auto const tile = a(i, j);
-      tasks.at(i, j).emit(finite_codelet<T>, {detail::read(tile)}, 0, 0,
+      tasks.at(i, j).emit(finite_codelet<T>, {detail::read(tile), {flags[i], AccessMode::ReadWrite}}, 0, 0,
                           FiniteCall{tile.shape(), i == j ? a.part() : MatrixPart::All, hermitian, grid.first(i),
                                      grid.first(j), shared_name});
     }
   }
 }
 
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<float> const&, bool, std::string const&);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<double> const&, bool, std::string const&);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, bool, std::string const&);
-template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, bool, std::string const&);
+void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, TileRef const& tile) {
+  std::vector<Access> accesses{detail::read_write(tile)};
+  for (DataId const flag : flags) accesses.push_back({flag, AccessMode::Read});
+  tasks.emit(gate_codelet, accesses, 0, 0, 0);
+}
+
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<float> const&, bool, std::string const&,
+                                   std::span<DataId const>);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<double> const&, bool, std::string const&,
+                                   std::span<DataId const>);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<float>> const&, bool, std::string const&,
+                                   std::span<DataId const>);
+template void submit_finite_checks(TaskEmitter&, TiledMatrix<Kokkos::complex<double>> const&, bool, std::string const&,
+                                   std::span<DataId const>);
 
 }  // namespace granary

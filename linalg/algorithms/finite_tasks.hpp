@@ -6,6 +6,7 @@
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 
+#include <span>
 #include <string>
 
 namespace granary {
@@ -14,8 +15,15 @@ namespace granary {
 /// holds NaN at (i, j)`, with the indices in A, counted from 0, of the tile's first such element in memory order. One
 /// pass over A at about memory bandwidth; nothing is written. With `hermitian`, imaginary parts on the diagonal do not
 /// count.
+///
+/// The tasks of tile row i follow each other: they change the datum flags[i], which loses its value with the first that
+/// throws. So of all failures of the flags, the first submitted one is that of the first tile.
 template <class T>
 GRANARY_EXPORT void submit_finite_checks(TaskEmitter& tasks, TiledMatrix<T> const& a, bool hermitian,
-                                         std::string const& name);
+                                         std::string const& name, std::span<DataId const> flags);
+
+/// Emits a task that changes nothing, after all tasks so far that change the flags: if one of them failed, all later
+/// tasks that need the tile are cancelled, and keep what they would have written as it is.
+GRANARY_EXPORT void submit_gate(TaskEmitter& tasks, std::span<DataId const> flags, TileRef const& tile);
 
 }  // namespace granary

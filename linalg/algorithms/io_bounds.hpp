@@ -43,6 +43,13 @@ namespace detail {
 
 /// Cholesky factorization: n^3 / (3 sqrt(2) sqrt(M)) elements (Beaumont, Eyraud-Dubois, Langou, Verite 2022,
 /// arXiv:2202.10217; DARTS, Figure 6b).
+///
+/// ```cpp
+/// using namespace granary::literals;
+/// auto const bound = granary::cholesky_io_bound(/*n=*/100'000, /*memory=*/16_GiB, sizeof(double));
+/// auto const least = std::max(bound, granary::cholesky_compulsory(100'000, sizeof(double)));
+/// std::printf("reads at least %s\n", granary::format_bytes(least).c_str());
+/// ```
 [[nodiscard]] inline Bytes cholesky_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
   return detail::over_root_of_memory(detail::cube(n) / (3 * std::numbers::sqrt2), memory, element);
 }

@@ -24,7 +24,9 @@ PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid) {
 }
 
 Pivots::Pivots(TileGrid const& grid)
-    : m_grid(grid), m_stride(words_of_panel(grid, 0)), m_words(m_stride * grid.diagonal()) {
+    : m_grid(grid),
+      m_stride(words_of_panel(grid, 0)),
+      m_words(std::make_shared<std::vector<std::int64_t>>(m_stride * grid.diagonal())) {
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     auto const exchanges = detail::PanelExchanges::at(panel(k), grid.rows_in(k));
     auto const first = static_cast<std::int64_t>(grid.first(k));
@@ -34,12 +36,12 @@ Pivots::Pivots(TileGrid const& grid)
 }
 
 std::uint64_t Pivots::operator[](std::uint64_t i) const {
-  return static_cast<std::uint64_t>(m_words[i / m_grid.tile * m_stride + 1 + i % m_grid.tile]);
+  return static_cast<std::uint64_t>((*m_words)[i / m_grid.tile * m_stride + 1 + i % m_grid.tile]);
 }
 
 std::optional<std::uint64_t> Pivots::zero_pivot() const {
   for (std::uint64_t k = 0; k < m_grid.diagonal(); ++k) {
-    if (auto const order = m_words[k * m_stride]; order > 0) return static_cast<std::uint64_t>(order);
+    if (auto const order = (*m_words)[k * m_stride]; order > 0) return static_cast<std::uint64_t>(order);
   }
   return std::nullopt;
 }

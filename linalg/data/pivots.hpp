@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,7 +28,8 @@ struct GRANARY_EXPORT PivotData {
 [[nodiscard]] GRANARY_EXPORT PivotData make_temporary_pivots(Submitter& submitter, TileGrid const& grid);
 
 /// The row exchanges of an LU factorization in host memory, which tasks write: row k was exchanged with row [k], for k
-/// = 0, 1, ... in order, as in LAPACK. The bytes of each panel are bound to a datum in place.
+/// = 0, 1, ... in order, as in LAPACK. The bytes of each panel are bound to a datum in place. Copies refer to the same
+/// memory.
 class GRANARY_EXPORT Pivots {
  public:
   /// Starts without exchanges.
@@ -37,7 +39,9 @@ class GRANARY_EXPORT Pivots {
   /// Number of pivots: the smaller extent of the matrix.
   [[nodiscard]] std::uint64_t size() const { return std::min(m_grid.rows, m_grid.cols); }
   /// The pivot_bytes(grid(), k) bytes of the panel of tile column k. Their address does not change.
-  [[nodiscard]] std::byte* panel(std::uint64_t k) { return reinterpret_cast<std::byte*>(&m_words[k * m_stride]); }
+  [[nodiscard]] std::byte* panel(std::uint64_t k) { return reinterpret_cast<std::byte*>(&(*m_words)[k * m_stride]); }
+  /// Owns the memory of all panels.
+  [[nodiscard]] std::shared_ptr<void const> memory() const { return m_words; }
   /// The row that row i was exchanged with, at least i; rows are counted from 0.
   [[nodiscard]] std::uint64_t operator[](std::uint64_t i) const;
   /// The first pivot that is exactly zero, counted from 1 like LAPACK's INFO.
@@ -46,7 +50,7 @@ class GRANARY_EXPORT Pivots {
  private:
   TileGrid m_grid;
   std::uint64_t m_stride;
-  std::vector<std::int64_t> m_words;
+  std::shared_ptr<std::vector<std::int64_t>> m_words;
 };
 
 namespace detail {

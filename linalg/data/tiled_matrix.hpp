@@ -107,6 +107,18 @@ class GRANARY_EXPORT TiledMatrix {
   std::vector<DataId> m_tiles;  // invalid outside the part
 };
 
+/// The data of all tiles, row by row.
+template <class T>
+[[nodiscard]] std::vector<DataId> tile_ids(TiledMatrix<T> const& a) {
+  std::vector<DataId> ids;
+  for (std::uint64_t i = 0; i < a.grid().tile_rows(); ++i) {
+    for (std::uint64_t j = 0; j < a.grid().tile_cols(); ++j) {
+      if (holds(a.part(), i, j)) ids.push_back(a(i, j).data);
+    }
+  }
+  return ids;
+}
+
 /// `A(3, 2)`, for messages.
 [[nodiscard]] inline std::string tile_name(std::string const& matrix, std::uint64_t i, std::uint64_t j) {
   return matrix + "(" + std::to_string(i) + ", " + std::to_string(j) + ")";

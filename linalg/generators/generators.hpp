@@ -42,14 +42,23 @@ struct GRANARY_EXPORT GeneratedMatrix {
 
 /// Parses the name of a generated matrix:
 ///
-///     random:N[:SEED]                 Dominant of order N
-///     general:ROWSxCOLS[:SEED]        General; general:N for a square one
-///     spd:N:CONDITION[:SEED]          Conditioned
-///     hilbert:N[:NUGGET]              Hilbert
-///     laplacian:N:LENGTH[:NUGGET]     Laplacian of N points on a line, or of a grid of ROWSxCOLS points
+/// ```text
+/// random:N[:SEED]                 Dominant of order N
+/// general:ROWSxCOLS[:SEED]        General; general:N for a square one
+/// spd:N:CONDITION[:SEED]          Conditioned
+/// hilbert:N[:NUGGET]              Hilbert
+/// laplacian:N:LENGTH[:NUGGET]     Laplacian of N points on a line, or of a grid of ROWSxCOLS points
+/// ```
 ///
 /// The defaults are seed 1 and nugget 0. Throws InvalidArgument with the expected form for anything else; orders are at
 /// most 2^31 - 1.
+///
+/// ```cpp
+/// auto const matrix = granary::parse_generated("spd:1000:1e6");
+/// assert(matrix.rows == 1000 && matrix.condition == 1e6);
+/// granary::Runtime runtime;
+/// auto const A = granary::open_matrix<double>(runtime, "spd:1000:1e6");  // elements are computed when they are read
+/// ```
 [[nodiscard]] GRANARY_EXPORT GeneratedMatrix parse_generated(std::string_view text);
 
 /// The tiles of a generated matrix with elements of this type, computed on a separate thread. Throws InvalidArgument

@@ -9,6 +9,17 @@
 
 /// Typed BLAS and LAPACK with their own names: column-major, 32-bit integers, no checks. T is float, double,
 /// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric if T is real.
+///
+/// ```cpp
+/// using granary::Op;
+/// double const a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8};  // column by column
+/// double c[4];
+/// granary::blas::gemm(Op::NoTrans, Op::Trans, 2, 2, 2, 1.0, a, 2, b, 2, 0.0, c, 2);  // C := A B^T
+/// assert(c[0] == 1 * 5 + 3 * 7);
+/// double l[] = {4, 2, 0, 10};
+/// assert(granary::blas::potrf(granary::Uplo::Lower, 2, l, 2) == 0);
+/// assert(l[0] == 2 && l[1] == 1 && l[3] == 3);
+/// ```
 namespace granary::blas {
 
 /// C := alpha op(A) op(B) + beta C, with C m x n and k the inner dimension.

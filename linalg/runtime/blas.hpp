@@ -4,62 +4,79 @@
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
-/// Level 3 BLAS on a runtime. Each call waits for its result. Operands are those of MatrixOperand. An output shares no
-/// element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read or written. All
-/// throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not match, and what
-/// Runtime::wait throws.
+/// Level 3 BLAS on a runtime. The functions in `granary::async` submit their tasks and return; those in `granary` also
+/// wait, for their own results alone, and throw what Pending::wait throws. Operands are those of MatrixOperand. An
+/// output shares no element with another operand; of a triangular or Hermitian operand only the triangle `uplo` is read
+/// or written. All throw InvalidArgument, with names and sizes and before anything is changed, if the operands do not
+/// match.
+///
+/// ```cpp
+/// using granary::Op;
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 200), b("B", 200, 100), c("C", 300, 100), l("L", 300, 300);
+/// Kokkos::deep_copy(a, 1.0);
+/// Kokkos::deep_copy(b, 1.0);
+/// for (std::size_t i = 0; i < 300; ++i) l(i, i) = 2.0;
+/// granary::Runtime runtime;
+/// granary::async::gemm(runtime, Op::NoTrans, Op::NoTrans, 1.0, a, b, 0.0, c);  // C := A B, submitted
+/// auto solve = granary::async::trsm(runtime, granary::Side::Left, granary::Uplo::Lower, Op::NoTrans,
+///                                   granary::Diag::NonUnit, 1.0, l, c);  // C := L^-1 C, after it
+/// solve.wait();
+/// assert(c(299, 99) == 100.0);
+/// ```
 namespace granary {
+namespace async {
 
 /// C := alpha op(A) op(B) + beta C; xGEMM. If beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) {
+auto gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "gemm");
   auto const& x = call.reads("A", a, op_a);
   auto const& y = call.reads("B", b, op_b);
   auto const& z = call.writes("C", c);
   call.require_match(x.op_rows() == z.rows && x.op_cols() == y.op_rows() && y.op_cols() == z.cols);
   call.prepare(tile);
-  gemm(call.tasks(), op_a, op_b, alpha, call.tiles(0, a), call.tiles(1, b), beta, call.tiles(2, c));
-  call.finish();
+  granary::gemm(call.tasks(), op_a, op_b, alpha, call.tiles(0, a), call.tiles(1, b), beta, call.tiles(2, c));
+  return call.submitted();
 }
 
 /// C := alpha op(A) op(A)^H + beta C on the triangle `uplo` of C, op being NoTrans or ConjTrans; xHERK, for real
 /// scalars xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
-          C const& c, TileSize tile = {}) {
+auto herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
+          C const& c, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "herk");
   auto const& x = call.reads("A", a, op);
   auto const& z = call.writes("C", c);
   call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
   call.prepare(tile);
-  herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
-  call.finish();
+  granary::herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+  return call.submitted();
 }
 
 /// C := alpha op(A) op(A)^T + beta C on the triangle `uplo` of C, op being NoTrans or Trans; xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) {
+auto syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "syrk");
   auto const& x = call.reads("A", a, op);
   auto const& z = call.writes("C", c);
   call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
   call.prepare(tile);
-  syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
-  call.finish();
+  granary::syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+  return call.submitted();
 }
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, symmetric if real; xHEMM or xSYMM. If
 /// beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
-          C const& c, TileSize tile = {}) {
+auto hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "hemm");
   auto const& x = call.reads("A", a);
   auto const& y = call.reads("B", b);
@@ -67,39 +84,92 @@ void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
   call.require_square(0);
   call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
   call.prepare(tile);
-  hemm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta, call.tiles(2, c));
-  call.finish();
+  granary::hemm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta,
+                call.tiles(2, c));
+  return call.submitted();
 }
 
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal results in
 /// infinities, as in the BLAS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) {
+auto trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "trsm");
   auto const& x = call.reads("A", a);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
   call.prepare(tile);
-  trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-  call.finish();
+  granary::trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+  return call.submitted();
 }
 
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
-          TileSize tile = {}) {
+auto trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "trmm");
   auto const& x = call.reads("A", a);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
   call.prepare(tile);
-  trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-  call.finish();
+  granary::trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+  return call.submitted();
+}
+
+}  // namespace async
+
+// The same, with a wait for the result.
+
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) {
+  runtime.refuse_in_task("gemm");
+  async::gemm(runtime, op_a, op_b, alpha, a, b, beta, c, tile).wait();
+}
+
+template <MatrixOperand A, MutableMatrix C>
+requires SameScalars<A, C>
+void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
+          C const& c, TileSize tile = {}) {
+  runtime.refuse_in_task("herk");
+  async::herk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
+}
+
+template <MatrixOperand A, MutableMatrix C>
+requires SameScalars<A, C>
+void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
+          TileSize tile = {}) {
+  runtime.refuse_in_task("syrk");
+  async::syrk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
+}
+
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) {
+  runtime.refuse_in_task("hemm");
+  async::hemm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
+}
+
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) {
+  runtime.refuse_in_task("trsm");
+  async::trsm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();
+}
+
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+          TileSize tile = {}) {
+  runtime.refuse_in_task("trmm");
+  async::trmm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();
 }
 
 }  // namespace granary

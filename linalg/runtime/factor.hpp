@@ -7,10 +7,27 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
-/// Factorizations on a runtime, in place. Each call waits for its result. It throws InvalidArgument, with names and
-/// sizes and before anything is changed, if its operands do not match, and what Runtime::wait throws.
+/// Factorizations on a runtime, in place. The functions in `granary::async` submit their tasks and return; those in
+/// `granary` also wait, for their own results alone. All throw InvalidArgument, with names and sizes and before
+/// anything is changed, if their operands do not match. What the factorization finds is thrown by Pending::wait and
+/// Pending::get.
+///
+/// ```cpp
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 300), c("C", 300, 200);
+/// granary::Runtime runtime;
+/// granary::set(runtime, 0.0, 4.0, a);
+/// granary::set(runtime, 1.0, 4.0, c);
+/// auto factor = granary::async::potrf(runtime, granary::Uplo::Lower, a);  // submits and returns
+/// granary::Pivots const pivots = granary::getrf(runtime, c);              // runs beside it; waits for C
+/// factor.wait();                                                          // A's lower triangle is L
+/// assert(a(299, 299) == 2.0 && pivots[0] == 0);
+/// ```
 namespace granary {
 
 /// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. For a View only the copy of a leaf
@@ -32,16 +49,20 @@ template <class T>
 }
 
 /// The panels of the pivots as data in place.
-[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots& pivots) {
+[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots pivots) {
   PivotData data;
-  for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k)
+  for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(
-        scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid(), k)));
+        scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid(), k), pivots.memory()));
+  }
   return data;
 }
-/// The same for tasks that only read them.
-[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots const& pivots) {
-  return bind_pivots(scope, const_cast<Pivots&>(pivots));
+
+/// For Pending: throws Singular if a pivot is exactly zero.
+[[nodiscard]] inline std::function<void()> refuse_zero_pivot(Pivots const& pivots) {
+  return [pivots] {
+    if (auto const order = pivots.zero_pivot()) throw Singular(*order);
+  };
 }
 
 /// Throws InvalidArgument unless the operand has the number of rows of the factored matrix.
@@ -65,77 +86,114 @@ void require_whole_output(std::string const& call, FileMatrix<T> const& a, Matri
 
 }  // namespace detail
 
+namespace async {
+
 /// Overwrites the triangle `uplo` of A with its Cholesky factor: A = L L^H (Lower) or A = U^H U (Upper); xPOTRF. The
 /// other triangle is neither read nor written. Open a FileMatrix with an output as that triangle.
 ///
-/// Throws NotPositiveDefinite with the order of the leading minor that is not positive; A is then partly overwritten.
+/// NotPositiveDefinite has the order of the leading minor that is not positive; A is then partly overwritten.
 template <MutableMatrix A>
-void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+Pending<> potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
   detail::MatrixCall call(runtime, "potrf");
   call.writes("A", a);
   call.require_square(0);
   detail::require_whole_output("potrf", a, part_of(uplo));
   call.prepare(tile);
-  potrf(call.tasks(), call.tiles(0, a, part_of(uplo)), options);
-  call.finish();
+  granary::potrf(call.tasks(), call.tiles(0, a, part_of(uplo)), options);
+  return call.submitted();
 }
 
 /// Overwrites A, of any shape, with the factors of P A = L U, and `pivots` with the row exchanges; xGETRF. chosen_leaf
-/// describes the choice of pivoting.
+/// describes the choice of pivoting. `pivots` may be passed on to getrs and laswp at once, and may be destroyed; the
+/// application reads its numbers after the wait.
 ///
-/// Throws Singular, with the number of the pivot, if a pivot is exactly zero. As in LAPACK, A and `pivots` then hold
-/// the complete factorization.
+/// Singular has the number of the pivot if one is exactly zero. As in LAPACK, A and `pivots` then hold the complete
+/// factorization.
 template <MutableMatrix A>
-void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+Pending<> getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {},
+                LuOptions const& options = chosen_leaf()) {
   detail::MatrixCall call(runtime, "getrf");
   call.writes("A", a);
   call.prepare(tile);
   auto const tiles = call.tiles(0, a);
   pivots = Pivots(tiles.grid());
-  getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots),
-        detail::with_leaf(options, tiles, detail::MatrixTraits<A>::is_view, call.memory()));
-  call.finish();
-  if (auto const order = pivots.zero_pivot()) throw Singular(*order);
+  granary::getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots),
+                 detail::with_leaf(options, tiles, detail::MatrixTraits<A>::is_view, call.memory()));
+  return call.submitted(detail::refuse_zero_pivot(pivots));
 }
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A>
-[[nodiscard]] Pivots getrf(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+[[nodiscard]] Pending<Pivots> getrf(Runtime& runtime, A const& a, TileSize tile = {},
+                                    LuOptions const& options = chosen_leaf()) {
   Pivots pivots(TileGrid{});
-  getrf(runtime, a, pivots, tile, options);
-  return pivots;
+  auto call = async::getrf(runtime, a, pivots, tile, options);
+  return {std::move(call), [pivots] { return pivots; }};
 }
 
-/// Overwrites A, of any shape, with the factors of A = L U without pivoting, and returns the pivot growth. Stable if A
-/// is diagonally dominant or Hermitian positive definite; a large ratio() means that it was not stable.
+/// Overwrites A, of any shape, with the factors of A = L U without pivoting; the result is the pivot growth. Stable if
+/// A is diagonally dominant or Hermitian positive definite; a large ratio() means that it was not stable.
 ///
-/// Throws Singular, with the number and the modulus of the pivot, if a pivot is refused (see LuOptions::tiny); A is
-/// then partly overwritten.
+/// Singular has the number and the modulus of the pivot if one is refused (see LuOptions::tiny); A is then partly
+/// overwritten.
 template <MutableMatrix A>
-PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
-  std::optional<TileMaxima> maxima;  // must outlive the call's data
+Pending<PivotGrowth> getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
   detail::MatrixCall call(runtime, "getrf_nopiv");
   call.writes("A", a);
   call.prepare(tile);
   auto const tiles = call.tiles(0, a);
-  options.growth = maxima.emplace(tiles.grid()).bind([&](char const* name, double& number) {
-    return call.data().in_place(name, number);
-  });
-  getrf_nopiv(call.tasks(), tiles, options);
-  call.finish();
-  return maxima->growth();
+  auto const maxima = std::make_shared<TileMaxima>(tiles.grid());
+  options.growth =
+      maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
+  granary::getrf_nopiv(call.tasks(), tiles, options);
+  return {call.submitted(), [maxima] { return maxima->growth(); }};
 }
 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the
 /// tile size of the factored matrix.
 template <MutableMatrix B>
-void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+Pending<> laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
   detail::MatrixCall call(runtime, "laswp");
   auto const& y = call.writes("B", b);
   detail::require_pivots("laswp", pivots, y);
   call.prepare(pivots.grid().tile);
-  laswp(call.tasks(), call.tiles(0, b), detail::bind_pivots(call.data(), pivots), pivots.grid(), direction);
-  call.finish();
+  granary::laswp(call.tasks(), call.tiles(0, b), detail::bind_pivots(call.read_data(), pivots), pivots.grid(),
+                 direction);
+  return call.submitted();
+}
+
+}  // namespace async
+
+// The same, with a wait for the result.
+
+template <MutableMatrix A>
+void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+  runtime.refuse_in_task("potrf");
+  async::potrf(runtime, uplo, a, tile, options).wait();
+}
+
+template <MutableMatrix A>
+void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+  runtime.refuse_in_task("getrf");
+  async::getrf(runtime, a, pivots, tile, options).wait();
+}
+
+template <MutableMatrix A>
+[[nodiscard]] Pivots getrf(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+  runtime.refuse_in_task("getrf");
+  return async::getrf(runtime, a, tile, options).get();
+}
+
+template <MutableMatrix A>
+PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = {}) {
+  runtime.refuse_in_task("getrf_nopiv");
+  return async::getrf_nopiv(runtime, a, tile, options).get();
+}
+
+template <MutableMatrix B>
+void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+  runtime.refuse_in_task("laswp");
+  async::laswp(runtime, b, pivots, direction).wait();
 }
 
 }  // namespace granary

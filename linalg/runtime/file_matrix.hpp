@@ -28,6 +28,19 @@ struct GRANARY_EXPORT FileMatrixOptions {
 
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
 /// is only read; tasks write to the output. Any of the four scalars.
+///
+/// ```cpp
+/// #include <granary/linalg/generators/spd_generator.hpp>
+/// using namespace granary::literals;
+/// using granary::MatrixPart;
+/// granary::write_random_spd("A.h5", 1024, 128, 1, granary::ScalarType::Float64);
+/// granary::Runtime runtime({.host_memory = 2_MiB});  // A has 8 MiB
+/// auto A = granary::open_matrix<double>(runtime, "A.h5", "/A",
+///                                       {.part = MatrixPart::Lower, .tile = 128, .output = "L.h5"});
+/// granary::potrf(runtime, granary::Uplo::Lower, A);  // reads A.h5, which does not change
+/// A.commit();                                        // L.h5 has the factor and its name
+/// assert(granary::open_matrix_file("L.h5").dataset == "/L");
+/// ```
 template <class T>
 class GRANARY_EXPORT FileMatrix {
  public:
@@ -74,19 +87,19 @@ class GRANARY_EXPORT FileMatrix {
     return MatrixTile<T>(m_name, tiles(), i, j);
   }
 
-  /// Adds the row exchanges of the LU factorization of this matrix to the output; see open_pivots. Throws
-  /// InvalidArgument without an output, and what MatrixSink::add_vector throws.
+  /// Adds the row exchanges of the LU factorization of this matrix to the output, after the wait for it; see
+  /// open_pivots. Throws InvalidArgument without an output, and what MatrixSink::add_vector throws.
   void add_pivots(Pivots const& pivots, std::string const& dataset = "pivots") {
     output().add_vector(dataset, rows_of(pivots));
   }
-  /// Waits until the final values are in the output, and renames it to its path; the matrix cannot be used after that.
-  /// Throws InvalidArgument without an output, and what Runtime::wait and MatrixSink::commit throw.
+  /// Waits until the tasks on the matrix have ended and the final values are in the output, and renames it to its path;
+  /// the matrix cannot be used after that. Throws InvalidArgument without an output, the first failure that concerns
+  /// the matrix (see Runtime::wait(data...)), and what MatrixSink::commit throws.
   void commit() {
     auto& sink = output();
-    m_runtime.wait();
+    m_runtime.wait_for(tile_ids(m_tiles));
     m_committed = true;
-    m_data.release();
-    m_runtime.wait();
+    m_data.release();  // the values are at home already
     m_input.reset();
     sink.commit();
   }

@@ -51,22 +51,28 @@ template <class ViewType>
 /// A View on the host, or the part `part` of it, as tiled data of the runtime. It is used in place: host workers access
 /// the View itself, which does not count against the memory limit. Rank 2: LayoutLeft, LayoutRight, or LayoutStride
 /// with one stride of 1, as in LAPACK. Rank 1: a column, with any stride. Tasks may only read a View of const elements.
-/// The View must outlive the data. Throws InvalidArgument if the View is empty, has no stride of 1, a negative stride,
-/// or overlapping elements.
+/// A copy of the View is kept until the data are forgotten; memory that no View manages must exist until then. Throws
+/// InvalidArgument if the View is empty, has no stride of 1, a negative stride, or overlapping elements.
 template <class ViewType>
 [[nodiscard]] auto add_view_matrix(Runtime& runtime, ViewType const& view, std::uint64_t tile, MatrixPart part) {
   using T = typename ViewType::non_const_value_type;
   auto const matrix = detail::view_form(view, tile);
   TileGrid const grid{matrix.rows, matrix.cols, tile};
   auto* const first = const_cast<T*>(view.data());
-  auto const pinned = runtime.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span());
+  struct Kept {
+    ViewType view;
+    std::shared_ptr<void const> pinned;
+  };
+  auto const kept = std::make_shared<Kept const>(
+      Kept{view, runtime.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span())});
   return TiledMatrix<T>(grid, part, matrix.layout, [&](std::uint64_t i, std::uint64_t j) {
     auto* const corner = first + matrix.offset(grid.first(i), grid.first(j));
     auto const lines = matrix.part(grid.rows_in(i), grid.cols_in(j)).bytes(sizeof(T));
     return runtime.add_data(tile_name(view.label(), i, j), grid.elements_in(i, j) * sizeof(T),
-                            {.host = reinterpret_cast<std::byte*>(corner),
+                            {.memory = reinterpret_cast<std::byte*>(corner),
                              .lines = {lines.line, lines.count, lines.pitch, /*packed=*/lines.line},
-                             .keep = pinned,
+                             .keep = std::shared_ptr<ViewType const>(kept, &kept->view),
+                             .serves = &detail::serves<ViewType>,
                              .position = tile_position(i, j)});
   });
 }

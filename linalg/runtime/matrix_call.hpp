@@ -4,18 +4,21 @@
 #include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
-#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/algorithms/finite_tasks.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
 #include <granary/linalg/runtime/call_operand.hpp>
 #include <granary/linalg/runtime/file_matrix.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
+#include <granary/linalg/runtime/pending.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 #include <granary/runtime/runtime.hpp>
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -73,14 +76,20 @@ template <class T>
   return a.tiles();
 }
 
-/// Data that a call adds to the runtime, and releases at its end.
+/// Data of a call on a runtime: those that it adds, and others that its results are. They are released at its end.
 class GRANARY_EXPORT DataScope {
  public:
-  explicit DataScope(Runtime& runtime) : m_runtime(runtime), m_data(runtime.submitter()) {}
+  explicit DataScope(Runtime& runtime) : m_runtime(runtime), m_data(runtime) {}
 
   template <class T>
   TiledMatrix<T> keep(TiledMatrix<T> tiles) {
-    m_data.own(tiles.own(m_runtime.submitter()));
+    for (DataId const id : tile_ids(tiles)) m_data.own(id);
+    return tiles;
+  }
+  /// Tiles that have another owner, too.
+  template <class T>
+  TiledMatrix<T> share(TiledMatrix<T> tiles) {
+    for (DataId const id : tile_ids(tiles)) m_data.retain(id);
     return tiles;
   }
   /// Temporary tiles, which count against the memory limit while they are in use.
@@ -88,42 +97,40 @@ class GRANARY_EXPORT DataScope {
   [[nodiscard]] TiledMatrix<T> temporary(TileGrid const& grid, MatrixPart part, std::string const& name) {
     return keep(make_temporary_matrix<T>(m_runtime.submitter(), grid, part, name));
   }
-  /// A datum for the bytes at `first`, which must outlive the scope.
-  [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes) {
-    return m_data.own(m_runtime.add_data(name, bytes, {.host = first}));
+  /// A datum for the bytes at `first`, in memory that `owner` keeps.
+  [[nodiscard]] DataId in_place(std::string const& name, std::byte* first, Bytes bytes,
+                                std::shared_ptr<void const> owner) {
+    return m_data.own(m_runtime.add_data(name, bytes, {.memory = first, .keep = std::move(owner)}));
   }
-  [[nodiscard]] DataId in_place(std::string const& name, double& value) {
-    return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double));
+  [[nodiscard]] DataId in_place(std::string const& name, double& value, std::shared_ptr<void const> owner) {
+    return in_place(name, reinterpret_cast<std::byte*>(&value), sizeof(double), std::move(owner));
   }
-  /// Releases all data once the tasks submitted so far have used them.
-  void release() { m_data.release(); }
+  [[nodiscard]] DataId in_place(std::string const& name, std::shared_ptr<double> const& value) {
+    return in_place(name, *value, value);
+  }
+  [[nodiscard]] std::span<DataId const> ids() const { return m_data.ids(); }
+  [[nodiscard]] HeldData take() { return std::move(m_data); }
 
  private:
   Runtime& m_runtime;
-  OwnedData m_data;
+  HeldData m_data;
 };
 
-/// One call on matrices: checks its operands, cuts Views into tiles, and releases these at its end.
+/// One call on matrices: checks its operands and cuts Views into tiles.
 ///
-/// Order of calls: reads and writes for each operand, the require functions, prepare, tiles and tasks, finish. If an
-/// exception leaves it, the destructor waits for the submitted tasks, so that none uses the Views afterwards.
+/// Order of calls: reads and writes for each operand, the require functions, prepare, tiles and tasks, submitted. If an
+/// exception leaves it, the destructor waits for the submitted tasks, so that none uses the Views afterwards (inside a
+/// task it cannot).
 class GRANARY_EXPORT MatrixCall {
  public:
-  /// Throws InvalidArgument inside a task of the runtime.
   MatrixCall(Runtime& runtime, std::string name)
-      : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime) {
-    runtime.refuse_in_task(m_name);
+      : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime), m_reads(runtime) {
     m_operands.reserve(4);
   }
   MatrixCall(MatrixCall const&) = delete;
   MatrixCall& operator=(MatrixCall const&) = delete;
   ~MatrixCall() {
-    if (m_finished) return;
-    try {
-      m_data.release();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the runtime has logged the error
-    }
-    settle();
+    if (!m_submitted) settle();
   }
 
   /// Throws InvalidArgument for a View that view_form refuses.
@@ -148,39 +155,48 @@ class GRANARY_EXPORT MatrixCall {
   template <MatrixOperand M>
   [[nodiscard]] auto tiles(std::size_t number, M const& matrix, MatrixPart part = MatrixPart::All) {
     require_part(m_name, m_operands[number], part);
+    bool const written = m_operands[number].written;
     if constexpr (MatrixTraits<M>::is_view) {
-      return m_data.keep(add_view_matrix(m_runtime, matrix, m_tile, part));
+      return (written ? m_data : m_reads).keep(add_view_matrix(m_runtime, matrix, m_tile, part));
     } else {
-      return tiles_of(matrix).restricted(part);
+      auto tiles = tiles_of(matrix).restricted(part);
+      return written ? m_data.share(std::move(tiles)) : tiles;
     }
   }
 
-  /// If the operand with that number is a View, emits tasks that search it for NaN and infinity; files are checked when
-  /// they are read. The next wait throws the first InvalidArgument of these tasks.
+  /// If the operand with that number is a View, emits tasks that search it for NaN and infinity; see
+  /// submit_finite_checks. Files are checked when they are read.
   template <MatrixOperand M>
   void look_for_nan([[maybe_unused]] std::size_t number, M const&,
-                    [[maybe_unused]] TiledMatrix<ScalarOf<M>> const& tiles, bool hermitian = false) {
+                    [[maybe_unused]] TiledMatrix<ScalarOf<M>> const& tiles,
+                    [[maybe_unused]] std::span<DataId const> flags, [[maybe_unused]] bool hermitian = false) {
     if constexpr (MatrixTraits<M>::is_view) {
-      submit_finite_checks(m_tasks, tiles, hermitian, m_name + ": " + describe(m_operands[number]));
+      submit_finite_checks(m_tasks, tiles, hermitian, m_name + ": " + describe(m_operands[number]), flags);
     }
   }
 
   [[nodiscard]] TaskEmitter& tasks() { return m_tasks; }
+  /// What the call writes.
   [[nodiscard]] DataScope& data() { return m_data; }
+  /// What it only reads.
+  [[nodiscard]] DataScope& read_data() { return m_reads; }
   [[nodiscard]] Runtime& runtime() { return m_runtime; }
   [[nodiscard]] Bytes memory() const { return task_memory(m_runtime.options()); }
-  /// Waits for the submitted tasks while an exception propagates.
-  void settle() noexcept {
+  /// Waits for the submitted tasks after an exception, of which it reports the failures.
+  void settle() noexcept { settle(m_reads); }
+  /// The same for those on further data.
+  void settle(DataScope const& others) noexcept {
+    std::vector<DataId> all(m_data.ids().begin(), m_data.ids().end());
+    all.insert(all.end(), others.ids().begin(), others.ids().end());
     try {
-      m_runtime.wait();
-    } catch (...) {  // NOLINT(bugprone-empty-catch)
+      m_runtime.wait_for(all);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the first exception is on its way
     }
   }
-  /// Throws what Runtime::wait throws.
-  void finish() {
-    m_data.release();
-    m_finished = true;
-    m_runtime.wait();
+  /// All tasks were submitted; for `check` see Pending.
+  [[nodiscard]] Pending<> submitted(std::function<void()> check = nullptr) {
+    m_submitted = true;
+    return {m_data.take(), m_reads.take(), std::move(check)};
   }
 
  private:
@@ -209,20 +225,17 @@ class GRANARY_EXPORT MatrixCall {
     operand.cols = grid.cols;
     operand.tile = grid.tile;
     operand.part = tiles.part();
-    for (std::uint64_t i = 0; i < grid.tile_rows(); ++i) {
-      for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
-        if (holds(operand.part, i, j)) operand.data.push_back(tiles(i, j).data);
-      }
-    }
+    operand.data = tile_ids(tiles);
     std::sort(operand.data.begin(), operand.data.end());
   }
   Runtime& m_runtime;
   std::string m_name;
   TaskEmitter m_tasks;
   DataScope m_data;
+  DataScope m_reads;
   std::vector<CallOperand> m_operands;  // never more than its capacity: callers hold references to them
   std::uint64_t m_tile = 1;
-  bool m_finished = false;
+  bool m_submitted = false;
 };
 
 }  // namespace detail

@@ -12,10 +12,25 @@
 
 namespace granary {
 
-/// A tile of a FileMatrix as data of the application's tasks; FileMatrix::tile returns it. `read`, `write` and
-/// `read_write` accept it like a Data. The task's body gets a View of `rows` x `cols` elements in LayoutRight, on every
-/// kind of worker. If the matrix is a triangle, elements of a diagonal tile outside it are ignored. Submit tasks on it
-/// while the matrix lives.
+/// A tile of a FileMatrix as data of the application's tasks; FileMatrix::tile returns it. `read`, `write`,
+/// `read_write` and `commute` accept it like a Data. The task's body gets a View of `rows` x `cols` elements in
+/// LayoutRight, on every kind of worker. If the matrix is a triangle, elements of a diagonal tile outside it are
+/// ignored. Submit tasks on it while the matrix lives.
+///
+/// ```cpp
+/// struct AddToDiagonal {
+///   static constexpr bool launches_kokkos_kernels = false;
+///   double shift;
+///   template <class Exec, class Tile>
+///   void operator()(Exec const&, Tile tile) const {
+///     for (std::size_t i = 0; i < tile.extent(0); ++i) tile(i, i) += shift;
+///   }
+/// };
+/// granary::Runtime runtime;
+/// auto const A = granary::open_matrix<double>(runtime, "hilbert:300", "", {.tile = 100});
+/// for (unsigned k = 0; k < 3; ++k) runtime.submit("shift", AddToDiagonal{2.0}, read_write(A.tile(k, k)));
+/// assert(granary::lange(runtime, granary::Norm::Max, A) == 3.0);
+/// ```
 template <class T>
 class GRANARY_EXPORT MatrixTile {
  public:
@@ -66,7 +81,7 @@ struct GRANARY_EXPORT TileAccess {
   explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), shape(tile.shape()) {}
 };
 
-/// Like for a Data: the task reads the tile, writes every element of it, or changes it.
+/// Like for a Data: the task reads the tile, writes every element of it, or changes it, the last also in any order.
 template <class T>
 TileAccess<T, AccessMode::Read> read(MatrixTile<T> const& tile) {
   return TileAccess<T, AccessMode::Read>(tile);
@@ -78,6 +93,10 @@ TileAccess<T, AccessMode::Write> write(MatrixTile<T> const& tile) {
 template <class T>
 TileAccess<T, AccessMode::ReadWrite> read_write(MatrixTile<T> const& tile) {
   return TileAccess<T, AccessMode::ReadWrite>(tile);
+}
+template <class T>
+TileAccess<T, AccessMode::Commute> commute(MatrixTile<T> const& tile) {
+  return TileAccess<T, AccessMode::Commute>(tile);
 }
 
 }  // namespace granary

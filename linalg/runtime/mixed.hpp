@@ -10,13 +10,26 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 /// Solves in mixed precision, like LAPACK's xxPOSV and xxGESV: factors in single precision, which takes half the time
-/// and half the memory, and refines until the backward error is that of double precision.
+/// and half the memory, and refines until the backward error is that of double precision. The calls wait for norms
+/// between their steps, and for their own data alone; they have no asynchronous form.
+///
+/// ```cpp
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 300), b("B", 300, 2), x("X", 300, 2);
+/// Kokkos::deep_copy(b, 1.0);
+/// granary::Runtime runtime;
+/// granary::set(runtime, 1.0, 400.0, a);
+/// granary::MixedReport const report = granary::posv_mixed(runtime, granary::Uplo::Lower, a, b, x);
+/// assert(report.used_float);  // A is unchanged, and X as accurate as in double precision
+/// ```
 namespace granary {
 
 /// How a system was solved in mixed precision.
@@ -37,17 +50,18 @@ using HalfOf = std::conditional_t<is_complex<T>, Kokkos::complex<float>, float>;
 /// The infinity norms of the columns of a matrix, as data in place.
 class GRANARY_EXPORT ColumnMaxima {
  public:
-  ColumnMaxima(DataScope& scope, TileGrid const& grid, std::string const& name) : m_values(grid.cols) {
+  ColumnMaxima(DataScope& scope, TileGrid const& grid, std::string const& name)
+      : m_values(std::make_shared<std::vector<double>>(grid.cols)) {
     for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
-      m_data.push_back(scope.in_place(tile_name(name, 0, j), reinterpret_cast<std::byte*>(&m_values[grid.first(j)]),
-                                      grid.cols_in(j) * sizeof(double)));
+      m_data.push_back(scope.in_place(tile_name(name, 0, j), reinterpret_cast<std::byte*>(&(*m_values)[grid.first(j)]),
+                                      grid.cols_in(j) * sizeof(double), m_values));
     }
   }
-  [[nodiscard]] std::vector<double> const& values() const { return m_values; }
+  [[nodiscard]] std::vector<double> const& values() const { return *m_values; }
   [[nodiscard]] std::vector<DataId> const& data() const { return m_data; }
 
  private:
-  std::vector<double> m_values;
+  std::shared_ptr<std::vector<double>> m_values;
   std::vector<DataId> m_data;
 };
 
@@ -69,6 +83,8 @@ class GRANARY_EXPORT CholeskySystem {
     auto const uplo = m_a.part() == MatrixPart::Lower ? Uplo::Lower : Uplo::Upper;
     hemm(tasks, Side::Left, uplo, T(-1), m_a, x, T(1), r);
   }
+  /// Data that `failure` reads.
+  [[nodiscard]] std::span<DataId const> exchanges() const { return {}; }
   [[nodiscard]] std::optional<std::string> failure() const { return std::nullopt; }
 
  private:
@@ -99,6 +115,8 @@ class GRANARY_EXPORT LuSystem {
   void subtract_product(TaskEmitter& tasks, TiledMatrix<T> const& x, TiledMatrix<T> const& r) const {
     gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a, x, T(1), r);
   }
+  /// Data that `failure` reads.
+  [[nodiscard]] std::span<DataId const> exchanges() const { return m_exchanges.panels; }
   [[nodiscard]] std::optional<std::string> failure() const {
     if (auto const order = m_pivots.zero_pivot()) {
       return "pivot " + std::to_string(*order) + " is exactly zero in single precision";
@@ -151,20 +169,24 @@ class GRANARY_EXPORT Refinement {
   }
 
  private:
+  void wait(std::vector<DataId> const& results) { m_call.runtime().wait_for(results); }
   // Computes norms; returns the reason if A or B cannot be converted to single precision.
   [[nodiscard]] std::optional<std::string> overflow() {
     constexpr double limit = std::numeric_limits<float>::max();
-    m_system.norm(m_call.tasks(), Norm::Infinity, m_scope.in_place("norm of A", m_norm));
-    submit_lange(m_call.tasks(), Norm::Max, m_b, m_scope.in_place("largest element of B", m_largest_b));
-    m_call.runtime().wait();
-    if (!(m_norm <= limit)) {
-      m_system.norm(m_call.tasks(), Norm::Max, m_scope.in_place("largest element of A", m_largest_a));
-      m_call.runtime().wait();
+    auto const norm = m_scope.in_place("norm of A", m_norms->a, m_norms);
+    auto const largest_b = m_scope.in_place("largest element of B", m_norms->largest_b, m_norms);
+    m_system.norm(m_call.tasks(), Norm::Infinity, norm);
+    submit_lange(m_call.tasks(), Norm::Max, m_b, largest_b);
+    wait({norm, largest_b});
+    if (!(m_norms->a <= limit)) {
+      auto const largest_a = m_scope.in_place("largest element of A", m_norms->largest_a, m_norms);
+      m_system.norm(m_call.tasks(), Norm::Max, largest_a);
+      wait({largest_a});
     }
-    if (std::isnan(m_largest_a)) return "an element of A is NaN";
-    if (std::isnan(m_largest_b)) return "an element of B is NaN";
-    if (!(m_largest_a <= limit)) return "an element of A is too large for single precision";
-    if (!(m_largest_b <= limit)) return "an element of B is too large for single precision";
+    if (std::isnan(m_norms->largest_a)) return "an element of A is NaN";
+    if (std::isnan(m_norms->largest_b)) return "an element of B is NaN";
+    if (!(m_norms->largest_a <= limit)) return "an element of A is too large for single precision";
+    if (!(m_norms->largest_b <= limit)) return "an element of B is too large for single precision";
     return std::nullopt;
   }
   // R := B - A X, and the norms of its columns and of X's.
@@ -173,10 +195,13 @@ class GRANARY_EXPORT Refinement {
     m_system.subtract_product(m_call.tasks(), m_x, m_r);
     submit_column_maxima<T>(m_call.tasks(), m_r, m_r_maxima.data());
     submit_column_maxima<T>(m_call.tasks(), m_x, m_x_maxima.data());
-    m_call.runtime().wait();
+    std::vector<DataId> results = m_r_maxima.data();
+    results.insert(results.end(), m_x_maxima.data().begin(), m_x_maxima.data().end());
+    results.insert(results.end(), m_system.exchanges().begin(), m_system.exchanges().end());
+    wait(results);
   }
   [[nodiscard]] bool converged() const {
-    double const tolerance = std::sqrt(static_cast<double>(m_b.grid().rows)) * 0x1p-53 * m_norm;
+    double const tolerance = std::sqrt(static_cast<double>(m_b.grid().rows)) * 0x1p-53 * m_norms->a;
     return std::equal(m_r_maxima.values().begin(), m_r_maxima.values().end(), m_x_maxima.values().begin(),
                       [&](double r, double x) { return r <= x * tolerance; });
   }
@@ -197,9 +222,12 @@ class GRANARY_EXPORT Refinement {
   TiledMatrix<T> m_r;
   ColumnMaxima m_r_maxima;
   ColumnMaxima m_x_maxima;
-  double m_norm = 0;
-  double m_largest_a = 0;
-  double m_largest_b = 0;
+  struct Norms {
+    double a = 0;
+    double largest_a = 0;
+    double largest_b = 0;
+  };
+  std::shared_ptr<Norms> m_norms = std::make_shared<Norms>();
 };
 
 /// Solves in single precision with refinement; the report states whether it converged.
@@ -215,8 +243,9 @@ template <class T, class MakeSystem>
     reason = refinement.run(report.iterations);
   } catch (NotPositiveDefinite const& error) {
     reason = std::string("in single precision ") + error.what();
+    call.settle(scope);  // which reports it for all data that it concerns
   } catch (...) {
-    call.settle();
+    call.settle(scope);
     throw;
   }
   report.used_float = !reason;
@@ -239,6 +268,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
                                 SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
+  runtime.refuse_in_task("posv_mixed");
   detail::MatrixCall call(runtime, "posv_mixed");
   auto const& matrix = call.writes("A", a);
   auto const& right = call.reads("B", b);
@@ -250,7 +280,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
   auto const a_tiles = call.tiles(0, a, part_of(uplo));
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
-  detail::require_finite(call, options, true, a, a_tiles, b, b_tiles);
+  runtime.wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {
@@ -258,7 +288,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
     potrf(call.tasks(), a_tiles);
     potrs(call.tasks(), a_tiles, x_tiles);
   }
-  call.finish();
+  call.submitted().wait();
   return report;
 }
 
@@ -273,6 +303,7 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
                                 SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
+  runtime.refuse_in_task("gesv_mixed");
   detail::MatrixCall call(runtime, "gesv_mixed");
   auto const& matrix = call.writes("A", a);
   auto const& right = call.reads("B", b);
@@ -283,7 +314,7 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
   auto const a_tiles = call.tiles(0, a);
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
-  detail::require_finite(call, options, false, a, a_tiles, b, b_tiles);
+  runtime.wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {
@@ -294,8 +325,7 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
           detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory()));
     getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
   }
-  call.finish();
-  if (report.pivots && report.pivots->zero_pivot()) throw Singular(*report.pivots->zero_pivot());
+  call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();
   return report;
 }
 

@@ -4,34 +4,62 @@
 #include <granary/linalg/algorithms/norms.hpp>
 #include <granary/linalg/runtime/matrix_call.hpp>
 
+#include <memory>
+
+/// Norms on a runtime: `granary::async` submits, and Pending::get waits and returns the norm; `granary` waits at once.
+///
+/// ```cpp
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 200);
+/// Kokkos::deep_copy(a, 0.5);
+/// granary::Runtime runtime;
+/// assert(granary::lange(runtime, granary::Norm::One, a) == 150.0);  // the largest column sum
+/// auto norm = granary::async::lange(runtime, granary::Norm::Max, a);
+/// assert(norm.get() == 0.5);
+/// ```
 namespace granary {
+namespace async {
 
 /// A norm of a matrix: max |a_ij| (Max), the largest column sum (One), the largest row sum (Infinity), the Frobenius
-/// norm; xLANGE. Sums are taken in double precision. NaN if an element is NaN. Throws what Runtime::wait throws, and
+/// norm; xLANGE. Sums are taken in double precision. NaN if an element is NaN. Throws
 /// InvalidArgument for a FileMatrix that was opened as one triangle.
 template <MatrixOperand A>
-[[nodiscard]] double lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
-  double result = 0;
+[[nodiscard]] Pending<double> lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
+  auto const result = std::make_shared<double>(0);
   detail::MatrixCall call(runtime, "lange");
   call.reads("A", a);
   call.prepare(tile);
   submit_lange(call.tasks(), norm, call.tiles(0, a), call.data().in_place("norm", result));
-  call.finish();
-  return result;
+  return {call.submitted(), [result] { return *result; }};
 }
 
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
-/// InvalidArgument if A is not square, and what Runtime::wait throws.
+/// InvalidArgument if A is not square.
 template <MatrixOperand A>
-[[nodiscard]] double lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
-  double result = 0;
+[[nodiscard]] Pending<double> lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+  auto const result = std::make_shared<double>(0);
   detail::MatrixCall call(runtime, "lanhe");
   call.reads("A", a);
   call.require_square(0);
   call.prepare(tile);
   submit_lanhe(call.tasks(), norm, call.tiles(0, a, part_of(uplo)), call.data().in_place("norm", result));
-  call.finish();
-  return result;
+  return {call.submitted(), [result] { return *result; }};
+}
+
+}  // namespace async
+
+// The same, with a wait for the result.
+
+template <MatrixOperand A>
+[[nodiscard]] double lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
+  runtime.refuse_in_task("lange");
+  return async::lange(runtime, norm, a, tile).get();
+}
+
+template <MatrixOperand A>
+[[nodiscard]] double lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+  runtime.refuse_in_task("lanhe");
+  return async::lanhe(runtime, norm, uplo, a, tile).get();
 }
 
 }  // namespace granary

@@ -11,6 +11,18 @@
 
 /// The row exchanges of an LU factorization, stored with its factors in a file: a dataset of integers, where [k] is the
 /// row that row k was exchanged with, counted from 0. granary-lu writes the same.
+///
+/// ```cpp
+/// granary::Runtime runtime;
+/// auto A = granary::open_matrix<double>(runtime, "general:256", "", {.tile = 64, .output = "LU.h5"});
+/// A.add_pivots(granary::getrf(runtime, A));
+/// A.commit();
+///
+/// auto const LU = granary::open_matrix<double>(runtime, "LU.h5", "/A", {.tile = 64});
+/// granary::Pivots const pivots = granary::open_pivots("LU.h5", LU.tiles().grid());
+/// Kokkos::View<double*, Kokkos::HostSpace> b("b", 256);
+/// granary::getrs(runtime, granary::Op::NoTrans, LU, pivots, b);  // solves with the factors of another run
+/// ```
 namespace granary {
 
 /// The row exchanges as numbers, without the information about zero pivots.

@@ -4,36 +4,73 @@
 #include <granary/linalg/residuals/residual.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
-/// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit. Each call waits for its result;
-/// LAPACK requires a result below 30. They throw InvalidArgument if operands do not match, and what Runtime::wait
-/// throws.
+#include <cstdint>
+#include <memory>
+
+/// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit; LAPACK requires a result below 30.
+/// The functions in `granary::async` submit their tasks, and Pending::get waits and returns the residual; those in
+/// `granary` wait at once. All throw InvalidArgument if operands do not match.
+///
+/// ```cpp
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 300), l("L", 300, 300);
+/// granary::Runtime runtime;
+/// granary::set(runtime, 1.0, 400.0, a);
+/// granary::copy(runtime, a, l);
+/// granary::potrf(runtime, granary::Uplo::Lower, l);
+/// assert(granary::potrf_residual(runtime, granary::Uplo::Lower, a, l) < 30);
+/// ```
 namespace granary {
+namespace detail {
+
+/// The memory of a residual's ResidualData.
+class GRANARY_EXPORT ResidualParts {
+ public:
+  explicit ResidualParts(DataScope& scope)
+      : m_data{scope.in_place("residual", m_parts->rest, m_parts), scope.in_place("norm", m_parts->norm, m_parts)} {}
+
+  [[nodiscard]] ResidualData const& data() const { return m_data; }
+  /// The result for a matrix of order n.
+  template <class T>
+  [[nodiscard]] Pending<double> result(Pending<> call, std::uint64_t n) const {
+    return {std::move(call), [parts = m_parts, n] { return scaled_residual<T>(parts->rest, parts->norm, n); }};
+  }
+
+ private:
+  struct Parts {
+    double rest = 0;
+    double norm = 0;
+  };
+  std::shared_ptr<Parts> m_parts = std::make_shared<Parts>();
+  ResidualData m_data;
+};
+
+}  // namespace detail
+
+namespace async {
 
 /// ‖A - L L^H‖₁ / (n ε ‖A‖₁) (Lower) or ‖A - U^H U‖₁ / (n ε ‖A‖₁) (Upper), of the triangles `uplo` of both; xPOT01.
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] double potrf_residual(Runtime& runtime, Uplo uplo, A const& a, F const& factor, TileSize tile = {}) {
-  double rest = 0;
-  double norm = 0;
+[[nodiscard]] Pending<double> potrf_residual(Runtime& runtime, Uplo uplo, A const& a, F const& factor,
+                                             TileSize tile = {}) {
   detail::MatrixCall call(runtime, "potrf_residual");
   auto const& x = call.reads("A", a);
   auto const& y = call.reads(uplo == Uplo::Lower ? "L" : "U", factor);
   call.require_square(0);
   call.require_match(x.rows == y.rows && x.cols == y.cols);
   call.prepare(tile);
+  detail::ResidualParts const parts(call.data());
   submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, factor, part_of(uplo)),
-                        call.memory(), {call.data().in_place("residual", rest), call.data().in_place("norm", norm)});
-  call.finish();
-  return scaled_residual<ScalarOf<A>>(rest, norm, x.rows);
+                        call.memory(), parts.data());
+  return parts.result<ScalarOf<A>>(call.submitted(), x.rows);
 }
 
 /// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no row exchanges.
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] double getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
-                                    TileSize tile = {}) {
-  double rest = 0;
-  double norm = 0;
+[[nodiscard]] Pending<double> getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
+                                             TileSize tile = {}) {
   detail::MatrixCall call(runtime, "getrf_residual");
   auto const& x = call.reads("A", a);
   auto const& y = call.reads("LU", lu);
@@ -41,20 +78,20 @@ requires SameScalars<A, F>
   if (pivots != nullptr) detail::require_pivots("getrf_residual", *pivots, x);
   call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
   PivotData exchanges;
-  if (pivots != nullptr) exchanges = detail::bind_pivots(call.data(), *pivots);
+  if (pivots != nullptr) exchanges = detail::bind_pivots(call.read_data(), *pivots);
+  detail::ResidualParts const parts(call.data());
   submit_getrf_residual(call.tasks(), call.tiles(0, a), call.tiles(1, lu), pivots != nullptr ? &exchanges : nullptr,
-                        call.memory(), {call.data().in_place("residual", rest), call.data().in_place("norm", norm)});
-  call.finish();
-  return scaled_residual<ScalarOf<A>>(rest, norm, x.cols);
+                        call.memory(), parts.data());
+  return parts.result<ScalarOf<A>>(call.submitted(), x.cols);
 }
+
+}  // namespace async
 
 namespace detail {
 
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
-[[nodiscard]] double solve_residual(Runtime& runtime, Op op, MatrixPart part, A const& a, X const& x, B const& b,
-                                    TileSize tile) {
-  double rest = 0;
-  double norm = 0;
+[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Op op, MatrixPart part, A const& a, X const& x,
+                                             B const& b, TileSize tile) {
   MatrixCall call(runtime, "solve_residual");
   auto const& matrix = call.reads("A", a, op);
   auto const& solution = call.reads("X", x);
@@ -62,27 +99,57 @@ template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
   call.require_match(matrix.op_cols() == solution.rows && matrix.op_rows() == right.rows &&
                      solution.cols == right.cols);
   call.prepare(tile);
+  ResidualParts const parts(call.data());
   submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), call.tiles(1, x), call.tiles(2, b), call.memory(),
-                        {call.data().in_place("residual", rest), call.data().in_place("norm", norm)});
-  call.finish();
-  return scaled_residual<ScalarOf<A>>(rest, norm, 1);
+                        parts.data());
+  return parts.result<ScalarOf<A>>(call.submitted(), 1);
 }
 
 }  // namespace detail
 
+namespace async {
+
 /// The maximum over the columns of ‖b - op(A) x‖₁ / (ε ‖op(A)‖₁ ‖x‖₁); xGET02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
-[[nodiscard]] double solve_residual(Runtime& runtime, Op op, A const& a, X const& x, B const& b, TileSize tile = {}) {
+[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Op op, A const& a, X const& x, B const& b,
+                                             TileSize tile = {}) {
   return detail::solve_residual(runtime, op, MatrixPart::All, a, x, b, tile);
 }
 
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xPOT02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
-[[nodiscard]] double solve_residual(Runtime& runtime, Uplo uplo, A const& a, X const& x, B const& b,
-                                    TileSize tile = {}) {
+[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Uplo uplo, A const& a, X const& x, B const& b,
+                                             TileSize tile = {}) {
   return detail::solve_residual(runtime, Op::NoTrans, part_of(uplo), a, x, b, tile);
+}
+
+}  // namespace async
+
+// The same, with a wait for the result.
+
+template <MatrixOperand A, MatrixOperand F>
+requires SameScalars<A, F>
+[[nodiscard]] double potrf_residual(Runtime& runtime, Uplo uplo, A const& a, F const& factor, TileSize tile = {}) {
+  runtime.refuse_in_task("potrf_residual");
+  return async::potrf_residual(runtime, uplo, a, factor, tile).get();
+}
+
+template <MatrixOperand A, MatrixOperand F>
+requires SameScalars<A, F>
+[[nodiscard]] double getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
+                                    TileSize tile = {}) {
+  runtime.refuse_in_task("getrf_residual");
+  return async::getrf_residual(runtime, a, lu, pivots, tile).get();
+}
+
+template <class OpOrUplo, MatrixOperand A, MatrixOperand X, MatrixOperand B>
+requires SameScalars<A, X, B>
+[[nodiscard]] double solve_residual(Runtime& runtime, OpOrUplo op, A const& a, X const& x, B const& b,
+                                    TileSize tile = {}) {
+  runtime.refuse_in_task("solve_residual");
+  return async::solve_residual(runtime, op, a, x, b, tile).get();
 }
 
 }  // namespace granary

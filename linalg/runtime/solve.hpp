@@ -5,57 +5,91 @@
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
 /// Solves of linear systems on a runtime. B holds the right-hand sides, any number of columns, and afterwards the
-/// solutions. Each call waits for its result. It throws InvalidArgument, with names and sizes and before anything is
-/// changed, if its operands do not match, and what Runtime::wait throws.
+/// solutions. The functions in `granary::async` submit their tasks and return; those in `granary` also wait, for their
+/// own results alone. All throw InvalidArgument, with names and sizes and before anything is changed, if their operands
+/// do not match. What the factorization finds is thrown by Pending::wait and Pending::get.
+///
+/// ```cpp
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// Matrix a("A", 300, 300), b("B", 300, 2);
+/// Kokkos::deep_copy(b, 8.0);
+/// granary::Runtime runtime;
+/// granary::set(runtime, 0.0, 4.0, a);
+/// granary::posv(runtime, granary::Uplo::Lower, a, b);  // A is overwritten with its factor
+/// assert(b(299, 1) == 2.0);
+/// try {
+///   granary::posv(runtime, granary::Uplo::Lower, Matrix("zero", 300, 300), b);
+/// } catch (granary::NotPositiveDefinite const& error) {
+///   assert(error.order() == 1);
+/// }
+/// ```
 namespace granary {
 
 /// Options of posv, gesv, posv_mixed and gesv_mixed.
 struct GRANARY_EXPORT SolveOptions {
   /// Refuses Views that hold NaN or infinity with InvalidArgument, which names the first such element, before anything
-  /// is changed. Reads A and B once at the speed of memory: 5 % of the processor time of a solve of order 500, 1 to 4 %
-  /// of orders from 1000 to 4000, a share that falls with 1/n. Without the check such elements go through the
-  /// arithmetic as in LAPACK. Elements of files are always checked, when they are read.
+  /// is changed; the wait for the call throws it. Reads A and B once at the speed of memory: 5 % of the processor time
+  /// of a solve of order 500, 1 to 4 % of orders from 1000 to 4000, a share that falls with 1/n. Without the check such
+  /// elements go through the arithmetic as in LAPACK. Elements of files are always checked, when they are read.
   bool check_finite = true;
 };
 
 namespace detail {
 
-/// Throws what Runtime::wait throws, and InvalidArgument if A or B is a View with NaN or infinity.
+/// The flags of the tasks that check A and B, if these are Views; empty if nothing is to be checked.
 template <class A, class B, class T>
-void require_finite(MatrixCall& call, SolveOptions const& options, bool hermitian, A const& a,
-                    TiledMatrix<T> const& a_tiles, B const& b, TiledMatrix<T> const& b_tiles) {
-  if (!options.check_finite || !(MatrixTraits<A>::is_view || MatrixTraits<B>::is_view)) return;
-  call.look_for_nan(0, a, a_tiles, hermitian);
-  call.look_for_nan(1, b, b_tiles);
-  call.runtime().wait();
+[[nodiscard]] std::vector<DataId> check_finite(MatrixCall& call, SolveOptions const& options, bool hermitian,
+                                               A const& a, TiledMatrix<T> const& a_tiles, B const& b,
+                                               TiledMatrix<T> const& b_tiles) {
+  std::vector<DataId> flags;
+  if (!options.check_finite || !(MatrixTraits<A>::is_view || MatrixTraits<B>::is_view)) return flags;
+  auto const memory = std::make_shared<std::vector<std::byte>>(a_tiles.grid().tile_rows());
+  for (auto& flag : *memory) flags.push_back(call.data().in_place("finite", &flag, 1, memory));
+  call.look_for_nan(0, a, a_tiles, flags, hermitian);
+  call.look_for_nan(1, b, b_tiles, flags);
+  return flags;
+}
+
+/// Lets the factorization and the solve wait for the checks. All their tasks that change A or B need what the first
+/// panel task leaves in A's first tile (Cholesky) or in its row exchanges (LU), which it makes from that tile: if a
+/// check fails, no element of A or B changes.
+template <class T>
+void gate(MatrixCall& call, std::vector<DataId> const& flags, TiledMatrix<T> const& a) {
+  if (!flags.empty()) submit_gate(call.tasks(), flags, a(0, 0));
 }
 
 }  // namespace detail
 
+namespace async {
+
 /// B := A^-1 B with the Cholesky factor from potrf in the triangle `uplo`; xPOTRS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
+auto potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "potrs");
   auto const& x = call.reads("A", factor);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == y.rows);
   call.prepare(tile);
-  potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
-  call.finish();
+  granary::potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
+  return call.submitted();
 }
 
 /// Solves A X = B with A Hermitian positive definite; overwrites its triangle `uplo` with the Cholesky factor, and B
 /// with X; xPOSV. The solve starts while the factorization runs.
 ///
-/// Throws NotPositiveDefinite like potrf; A and B are then partly overwritten. Views with NaN or infinity: see
-/// SolveOptions.
+/// NotPositiveDefinite as of potrf; A and B are then partly overwritten. Views with NaN or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {}, CholeskyOptions const& options = {},
-          SolveOptions const& solve_options = {}) {
+auto posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {}, CholeskyOptions const& options = {},
+          SolveOptions const& solve_options = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "posv");
   auto const& x = call.writes("A", a);
   auto const& y = call.writes("B", b);
@@ -65,17 +99,17 @@ void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {
   call.prepare(tile);
   auto const factor = call.tiles(0, a, part_of(uplo));
   auto const right = call.tiles(1, b);
-  detail::require_finite(call, solve_options, true, a, factor, b, right);
-  potrf(call.tasks(), factor, options);
-  potrs(call.tasks(), factor, right);
-  call.finish();
+  detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
+  granary::potrf(call.tasks(), factor, options);
+  granary::potrs(call.tasks(), factor, right);
+  return call.submitted();
 }
 
 /// B := op(A)^-1 B with the factors and the row exchanges from getrf; xGETRS. Views are cut into tiles of the size used
 /// in the factorization.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
+auto getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) -> Pending<> {
   detail::MatrixCall call(runtime, "getrs");
   auto const& x = call.reads("A", lu, op);
   auto const& y = call.writes("B", b);
@@ -83,34 +117,34 @@ void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& 
   call.require_match(x.rows == y.rows);
   detail::require_pivots("getrs", pivots, x);
   call.prepare(pivots.grid().tile);
-  auto const data = detail::bind_pivots(call.data(), pivots);
-  getrs(call.tasks(), op, call.tiles(0, lu), &data, call.tiles(1, b));
-  call.finish();
+  auto const data = detail::bind_pivots(call.read_data(), pivots);
+  granary::getrs(call.tasks(), op, call.tiles(0, lu), &data, call.tiles(1, b));
+  return call.submitted();
 }
 
 /// B := op(A)^-1 B with the factors from getrf_nopiv.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
+auto getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "getrs_nopiv");
   auto const& x = call.reads("A", lu, op);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == y.rows);
   call.prepare(tile);
-  getrs(call.tasks(), op, call.tiles(0, lu), nullptr, call.tiles(1, b));
-  call.finish();
+  granary::getrs(call.tasks(), op, call.tiles(0, lu), nullptr, call.tiles(1, b));
+  return call.submitted();
 }
 
-/// Solves A X = B; overwrites A with its factors, `pivots` with the row exchanges and B with X; xGESV. The solve starts
-/// while the factorization runs.
+/// Solves A X = B; overwrites A with its factors, `pivots` with the row exchanges (see getrf) and B with X; xGESV. The
+/// solve starts while the factorization runs.
 ///
-/// Throws Singular like getrf: A and `pivots` then hold the complete factorization, and B infinities and NaNs. Views
-/// with NaN or infinity: see SolveOptions.
+/// Singular as of getrf: A and `pivots` then hold the complete factorization, and B infinities and NaNs. Views with NaN
+/// or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
-          LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
+auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+          LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "gesv");
   auto const& x = call.writes("A", a);
   auto const& y = call.writes("B", b);
@@ -119,23 +153,72 @@ void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
   call.prepare(tile);
   auto const lu = call.tiles(0, a);
   auto const right = call.tiles(1, b);
-  detail::require_finite(call, solve_options, false, a, lu, b, right);
+  detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
   pivots = Pivots(lu.grid());
   auto const data = detail::bind_pivots(call.data(), pivots);
-  getrf(call.tasks(), lu, data, detail::with_leaf(options, lu, detail::MatrixTraits<A>::is_view, call.memory()));
-  getrs(call.tasks(), Op::NoTrans, lu, &data, right);
-  call.finish();
-  if (auto const order = pivots.zero_pivot()) throw Singular(*order);
+  granary::getrf(call.tasks(), lu, data,
+                 detail::with_leaf(options, lu, detail::MatrixTraits<A>::is_view, call.memory()));
+  granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
+  return call.submitted(detail::refuse_zero_pivot(pivots));
 }
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
+[[nodiscard]] Pending<Pivots> gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},
+                                   LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
+  Pivots pivots(TileGrid{});
+  auto call = async::gesv(runtime, a, b, pivots, tile, options, solve_options);
+  return {std::move(call), [pivots] { return pivots; }};
+}
+
+}  // namespace async
+
+// The same, with a wait for the result.
+
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
+  runtime.refuse_in_task("potrs");
+  async::potrs(runtime, uplo, factor, b, tile).wait();
+}
+
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
+void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {}, CholeskyOptions const& options = {},
+          SolveOptions const& solve_options = {}) {
+  runtime.refuse_in_task("posv");
+  async::posv(runtime, uplo, a, b, tile, options, solve_options).wait();
+}
+
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
+  runtime.refuse_in_task("getrs");
+  async::getrs(runtime, op, lu, pivots, b).wait();
+}
+
+template <MatrixOperand A, MutableMatrix B>
+requires SameScalars<A, B>
+void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
+  runtime.refuse_in_task("getrs_nopiv");
+  async::getrs_nopiv(runtime, op, lu, b, tile).wait();
+}
+
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
+void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+          LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
+  runtime.refuse_in_task("gesv");
+  async::gesv(runtime, a, b, pivots, tile, options, solve_options).wait();
+}
+
+template <MutableMatrix A, MutableMatrix B>
+requires SameScalars<A, B>
 [[nodiscard]] Pivots gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},
                           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
-  Pivots pivots(TileGrid{});
-  gesv(runtime, a, b, pivots, tile, options, solve_options);
-  return pivots;
+  runtime.refuse_in_task("gesv");
+  return async::gesv(runtime, a, b, tile, options, solve_options).get();
 }
 
 }  // namespace granary

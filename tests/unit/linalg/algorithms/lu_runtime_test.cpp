@@ -11,7 +11,7 @@ namespace {
 PivotData add_pivots(Runtime& runtime, Pivots& pivots) {
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
-    data.panels.push_back(runtime.add_data("pivots", pivot_bytes(pivots.grid(), k), {.host = pivots.panel(k)}));
+    data.panels.push_back(runtime.add_data("pivots", pivot_bytes(pivots.grid(), k), {.memory = pivots.panel(k)}));
   }
   return data;
 }

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices in files larger than the memory, with a Runtime.
+#include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/generators/spd_generator.hpp>
 
 #include "unit/linalg/api.hpp"

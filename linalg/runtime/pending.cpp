@@ -1,0 +1,28 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/runtime/pending.hpp>
+#include <granary/runtime/runtime.hpp>
+
+namespace granary {
+
+void detail::PendingCall::wait() {
+  if (!m_waited) {
+    auto* const runtime = m_results.runtime();
+    if (runtime == nullptr)
+      throw InvalidArgument("wait() of a Pending that was moved from, or whose Runtime has ended");
+    runtime->refuse_in_task("wait()");
+    try {
+      runtime->wait_for(m_results.ids(), m_operands.ids());
+      if (m_check) m_check();
+    } catch (...) {
+      m_error = std::current_exception();
+    }
+    m_waited = true;
+    m_check = nullptr;
+    m_results.release();
+    m_operands.release();
+  }
+  if (m_error) std::rethrow_exception(m_error);
+}
+
+}  // namespace granary
