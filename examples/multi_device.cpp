@@ -62,7 +62,8 @@ int multiply(std::string const& devices) {
   }
   for (int step = 0; step < steps; ++step) {
     for (std::size_t b = 0; b < rows.size(); ++b) {
-      runtime.submit({"multiply", 0, 2.0 * block * n}, Multiply{}, read(rows[b]), read(dx), write(results[b]));
+      runtime.submit({.name = "multiply", .flops = 2.0 * block * n}, Multiply{}, read(rows[b]), read(dx),
+                     write(results[b]));
     }
   }
   runtime.wait();

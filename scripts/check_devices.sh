@@ -49,7 +49,7 @@ everything() {
   wait
 }
 
-# stand_in FOLDER STREAM GETTER: writes a kokkos_compat.hpp for a missing Kokkos backend: the vendors' files use nothing
+# stand_in NAME: writes a kokkos_compat.hpp for a missing Kokkos backend: the vendors' files use nothing
 # else of it.
 stand_in() {
   mkdir -p "$work/sources/$1/granary/core/backends"
@@ -57,10 +57,11 @@ stand_in() {
 #pragma once
 namespace granary {
 struct DeviceExecutionSpace {
-  $2 stream;
-  $2 $3() const { return stream; }
+  ${1}Stream_t stream;
+  ${1}Stream_t ${1}_stream() const { return stream; }
+  int ${1}_device() const { return 0; }
 };
-inline DeviceExecutionSpace make_device_instance($2 stream) { return {stream}; }
+inline DeviceExecutionSpace make_device_instance(${1}Stream_t stream) { return {stream}; }
 }  // namespace granary
 EOF
 }
@@ -105,7 +106,7 @@ else
   if [[ -z "$nvcc" ]]; then
     skip "CUDA: there is no nvcc"
   else
-    stand_in cuda cudaStream_t cuda_stream
+    stand_in cuda
     # nvcc knows its headers; its path does not show them, since PATH may find a link or a wrapper script.
     include=$("$nvcc" --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -nE 's/^#\$ INCLUDES="-I([^"]*)".*/\1/p')
     include=$(first_with cuda_runtime_api.h ${include:+"$include"} /usr/local/cuda/include /usr/include)
@@ -129,7 +130,7 @@ else
   if ! command -v hipcc >/dev/null; then
     skip "HIP: there is no hipcc"
   else
-    stand_in hip hipStream_t hip_stream
+    stand_in hip
     roc=$(first_with rocsolver/rocsolver.h ${ROCM_PATH:+"$ROCM_PATH/include"} /opt/rocm/include /usr/include)
     for file in $(vendor_files hip); do
       compilable "$file" "${roc:-/nonexistent}" || continue

@@ -9,13 +9,13 @@ import re
 import sys
 
 # granary.hpp may include this many of granary's headers, directly and through others.
-MOST_OF_FACADE = 25
+MOST_OF_FACADE = 26
 # <granary/X> is the file X, except for the umbrella.
 UMBRELLA = {"granary.hpp": "runtime/granary.hpp"}
 LISTS = "cmake/GranaryHeaders.cmake"
 # Documents and programs that show what a user includes.
 SHOWN = ("docs/reference.md", "examples/*.cpp", "examples/own_policy/*.cpp", "tests/install/*/*.cpp")
-INCLUDE = re.compile(r"#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]granary/([^>\"]+)[>\"]", re.M)
 
 
 def file_of(root, header):

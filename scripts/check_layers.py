@@ -80,7 +80,7 @@ LENGTHS = [(r"core/planner/.*\.hpp", 150), (r"core/planner/.*\.cpp", 400)]
 OWN_CLASSES = r"core/planner/.*\.cpp"
 MEMBER = re.compile(r"^(?:[\w:<>,&*\[\] ]+ )?[*&]?(?:\w+::)*?([A-Z]\w+)::~?\w+\(")
 
-INCLUDE = re.compile(r"#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]granary/([^>\"]+)[>\"]")
 
 
 def layer_of(path):

@@ -10,7 +10,7 @@ RunPivots::RunPivots(Runtime& runtime, TileGrid const& grid, bool pivoting) : m_
   m_pivots = std::make_shared<Pivots>(grid);
   for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
     m_data.panels.push_back(m_owned.own(runtime.add_data(fmt::format("pivots({})", k), pivot_bytes(grid, k),
-                                                         {.host = m_pivots->panel(k), .keep = m_pivots})));
+                                                         {.memory = m_pivots->panel(k), .keep = m_pivots})));
   }
 }
 
@@ -25,7 +25,7 @@ std::vector<std::int64_t> RunPivots::rows() const {
 RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
     : m_maxima(std::make_shared<TileMaxima>(grid)), m_owned(runtime.submitter()) {
   m_data = m_maxima->bind([&](char const* name, double& number) {
-    return runtime.add_data(name, sizeof(double), {.host = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
+    return runtime.add_data(name, sizeof(double), {.memory = reinterpret_cast<std::byte*>(&number), .keep = m_maxima});
   });
   for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(OwnedData(runtime.submitter(), *data));
 }

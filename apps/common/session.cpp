@@ -4,6 +4,7 @@
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/statistics.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -87,7 +88,7 @@ void check_output_name(std::string const& output, std::string const& dataset) {
 HostNumber::HostNumber(Runtime& runtime)
     : m_data(runtime.submitter(),
              {runtime.add_data("number", sizeof(double),
-                               {.host = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})}) {}
+                               {.memory = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})}) {}
 
 std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {
   if (!m_options.output) return nullptr;

@@ -37,8 +37,8 @@ std::vector<std::string> seeds() {
 }
 
 std::vector<std::string> words() {
-  return json_words({"\"after\":", "\"name\":", "\"priority\":", "\"x\"", "\"f\"", "\"read-write\"", "\"bytes\":", "-",
-                     "\"temporary\":true,"});
+  return json_words({"\"after\":", "\"name\":", "\"priority\":", "\"x\"", "\"f\"", "\"read-write\"", "\"commute\"",
+                     "\"bytes\":", "-", "\"temporary\":true,"});
 }
 
 }  // namespace granary::fuzz

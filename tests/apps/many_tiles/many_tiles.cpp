@@ -2,6 +2,7 @@
 // Reads the lower triangle of a generated matrix of ORDER x ORDER tiles, PASSES times each tile, under a memory limit
 // of LIMIT bytes with SCHEDULER. Used to test the memory use of a process with very many tiles and tasks. Prints the
 // number of tasks that ran.
+#include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/linalg.hpp>
 
 #include <cstdint>

@@ -88,6 +88,7 @@ struct FakeRuntime {
     auto const lies_in = [at](char const* first, std::size_t bytes) { return at >= first && at < first + bytes; };
     return lies_in(books.pinned, sizeof books.pinned) && (books.hole == nullptr || !lies_in(books.hole, 4096));
   }
+  static int holder_of(void const* memory) { return memory == &books ? 1 : host_end; }
   static Status can_access_peer(int* can, int, int) { return *can = books.peers ? 1 : 0, success; }
   static Status enable_peer_access(int peer) { return books.call("enable " + std::to_string(peer)); }
   static Status make_stream(Stream* stream) { return ++books.streams, *stream = &books.streams, books.call("stream"); }
@@ -97,6 +98,8 @@ struct FakeRuntime {
     return --books.streams, books.call("destroy stream");
   }
   static Instance make_instance(Stream) { return books.call("instance"), Instance(); }
+  static Stream stream_of(Instance const&) { return &books.streams; }
+  static int device_of(Instance const&) { return 1; }
   static Status make_event(Event* event) { return *event = &books.streams, books.call("event"); }
   static Status destroy_event(Event) { return books.call("destroy event"); }
   static Status record(Event, Stream) { return books.call("record"); }
@@ -152,7 +155,11 @@ TEST_F(VendorApiTest, EveryCallTurnsToItsDeviceAndBack) {
     auto const event = m_api.make_event(1);
     m_api.record(*event, *stream);
     EXPECT_EQ(last(1), "record");
-    EXPECT_TRUE(m_api.done(*event));
+    auto const recorded = books.calls.size();
+    auto const mark = m_api.mark(stream->instance());
+    EXPECT_EQ(last(1), "record");
+    EXPECT_EQ(books.calls.size(), recorded + 2) << "an event, and its record";
+    EXPECT_TRUE(m_api.done(*mark));
     EXPECT_EQ(last(1), "query");
     EXPECT_EQ(m_api.elapsed(*event, *event), Duration(1'500'000));
     m_api.clear(*stream, nullptr, 8);

@@ -100,6 +100,59 @@ TEST(ByteSet, OverlapsExactlyWhereBytesAreShared) {
   EXPECT_GT(disjoint, 1000);
 }
 
+TEST(ByteSet, KnowsWhichOfTwoCoversTheOther) {
+  std::uint64_t const leading = 240;
+  auto const block = [&](std::uint64_t i, std::uint64_t j, std::uint64_t rows, std::uint64_t cols) {
+    return set_of(i * 8 + j * leading, rows * 8, {{cols, leading}});
+  };
+  auto const whole = set_of(0, 12 * leading);
+  EXPECT_TRUE(covers(whole, block(3, 2, 4, 5)));
+  EXPECT_FALSE(covers(block(3, 2, 4, 5), whole));
+  EXPECT_TRUE(covers(block(3, 2, 4, 5), block(3, 2, 4, 5)));
+  EXPECT_TRUE(covers(block(3, 2, 4, 5), block(4, 3, 1, 4))) << "a row of a block";
+  EXPECT_TRUE(covers(block(3, 2, 4, 5), block(3, 6, 4, 1))) << "its last column";
+  EXPECT_FALSE(covers(block(3, 2, 4, 5), block(3, 7, 4, 1))) << "the column behind it";
+  EXPECT_FALSE(covers(block(3, 2, 4, 5), block(6, 3, 2, 1))) << "one row too many";
+  EXPECT_FALSE(covers(block(3, 2, 4, 5), block(2, 3, 2, 1)));
+  EXPECT_TRUE(covers(set_of(0, 8, {{30, 16}}), set_of(32, 8, {{5, 48}}))) << "every third of its elements";
+  EXPECT_FALSE(covers(set_of(0, 8, {{30, 16}}), set_of(32, 8, {{5, 40}})));
+  EXPECT_TRUE(covers(set_of(0, 8, {{4, 16}, {3, 100}, {2, 1000}}), set_of(116, 8, {{2, 32}, {2, 1000}})));
+}
+
+// Never wrong, and exact for nested strides.
+TEST(ByteSet, CoversWhatItContains) {
+  Random random(20261123);
+  int covered = 0;
+  for (int round = 0; round < 20000; ++round) {
+    auto const draw = [&](std::uint64_t least, std::uint64_t most) { return least + random.below(most - least + 1); };
+    std::uint64_t const run = draw(1, 3);
+    std::uint64_t const inner = run + draw(0, 3);
+    std::uint64_t const rows = draw(1, 5);
+    std::uint64_t const outer = rows * inner + draw(0, 6);
+    Dimensions const in_a{{rows, inner}, {draw(1, 5), outer}};
+    bool const nested = random.chance(0.6);
+    Dimensions const in_b{{draw(1, 4), inner * (nested ? draw(1, 2) : 1) + (nested ? 0 : draw(0, 4))},
+                          {draw(1, 4), outer * (nested ? draw(1, 2) : 1) + (nested ? 0 : draw(0, 4))}};
+    std::uint64_t const first_b = draw(0, 40);
+    std::uint64_t const run_b = draw(1, 3);
+    auto const bytes_a = bytes_of(0, run, in_a);
+    auto const bytes_b = bytes_of(first_b, run_b, in_b);
+    bool contained = true;
+    for (auto const byte : bytes_b) contained = contained && bytes_a.contains(byte);
+    bool const found = covers(set_of(0, run, in_a), set_of(first_b, run_b, in_b));
+    ASSERT_TRUE(contained || !found) << "round " << round;
+    // Not exact where the inner dimension of b steps from one column of a into the next, as do merged dimensions.
+    bool const within = nested && in_b[0].extent * in_b[0].stride != in_b[1].stride && run < inner &&
+                        rows * inner < outer &&
+                        first_b % outer + (in_b[0].extent - 1) * in_b[0].stride + run_b <= outer;
+    if (within) {
+      ASSERT_EQ(found, contained) << "round " << round;
+    }
+    covered += found ? 1 : 0;
+  }
+  EXPECT_GT(covered, 500);
+}
+
 TEST(ByteSet, MatricesOfDifferentPitchesAreToldApart) {
   // Every 7th and every 11th double: they meet at multiples of 77 only.
   EXPECT_TRUE(overlap(set_of(0, 8, {{20, 56}}), set_of(77 * 8, 8, {{20, 88}})));

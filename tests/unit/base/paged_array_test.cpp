@@ -68,6 +68,25 @@ TEST(PagedArray, SlidesAlongALongRun) {
   EXPECT_EQ(array.find(TaskId(0)), nullptr);
 }
 
+// The last cells of pages are never created: their elements are destroyed all the same.
+TEST(PagedArray, IdsMayHaveGaps) {
+  Array array;
+  auto const value = std::make_shared<int>(0);
+  for (std::uint64_t i = 0; i < 10000; i += 3) {
+    array.create(TaskId(i), value);
+    if (i % 2 == 0) array.create(TaskId(i + 1), value);
+    if (i >= 30) array.erase(TaskId(i - 30));
+    if (i >= 30 && i % 2 == 0) array.erase(TaskId(i - 29));
+    ASSERT_EQ(array.find(TaskId(i + 2)), nullptr);
+    ASSERT_LE(value.use_count(), 20);
+  }
+  for (std::uint64_t i = 10000 - 28; i < 20000; ++i) {
+    if (array.find(TaskId(i)) != nullptr) array.erase(TaskId(i));
+  }
+  EXPECT_EQ(array.size(), 0U);
+  EXPECT_EQ(value.use_count(), 1);
+}
+
 TEST(PagedArray, VisitsLiveElementsInOrder) {
   Array array;
   for (std::uint64_t i = 0; i < 10; ++i) array.create(TaskId(i), std::make_shared<int>(static_cast<int>(i)));

@@ -203,8 +203,9 @@ TEST(Bounds, LongestPathIsThatOfTheTaskGraph) {
     for (int t = 0; t < 60; ++t) {
       std::vector<Access> accesses;
       for (auto a = 1 + random.below(3); a > 0; --a) {
-        accesses.push_back(
-            {DataId(static_cast<std::uint32_t>(random.below(8))), static_cast<AccessMode>(1 + random.below(3))});
+        auto const mode = static_cast<AccessMode>(1 + random.below(3));
+        accesses.push_back({DataId(static_cast<std::uint32_t>(random.below(8))),
+                            seed % 2 == 1 && random.chance(0.5) ? AccessMode::Commute : mode});
       }
       recorder.submit({.codelet = codelet, .accesses = accesses, .flops = 1});
       graph.add(AccessList(accesses));

@@ -57,6 +57,18 @@ TEST(TaskGraphFile, WritesWhatItReads) {
   EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
 }
 
+TEST(TaskGraphFile, TasksMayCommute) {
+  auto const task = [](std::string const& mode) {
+    return graph_of(R"({"codelet":"f","flops":1,"accesses":[{"data":"x","mode":")" + mode + R"("}]})");
+  };
+  auto const graph = TaskGraphFile::parse(task("commute"), "g.json");
+  EXPECT_EQ(TaskGraphFile::parse(graph.to_json(), "g.json").to_json(), graph.to_json());
+  GraphRecorder record;
+  graph.submit(record, {NodeId(0)});
+  EXPECT_EQ(record.accesses_of(record.tasks()[0])[0].mode, AccessMode::Commute);
+  EXPECT_THAT(refusal(task("swap")), HasSubstr("unknown mode 'swap'; it is read, write, read-write or commute"));
+}
+
 TEST(TaskGraphFile, AFailedWriteLeavesTheOldFile) {
   auto const path = std::filesystem::temp_directory_path() / ("granary_graph_" + std::to_string(::getpid()) + ".json");
   auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, true}));
