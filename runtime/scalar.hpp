@@ -34,7 +34,8 @@ class GRANARY_EXPORT Scalar : public Data<Kokkos::View<T, Kokkos::HostSpace>> {
   using View = Kokkos::View<T, Kokkos::HostSpace>;
   static_assert(std::is_trivially_copyable_v<T>, "granary moves values byte by byte");
 
-  /// The value after the tasks submitted so far, for which it waits; see Runtime::wait(data…) for what it throws.
+  /// The value after the tasks submitted so far, for which it waits; see Runtime::wait(data…) for what it throws. No
+  /// other thread submits tasks on it meanwhile.
   [[nodiscard]] T get() const;
 
  private:

@@ -204,7 +204,7 @@ TEST_P(Reduce, FromSeveralThreads) {
       for (int i = 0; i < 200; ++i) {
         runtime.submit("add", AddTerm{{}, 1}, reduce(sum, Sum{}));
         runtime.submit("add", AddTerm{{}, 1}, reduce(other, Sum{}));
-        if (i % 50 == 0) static_cast<void>(other.get());
+        if (i % 50 == 0) runtime.wait(other);
       }
     });
   }
