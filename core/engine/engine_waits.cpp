@@ -57,6 +57,7 @@ void Engine::wait() {
 
 void Engine::wait(std::span<DataId const> data, std::span<DataId const> also) {
   refuse_in_task("wait()");
+  Mailbox::Waiting const waiting(m_mailbox);
   for (auto const list : {data, also}) {
     for (DataId const id : list) {
       sleep_until([&] { return m_broken || m_planner.use_of(id).tasks == 0; });
@@ -89,6 +90,7 @@ void Engine::wait(std::span<DataId const> data, std::span<DataId const> also) {
 
 void Engine::wait(TaskId task) {
   refuse_in_task("wait()");
+  Mailbox::Waiting const waiting(m_mailbox);
   sleep_until([&] { return m_broken || !m_planner.live(task); });
   if (auto const error = apply([&] { return m_planner.failure_of(task); })) std::rethrow_exception(error);
 }

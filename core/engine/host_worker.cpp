@@ -46,6 +46,7 @@ void HostWorker::announce_results(bool at_once) {
 }
 
 void HostWorker::run_task(LaneEntry& entry) {
+  if (m_unannounced > 0 && m_mailbox.someone_waits()) announce_results();
   auto& end = m_lane.finished.next();
   end.task = entry.task;
   run_kernel(entry, end);

@@ -47,6 +47,24 @@ class Mailbox {
   /// The same, perhaps a moment late.
   [[nodiscard]] bool seems_pending() const { return m_pending.load(std::memory_order_relaxed) != 0; }
 
+  /// A thread that could go on from a single result: the next that holds the planner's lock applies those of all lanes,
+  /// and while there is such a thread, none is kept back behind another kernel.
+  class Waiting {
+   public:
+    explicit Waiting(Mailbox& mailbox) : m_mailbox(mailbox) {
+      m_mailbox.m_waiting.fetch_add(1);
+      m_mailbox.announce(1);
+    }
+    ~Waiting() { m_mailbox.m_waiting.fetch_sub(1); }
+    Waiting(Waiting const&) = delete;
+    Waiting& operator=(Waiting const&) = delete;
+
+   private:
+    Mailbox& m_mailbox;
+  };
+  /// Perhaps a moment late.
+  [[nodiscard]] bool someone_waits() const { return m_waiting.load(std::memory_order_relaxed) > 0; }
+
   /// Under the planner's lock, by a caller.
   void count_call() { m_calls.store(m_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
   /// Whether callers have held the planner's lock since `calls` was last updated, perhaps a moment late; updates it.
@@ -68,8 +86,9 @@ class Mailbox {
   [[nodiscard]] Duration spin() const { return m_spin; }
   /// Spins, then sleeps at the bell, until `met()`; whoever makes it true rings the bell. A spinning thread applies
   /// what others reported, but not while callers come and go: they do it, and the planner's data stay on their core.
+  /// Before it sleeps it also applies results that no worker has announced.
   template <class Condition>
-  void wait(Bell& bell, Condition&& met) const {
+  void wait(Bell& bell, Condition&& met) {
     auto const give_up = std::chrono::steady_clock::now() + m_spin;
     for (std::uint32_t calls = 0;;) {
       for (int polls = 0; polls < 32; ++polls) {
@@ -82,6 +101,8 @@ class Mailbox {
         drain();
       }
       if (std::chrono::steady_clock::now() < give_up) continue;
+      Waiting const waiting(*this);
+      drain();
       bell.sleeping.store(1);
       if (!met()) bell.sleeping.wait(1);
       bell.sleeping.store(0);
@@ -93,6 +114,7 @@ class Mailbox {
   Duration const m_spin;
   alignas(64) std::atomic<std::uint32_t> m_pending = 0;  // announced and not applied
   std::atomic<std::uint32_t> m_calls = 0;
+  std::atomic<std::uint32_t> m_waiting = 0;
   alignas(64) std::mutex m_mutex;
   std::vector<Event> m_events;
   std::vector<Event> m_taken;

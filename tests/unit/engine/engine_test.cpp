@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <thread>
 
 namespace granary::test {
@@ -85,6 +88,105 @@ TEST(Engine, TasksMayBeSubmittedFromSeveralThreads) {
   increment_from_threads(fixture, counters, 2000);
   fixture.engine->wait();
   EXPECT_THAT(counters, testing::Each(2000U));
+}
+
+// What the tasks of the next test see and do.
+struct LongKernel {
+  std::array<std::atomic<bool>, 2> gate_open{};  // by worker
+  std::atomic<int> gates = 0;                    // that were reached
+  std::atomic<std::uint32_t> last = 2;           // the worker whose gate opened last
+  std::atomic<int> first = -1;                   // the first short task behind that gate
+  std::atomic<int> followed = -1;                // the task whose follower has run
+  std::atomic<int> waited = 0;                   // tasks that waited for that follower, and saw it
+  std::atomic<int> ended = 0;
+};
+struct LongKernelTask {
+  LongKernel* all = nullptr;  // null: an exercise
+  int number = 0;
+};
+
+bool comes_true(std::function<bool()> const& condition) {
+  auto const give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+TEST(Engine, ResultsDoNotWaitForALongKernelBehindThem) {
+  EngineFixture fixture(2);
+  LongKernel all;
+  auto const gate = fixture.codelet("gate", [](KernelCall const& call) {
+    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
+    if (task.all == nullptr) return;
+    ++task.all->gates;
+    comes_true([&] { return task.all->gate_open[call.worker.index()].load(); });
+  });
+  // The second one behind the last gate waits for the follower of the first, which the other worker can run.
+  auto const usually_short = fixture.codelet("usually short", [](KernelCall const& call) {
+    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
+    if (task.all == nullptr) return;
+    int none = -1;
+    if (call.worker.index() == task.all->last && !task.all->first.compare_exchange_strong(none, task.number) &&
+        task.all->waited == 0) {
+      task.all->waited = comes_true([&] { return task.all->followed.load() == task.all->first; }) ? 1 : -1;
+    }
+    ++task.all->ended;
+  });
+  auto const follower = fixture.codelet("follower", [](KernelCall const& call) {
+    auto const& task = *static_cast<LongKernelTask const*>(call.parameters);
+    if (task.number == task.all->first) task.all->followed = task.number;
+  });
+  std::array<std::uint64_t, 10> values{};
+  std::vector<DataId> data;
+  for (auto& v : values) data.push_back(fixture.in_place(v));
+  for (int i = 0; i < 100; ++i) {
+    fixture.submit(gate, {{data[8], ReadWrite}}, LongKernelTask{});
+    fixture.submit(usually_short, {{data[9], ReadWrite}}, LongKernelTask{});
+  }
+  fixture.engine->wait();
+  for (auto const x : {data[8], data[9]}) fixture.submit(gate, {{x, ReadWrite}}, LongKernelTask{&all});
+  ASSERT_TRUE(comes_true([&] { return all.gates == 2; }));
+  for (int i = 0; i < 8; ++i) fixture.submit(usually_short, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  for (int i = 0; i < 8; ++i) fixture.submit(follower, {{data[i], ReadWrite}}, LongKernelTask{&all, i});
+  all.gate_open[0] = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // worker 0 sleeps
+  all.last = 1;
+  all.gate_open[1] = true;
+  EXPECT_TRUE(comes_true([&] { return all.waited != 0 || all.ended == 8; }));
+  fixture.engine->wait();
+  EXPECT_NE(all.waited, -1);
+}
+
+TEST(Engine, AWaitForOneTaskDoesNotLastAsLongAsTheKernelBehindIt) {
+  EngineFixture fixture(1);
+  std::atomic<bool> may_end = true, in_vain = false;
+  struct Behind {
+    std::atomic<bool>* may_end;
+    std::atomic<bool>* in_vain;
+  };
+  auto const usually_short = fixture.codelet("usually short", [](KernelCall const& call) {
+    auto const& task = *static_cast<Behind const*>(call.parameters);
+    if (!comes_true([&] { return task.may_end->load(); })) *task.in_vain = true;
+  });
+  std::uint64_t x = 0;
+  auto const data = fixture.in_place(x);
+  for (int i = 0; i < 100; ++i) fixture.submit(usually_short, {{data, ReadWrite}}, Behind{&may_end, &in_vain});
+  fixture.engine->wait();
+  std::atomic<bool> at_once = true, open = false;
+  fixture.submit(usually_short, {{data, ReadWrite}}, Behind{&open, &in_vain});  // so that all are in the lane
+  auto const first = fixture.submit(usually_short, {{data, ReadWrite}}, Behind{&at_once, &in_vain});
+  may_end = false;
+  fixture.submit(usually_short, {{data, ReadWrite}}, Behind{&may_end, &in_vain});
+  std::jthread const opens([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the application sleeps
+    open = true;
+  });
+  fixture.engine->wait(first);
+  may_end = true;
+  fixture.engine->wait();
+  EXPECT_FALSE(in_vain);
 }
 
 TEST(Engine, ParametersOfTasksThatRanAndOfCancelledOnesAreDestroyed) {
