@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/model/codelet.hpp>
 #include <granary/runtime/data.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -43,6 +45,26 @@ struct GRANARY_EXPORT TaskName {
   TaskName(Text const& name, SourceLine where = SourceLine::current())  // NOLINT(google-explicit-constructor)
       : text(name), place(where) {}
 };
+
+namespace detail {
+
+// A task that granary submits for another one, which it names if the submission fails.
+inline TaskName own_task(char const* name) { return {name, SourceLine{}}; }
+
+// Throws the error that is handled, and says where the task was submitted.
+[[noreturn]] GRANARY_EXPORT void rethrow_with(SourceLine const& place);
+
+// Calls it; what it throws names the line.
+template <class Function>
+auto naming_line(SourceLine const& place, Function&& function) {
+  try {
+    return function();
+  } catch (InvalidArgument const&) {
+    rethrow_with(place);
+  }
+}
+
+}  // namespace detail
 
 /// A task's name and the information for schedulers: `{.name = "axpy", .priority = 3, .flops = 2e6}`.
 ///
@@ -244,6 +266,26 @@ constexpr bool check_task() {
   static_assert(somewhere, "a body cannot be both host_only and device_only: remove one of the two");
   if constexpr (accesses && somewhere) return check_body<Body, Accesses...>();
   return false;
+}
+
+// Whether a function can tell the end of work outside; if not, one error says what to change.
+template <class Ended>
+constexpr bool check_ended() {
+  constexpr bool tells = std::is_same_v<Ended, std::nullptr_t> || std::is_invocable_r_v<bool, Ended&>;
+  static_assert(tells,
+                "pass a function that tells the end of the work: submit_outside(name, ended, write(x)) calls "
+                "ended() until it returns true");
+  return tells;
+}
+
+// The function, which may be one that cannot be copied.
+template <class Ended>
+std::function<bool()> as_function(Ended ended) {
+  if constexpr (std::is_copy_constructible_v<Ended>) {
+    return ended;
+  } else {
+    return [kept = std::make_shared<Ended>(std::move(ended))]() -> bool { return (*kept)(); };
+  }
 }
 
 // The one error for what is wrong with the accesses of work outside.

@@ -27,6 +27,21 @@ detail::DataHold::~DataHold() {
   }
 }
 
+void detail::rethrow_with(SourceLine const& place) {
+  auto const submitted = [&](std::exception const& error) {
+    return std::string(error.what()) + " (submitted at " + place.file + ":" + std::to_string(place.line) + ")";
+  };
+  try {
+    throw;
+  } catch (MemoryLimitError const& error) {
+    if (*place.file == '\0') throw;
+    throw MemoryLimitError(submitted(error));
+  } catch (InvalidArgument const& error) {
+    if (*place.file == '\0') throw;
+    throw InvalidArgument(submitted(error));
+  }
+}
+
 Runtime::Runtime(RuntimeOptions const& options) : m_parts(std::make_unique<Parts>(options)) {}
 
 // Tasks that still run use the parts.
@@ -125,21 +140,13 @@ detail::HeldView Runtime::hold_view(std::string name, Bytes bytes, DataBinding b
 // submission.
 template <class Submit>
 TaskHandle Runtime::submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit) {
-  auto const submitted = [&](std::exception const& error) {
-    return std::string(error.what()) + " (submitted at " + name.place.file + ":" + std::to_string(name.place.line) +
-           ")";
-  };
-  try {
+  return detail::naming_line(name.place, [&]() -> TaskHandle {
     auto& engine = *m_parts->engine;
     if (!m_parts->reductions.any()) return {engine, submit(engine, false)};
     detail::Reductions::Lock const lock(m_parts->reductions, engine);
     m_parts->reductions.combine_for(*this, accesses);
     return {engine, submit(engine, true)};
-  } catch (MemoryLimitError const& error) {
-    throw MemoryLimitError(submitted(error));
-  } catch (InvalidArgument const& error) {
-    throw InvalidArgument(submitted(error));
-  }
+  });
 }
 
 TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
@@ -156,11 +163,12 @@ void Runtime::check_task(std::string_view name, detail::TaskCode const& code, st
 
 TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
                                         std::span<Access const> accesses) {
-  return submit_in_order(name, accesses, [&](Engine& engine, bool) {
+  return submit_in_order(name, accesses, [&](Engine& engine, bool at_once) {
     auto const refuse = [&](std::string const& why) {
       throw InvalidArgument("task '" + std::string(name.text) + "' is outside granary and " + why);
     };
     if (!ended) refuse("has no function that tells its end");
+    std::vector<Access> once;
     for (auto const& access : accesses) {
       auto const uses = [&] { return "uses data '" + engine.name_of(access.data) + "', which "; };
       if (engine.has_mirror(access.data)) {
@@ -169,10 +177,19 @@ TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool
       if (!engine.home_in_memory(access.data)) {
         refuse(uses() + "have no place in the application's memory: use a View");
       }
+      // The work finds what it reads at home: the planner has nothing to bring.
+      auto const mode = access.mode == AccessMode::Read ? AccessMode::Read : AccessMode::Write;
+      auto const named = std::ranges::find(once, access.data, &Access::data);
+      if (named == once.end()) {
+        once.push_back({access.data, mode});
+      } else if (mode == AccessMode::Write) {
+        named->mode = mode;
+      }
     }
     std::string const no_variant;
-    TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), accesses};
-    return engine.submit_at_once(task, Parameters(OutsideWork::Ended(ended)));
+    TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), once};
+    Parameters parameters{OutsideWork::Ended(ended)};
+    return at_once ? engine.submit_at_once(task, std::move(parameters)) : engine.submit(task, std::move(parameters));
   });
 }
 

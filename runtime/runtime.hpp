@@ -210,16 +210,16 @@ class GRANARY_EXPORT Runtime {
   TaskHandle submit(Body const& body, Accesses const&... accesses);
 
   /// Gives work outside granary, such as a message of MPI, its place in the order of tasks; no worker runs it. When the
-  /// earlier tasks on these data have ended, a thread of the Runtime calls `ended` until it returns true; what it
+  /// earlier tasks on these data have ended, a thread of the Runtime calls `ended()` until it returns true; what it
   /// throws fails the task. Later tasks on these data begin after that. `ended` may start the work in its first call.
   ///
   /// The data are Views, where the application has them: what the work reads must be there before the call, as after
   /// `wait(x)`. The access is `read`, `write` or `read_write`. Throws InvalidArgument for temporaries, tiles of files
-  /// and DualViews. `ended` must become true
-  /// without later calls of the submitting thread, which may sleep in `submit` while too many tasks are live. Delays
-  /// tasks behind it by up to a quarter of its own time, at most 1 ms. Throws otherwise as `submit`.
-  template <class... Accesses>
-  TaskHandle submit_outside(TaskName const& name, std::function<bool()> const& ended, Accesses const&... accesses);
+  /// and DualViews. `ended` must become true without later calls of the submitting thread, which may sleep here and in
+  /// `submit` while too many tasks are live. Delays tasks behind it by up to a quarter of its own time, at most 1 ms.
+  /// Throws otherwise as `submit`.
+  template <class Ended, class... Accesses>
+  TaskHandle submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses);
   /// The same for all work that the application has given to an execution-space instance so far: tasks that are
   /// submitted later begin after it, and no fence is needed. Before it gives the instance that work, the application
   /// waits for these data. The instance may belong to a device; on the host, kernels have ended by then.
@@ -359,6 +359,8 @@ class GRANARY_EXPORT Runtime {
                                  std::span<Access const> accesses);
   // Whether the work given to a DeviceExecutionSpace so far has ended; empty if this Runtime uses no such devices.
   [[nodiscard]] std::function<bool()> end_of_work(void const* instance) const;
+  template <class Body, class... Accesses>
+  TaskHandle submit_made(TaskInfo const& info, Body body, Accesses const&... accesses);
   template <class Submit>
   TaskHandle submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit);
   // Accesses as the task has them: room for scratch, a copy for a reduction.
@@ -472,14 +474,14 @@ template <class View, class Op, bool Ordered>
 void ReductionOf<View, Op, Ordered>::fill(Runtime& runtime, DataId copy) const {
   TypedAccess<View, AccessMode::Write> filled(m_data);
   filled.data = copy;
-  runtime.submit("identity", FillWithIdentity<Op>{}, filled);
+  runtime.submit(own_task("identity"), FillWithIdentity<Op>{}, filled);
 }
 
 template <class View, class Op, bool Ordered>
 void ReductionOf<View, Op, Ordered>::combine(Runtime& runtime, DataId copy) const {
   TypedAccess<View, AccessMode::Read> part(m_data);
   part.data = copy;
-  runtime.submit("combine", Combine<Op>{{}, m_op}, part, read_write(m_data));
+  runtime.submit(own_task("combine"), Combine<Op>{{}, m_op}, part, read_write(m_data));
 }
 
 template <class View, class Op, bool Ordered>
@@ -508,10 +510,14 @@ T Scalar<T>::get() const {
 template <class Body, class... Accesses>
 TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
   if constexpr ((detail::is_reduction<Accesses> || ...)) {
-    refuse_second_access(info, std::array{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...});
-    return submit_reducing([&] { return submit(info, body, made(accesses)...); });
+    return submit_reducing([&] {
+      detail::naming_line(info.name.place, [&] {
+        refuse_second_access(info, std::array{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...});
+      });
+      return submit_made(info, std::move(body), accesses...);
+    });
   } else if constexpr ((detail::is_scratch<Accesses> || ...)) {
-    return submit(info, std::move(body), made(accesses)...);
+    return submit_made(info, std::move(body), accesses...);
   } else if constexpr (detail::check_task<Body, Accesses...>()) {
     using TypedTask = detail::HostTask<Body, Accesses...>;
     std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
@@ -522,14 +528,17 @@ TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... a
   }
 }
 
-template <class... Accesses>
-TaskHandle Runtime::submit_outside(TaskName const& name, std::function<bool()> const& ended,
-                                   Accesses const&... accesses) {
-  if constexpr (detail::check_outside<Accesses...>()) {
-    // It finds what it reads at home: the planner has nothing to bring.
-    std::array<Access, sizeof...(accesses)> const list{
-        Access{accesses.data, Accesses::mode == AccessMode::Read ? AccessMode::Read : AccessMode::Write}...};
-    return submit_outside_task(name, ended, list);
+template <class Body, class... Accesses>
+TaskHandle Runtime::submit_made(TaskInfo const& info, Body body, Accesses const&... accesses) {
+  auto const all = detail::naming_line(info.name.place, [&] { return std::tuple{made(accesses)...}; });
+  return std::apply([&](auto const&... own) { return submit(info, std::move(body), own...); }, all);
+}
+
+template <class Ended, class... Accesses>
+TaskHandle Runtime::submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses) {
+  if constexpr (detail::check_ended<Ended>() && detail::check_outside<Accesses...>()) {
+    std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
+    return submit_outside_task(name, detail::as_function(std::move(ended)), list);
   } else {
     return {};
   }

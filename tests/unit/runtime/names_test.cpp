@@ -158,6 +158,11 @@ TEST(Names, AreRefusedWithTheLineThatSubmits) {
               testing::AllOf(testing::HasSubstr("by an earlier task (submitted at "), ends(line + 1)));
   EXPECT_THAT(test::message_of<MemoryLimitError>(much), ends(line + 2));
   EXPECT_THAT(test::message_of(kept), ends(line + 3)) << "where the name was converted";
+  auto const reduced = [&] { runtime.submit("reduced", Fill{}, reduce(small, Sum{})); };
+  auto const room = [&] { runtime.submit("room", Fill{}, scratch<double>(-1)); };
+  EXPECT_THAT(test::message_of(reduced), ends(line + 9));
+  EXPECT_THAT(test::message_of(reduced), testing::Not(testing::HasSubstr("runtime.hpp")));
+  EXPECT_THAT(test::message_of(room), ends(line + 10));
 }
 
 }  // namespace

@@ -119,6 +119,43 @@ TEST_P(Outside, FailuresAreThoseOfATask) {
   EXPECT_EQ(y(0), 1);
 }
 
+TEST_P(Outside, AFunctionMayOwnWhatCannotBeCopied) {
+  auto polls = std::make_unique<int>(3);
+  runtime.submit_outside(
+      "receive", [polls = std::move(polls)] { return --*polls == 0; }, write(dx));
+  runtime.submit("increase", Increase{}, read_write(dx));
+  runtime.wait();
+  EXPECT_EQ(x(0), 1);
+}
+
+TEST_P(Outside, ADatumMayBeNamedTwice) {
+  runtime.submit("increase", Increase{}, read_write(dx));
+  runtime.wait(dx);
+  runtime.submit_outside(
+      "exchange",
+      [this] {
+        x(0) += 10;
+        return true;
+      },
+      read(dx), write(dx), read(dx));
+  runtime.submit("increase", Increase{}, read_write(dx));
+  runtime.wait();
+  EXPECT_EQ(x(0), 12);
+}
+
+TEST_P(Outside, SubmissionSleepsWhileTooManyAreLive) {
+  auto some = options();
+  some.max_live_tasks = 50;
+  Runtime few(some);
+  auto const data = few.data(y);
+  for (int i = 0; i < 300; ++i) {
+    few.submit_outside(
+        "receive", [] { return true; }, write(data));
+  }
+  few.wait();
+  EXPECT_LE(few.statistics().planner.most_live_tasks, 51U);
+}
+
 TEST_P(Outside, WhatTheApplicationCannotReachIsRefused) {
   auto const p = runtime.temporary<double>("p", 10);
   auto const fill = [] { return true; };

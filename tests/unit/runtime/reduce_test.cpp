@@ -245,10 +245,12 @@ TEST_P(Reduce, RefusesADatumWithoutValue) {
 TEST_P(Reduce, RefusesASecondAccessOfTheSameTask) {
   auto const sum = runtime.scalar<double>("sum", 1);
   std::string const message =
-      "task 'copy' reduces data 'sum' and accesses it a second time: a task sees only its own part of a reduction";
-  EXPECT_EQ(test::message_of([&] { runtime.submit("copy", Copy{}, read(sum), reduce(sum, Sum{})); }), message);
-  EXPECT_EQ(test::message_of([&] { runtime.submit("copy", Copy{}, reduce(sum, Sum{}), reduce(sum, Maximum{})); }),
-            message);
+      "task 'copy' reduces data 'sum' and accesses it a second time: a task sees only its own part of a reduction "
+      "(submitted at ";
+  EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, read(sum), reduce(sum, Sum{})); }),
+              testing::StartsWith(message));
+  EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, reduce(sum, Sum{}), reduce(sum, Maximum{})); }),
+              testing::StartsWith(message));
   EXPECT_EQ(sum.get(), 1);
 }
 
@@ -258,10 +260,11 @@ TEST_P(Reduce, RefusesAnAccessOfTheSameTaskToSomeOfTheBytes) {
   auto const part = runtime.part(whole, std::pair(2, 5));
   runtime.submit("add", AddTerm{{}, 1}, reduce(whole, Sum{}));
   std::string const message =
-      "task 'copy' reduces data 'whole', which shares bytes with data 'part of x' of the same task";
-  EXPECT_EQ(test::message_of([&] { runtime.submit("copy", Copy{}, read(part), reduce(whole, Sum{})); }), message);
-  EXPECT_EQ(test::message_of([&] { runtime.submit("copy", Copy{}, reduce(whole, Sum{}), reduce(part, Sum{})); }),
-            message);
+      "task 'copy' reduces data 'whole', which shares bytes with data 'part of x' of the same task (submitted at ";
+  EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, read(part), reduce(whole, Sum{})); }),
+              testing::StartsWith(message));
+  EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, reduce(whole, Sum{}), reduce(part, Sum{})); }),
+              testing::StartsWith(message));
   runtime.wait();
   EXPECT_EQ(x(2), 1);
 }
