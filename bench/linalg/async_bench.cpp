@@ -4,6 +4,7 @@
 // for; without, all systems are submitted and then waited for. Pairs of runs alternate; the ratio of their times is a
 // median. The trace shows how many systems are under way at a time.
 #include <granary/core/base/random.hpp>
+#include <granary/core/model/trace.hpp>
 #include <granary/granary.hpp>
 #include <granary/linalg/linalg.hpp>
 
