@@ -235,18 +235,20 @@ void CoherenceOracle::act(ForgetCommand const& forgotten) {
   record.forgotten = true;
   record.home_lost = record.copy_failed || m_clearing || (m_planner && m_planner->failed());
   touch(forgotten.data);
-  for_each_cell(forgotten.data, [&](Cell& cell) {
+  for (auto const index : record.cells) {
+    auto& cell = m_cells[index];
     auto const lost = [&](DataId data) {
       return !m_data[data.index()].forgotten && m_planner && m_planner->poisoned(data);
     };
-    if (!cell.shared) return;
+    if (!cell.shared) continue;
     // Who registers the bytes after all that shared them are gone begins anew.
     bool const last = std::ranges::all_of(cell.data, [&](DataId data) { return m_data[data.index()].forgotten; });
     if (last && cell.home.content == cell.current) take_as_it_is(cell);
-    if (std::ranges::any_of(cell.data, lost)) return;
-    bool const its_value_is_lost = cell.written_as == forgotten.data && record.home_lost;
-    if (!cell.current || (its_value_is_lost && cell.home.content != cell.current)) take_as_it_is(cell);
-  });
+    if (std::ranges::any_of(cell.data, lost)) continue;
+    // Another datum may have read it since, and then takes it home.
+    bool const its_value_is_lost = cell.written_as == forgotten.data && record.home_lost && !holds(index, cell.current);
+    if (!cell.current || its_value_is_lost) take_as_it_is(cell);
+  }
 }
 
 }  // namespace granary::test
