@@ -55,7 +55,8 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
     if (writes(access.mode)) check_write(codelet, datum, access.mode);
     most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
-    if (m_movement.overlaps().is_defined_by_another(access.data)) continue;
+    auto const& overlaps = m_movement.overlaps();
+    if (overlaps.is_defined_by_another(access.data) || overlaps.waits_for_report(access.data)) continue;
     if (datum.value.lost()) {
       throw InvalidArgument("task '" + codelet.name + "' reads data '" + datum.description.name +
                             "', which an earlier failure left without a value");

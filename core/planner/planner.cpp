@@ -357,7 +357,9 @@ DataUse Planner::use_of(DataId data) const {
 }
 bool Planner::poisoned(DataId data) const { return m_parts->movement.data()[data].value.lost(); }
 bool Planner::defined(DataId data) const {
-  return m_parts->movement.data()[data].defined() || m_parts->movement.overlaps().is_defined_by_another(data);
+  auto const& overlaps = m_parts->movement.overlaps();
+  return m_parts->movement.data()[data].defined() || overlaps.is_defined_by_another(data) ||
+         overlaps.waits_for_report(data);
 }
 bool Planner::held(DataId data) const { return !m_parts->movement.data()[data].released(); }
 DataDescription const& Planner::description(DataId data) const { return m_parts->movement.data()[data].description; }

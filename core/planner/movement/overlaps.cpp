@@ -86,6 +86,7 @@ void Overlaps::check(std::string const& task, AccessList const& accesses) const 
     auto const* const entry = access.repeated ? nullptr : find(access.data);
     if (entry == nullptr) continue;
     if (accesses.size() > 1) refuse_both(task, accesses, access, *entry);
+    if (waits_for_report(*entry)) continue;
     if ((writes(access.mode) ? entry->claimed : entry->written) > 0) refuse_lost(task, access, *entry);
   }
 }
@@ -132,12 +133,18 @@ bool Overlaps::is_defined_by_another(DataId data) const {
 }
 
 bool Overlaps::blocked(AccessList const& accesses) const {
-  return !m_blocked.empty() && std::ranges::any_of(accesses, [&](Access const& access) {
-    auto const* const entry = find(access.data);
-    return entry != nullptr &&
-           (entry->blocked || std::ranges::any_of(entry->neighbours,
-                                                  [](Neighbour const& neighbour) { return neighbour.entry->blocked; }));
-  });
+  return !m_blocked.empty() &&
+         std::ranges::any_of(accesses, [&](Access const& access) { return waits_for_report(access.data); });
+}
+
+bool Overlaps::waits_for_report(DataId data) const {
+  auto const* const entry = m_blocked.empty() ? nullptr : find(data);
+  return entry != nullptr && waits_for_report(*entry);
+}
+
+bool Overlaps::waits_for_report(Entry const& entry) const {
+  auto const blocks = [](Neighbour const& neighbour) { return neighbour.entry->blocked; };
+  return !m_blocked.empty() && (entry.blocked || std::ranges::any_of(entry.neighbours, blocks));
 }
 
 std::vector<Claimed> Overlaps::take_claims(AccessList const& accesses, std::vector<Claimed>& redefined) {

@@ -52,12 +52,14 @@ class GRANARY_EXPORT Overlaps {
   [[nodiscard]] std::vector<Claimed> unfinished_before(DataId data) const;
 
   /// Throws InvalidArgument if the task uses several data with the same bytes and writes one of them, or if a failure
-  /// that was reported took the value of bytes that it needs.
+  /// that was reported took the value of bytes that it needs. What is blocked is not refused: the task is cancelled.
   void check(std::string const& task, AccessList const& accesses) const;
   /// Whether a lost datum is covered by one that was written since.
   [[nodiscard]] bool is_defined_by_another(DataId data) const;
   /// Whether a datum of the list, or a neighbour of one, is blocked.
   [[nodiscard]] bool blocked(AccessList const& accesses) const;
+  /// The same for one datum: tasks that access it are cancelled until failures are reported.
+  [[nodiscard]] bool waits_for_report(DataId data) const;
 
   /// Takes the claims for a task with these accesses. Returns what has to be handed over before the task; `redefined`:
   /// what the task defines again, with claims that it gets back if the task does not run.
@@ -117,6 +119,7 @@ class GRANARY_EXPORT Overlaps {
   Entry& entry_of(DataId data);
   void set_claim(Entry& entry, Claim claim);
   void block(Entry& entry);
+  [[nodiscard]] bool waits_for_report(Entry const& entry) const;
   [[nodiscard]] bool redefines(AccessMode mode, Neighbour const& neighbour) const;
   void list(Entry& entry, AccessMode mode, std::vector<Claimed>& claims);
   void refuse_both(std::string const& task, AccessList const& accesses, Access const& access, Entry const& entry) const;

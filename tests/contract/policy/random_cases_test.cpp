@@ -171,5 +171,15 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereReservesGrowAroundValuesOnTheirWay) 
   EXPECT_NO_THROW(run_case(draw_case(1353128, true)));
 }
 
+// A datum is forgotten after its neighbour, which has read its value, failed to take it home.
+TEST(PolicyContract, EveryPromiseIsKeptWhereANeighbourKeepsTheValueOfAForgottenDatum) {
+  EXPECT_NO_THROW(run_case(draw_families_case(5045188)));
+}
+
+// Bytes without a value are needed while the task that was to define them is cancelled, but has not ended.
+TEST(PolicyContract, EveryPromiseIsKeptWhereBytesAreNotDefinedAfterAll) {
+  EXPECT_NO_THROW(run_case(draw_families_case(5076364)));
+}
+
 }  // namespace
 }  // namespace granary::test

@@ -248,6 +248,31 @@ TEST_F(Overlaps, ItDefinesNothingIfItDoesNotRun) {
   expect_success(hand.submit({read(whole)}));
 }
 
+// The task that was to define them is cancelled, but has not ended.
+TEST_F(Overlaps, BytesThatWouldHaveBeenDefinedAreRefusedOnlyAfterTheReport) {
+  fail_and_report(hand.submit({write(left)}));
+  DataId const input = hand.stored("input", 100);
+  TaskId const running = hand.submit({write(input)});
+  hand.submit({write(whole), read(input)});
+  hand.cancel_all();
+  EXPECT_EQ(hand.planner.live_tasks(), 2U);
+  EXPECT_TRUE(hand.planner.defined(left));
+  hand.submit({read_write(whole)});
+  hand.submit({read(left)});
+  hand.submit({write(right), read(left)});
+  hand.finish(running);
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 4U);
+  hand.submit({read(left)});
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  report();
+  EXPECT_FALSE(hand.planner.defined(left));
+  EXPECT_THAT(message_of([&] { hand.submit({read_write(whole)}); }), HasSubstr("write 'left' first"));
+  EXPECT_THAT(message_of([&] { hand.submit({read(left)}); }), HasSubstr("left without a value"));
+  hand.finish(hand.submit({write(whole)}));
+  expect_success(hand.submit({read(left)}));
+}
+
 TEST_F(Overlaps, ItDefinesWhatItCoversIfItIsForgotten) {
   fail_and_report(hand.submit({write(left)}));
   hand.finish(hand.submit({write(whole)}));
