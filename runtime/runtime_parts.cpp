@@ -241,6 +241,7 @@ SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBind
                               .home = node,
                               .origin_is_home = true,
                               .in_place = node != host_node() || *options.workers > 0,
+                              .may_return = true,
                               .position = binding.position};
   if (!binding.set) {
     ByteSet::Dimension const of_lines{lines.count, lines.pitch};

@@ -36,6 +36,9 @@ struct GRANARY_EXPORT DataDescription {
   bool origin_is_home = false;
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
   bool in_place = false;
+  /// Its home may be registered again after its release (a user's View). The datum is then kept until the failures
+  /// that concern it are reported: tasks on that registration depend on those before.
+  bool may_return = false;
   MatrixPosition position = {};
 };
 

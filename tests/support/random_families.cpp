@@ -74,6 +74,7 @@ void share_bytes(RandomGraph& graph, Machine const& machine, Random& random) {
         auto& description = datum->description;
         description.origin = description.home = families[number].home;
         description.origin_is_home = true;
+        description.may_return = true;
         description.in_place = has_workers(machine, description.home);
         datum->cells = random_rectangle(number, random);
       }

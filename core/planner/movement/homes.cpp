@@ -101,18 +101,20 @@ bool Homes::wants_early(DataId data, NodeId node) const {
 
 void Homes::try_forget(DataId data) {
   auto const& datum = m_data[data];
-  if (datum.users > 0 || datum.way_home.failed() || awaits_report(data)) return;
+  if (datum.users > 0 || datum.way_home.failed()) return;
   if (!datum.way_home.going()) send_home(data);
-  if (!datum.way_home.going()) forget(data);
+  if (!datum.way_home.going() && !awaits_report(data)) forget(data);
 }
 
-// If the bytes of a View are registered again before the failure is reported that took their value, they have none.
-// Data that share some of them are used meanwhile: tasks that depend on a cancelled one are cancelled with these, too.
+// Bytes that are registered again before the failure is reported that took their value, or the task that was to change
+// it, have no value. Data that share some of them are used meanwhile: tasks that depend on a cancelled one are
+// cancelled with these, too.
 bool Homes::awaits_report(DataId data) const {
-  auto const& value = m_data[data].value;
-  if (value.lost() && value.cause() != Value::no_cause && m_data[data].description.origin_is_home) return true;
-  bool const unreported = value.state() == Value::State::Stale || value.state() == Value::State::Poisoned;
-  return m_overlaps.any() && m_overlaps.shares_bytes(data) && (unreported || m_overlaps.blocked(data));
+  auto const& datum = m_data[data];
+  auto const state = datum.value.state();
+  if (state == Value::State::Poisoned && datum.description.origin_is_home) return true;
+  bool const seen_again = datum.description.may_return || (m_overlaps.any() && m_overlaps.shares_bytes(data));
+  return seen_again && (state == Value::State::Stale || m_overlaps.blocked(data));
 }
 
 void Homes::forget(DataId data) {
@@ -136,9 +138,9 @@ void Homes::failures_reported() {
     datum.way_home.report();
     datum.value.report(datum.has_value());
     if (!datum.released() || datum.users > 0) return;
-    if (kept || (m_overlaps.any() && !datum.away_from_home())) {
+    if (kept || !datum.away_from_home()) {
       forget(data);
-    } else if (m_overlaps.any()) {
+    } else {
       m_context.agenda.post(Agenda::Forget{data});
     }
   });

@@ -201,6 +201,37 @@ TEST(Failures, DoNotConcernADatumThatGotAnIdAnew) {
   EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
+// Who registers the same bytes again gets the same datum, and not the value from before the cancelled write.
+TEST(Failures, KeepReleasedDataWhoseBytesMayReturn) {
+  for (bool const elsewhere : {false, true}) {
+    Hand hand(disk_and_host(1000), {.write_back_early = false});
+    DataId const view = hand.add({.name = "view",
+                                  .bytes = 10,
+                                  .origin = disk_node,
+                                  .home = disk_node,
+                                  .origin_is_home = true,
+                                  .may_return = true});
+    DataId const input = hand.stored("input", 10);
+    if (elsewhere) hand.finish(hand.submit({write(view)}));
+    TaskId const broken = hand.submit({write(input)});
+    hand.submit({read(input), write(view)});
+    hand.release(view);
+    hand.fail(broken);
+    EXPECT_EQ(hand.copies_home(view), elsewhere ? 1U : 0U) << "its memory may be gone before the report";
+    hand.finish_copies();
+    ASSERT_TRUE(hand.logged<ForgetCommand>().empty());
+    hand.retain(view);
+    hand.submit({read(view)});
+    EXPECT_EQ(hand.planner.live_tasks(), 0U);
+    EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 2U);
+    hand.release(view);
+    EXPECT_TRUE(hand.logged<ForgetCommand>().empty());
+    EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
+    hand.absorb();
+    EXPECT_EQ(hand.logged<ForgetCommand>().size(), 1U);
+  }
+}
+
 TEST(Failures, OfTheOnlyWriterCancelledLeaveNoValueToRead) {
   Hand hand(disk_and_host(1000));
   DataId const a = hand.temporary("a", 10);

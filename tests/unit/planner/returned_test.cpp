@@ -67,6 +67,9 @@ TEST(Returned, ACancelledTaskTakesTheValueThatItDidNotReadWithIt) {
   hand.cancel_all();
   EXPECT_TRUE(hand.planner.poisoned(lost));
   EXPECT_FALSE(hand.planner.poisoned(input));
+  hand.release(lost);
+  EXPECT_TRUE(hand.logged<ForgetCommand>().empty()) << "its bytes may be registered again before the report";
+  hand.retain(lost);
   hand.finish_all();
   hand.planner.handle(TakeFailures{});
   EXPECT_THROW(hand.submit({read(lost)}), InvalidArgument);

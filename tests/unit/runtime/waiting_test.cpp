@@ -112,6 +112,18 @@ TEST_P(Waiting, ListsAFailureOfSeveralDataOnce) {
   runtime.wait();
 }
 
+TEST_P(Waiting, ANewHandleDoesNotHaveTheValueFromBeforeAFailure) {
+  Vector const v("v", 100);
+  runtime.submit("fail", Fail{}, write(dy));
+  auto const cancelled = runtime.submit("copy", Copy{}, read(dy), write(runtime.data(v)));
+  EXPECT_EQ(test::message_of<std::exception>([&] { cancelled.wait(); }), "no");
+  auto const reader = runtime.submit("copy", Copy{}, read(runtime.data(v)), write(dx));
+  EXPECT_EQ(test::message_of<std::exception>([&] { reader.wait(); }), "no");
+  EXPECT_EQ(test::message_of<std::exception>([&] { runtime.wait(); }), "no");
+  runtime.submit("copy", Copy{}, read(runtime.data(v)), write(dx));
+  runtime.wait();
+}
+
 TEST_P(Waiting, MayLeaveFailuresToOthers) {
   runtime.submit("fail", Fail{}, write(dy));
   runtime.submit("increase", Increase{}, read_write(dx));
