@@ -96,6 +96,8 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// The application changes values in its own memory; see HomesMayChange and PlaceChanged.
   void homes_may_change(DataId data = {}) { accept(HomesMayChange{data}); }
   void place_changed(DataId data, NodeId node) { accept(PlaceChanged{data, node}); }
+  /// See KeepNoOldValue.
+  void keep_no_old_value(DataId data) { accept(KeepNoOldValue{data}); }
   /// See Prefetch and WillNotUse.
   void prefetch(DataId data, NodeId node) { accept(Prefetch{data, node}); }
   void will_not_use(DataId data) { accept(WillNotUse{data}); }

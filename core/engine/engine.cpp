@@ -268,6 +268,10 @@ bool Engine::valid_on(DataId data, NodeId node) {
   return apply([&] { return m_planner.view().valid(data, node); });
 }
 
+void Engine::keep_no_old_value(DataId data) {
+  apply([&] { m_planner.handle(KeepNoOldValue{data}); });
+}
+
 void Engine::prefetch(DataId data, NodeId node) {
   apply([&] { m_planner.handle(Prefetch{data, node}); });
 }

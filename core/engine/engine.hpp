@@ -107,6 +107,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   [[nodiscard]] bool has_value(DataId data);
   /// Whether the datum's place there, or its replica, holds its value.
   [[nodiscard]] bool valid_on(DataId data, NodeId node);
+  /// See KeepNoOldValue.
+  void keep_no_old_value(DataId data);
   /// Hints: see Prefetch and WillNotUse.
   void prefetch(DataId data, NodeId node);
   void will_not_use(DataId data);

@@ -97,6 +97,11 @@ struct GRANARY_EXPORT PlaceChanged {
   DataId data;
   NodeId node;
 };
+/// A task that did not run because of a failure leaves the old value of what it would have written, which tasks may
+/// read again once the failure is reported. From now on not so for this datum: it has no value then.
+struct GRANARY_EXPORT KeepNoOldValue {
+  DataId data;
+};
 
 /// A hint: the value will be needed on that node. It is copied there if one link leads there from a valid replica and
 /// memory is free that nobody waits for; nothing is evicted, and a failure of the copy is no failure of the run.
@@ -114,7 +119,7 @@ struct GRANARY_EXPORT WillNotUse {
 /// All inputs of a planner. A submission borrows its accesses, AddData its lists.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
                            TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures, HomesMayChange,
-                           PlaceChanged, Prefetch, WillNotUse>;
+                           PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

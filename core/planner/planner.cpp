@@ -267,6 +267,11 @@ void Planner::handle(PlaceChanged event) {
   tell(event);
 }
 
+void Planner::handle(KeepNoOldValue event) {
+  m_parts->movement.keep_no_old_value(event.data);
+  tell(event);
+}
+
 void Planner::handle(Prefetch event) {
   m_parts->movement.prefetch(event.data, event.node);
   advance();

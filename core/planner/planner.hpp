@@ -65,6 +65,7 @@ class GRANARY_EXPORT Planner final {
   std::vector<Failure> handle(TakeFailures event);
   void handle(HomesMayChange event);
   void handle(PlaceChanged event);
+  void handle(KeepNoOldValue event);
   void handle(Prefetch event);
   void handle(WillNotUse event);
   NewIds handle(Event const& event);

@@ -129,6 +129,8 @@ class CoherenceOracle {
     bool copy_failed = false;  // since the last rest
     bool home_lost = false;    // forgotten after a failure that is reported
     bool excused = false;      // from what is asked of homes at rest
+    bool keeps_old = true;     // after a write that was cancelled, see KeepNoOldValue
+    bool unwritten = false;    // a write was cancelled that was not reported, and no later one replaced it
     std::vector<std::size_t> cells;
     std::map<NodeId, Bytes> pool;                     // if it has a place
     std::map<std::uint32_t, std::uint64_t> contents;  // by version
@@ -167,6 +169,8 @@ class CoherenceOracle {
   void event(TaskReturned const& returned) { return_task(returned.task, returned.changed); }
   void event(HomesMayChange const& may);
   void event(PlaceChanged const& changed);
+  void event(KeepNoOldValue const& told) { m_data[told.data.index()].keeps_old = false; }
+  void event(TakeFailures const& taken);
   void event(AddCodelet const& added) { m_codelets.push_back(added.codelet); }
   template <class Other>
   void event(Other const&) {}

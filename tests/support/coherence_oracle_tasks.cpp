@@ -297,6 +297,7 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
                 [&] { return name(access.data) + " changed while task " + std::to_string(id.value()) + " read it"; });
         continue;
       }
+      if (success && !commutes(access.mode)) m_data[access.data.index()].unwritten = false;
       used[c]->written = false;
       used[c]->content = success ? Content(id.value() + 1) : Content{};
       auto& cell = m_cells[m_data[access.data.index()].cells[c]];
@@ -354,6 +355,7 @@ void CoherenceOracle::act(RetireCommand const& retired) {
     record.pending.erase(retired.task);
     // A worker had it once: from then on nobody keeps the value that it does not read.
     bool const given_up = cancelled && task.returned && writes(access.mode) && !reads(access.mode);
+    record.unwritten = record.unwritten || (cancelled && writes(access.mode));
     bool const lost = given_up && !record.forgotten && m_planner && m_planner->poisoned(access.data);
     for_each_cell(access.data, [&](Cell& cell) {
       if (cancelled) std::erase(cell.writers, retired.task);

@@ -30,6 +30,25 @@ void CoherenceOracle::event(PlaceChanged const& changed) {
   change_outside(changed.data, spots(changed.data, {changed.node, further ? Slot::Mirror : Slot::Home, 0}));
 }
 
+// A value that a cancelled task would have replaced is an old one.
+void CoherenceOracle::event(TakeFailures const& taken) {
+  for (std::size_t d = 0; d < m_data.size(); ++d) {
+    DataId const id(static_cast<std::uint32_t>(d));
+    auto& record = m_data[d];
+    if (record.description.bytes == 0 || record.released() || !record.unwritten) continue;
+    bool const lost = m_planner && m_planner->poisoned(id);
+    if (taken.data.valid() && (taken.data != id || !lost)) continue;
+    record.unwritten = false;
+    if (record.keeps_old) continue;
+    require(!m_planner || lost, [&] { return name(id) + " keeps an old value after the failure was reported"; });
+    for_each_cell(id, [&](Cell& cell) {
+      cell.current.reset();
+      cell.written_as = id;
+    });
+    touch(id);
+  }
+}
+
 void CoherenceOracle::change_outside(DataId data, Spots const& place) {
   auto& record = m_data[data.index()];
   for (std::size_t c = 0; c < place.size(); ++c) {

@@ -124,6 +124,7 @@ class Player {
     DataId const id = m_simulator.add_data(registered.description, registered.places, shares);
     for (std::size_t d = 0; d < m_data.size(); ++d) m_is_last[d] = m_is_last[d] && m_data[d] != id;
     m_oracle.add_data(id, registered.description, registered.places, registered.cells);
+    if (!registered.keeps_old) m_simulator.keep_no_old_value(id);
     m_data.push_back(id);
     m_registered.push_back(registered);
     m_is_last.push_back(true);

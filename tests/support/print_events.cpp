@@ -59,6 +59,7 @@ struct Print {
     return "prefetch data " + number(e.data) + " to node " + number(e.node);
   }
   std::string operator()(WillNotUse const& e) const { return "data " + number(e.data) + " is not used soon"; }
+  std::string operator()(KeepNoOldValue const& e) const { return "data " + number(e.data) + " keeps no old value"; }
   std::string operator()(PlaceChanged const& e) const {
     return "data " + number(e.data) + " changed on node " + number(e.node);
   }

@@ -239,6 +239,13 @@ void add_places(RandomGraph& graph, Machine const& machine, Random& random) {
   }
 }
 
+void keep_no_old_values(RandomGraph& graph, Random& random) {
+  for (auto& operation : graph.operations) {
+    auto* const datum = std::get_if<RegisterData>(&operation);
+    if (datum != nullptr && !datum->description.home.valid()) datum->keeps_old = random.chance(0.2);
+  }
+}
+
 void bound_memories(Machine& machine, RandomGraph const& graph, Random& random) {
   auto const needs = needs_of(machine, graph);
   Topology const topology(machine);

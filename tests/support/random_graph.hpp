@@ -19,6 +19,7 @@ struct RegisterData {
   DataDescription description;
   std::vector<FixedPlace> places{};
   std::vector<std::uint32_t> cells{};  ///< of its family, as in CoherenceOracle::add_data; empty: it shares nothing
+  bool keeps_old = true;               ///< see KeepNoOldValue
 };
 struct GiveUpData {
   std::uint32_t datum;
@@ -60,6 +61,8 @@ void make_external(RandomGraph& graph, Random& random);
 void make_commuting(RandomGraph& graph, Random& random);
 /// Half of the data get further places on other nodes, some with their value, read-only ones if no task writes them.
 void add_places(RandomGraph& graph, Machine const& machine, Random& random);
+/// Most data without a home keep no old value when a task that writes them is cancelled.
+void keep_no_old_values(RandomGraph& graph, Random& random);
 
 /// Most data become families of two to eight, with their homes on one node: rectangles of a matrix of cells that are
 /// nested, cross each other or are apart. No task keeps accesses to two data that share cells if it writes one.

@@ -136,7 +136,7 @@ void Homes::failures_reported() {
     // Released data that had to be reported before they could be forgotten.
     bool const kept = datum.way_home.failed() || datum.value.lost();
     datum.way_home.report();
-    datum.value.report(datum.has_value());
+    report_value(data);
     if (!datum.released() || datum.users > 0) return;
     if (kept || !datum.away_from_home()) {
       forget(data);
@@ -148,10 +148,18 @@ void Homes::failures_reported() {
 }
 
 bool Homes::failure_reported(DataId data, std::uint32_t cause) {
-  m_data[data].value.report(m_data[data].has_value());
+  report_value(data);
   bool alone = true;
   m_data.for_each([&](DataId, Datum const& datum) { alone = alone && datum.value.cause() != cause; });
   return alone;
+}
+
+void Homes::report_value(DataId data) {
+  auto& datum = m_data[data];
+  bool const was_lost = datum.value.lost();
+  datum.value.report(datum.has_value());
+  if (was_lost || !datum.value.lost() || datum.users > 0 || datum.transfers > 0) return;
+  for (std::size_t i = datum.replicas.size(); i-- > 0;) m_memories.invalidate(data, datum.replicas[i]);
 }
 
 // The device that held the value, or one on its way home, is lost: no later run brings it there. Without another

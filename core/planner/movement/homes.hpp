@@ -56,6 +56,7 @@ class GRANARY_EXPORT Homes {
   [[nodiscard]] bool wants_early(DataId data, NodeId node) const;
   [[nodiscard]] bool awaits_report(DataId data) const;
   void give_up_lost(DataId data);
+  void report_value(DataId data);
 
   PlannerContext& m_context;
   DataTable& m_data;

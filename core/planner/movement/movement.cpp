@@ -124,6 +124,11 @@ void Movement::place_changed(DataId data, NodeId node) {
   m_changes.make_at(data, node);
 }
 
+void Movement::keep_no_old_value(DataId data) {
+  check_known(data);
+  m_data[data].value.keep_no_old();
+}
+
 void Movement::prefetch(DataId data, NodeId id) {
   auto const& datum = check_known(data);
   if (id.index() >= m_context.topology.machine().nodes.size()) {

@@ -98,6 +98,8 @@ class GRANARY_EXPORT Movement {
   void homes_may_change(DataId data);
   /// See PlaceChanged. Throws InvalidArgument if the datum is in use, or has no place of the application's there.
   void place_changed(DataId data, NodeId node);
+  /// See KeepNoOldValue.
+  void keep_no_old_value(DataId data);
   /// See Prefetch and WillNotUse.
   void prefetch(DataId data, NodeId node);
   void will_not_use(DataId data);

@@ -37,6 +37,9 @@ class GRANARY_EXPORT Value {
   /// Whether there is a value that no failure took, current or stale.
   [[nodiscard]] bool made() const { return m_made; }
 
+  /// From now on a stale value is lost when the failure is reported, instead of being current again.
+  void keep_no_old() { m_keeps_old = false; }
+
   /// A task wrote it.
   void write() {
     m_state = State::Current;
@@ -62,6 +65,10 @@ class GRANARY_EXPORT Value {
   }
   /// All failures were reported; `anywhere`: some replica holds a value.
   void report(bool anywhere) {
+    if (m_state == State::Stale && !m_keeps_old) {
+      m_state = State::Poisoned;
+      m_made = false;
+    }
     if (m_state == State::Stale) m_state = anywhere ? State::Current : State::None;
     if (m_state == State::Poisoned) m_state = State::Reported;
     m_cause = no_cause;
@@ -70,6 +77,7 @@ class GRANARY_EXPORT Value {
  private:
   State m_state = State::None;
   bool m_made = false;
+  bool m_keeps_old = true;
   std::uint32_t m_cause = no_cause;
 };
 

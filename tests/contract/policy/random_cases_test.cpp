@@ -151,6 +151,31 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereTasksCommute) {
   EXPECT_GT(sums.tasks_returned + sums.tasks_stopped, 1000U);
 }
 
+// Most data without a home keep no old value. All cases have faults; tasks commute in half of them, and come back in a
+// third.
+TEST(PolicyContract, EveryPromiseIsKeptWhereNoOldValueIsKept) {
+  Seeds const seeds(6000001, 1000);
+  auto const sums = run_cases(seeds, [](auto seed) {
+                      auto drawn = draw_case(seed, true);
+                      Random random(seed);
+                      keep_no_old_values(drawn.graph, random);
+                      drawn.wilful = seed % 5 == 0;
+                      if (seed % 2 == 0) make_commuting(drawn.graph, random);
+                      if (seed % 4 == 0) {
+                        for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
+                      }
+                      for (std::uint64_t task = 0; task < faulty_tasks && seed % 3 == 0; ++task) {
+                        if ((task + seed) % 2 == 0) drawn.faults.stops.emplace(task);
+                        if ((task + seed) % 3 == 0) drawn.faults.returns.emplace(task);
+                      }
+                      return drawn;
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.failures, 500U);
+  EXPECT_GT(sums.tasks_cancelled, 1000U);
+  EXPECT_GT(sums.redefined, 50U);
+}
+
 // Data that share bytes: matrices, blocks of them, rows and columns, used in any order.
 TEST(PolicyContract, EveryPromiseIsKeptWhereDataShareBytes) {
   Seeds const seeds(5000001, 1000);

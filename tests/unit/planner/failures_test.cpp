@@ -4,6 +4,8 @@
 
 #include <granary/core/base/error.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 
 namespace granary::test {
@@ -81,6 +83,71 @@ TEST(Failures, LeaveTheDataOfCancelledTasksAsTheyWere) {
   hand.finish_copies();
   EXPECT_TRUE(hand.runs_now(reader));
   hand.finish_all();
+}
+
+TEST(Failures, TakeOldValuesThatNobodyMayRead) {
+  for (bool const commuting : {false, true}) {
+    Hand hand(disk_and_host(1000));
+    DataId const a = hand.temporary("a", 10);
+    DataId const b = hand.temporary("b", 10);
+    hand.planner.handle(KeepNoOldValue{b});
+    hand.submit({write(b)});
+    hand.finish_all();
+    TaskId const broken = hand.submit({write(a)});
+    hand.submit({read(a), commuting ? commute(b) : read_write(b)});
+    TaskId const beside = commuting ? hand.submit({commute(b)}) : hand.submit({read(b)});
+    hand.fail(broken);
+    hand.finish_all();
+    EXPECT_FALSE(hand.planner.poisoned(b)) << "a task may still overwrite it";
+    EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
+    EXPECT_TRUE(hand.planner.poisoned(b));
+    EXPECT_TRUE(hand.freed(b));
+    EXPECT_EQ(message_of([&] { hand.submit({read(b)}); }),
+              "task 'work' reads data 'b', which an earlier failure left without a value");
+    TaskId const again = hand.submit({write(b)});
+    hand.finish(again);
+    TaskId const reader = hand.submit({read(b)});
+    EXPECT_TRUE(hand.runs_now(reader));
+    hand.finish_all();
+    static_cast<void>(beside);
+  }
+}
+
+TEST(Failures, LeaveAValueThatATaskWroteInstead) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  hand.planner.handle(KeepNoOldValue{b});
+  TaskId const broken = hand.submit({write(a)});
+  hand.submit({read(a), write(b)});
+  hand.submit({write(b)});
+  hand.fail(broken);
+  hand.finish_all();
+  hand.planner.handle(TakeFailures{});
+  EXPECT_FALSE(hand.planner.poisoned(b));
+  hand.submit({read(b)});
+  hand.finish_all();
+  EXPECT_EQ(message_of([&] { hand.planner.handle(KeepNoOldValue{DataId(9)}); }), "data 9 are not registered");
+}
+
+TEST(Failures, OfOneDatumTakeItsOldValue) {
+  Hand hand(disk_and_host(1000));
+  DataId const a = hand.temporary("a", 10);
+  DataId const b = hand.temporary("b", 10);
+  DataId const c = hand.temporary("c", 10);
+  for (DataId const data : {b, c}) {
+    hand.planner.handle(KeepNoOldValue{data});
+    hand.submit({write(data)});
+  }
+  hand.finish_all();
+  TaskId const broken = hand.submit({write(a)});
+  hand.submit({read(a), read_write(b), read_write(c)});
+  hand.fail(broken);
+  EXPECT_EQ(hand.planner.handle(TakeFailures{b}).size(), 1U);
+  EXPECT_TRUE(hand.planner.poisoned(b));
+  EXPECT_FALSE(hand.planner.poisoned(c));
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
+  EXPECT_TRUE(hand.planner.poisoned(c));
 }
 
 TEST(Failures, AreReportedOnceInTheOrderOfSubmission) {

@@ -50,6 +50,25 @@ TEST(Value, IsStaleWhileTheCancellationOfItsWriterIsNotReported) {
   }
 }
 
+TEST(Value, ThatKeepsNoOldOneIsLostWhenTheCancellationIsReported) {
+  for (bool const anywhere : {false, true}) {
+    Value value(anywhere);
+    value.skip_write(7);
+    value.keep_no_old();  // also for what was cancelled before
+    EXPECT_EQ(value.state(), State::Stale);
+    EXPECT_FALSE(value.lost());
+    value.report(anywhere);
+    EXPECT_EQ(value.state(), State::Reported);
+    EXPECT_FALSE(value.may_be_read());
+    EXPECT_FALSE(value.made());
+    value.write();
+    value.skip_write(8);
+    value.write();
+    value.report(true);
+    EXPECT_EQ(value.state(), State::Current) << "it was overwritten";
+  }
+}
+
 TEST(Value, ThatIsLostStaysLostWhenTheNextWriterIsCancelled) {
   Value value(true);
   static_cast<void>(value.lose(1));
