@@ -61,10 +61,13 @@ class GRANARY_EXPORT DataHold {
   DataHold(DataHold const&) = delete;
   DataHold& operator=(DataHold const&) = delete;
   [[nodiscard]] DataId id() const { return m_id; }
+  /// Ends before the datum is released. Once.
+  void attach(std::shared_ptr<void const> attached) const { m_attached = std::move(attached); }
 
  private:
   std::weak_ptr<Engine> m_engine;
   DataId m_id;
+  mutable std::shared_ptr<void const> m_attached;
 };
 
 // A handle on application memory, and the View that is kept for it: the one of its first registration.

@@ -19,9 +19,16 @@ std::size_t checked_tile(std::string const& name, std::size_t dimension, std::in
                         std::to_string(dimension));
 }
 
-void refuse_parts_of_temporary() {
+void refuse_part_of_temporary() {
   throw InvalidArgument(
-      "a temporary has no parts, since its bytes are in no fixed place: make each part a temporary, or use a View");
+      "a temporary is in no fixed place, so it has no part of any ranges: cut it with partition(temporary, tiles...), "
+      "or "
+      "use a View");
+}
+
+void refuse_parts_of_part() {
+  throw InvalidArgument(
+      "a part of a temporary cannot be cut again: cut the temporary, whose divisions may be used together");
 }
 
 }  // namespace granary::detail

@@ -1,14 +1,23 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/backends/kokkos_compat.hpp>
+#include <granary/core/backends/kokkos_core.hpp>
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/core/model/parameters.hpp>
 #include <granary/runtime/data.hpp>
+#include <granary/runtime/host_task.hpp>
+#include <granary/runtime/reduce.hpp>
 
 #include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -33,8 +42,9 @@ using PartRange = std::pair<std::size_t, std::size_t>;
 /// A tile size for that dimension. Throws InvalidArgument if it is less than 1.
 [[nodiscard]] GRANARY_EXPORT std::size_t checked_tile(std::string const& name, std::size_t dimension,
                                                       std::int64_t tile);
-/// Throws InvalidArgument: the datum has no bytes of its own.
-[[noreturn]] GRANARY_EXPORT void refuse_parts_of_temporary();
+/// Throw InvalidArgument: the datum is in no fixed place.
+[[noreturn]] GRANARY_EXPORT void refuse_part_of_temporary();
+[[noreturn]] GRANARY_EXPORT void refuse_parts_of_part();
 
 template <class Range>
 PartRange range_of(std::string const& name, std::size_t dimension, std::size_t extent, Range const& range) {
@@ -66,11 +76,18 @@ using PartView = Kokkos::View<typename detail::PointerTo<typename View::value_ty
 namespace detail {
 
 template <class View>
-PartView<View> part_of(View const& whole, std::array<PartRange, rank_of<View>> const& ranges) {
-  return [&]<std::size_t... D>(std::index_sequence<D...>) {
-    return PartView<View>(Kokkos::subview(whole, ranges[D]...));
+auto subview_of(View const& whole, std::array<PartRange, rank_of<View>> const& ranges) {
+  if constexpr (rank_of<View> == 0) {
+    return whole;
+  } else {
+    return [&]<std::size_t... D>(std::index_sequence<D...>) { return Kokkos::subview(whole, ranges[D]...); }
+    (std::make_index_sequence<rank_of<View>>{});
   }
-  (std::make_index_sequence<rank_of<View>>{});
+}
+
+template <class View>
+PartView<View> part_of(View const& whole, std::array<PartRange, rank_of<View>> const& ranges) {
+  return PartView<View>(subview_of(whole, ranges));
 }
 
 // The tiles of a View with these tile sizes, one range per dimension; the last index changes fastest.
@@ -156,4 +173,193 @@ class GRANARY_EXPORT Parts {
   std::vector<Data<PartView<View>>> m_parts;
 };
 
+// Temporaries that are cut into parts. A temporary has no fixed place, so its parts are temporaries of their own, and
+// tasks copy between them and the whole.
+namespace detail {
+
+template <class View>
+inline constexpr bool may_be_temporary =
+    tasks_may_write<View>&& std::is_trivially_copyable_v<typename View::value_type> &&
+    (std::is_same_v<typename View::array_layout, Kokkos::LayoutRight> ||
+     std::is_same_v<typename View::array_layout, Kokkos::LayoutLeft>);
+
+// Two Views of the same extents. Elements are counted along the dimension that changes fastest in memory: the last one,
+// or the first.
+template <class To, class From, bool LastIsFastest>
+struct GRANARY_EXPORT CopyElements {
+  static constexpr auto rank = static_cast<std::size_t>(To::rank);
+  To to;
+  From from;
+
+  struct Offsets {
+    std::size_t to = 0;
+    std::size_t from = 0;
+  };
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION static constexpr std::size_t dimension(std::size_t n) {
+    return LastIsFastest ? rank - 1 - n : n;
+  }
+  // Of the element with that number, if the fastest dimensions before `first` have one element only.
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION Offsets offsets(std::size_t number, std::size_t first) const {
+    Offsets offsets;
+    for (std::size_t n = first; n < rank; ++n) {
+      auto const d = dimension(n);
+      auto const extent = static_cast<std::size_t>(to.extent(d));
+      offsets.to += number % extent * static_cast<std::size_t>(to.stride(d));
+      offsets.from += number % extent * static_cast<std::size_t>(from.stride(d));
+      number /= extent;
+    }
+    return offsets;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(std::size_t number) const {
+    auto const at = offsets(number, 0);
+    to.data()[at.to] = from.data()[at.from];
+  }
+  // On the host: one line along the fastest dimension.
+  void copy_line(std::size_t number) const {
+    if constexpr (rank == 0) {
+      (*this)(0);
+    } else {
+      auto const at = offsets(number, 1);
+      constexpr auto d = dimension(0);
+      auto const count = static_cast<std::size_t>(to.extent(d));
+      auto const to_next = static_cast<std::size_t>(to.stride(d)), from_next = static_cast<std::size_t>(from.stride(d));
+      auto* const begin = to.data() + at.to;
+      auto const* const source = from.data() + at.from;
+      if (to_next == 1 && from_next == 1) {
+        std::copy_n(source, count, begin);
+      } else {
+        for (std::size_t i = 0; i < count; ++i) begin[i * to_next] = source[i * from_next];
+      }
+    }
+  }
+};
+
+template <bool LastIsFastest, class Exec, class To, class From>
+void copy_elements(Exec const& exec, char const* name, To const& to, From const& from) {
+  CopyElements<To, From, LastIsFastest> const copy{to, from};
+  if constexpr (std::is_same_v<Exec, HostExecutionSpace>) {
+    std::size_t lines = 1;
+    for (std::size_t n = 1; n < copy.rank; ++n) lines *= to.extent(copy.dimension(n));
+    for (std::size_t line = 0; line < lines; ++line) copy.copy_line(line);
+  } else {
+    Kokkos::parallel_for(name, Kokkos::RangePolicy<Exec>(exec, 0, to.size()), copy);
+  }
+}
+
+// Copies a part to the whole, or from it.
+template <std::size_t Rank, bool LastIsFastest>
+struct GRANARY_EXPORT Gather : OnAnyWorker {
+  std::array<PartRange, Rank> ranges;
+  template <class Exec, class Part, class Whole>
+  void operator()(Exec const& exec, Part const& part, Whole const& whole) const {
+    copy_elements<LastIsFastest>(exec, "gather", subview_of(whole, ranges), part);
+  }
+};
+template <std::size_t Rank, bool LastIsFastest>
+struct GRANARY_EXPORT Scatter : OnAnyWorker {
+  std::array<PartRange, Rank> ranges;
+  template <class Exec, class Whole, class Part>
+  void operator()(Exec const& exec, Whole const& whole, Part const& part) const {
+    copy_elements<LastIsFastest>(exec, "scatter", part, subview_of(whole, ranges));
+  }
+};
+
+/// The parts that one call of Runtime::partition makes of a temporary.
+class GRANARY_EXPORT Division {
+ public:
+  Division(DataId whole, std::vector<std::size_t> tiles) : m_whole(whole), m_tiles(std::move(tiles)) {}
+  virtual ~Division() = default;
+  Division(Division const&) = delete;
+  Division& operator=(Division const&) = delete;
+
+  [[nodiscard]] DataId whole() const { return m_whole; }
+  [[nodiscard]] std::vector<std::size_t> const& tiles() const { return m_tiles; }
+  /// One for each part.
+  [[nodiscard]] std::deque<DataHold> const& holds() const { return m_holds; }
+  [[nodiscard]] std::vector<DataId> const& data() const { return m_data; }
+
+  /// Registers the parts; `name` is that of the whole.
+  virtual void add_parts(Runtime& runtime, std::string const& name) = 0;
+  /// Submit the task that copies a part to the whole, or from it. The first gather begins a new value of the whole.
+  virtual void gather(Runtime& runtime, std::size_t part) const = 0;
+  virtual void scatter(Runtime& runtime, std::size_t part) const = 0;
+
+ protected:
+  void add(std::weak_ptr<Engine> const& engine, DataId part) {
+    m_holds.emplace_back(engine, part);
+    m_data.push_back(part);
+  }
+
+ private:
+  DataId m_whole;
+  std::vector<std::size_t> m_tiles;
+  std::deque<DataHold> m_holds;
+  std::vector<DataId> m_data;
+};
+
+template <class View>
+class GRANARY_EXPORT DivisionOf final : public Division {
+ public:
+  static constexpr auto rank = rank_of<View>;
+  static constexpr bool last_is_fastest = std::is_same_v<typename View::array_layout, Kokkos::LayoutRight>;
+
+  DivisionOf(DataId whole, std::shared_ptr<View const> shape, Tiling<rank> const& tiling)
+      : Division(whole, {tiling.tile.begin(), tiling.tile.end()}), m_shape(std::move(shape)), m_tiling(tiling) {}
+
+  [[nodiscard]] std::shared_ptr<PartView<View> const> const& shape(std::size_t part) const { return m_shapes[part]; }
+
+  void add_parts(Runtime& runtime, std::string const& name) override;
+  void gather(Runtime& runtime, std::size_t part) const override {
+    if (part == 0) {
+      copy<Gather<rank, last_is_fastest>, PartAccess<AccessMode::Read>, WholeAccess<AccessMode::Write>>(runtime,
+                                                                                                        "gather", part);
+    } else {
+      copy<Gather<rank, last_is_fastest>, PartAccess<AccessMode::Read>, WholeAccess<AccessMode::ReadWrite>>(
+          runtime, "gather", part);
+    }
+  }
+  void scatter(Runtime& runtime, std::size_t part) const override {
+    copy<Scatter<rank, last_is_fastest>, WholeAccess<AccessMode::Read>, PartAccess<AccessMode::Write>>(runtime,
+                                                                                                       "scatter", part);
+  }
+
+ private:
+  template <AccessMode Mode>
+  using PartAccess = TypedAccess<PartView<View>, Mode>;
+  template <AccessMode Mode>
+  using WholeAccess = TypedAccess<View, Mode>;
+
+  template <class Body, class From, class To>
+  void copy(Runtime& runtime, char const* name, std::size_t part) const;
+  template <class A>
+  [[nodiscard]] std::pair<Access, decltype(A::shape)> access(std::size_t part) const {
+    if constexpr (std::is_same_v<typename A::ViewType, View>) {
+      return {{whole(), A::mode}, m_shape.get()};
+    } else {
+      return {{data()[part], A::mode}, m_shapes[part].get()};
+    }
+  }
+
+  std::shared_ptr<View const> m_shape;
+  Tiling<rank> m_tiling;
+  std::vector<std::shared_ptr<PartView<View> const>> m_shapes;
+};
+
+// The packed shape of a part, without memory.
+template <class View>
+std::shared_ptr<PartView<View> const> part_shape(View const& whole,
+                                                 std::array<PartRange, rank_of<View>> const& ranges) {
+  // The order of the strides is that of the whole.
+  auto shape = shape_of(whole);
+  for (std::size_t d = 0; d < shape.rank; ++d) shape.extents[d] = ranges[d].second - ranges[d].first;
+  auto const strides = packed_strides(shape);
+  Kokkos::LayoutStride layout;
+  for (std::size_t d = 0; d < shape.rank; ++d) {
+    layout.dimension[d] = shape.extents[d];
+    layout.stride[d] = strides[d];
+  }
+  return std::make_shared<PartView<View> const>(static_cast<typename View::pointer_type>(nullptr), layout);
+}
+
+}  // namespace detail
 }  // namespace granary

@@ -12,12 +12,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace granary {
 
 detail::DataHold::~DataHold() {
+  m_attached.reset();
   try {
     auto const engine = m_engine.lock();
     EngineScope const scope(engine.get());  // the Runtime must not end here: it waits until the engine is given back
@@ -64,6 +66,12 @@ void Runtime::wait() {
 void Runtime::wait_alone(std::span<DataId const> data, std::span<DataId const> also) {
   refuse_in_task("wait()");
   combine_reductions(data);
+  std::vector<DataId> with_holders;
+  if (m_parts->divisions->any_of(data)) {
+    detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
+    with_holders = m_parts->divisions->with_holders(data);
+    data = with_holders;
+  }
   m_parts->give_back_after([&] { m_parts->engine->wait(data, also); }, data);
 }
 
@@ -136,24 +144,49 @@ detail::HeldView Runtime::hold_view(std::string name, Bytes bytes, DataBinding b
   return {hold(added.data), std::move(added.keep)};
 }
 
-// Calls `submit(engine, at once)` behind the combination of reductions; what it throws names the line of the
-// submission.
+std::string Runtime::name_of(DataId data) const { return m_parts->engine->name_of(data); }
+
+detail::Division const& Runtime::divide(std::shared_ptr<detail::DataHold const> const& whole,
+                                        std::unique_ptr<detail::Division> wanted) {
+  detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
+  DataId const id = whole->id();
+  m_parts->reductions.combine(*this, {&id, 1});
+  return m_parts->divisions->divide(*this, whole, std::move(wanted));
+}
+
+void Runtime::submit_copy(std::string_view name, detail::TaskCode const& code, std::span<Access const> accesses,
+                          Parameters parameters) {
+  m_parts->engine->submit_at_once({m_parts->codelet(name, code), accesses}, std::move(parameters));
+}
+
+// Calls `submit(engine, cuts)` behind the combination of reductions and the copies of cut temporaries; what it throws
+// names the line of the submission. It submits at once, or, with `cuts`, while so many temporaries were cut.
 template <class Submit>
 TaskHandle Runtime::submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit) {
   return detail::naming_line(name.place, [&]() -> TaskHandle {
     auto& engine = *m_parts->engine;
-    if (!m_parts->reductions.any()) return {engine, submit(engine, false)};
+    auto& divisions = *m_parts->divisions;
+    for (;;) {
+      auto const cuts = divisions.cuts().load();
+      if (m_parts->reductions.any() || divisions.any_of(accesses)) break;
+      if (auto const task = submit(engine, std::optional(cuts))) return {engine, *task};
+    }
     detail::Reductions::Lock const lock(m_parts->reductions, engine);
     m_parts->reductions.combine_for(*this, accesses);
-    return {engine, submit(engine, true)};
+    auto const uses = divisions.prepare(*this, name.text, accesses);
+    auto const task = submit(engine, std::nullopt);
+    divisions.submitted(uses);
+    return {engine, *task};
   });
 }
 
 TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
                                 Parameters parameters) {
-  return submit_in_order(info.name, accesses, [&](Engine& engine, bool at_once) {
+  using Cuts = std::optional<std::uint64_t>;
+  return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
     TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
-    return at_once ? engine.submit_at_once(task, std::move(parameters)) : engine.submit(task, std::move(parameters));
+    if (cuts) return engine.submit_while(m_parts->divisions->cuts(), *cuts, task, parameters);
+    return engine.submit_at_once(task, std::move(parameters));
   });
 }
 
@@ -163,7 +196,7 @@ void Runtime::check_task(std::string_view name, detail::TaskCode const& code, st
 
 TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
                                         std::span<Access const> accesses) {
-  return submit_in_order(name, accesses, [&](Engine& engine, bool at_once) {
+  return submit_in_order(name, accesses, [&](Engine& engine, std::optional<std::uint64_t> cuts) {
     auto const refuse = [&](std::string const& why) {
       throw InvalidArgument("task '" + std::string(name.text) + "' is outside granary and " + why);
     };
@@ -189,7 +222,8 @@ TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool
     std::string const no_variant;
     TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), once};
     Parameters parameters{OutsideWork::Ended(ended)};
-    return at_once ? engine.submit_at_once(task, std::move(parameters)) : engine.submit(task, std::move(parameters));
+    return std::optional(cuts ? engine.submit(task, std::move(parameters))
+                              : engine.submit_at_once(task, std::move(parameters)));
   });
 }
 
@@ -199,10 +233,15 @@ std::function<bool()> Runtime::end_of_work(void const* instance) const {
   return [api, event = std::shared_ptr<DeviceApi::Event>(api->mark(instance))] { return api->done(*event); };
 }
 
-void Runtime::refuse_second_access(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const {
+void Runtime::refuse_reduction(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const {
   auto& engine = *m_parts->engine;
   std::string const name(info.name.text);
   for (auto const& [data, reduced] : accesses) {
+    if (reduced && m_parts->divisions->any_of(std::span(&data, 1))) {
+      throw InvalidArgument("task '" + name + "' reduces data '" + engine.name_of(data) +
+                            "', which belong to a temporary that was cut into parts: reduce a View, or a temporary "
+                            "that is not cut");
+    }
     if (!reduced || accesses.size() == 1) continue;
     if (std::ranges::count(accesses, data, &std::pair<DataId, bool>::first) > 1) {
       throw InvalidArgument("task '" + name + "' reduces data '" + engine.name_of(data) +
@@ -218,8 +257,10 @@ void Runtime::refuse_second_access(TaskInfo const& info, std::span<std::pair<Dat
   }
 }
 
-TaskHandle Runtime::submit_reducing(std::function<TaskHandle()> const& submission) {
+TaskHandle Runtime::submit_reducing(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses,
+                                    std::function<TaskHandle()> const& submission) {
   detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
+  detail::naming_line(info.name.place, [&] { refuse_reduction(info, accesses); });
   return submission();
 }
 

@@ -55,6 +55,7 @@ class Runtime;
 
 namespace detail {
 
+class Divisions;
 class Reductions;
 
 // The device side of a datum whose host side is `DataBinding::memory`.
@@ -154,13 +155,18 @@ class GRANARY_EXPORT Runtime {
     return data_kept(view, name, nullptr, {});
   }
 
-  /// Cuts a View into parts of the given tile size in each dimension; the last parts may be smaller. Kokkos::ALL does
-  /// not cut a dimension. Nothing is copied: the parts share the View's bytes, and may be used together with the whole.
-  /// Throws InvalidArgument for tile sizes less than 1, for a temporary, and as `data`.
+  /// Cuts a View or a temporary into parts of the given tile size in each dimension; the last parts may be smaller.
+  /// Kokkos::ALL does not cut a dimension. The parts may be used together with the whole, and with other parts of it.
+  /// Throws InvalidArgument for tile sizes less than 1, for a part of a temporary, and as `data`.
+  ///
+  /// Parts of a View share its bytes: nothing is copied. Those of a temporary are temporaries of their own, which exist
+  /// as long as any handle on it or its parts does. Where tasks use the whole after its parts, or parts after the whole
+  /// or after other parts that hold older values, tasks `gather` and `scatter` are submitted before, one for each part:
+  /// each needs the whole and the part in one memory. A second call with the same tile sizes returns the same parts.
   template <class View, class... Tiles>
   granary::Parts<View> partition(Data<View> const& whole, Tiles... tiles);
   /// One part, of any ranges: pairs of the first element and the one after the last, or Kokkos::ALL. Parts may overlap.
-  /// Throws InvalidArgument for a temporary, and as `data`.
+  /// Throws InvalidArgument for a temporary (use `partition`), and as `data`.
   template <class View, class... Ranges>
   Data<PartView<View>> part(Data<View> const& whole, Ranges const&... ranges);
 
@@ -331,8 +337,11 @@ class GRANARY_EXPORT Runtime {
  private:
   friend class detail::TwoSides;
   friend class detail::Reductions;
+  friend class detail::Divisions;
   template <class View, class Op, bool Ordered>
   friend class detail::ReductionOf;
+  template <class View>
+  friend class detail::DivisionOf;
   struct Parts;
 
   // `memory`, if any, owns the View's elements.
@@ -361,6 +370,13 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] std::function<bool()> end_of_work(void const* instance) const;
   template <class Body, class... Accesses>
   TaskHandle submit_made(TaskInfo const& info, Body body, Accesses const&... accesses);
+  [[nodiscard]] std::string name_of(DataId data) const;
+  // The division of a temporary like that one.
+  detail::Division const& divide(std::shared_ptr<detail::DataHold const> const& whole,
+                                 std::unique_ptr<detail::Division> wanted);
+  // Of a division. It follows no other submission.
+  void submit_copy(std::string_view name, detail::TaskCode const& code, std::span<Access const> accesses,
+                   Parameters parameters);
   template <class Submit>
   TaskHandle submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit);
   // Accesses as the task has them: room for scratch, a copy for a reduction.
@@ -372,10 +388,12 @@ class GRANARY_EXPORT Runtime {
   [[nodiscard]] detail::MadeScratch<detail::TemporaryView<T, Rank>> made(ScratchAccess<T, Rank> const& scratch);
   template <class View, class Op, bool Ordered>
   [[nodiscard]] detail::MadeReduction<View, Ordered> made(ReduceAccess<View, Op, Ordered> const& reduction);
-  // Throws InvalidArgument if the task reduces a datum, marked with true, and accesses it in another way, too.
-  void refuse_second_access(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const;
-  // Calls it under the lock of the reductions.
-  TaskHandle submit_reducing(std::function<TaskHandle()> const& submission);
+  // Throws InvalidArgument if the task reduces a datum, marked with true, and accesses it in another way, too, or if
+  // that is a cut temporary.
+  void refuse_reduction(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const;
+  // Calls it under the lock of the reductions, unless the task is refused.
+  TaskHandle submit_reducing(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses,
+                             std::function<TaskHandle()> const& submission);
   [[nodiscard]] DataId next_copy(std::unique_ptr<detail::ReductionKind> kind);
   void combine_reductions(std::span<DataId const> data);
   // Throws InvalidArgument for a View that cannot be copied to a device, if there are devices.
@@ -406,14 +424,26 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
   constexpr auto rank = detail::rank_of<View>;
   static_assert(sizeof...(Tiles) == rank, "one tile size per dimension");
   View const& view = *whole.m_view;
-  if (view.data() == nullptr) detail::refuse_parts_of_temporary();
+  bool const in_place = view.data() != nullptr;
+  auto const name = in_place ? view.label() : name_of(whole.id());
   detail::Tiling<rank> tiling;
   std::size_t d = 0;
-  ((tiling.extents[d] = view.extent(d), tiling.tile[d] = detail::tile_of(view.label(), d, view.extent(d), tiles), ++d),
-   ...);
+  ((tiling.extents[d] = view.extent(d), tiling.tile[d] = detail::tile_of(name, d, view.extent(d), tiles), ++d), ...);
   granary::Parts<View> parts(tiling);
-  for (std::size_t p = 0; p < tiling.size(); ++p) {
-    parts.m_parts.push_back(data(detail::part_of(view, tiling.ranges(p)), view.label() + tiling.indices(p)));
+  if (in_place) {
+    for (std::size_t p = 0; p < tiling.size(); ++p) {
+      parts.m_parts.push_back(data(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p)));
+    }
+  } else if constexpr (detail::may_be_temporary<View>) {
+    using Division = detail::DivisionOf<View>;
+    for (std::size_t e = 0; e < rank; ++e) tiling.tile[e] = std::min(tiling.tile[e], tiling.extents[e]);
+    auto const& made = divide(whole.m_hold, std::make_unique<Division>(whole.id(), whole.m_view, tiling));
+    for (std::size_t p = 0; p < tiling.size(); ++p) {
+      std::shared_ptr<detail::DataHold const> hold(whole.m_hold, &made.holds()[p]);
+      parts.m_parts.push_back({std::move(hold), static_cast<Division const&>(made).shape(p)});
+    }
+  } else {
+    detail::refuse_parts_of_part();
   }
   return parts;
 }
@@ -422,7 +452,7 @@ template <class View, class... Ranges>
 Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ranges) {
   static_assert(sizeof...(Ranges) == detail::rank_of<View>, "one range per dimension");
   View const& view = *whole.m_view;
-  if (view.data() == nullptr) detail::refuse_parts_of_temporary();
+  if (view.data() == nullptr) detail::refuse_part_of_temporary();
   std::size_t d = 0;
   auto const next = [&](auto const& range) {
     auto const dimension = d++;
@@ -431,6 +461,7 @@ Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ran
   std::array<detail::PartRange, detail::rank_of<View>> const checked{next(ranges)...};
   return data(detail::part_of(view, checked), "part of " + view.label());
 }
+
 template <class T, class... Extents>
 Data<detail::TemporaryView<T, sizeof...(Extents)>> Runtime::temporary(std::string_view label, Extents... extents) {
   detail::check_temporary<T, Extents...>();
@@ -469,6 +500,26 @@ detail::MadeReduction<View, Ordered> Runtime::made(ReduceAccess<View, Op, Ordere
 }
 
 namespace detail {
+
+template <class View>
+void DivisionOf<View>::add_parts(Runtime& runtime, std::string const& name) {
+  for (std::size_t p = 0; p < m_tiling.size(); ++p) {
+    auto shape = part_shape(*m_shape, m_tiling.ranges(p));
+    Bytes const bytes = shape->size() * sizeof(typename View::value_type);
+    add(runtime.lent_engine(), runtime.add_data(name + m_tiling.indices(p), bytes, {.keep = shape}));
+    m_shapes.push_back(std::move(shape));
+  }
+}
+
+template <class View>
+template <class Body, class From, class To>
+void DivisionOf<View>::copy(Runtime& runtime, char const* name, std::size_t part) const {
+  auto const [from, from_shape] = access<From>(part);
+  auto const [to, to_shape] = access<To>(part);
+  using Task = HostTask<Body, From, To>;
+  runtime.submit_copy(name, code_of<Body, From, To>(), std::array{from, to},
+                      Parameters(Task{Body{{}, m_tiling.ranges(part)}, {from_shape, to_shape}}));
+}
 
 template <class View, class Op, bool Ordered>
 void ReductionOf<View, Op, Ordered>::fill(Runtime& runtime, DataId copy) const {
@@ -510,12 +561,8 @@ T Scalar<T>::get() const {
 template <class Body, class... Accesses>
 TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
   if constexpr ((detail::is_reduction<Accesses> || ...)) {
-    return submit_reducing([&] {
-      detail::naming_line(info.name.place, [&] {
-        refuse_second_access(info, std::array{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...});
-      });
-      return submit_made(info, std::move(body), accesses...);
-    });
+    std::array const list{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...};
+    return submit_reducing(info, list, [&] { return submit_made(info, std::move(body), accesses...); });
   } else if constexpr ((detail::is_scratch<Accesses> || ...)) {
     return submit_made(info, std::move(body), accesses...);
   } else if constexpr (detail::check_task<Body, Accesses...>()) {

@@ -5,6 +5,7 @@
 #include <granary/core/backends/device_memory.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/divisions.hpp>
 #include <granary/runtime/lent_engine.hpp>
 #include <granary/runtime/machine.hpp>
 #include <granary/runtime/machine_cache.hpp>
@@ -80,6 +81,7 @@ struct Runtime::Parts {
   using StopCallback = std::stop_callback<std::function<void()>>;
   std::unique_ptr<StopCallback> stop;  // null: no token can cancel the run
   detail::Reductions reductions;
+  std::shared_ptr<detail::Divisions> const divisions = std::make_shared<detail::Divisions>();
   std::shared_ptr<DiskNode> disk;
   int exceptions = std::uncaught_exceptions();
   PerformanceModels* models = nullptr;  // the engine's

@@ -5,6 +5,7 @@
 #include <granary/core/engine/device_driver.hpp>
 #include <granary/core/engine/host_worker.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -264,6 +265,13 @@ bool Engine::has_value(DataId data) {
   return apply([&] { return m_planner.defined(data); });
 }
 
+DataId Engine::first_without_value(std::span<DataId const> data) {
+  return apply([&] {
+    auto const found = std::ranges::find_if_not(data, [&](DataId id) { return m_planner.defined(id); });
+    return found != data.end() ? *found : DataId();
+  });
+}
+
 bool Engine::valid_on(DataId data, NodeId node) {
   return apply([&] { return m_planner.view().valid(data, node); });
 }
@@ -292,25 +300,33 @@ bool Engine::full() const {
   return m_callers.most_live_tasks > 0 && m_planner.live_tasks() >= m_callers.most_live_tasks;
 }
 
-// Returns the task, and the number of cancellations so far if too many tasks are live.
-std::pair<TaskId, std::optional<std::uint64_t>> Engine::accept(TaskSubmission const& submission,
-                                                               Parameters parameters) {
-  return apply([&] {
-    auto const task = m_planner.handle(submission);
-    m_data.add_task(task, std::move(parameters));
-    m_accounts.submitted(submission, m_planner);
-    return std::pair(task, full() ? std::optional(m_callers.cancels) : std::nullopt);
-  });
+// Under the lock.
+Engine::Accepted Engine::accept(TaskSubmission const& submission, Parameters& parameters) {
+  auto const task = m_planner.handle(submission);
+  m_data.add_task(task, std::move(parameters));
+  m_accounts.submitted(submission, m_planner);
+  return {task, full() ? std::optional(m_callers.cancels) : std::nullopt};
 }
 
 TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
-  auto const [id, full_at] = accept(submission, std::move(parameters));
+  auto const [id, full_at] = apply([&] { return accept(submission, parameters); });
   if (full_at) sleep_until_few(*full_at);
   return id;
 }
 
+std::optional<TaskId> Engine::submit_while(std::atomic<std::uint64_t> const& counter, std::uint64_t expected,
+                                           TaskSubmission const& submission, Parameters& parameters) {
+  auto const accepted = apply([&]() -> std::optional<Accepted> {
+    if (counter.load() != expected) return std::nullopt;
+    return accept(submission, parameters);
+  });
+  if (!accepted) return std::nullopt;
+  if (accepted->full_at) sleep_until_few(*accepted->full_at);
+  return accepted->task;
+}
+
 TaskId Engine::submit_at_once(TaskSubmission const& submission, Parameters parameters) {
-  return accept(submission, std::move(parameters)).first;
+  return apply([&] { return accept(submission, parameters).task; });
 }
 
 void Engine::check(TaskSubmission const& submission) {

@@ -23,6 +23,7 @@
 #include <granary/core/planner/trace_recorder.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -105,6 +106,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   [[nodiscard]] std::vector<DataId> with_bytes_of(std::span<DataId const> data);
   /// Whether a task that is submitted now may read the datum.
   [[nodiscard]] bool has_value(DataId data);
+  /// The first of these data for which that is not so, or an invalid id.
+  [[nodiscard]] DataId first_without_value(std::span<DataId const> data);
   /// Whether the datum's place there, or its replica, holds its value.
   [[nodiscard]] bool valid_on(DataId data, NodeId node);
   /// See KeepNoOldValue.
@@ -124,6 +127,10 @@ class GRANARY_EXPORT Engine final : public Submitter {
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
   /// The same without the sleep while too many tasks are live; `throttle`, later, is that sleep.
   TaskId submit_at_once(TaskSubmission const& submission, Parameters parameters);
+  /// As `submit`, unless `counter` is not `expected` when the task takes its place in the order of submission. Then
+  /// nothing happens, and the parameters stay.
+  std::optional<TaskId> submit_while(std::atomic<std::uint64_t> const& counter, std::uint64_t expected,
+                                     TaskSubmission const& submission, Parameters& parameters);
   /// Throws what the submission of this task would throw.
   void check(TaskSubmission const& submission);
   void throttle();
@@ -210,7 +217,12 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void outside_ended(TaskId task, std::exception_ptr error);
   DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind,
                        std::span<FixedPlace const> places = {}, std::span<SharedBytes const> shares = {});
-  std::pair<TaskId, std::optional<std::uint64_t>> accept(TaskSubmission const& submission, Parameters parameters);
+  // A submitted task, and the number of cancellations so far if too many tasks are live.
+  struct Accepted {
+    TaskId task;
+    std::optional<std::uint64_t> full_at;
+  };
+  Accepted accept(TaskSubmission const& submission, Parameters& parameters);
   void sleep_until_few(std::uint64_t cancels);
   void sleep_until(std::function<bool()> const& met);
   void wait_until_idle();

@@ -100,6 +100,9 @@ class Drawing {
     if (std::holds_alternative<WaitAll>(step)) recover();
     auto const* const made = std::get_if<MakeHandle>(&step);
     if (made != nullptr && m_random.chance(0.2)) add(Prefetch{made->handle, any_node()});
+    auto const* const own = std::get_if<MakeOwn>(&step);
+    if (own == nullptr || own->shape.place != Place::Temporary) return;
+    while (m_random.chance(0.4)) add(partition(own->handle));
   }
 
   std::optional<Step> draw_step() {
@@ -227,6 +230,14 @@ class Drawing {
     }
     return {m_handle++, m_array++, shape};
   }
+  Partition partition(Name of) {
+    auto const& extents = m_model.handles().at(of).region.extents;
+    std::array<std::size_t, 2> tiles{};
+    for (std::size_t d = 0; d < 2; ++d)
+      tiles[d] = (extents[d] + 1) / static_cast<std::size_t>(m_random.between(1, 3)) + 1;
+    m_handle += 16;
+    return {m_handle - 16, of, tiles};
+  }
   std::optional<Step> make() {
     auto const drawn = m_random.below(10);
     if (drawn < 3) {
@@ -237,13 +248,7 @@ class Drawing {
     if (drawn < 7 && !m_model.handles().empty()) {
       auto const of = any();
       auto const& extents = m_model.handles().at(of).region.extents;
-      if (drawn == 3) {
-        std::array<std::size_t, 2> tiles{};
-        for (std::size_t d = 0; d < 2; ++d)
-          tiles[d] = (extents[d] + 1) / static_cast<std::size_t>(m_random.between(1, 3)) + 1;
-        m_handle += 16;
-        return Partition{m_handle - 16, of, tiles};
-      }
+      if (drawn == 3) return partition(of);
       auto const [from, to] = draw_part(extents);
       return MakePart{m_handle++, of, from, to};
     }

@@ -56,6 +56,33 @@ bool Model::same_cells(Handle const& a, Handle const& b) const {
   return a.array == b.array && sorted_cells(a.region) == sorted_cells(b.region);
 }
 
+bool Model::has_value(Handle const& handle) const {
+  auto const& array = cells(handle);
+  return array.defined || (handle.division > 0 && array.begun == handle.division && array.begun_parts[handle.part]);
+}
+
+// Whether the data has no value that the task needs: its own, or, for a part, that of the others.
+bool Model::is_refused(Use use, Handle const& handle) const {
+  auto const& array = cells(handle);
+  if (reduces(use) && !array.divisions.empty()) return true;
+  if (use != Use::Write) return !has_value(handle);
+  return !array.defined && handle.division > 0 && array.begun > 0 && array.begun != handle.division;
+}
+
+void Model::define(Cells& array, Handle const& handle) {
+  if (array.defined) return;
+  if (handle.division == 0) {
+    array.defined = true;
+    return;
+  }
+  if (array.begun != handle.division) {
+    array.begun_parts.assign(cut(array.shape.all(), array.divisions[handle.division - 1]).size(), false);
+  }
+  array.begun = handle.division;
+  array.begun_parts[handle.part] = true;
+  array.defined = std::ranges::count(array.begun_parts, false) == 0;
+}
+
 Verdict Model::verdict_of_accesses(Form const& form, std::span<Name const> handles) const {
   bool refused = false;
   for (std::size_t s = 0; s < form.count; ++s) {
@@ -63,12 +90,13 @@ Verdict Model::verdict_of_accesses(Form const& form, std::span<Name const> handl
     if (slot.use == Use::Scratch) continue;
     auto const* const one = find(handles[s], slot.kind);
     if (one == nullptr || cells(*one).busy) return Verdict::Impossible;
-    if (!cells(*one).defined && slot.use != Use::Write) refused = true;
+    refused = refused || is_refused(slot.use, *one);
     for (std::size_t t = 0; t < s; ++t) {
       auto const& before = form.slots[t];
       if (before.use == Use::Scratch || (before.use == Use::Read && slot.use == Use::Read)) continue;
       auto const& other = *find(handles[t]);
-      if (!share_cells(*one, other)) continue;
+      refused = refused || (one->array == other.array && one->division != other.division);
+      if (one->division != other.division || !share_cells(*one, other)) continue;
       // Two accesses to the same datum are one of both modes: its order of reads and writes is the body's affair.
       if (same_cells(*one, other) && !reduces(slot.use) && !reduces(before.use)) return Verdict::Impossible;
       refused = true;
@@ -87,7 +115,12 @@ struct Model::Asked {
 
   Verdict operator()(MakeHandle const& step) const { return given(model.m_arrays.contains(step.array)); }
   Verdict operator()(MakePart const& step) const { return has_parts(step.of); }
-  Verdict operator()(Partition const& step) const { return has_parts(step.of); }
+  Verdict operator()(Partition const& step) const {
+    auto const* const whole = model.find(step.of);
+    if (whole == nullptr || model.cells(*whole).shape.place != Place::Temporary) return has_parts(step.of);
+    if (whole->division > 0) return Verdict::Refused;
+    return model.cells(*whole).spoilt ? Verdict::Uncertain : Verdict::Accepted;
+  }
   Verdict has_parts(Name of) const {
     auto const* const whole = model.find(of);
     if (whole == nullptr) return Verdict::Impossible;
@@ -104,7 +137,10 @@ struct Model::Asked {
       if (one == nullptr || model.cells(*one).shape.place == Place::Dual) return Verdict::Impossible;
       if ((step.after || looks(form.slots[s].use)) && !model.free(one->array, one->region)) return Verdict::Impossible;
     }
-    auto const verdict = model.verdict_of_accesses(form, step.handles);
+    auto verdict = model.verdict_of_accesses(form, step.handles);
+    for (std::size_t s = 0; s < form.count && verdict == Verdict::Accepted; ++s) {
+      if (model.cells(*model.find(step.handles[s])).shape.place == Place::Temporary) verdict = Verdict::Refused;
+    }
     return step.after && verdict != Verdict::Accepted ? Verdict::Impossible : verdict;
   }
   Verdict operator()(Nest const& step) const {
@@ -178,23 +214,23 @@ void Model::run(Form const& form, std::span<Name const> handles, Work const& wor
     for (std::size_t s = 0; s < form.count; ++s) {
       if (form.slots[s].use == Use::Scratch) continue;
       auto const& handle = *find(handles[s]);
-      function(s, form.slots[s].use, handle.region, m_arrays.at(handle.array));
+      function(s, form.slots[s].use, handle, m_arrays.at(handle.array));
     }
   };
   auto sum = work.salt;
-  for_slots([&](std::size_t, Use use, Region const& region, Cells& array) {
+  for_slots([&](std::size_t, Use use, Handle const& handle, Cells& array) {
     unknown = unknown || array.spoilt;
-    if (looks(use)) region.for_each([&](std::size_t cell, std::size_t) { sum = mix(sum, array.values[cell]); });
+    if (looks(use)) handle.region.for_each([&](std::size_t cell, std::size_t) { sum = mix(sum, array.values[cell]); });
   });
   bool out_of_order = false;
-  for_slots([&](std::size_t s, Use use, Region const& region, Cells& array) {
-    region.for_each([&](std::size_t cell, std::size_t n) {
+  for_slots([&](std::size_t s, Use use, Handle const& handle, Cells& array) {
+    handle.region.for_each([&](std::size_t cell, std::size_t n) {
       array.free[cell] = false;
       if (use == Use::Read) return;
       auto const made = term(use, sum, s, n);
       array.values[cell] = combines(use) ? combined(use, array.values[cell], made) : made;
     });
-    array.defined = true;
+    define(array, handle);
     array.written = array.written || use != Use::Read;
     if (use != Use::Read && unknown) array.spoilt = true;
     out_of_order = out_of_order || combines(use);
@@ -221,8 +257,16 @@ struct Model::Applied {
   void operator()(Partition const& step) {
     auto const of = *model.find(step.of);
     auto next = step.handle;
+    std::size_t division = 0, number = 0;
+    if (auto& array = model.m_arrays.at(of.array); array.shape.place == Place::Temporary) {
+      std::array const tiles{std::min(step.tiles[0], of.region.extents[0]),
+                             std::min(step.tiles[1], of.region.extents[1])};
+      auto const known = std::ranges::find(array.divisions, tiles);
+      division = 1 + static_cast<std::size_t>(known - array.divisions.begin());
+      if (known == array.divisions.end()) array.divisions.push_back(tiles);
+    }
     for (auto const& part : cut(of.region, step.tiles))
-      model.m_handles[next++] = {of.array, kind_of_parts(of.kind), part};
+      model.m_handles[next++] = {of.array, kind_of_parts(of.kind), part, division, number++};
   }
   void operator()(MakeOwn const& step) {
     auto const size = step.shape.rows * step.shape.cols;

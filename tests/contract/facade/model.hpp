@@ -3,6 +3,7 @@
 
 #include "contract/facade/program.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,11 +40,16 @@ class Model {
     bool spoilt = false;     ///< a failing task wrote it, or one that used something spoilt: nothing is known of it
     bool written = false;    ///< by a task since the last wait for everything
     bool busy = false;       ///< tasks inside tasks use it: nobody else may until the next wait for everything
+    std::vector<std::array<std::size_t, 2>> divisions = {};  ///< of a temporary that was cut: the tile sizes
+    std::size_t begun = 0;  ///< the division some of whose parts are defined, if the whole is not; 0: none
+    std::vector<bool> begun_parts = {};
   };
   struct Handle {
     Name array;
     Kind kind;
     Region region;
+    std::size_t division = 0;  ///< of a temporary, from 1 on; 0: the whole
+    std::size_t part = 0;
   };
   [[nodiscard]] std::map<Name, Cells> const& arrays() const { return m_arrays; }
   [[nodiscard]] std::map<Name, Handle> const& handles() const { return m_handles; }
@@ -66,6 +72,9 @@ class Model {
   [[nodiscard]] Handle const* find(Name handle, Kind kind) const;
   [[nodiscard]] bool share_cells(Handle const& a, Handle const& b) const;
   [[nodiscard]] bool same_cells(Handle const& a, Handle const& b) const;
+  [[nodiscard]] bool has_value(Handle const& handle) const;
+  [[nodiscard]] bool is_refused(Use use, Handle const& handle) const;
+  static void define(Cells& array, Handle const& handle);
   [[nodiscard]] Verdict verdict_of_accesses(Form const& form, std::span<Name const> handles) const;
   void run(Form const& form, std::span<Name const> handles, Work const& work);
   void spoil_all();

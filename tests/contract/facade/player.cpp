@@ -180,6 +180,10 @@ class Player {
     auto const ended = [] { return true; };
     switch (step.call) {
       case Call::OutsideOnTemporary:
+        if (kind_of(step.handle) == Kind::Block) {
+          m_runtime->submit_outside("outside", ended, write(data_of<Kind::Block>(handle)));
+          return;
+        }
         m_runtime->submit_outside("outside", ended, write(data_of<Kind::Temporary>(handle)));
         return;
       case Call::OutsideOnDual:
@@ -233,6 +237,11 @@ class Player {
     auto const form = task_form(task->form);
     for (std::size_t s = 0; s < form.count; ++s) {
       bool const is_scratch = form.slots[s].use == Use::Scratch;
+      if (!is_scratch && !cells_of(task->handles[s]).divisions.empty()) {
+        auto const& cells = cells_of(task->handles[s]);  // copies are made with the whole
+        on_host += round_up(cells.values.size() * sizeof(double), 2 * page);
+        on_device += round_up(cells.values.size() * sizeof(double), 512);
+      }
       auto const size =
           is_scratch ? task->scratch[0] * task->scratch[1] : m_model.handles().at(task->handles[s]).region.size();
       Bytes const bytes = size * sizeof(double) * (reduces(form.slots[s].use) ? 2 : 1);  // the copy, and combined

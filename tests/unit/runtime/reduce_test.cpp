@@ -8,6 +8,7 @@
 #include "support/message_of.hpp"
 #include "support/task_bodies.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,0 +1,191 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/runtime/divisions.hpp>
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/engine/engine.hpp>
+
+#include <algorithm>
+
+namespace granary::detail {
+
+namespace {
+
+constexpr std::size_t whole_holder = 0;
+
+}  // namespace
+
+Family::~Family() {
+  if (auto const table = m_table.lock()) table->remove(all_data());
+}
+
+Division* Family::find(std::vector<std::size_t> const& tiles) const {
+  auto const found = std::ranges::find(m_divisions, tiles, [](auto const& division) { return division->tiles(); });
+  return found != m_divisions.end() ? found->get() : nullptr;
+}
+
+void Family::add(std::unique_ptr<Division> division) {
+  m_current.push_back(false);
+  m_divisions.push_back(std::move(division));
+}
+
+std::span<DataId const> Family::data(std::size_t holder) const {
+  if (holder == whole_holder) return {&m_whole, 1};
+  return m_divisions[holder - 1]->data();
+}
+
+std::vector<DataId> Family::all_data() const {
+  std::vector<DataId> all;
+  for (std::size_t holder = 0; holder < m_current.size(); ++holder) {
+    auto const its = data(holder);
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  return all;
+}
+
+void Family::set_current(std::optional<std::size_t> holder) {
+  std::fill(m_current.begin(), m_current.end(), false);
+  if (holder) m_current[*holder] = true;
+}
+
+void Family::bring(Runtime& runtime, std::string_view name, std::size_t holder, Access const& access) {
+  auto& engine = runtime.engine();
+  if (m_current[holder] && (!reads(access.mode) || engine.has_value(access.data))) return;
+  std::optional<std::size_t> source;
+  DataId missing;
+  for (std::size_t other = 0; other < m_current.size() && !source; ++other) {
+    if (other == holder || !m_current[other]) continue;
+    auto const lacks = engine.first_without_value(data(other));
+    if (!lacks.valid()) source = other;
+    if (lacks.valid() && !missing.valid()) missing = lacks;
+  }
+  if (!source) {
+    if (m_current[holder] || !missing.valid()) return;  // the engine says what is missing
+    throw InvalidArgument("task '" + std::string(name) + "' uses data '" + engine.name_of(access.data) +
+                          "', which need a copy of data '" + engine.name_of(missing) +
+                          "', which have no value: write these first");
+  }
+  if (*source != whole_holder) gather(runtime, *source);
+  if (holder != whole_holder) scatter(runtime, holder);
+}
+
+// What is written in part only must not count as current, if a submission is refused.
+void Family::gather(Runtime& runtime, std::size_t from) {
+  m_current[whole_holder] = false;
+  auto const& division = *m_divisions[from - 1];
+  for (std::size_t part = 0; part < division.data().size(); ++part) division.gather(runtime, part);
+  m_current[whole_holder] = true;
+}
+
+void Family::scatter(Runtime& runtime, std::size_t to) {
+  m_current[to] = false;
+  auto const& division = *m_divisions[to - 1];
+  for (std::size_t part = 0; part < division.data().size(); ++part) division.scatter(runtime, part);
+  m_current[to] = true;
+}
+
+bool Divisions::any_of(std::span<DataId const> data) const {
+  if (m_count.load() == 0) return false;
+  std::lock_guard const lock(m_mutex);
+  return std::ranges::any_of(data, [&](DataId id) { return m_places.contains(id); });
+}
+
+bool Divisions::any_of(std::span<Access const> accesses) const {
+  if (m_count.load() == 0) return false;
+  std::lock_guard const lock(m_mutex);
+  return std::ranges::any_of(accesses, [&](Access const& access) { return m_places.contains(access.data); });
+}
+
+std::optional<std::pair<std::shared_ptr<Family>, std::size_t>> Divisions::find(DataId data) const {
+  std::lock_guard const lock(m_mutex);
+  auto const found = m_places.find(data);
+  if (found == m_places.end()) return std::nullopt;
+  auto family = found->second.family.lock();
+  if (!family) return std::nullopt;
+  return std::pair(std::move(family), found->second.holder);
+}
+
+std::vector<DataId> Divisions::with_holders(std::span<DataId const> data) const {
+  std::vector<DataId> all;
+  for (DataId const id : data) {
+    if (std::ranges::find(all, id) != all.end()) continue;
+    if (auto const place = find(id)) {
+      auto const its = place->first->all_data();
+      all.insert(all.end(), its.begin(), its.end());
+    } else {
+      all.push_back(id);
+    }
+  }
+  return all;
+}
+
+void Divisions::add(std::shared_ptr<Family> const& family, std::size_t holder, std::span<DataId const> data) {
+  std::lock_guard const lock(m_mutex);
+  for (DataId const id : data) m_places.insert_or_assign(id, Place{family, holder});
+  m_count = m_places.size();
+}
+
+void Divisions::remove(std::span<DataId const> data) {
+  std::lock_guard const lock(m_mutex);
+  for (DataId const id : data) m_places.erase(id);
+  m_count = m_places.size();
+}
+
+Division const& Divisions::divide(Runtime& runtime, std::shared_ptr<DataHold const> const& whole,
+                                  std::unique_ptr<Division> wanted) {
+  auto& engine = runtime.engine();
+  auto place = find(whole->id());
+  auto family = place ? place->first : nullptr;
+  if (!family) {
+    family = std::make_shared<Family>(whole->id(), weak_from_this());
+    ++m_cuts;
+    add(family, whole_holder, family->data(whole_holder));
+    engine.keep_no_old_value(whole->id());
+    // Whoever has submitted a task on it without this lock did so before.
+    if (engine.has_value(whole->id())) family->set_current(whole_holder);
+    whole->attach(family);
+  }
+  if (auto const* const known = family->find(wanted->tiles())) return *known;
+  wanted->add_parts(runtime, engine.name_of(whole->id()));
+  auto const& added = *wanted;
+  auto const parts = wanted->data();
+  for (DataId const part : parts) engine.keep_no_old_value(part);
+  try {
+    add(family, family->holders(), parts);
+    family->add(std::move(wanted));
+  } catch (...) {
+    remove(parts);
+    throw;
+  }
+  return added;
+}
+
+std::vector<Divisions::Use> Divisions::prepare(Runtime& runtime, std::string_view name,
+                                               std::span<Access const> accesses) {
+  std::vector<Use> uses;
+  if (m_count.load() == 0) return uses;
+  for (auto const& access : accesses) {
+    if (auto place = find(access.data)) uses.push_back({std::move(place->first), place->second, access});
+  }
+  for (auto const& use : uses) {
+    for (auto const& other : uses) {
+      if (use.family != other.family || use.holder == other.holder || !writes(use.access.mode)) continue;
+      auto& engine = runtime.engine();
+      throw InvalidArgument("task '" + std::string(name) + "' writes data '" + engine.name_of(use.access.data) +
+                            "', which shares bytes with data '" + engine.name_of(other.access.data) +
+                            "' of the same task");
+    }
+  }
+  for (auto const& use : uses) {
+    bool const replaces_all = use.holder == whole_holder && !reads(use.access.mode);
+    if (!replaces_all) use.family->bring(runtime, name, use.holder, use.access);
+  }
+  return uses;
+}
+
+void Divisions::submitted(std::vector<Use> const& uses) {
+  for (auto const& use : uses) {
+    if (writes(use.access.mode)) use.family->set_current(use.holder);
+  }
+}
+
+}  // namespace granary::detail
