@@ -208,7 +208,7 @@ struct Model::Asked {
 Verdict Model::verdict(Step const& step) const { return std::visit(Asked{*this}, step); }
 
 void Model::run(Form const& form, std::span<Name const> handles, Work const& work) {
-  bool unknown = work.fails;
+  bool unknown = work.fails, unsure = false;
   if (work.fails) ++m_failures;
   auto const for_slots = [&](auto&& function) {
     for (std::size_t s = 0; s < form.count; ++s) {
@@ -220,6 +220,7 @@ void Model::run(Form const& form, std::span<Name const> handles, Work const& wor
   auto sum = work.salt;
   for_slots([&](std::size_t, Use use, Handle const& handle, Cells& array) {
     unknown = unknown || array.spoilt;
+    unsure = unsure || array.unsure;
     if (looks(use)) handle.region.for_each([&](std::size_t cell, std::size_t) { sum = mix(sum, array.values[cell]); });
   });
   bool out_of_order = false;
@@ -233,15 +234,20 @@ void Model::run(Form const& form, std::span<Name const> handles, Work const& wor
     define(array, handle);
     array.written = array.written || use != Use::Read;
     if (use != Use::Read && unknown) array.spoilt = true;
+    if (use != Use::Read && unknown && (unsure || array.divisions.empty())) array.unsure = true;
     out_of_order = out_of_order || combines(use);
   });
   // Of tasks that commute with a failing one, those before it in the order of submission may be cancelled, too.
   if (unknown && out_of_order) spoil_all();
+  if (!unsure) m_if_run[work.task] = sum;
   m_tasks[work.task] = unknown ? std::nullopt : std::optional(sum);
 }
 
 void Model::spoil_all() {
-  for (auto& [number, array] : m_arrays) array.spoilt = array.spoilt || array.written;
+  for (auto& [number, array] : m_arrays) {
+    array.spoilt = array.spoilt || array.written;
+    array.unsure = array.unsure || (array.spoilt && array.divisions.empty());
+  }
   for (auto task = m_tasks.lower_bound(m_first_task); task != m_tasks.end(); ++task) task->second = std::nullopt;
 }
 
@@ -323,7 +329,7 @@ struct Model::Applied {
   void operator()(Recover const& step) {
     std::erase_if(model.m_handles, [&](auto const& entry) { return entry.second.array == step.array; });
     auto& array = model.m_arrays.at(step.array);
-    array.spoilt = false;
+    array.spoilt = array.unsure = false;
     for (std::size_t cell = 0; cell < array.values.size(); ++cell) array.values[cell] = changed(step.salt, cell);
   }
   void operator()(Refuse const&) {}

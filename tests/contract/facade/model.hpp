@@ -38,8 +38,9 @@ class Model {
     std::vector<bool> free;  ///< the application may use them: no task since a wait for them
     bool defined = true;     ///< a temporary is not before a task writes it
     bool spoilt = false;     ///< a failing task wrote it, or one that used something spoilt: nothing is known of it
-    bool written = false;    ///< by a task since the last wait for everything
-    bool busy = false;       ///< tasks inside tasks use it: nobody else may until the next wait for everything
+    bool unsure = false;   ///< spoilt, and tasks may find old values in it; never where it was cut before it was spoilt
+    bool written = false;  ///< by a task since the last wait for everything
+    bool busy = false;     ///< tasks inside tasks use it: nobody else may until the next wait for everything
     std::vector<std::array<std::size_t, 2>> divisions = {};  ///< of a temporary that was cut: the tile sizes
     std::size_t begun = 0;  ///< the division some of whose parts are defined, if the whole is not; 0: none
     std::vector<bool> begun_parts = {};
@@ -57,6 +58,8 @@ class Model {
   [[nodiscard]] bool free(Name array, Region const& region) const;
   /// The tasks so far, and the checksum that each must have found; nothing if that is unknown because of a failure.
   [[nodiscard]] std::map<Name, std::optional<std::uint64_t>> const& tasks() const { return m_tasks; }
+  /// The checksums of all tasks that cannot have found old values: a task that ran has found that.
+  [[nodiscard]] std::map<Name, std::uint64_t> const& if_run() const { return m_if_run; }
   /// Failing tasks since the last wait for everything.
   [[nodiscard]] std::size_t failures() const { return m_failures; }
 
@@ -83,6 +86,7 @@ class Model {
   std::map<Name, Cells> m_arrays;
   std::map<Name, Handle> m_handles;
   std::map<Name, std::optional<std::uint64_t>> m_tasks;
+  std::map<Name, std::uint64_t> m_if_run;
   Name m_first_task = 0;  // since the last wait for everything
   std::size_t m_failures = 0;
 };

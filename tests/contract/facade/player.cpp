@@ -223,6 +223,9 @@ class Player {
   }
   void compare(Name task) const {
     auto const& expected = m_model.tasks().at(task);
+    auto const found = m_model.if_run().find(task);
+    bool const old = !expected && m_seen[task] != 0 && found != m_model.if_run().end() && m_seen[task] != found->second;
+    if (old) fail("task " + std::to_string(task) + " found old values after a failure");
     if (!expected || m_seen[task] == *expected) return;
     fail("task " + std::to_string(task) +
          (m_seen[task] == torn ? " found data that changed while it ran" : " found other values than the model's"));
