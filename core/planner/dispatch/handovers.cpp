@@ -15,8 +15,7 @@ void Handovers::precede(AccessList const& accesses) {
   auto& overlaps = m_movement.overlaps();
   if (!overlaps.any() || overlaps.blocked(accesses)) return;
   m_redefined.clear();
-  auto claims = overlaps.take_claims(accesses, m_redefined);
-  if (!claims.empty()) add(std::move(claims));
+  for (auto& claims : overlaps.take_claims(accesses, m_redefined)) add(std::move(claims));
 }
 
 void Handovers::add(std::vector<Claimed> claims) {

@@ -19,7 +19,7 @@ class Handovers {
 
   /// A datum was registered.
   void registered(DataId data);
-  /// The task with these accesses is submitted next: first adds a handover if it needs one.
+  /// The task with these accesses is submitted next: first adds the handovers that it needs.
   void precede(AccessList const& accesses);
   /// It was submitted. Cancels it if it touches bytes that wait for the report of a failure.
   void submitted(LiveTask& task);

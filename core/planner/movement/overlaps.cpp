@@ -147,34 +147,41 @@ bool Overlaps::waits_for_report(Entry const& entry) const {
   return !m_blocked.empty() && (entry.blocked || std::ranges::any_of(entry.neighbours, blocks));
 }
 
-std::vector<Claimed> Overlaps::take_claims(AccessList const& accesses, std::vector<Claimed>& redefined) {
-  std::vector<Claimed> claims;
-  ++m_lists;
+std::vector<std::vector<Claimed>> Overlaps::take_claims(AccessList const& accesses, std::vector<Claimed>& redefined) {
+  std::vector<std::vector<Claimed>> handovers;
   for (auto const& access : accesses) {
     auto* const entry = access.repeated ? nullptr : find(access.data);
     if (entry == nullptr || (writes(access.mode) ? entry->claimed : entry->written) == 0) continue;
-    auto const first = redefined.size();
-    for (auto const& neighbour : entry->neighbours) {
-      auto& other = *neighbour.entry;
-      if (!contradict(other.claim, access.mode)) continue;
-      if (redefines(access.mode, neighbour)) {
-        redefined.push_back({other.data, AccessMode::Write, other.claim, other.serial});
-      } else {
-        list(other, AccessMode::ReadWrite, claims);
-      }
-    }
-    if (redefined.size() > first) redefined.push_back({access.data, AccessMode::Write, entry->claim, entry->serial});
-  }
-  for (std::size_t i = 0, handed_over = claims.size(); i < handed_over; ++i) {
-    auto const mode = claims[i].before == Claim::Write ? AccessMode::Write : AccessMode::Read;
-    for (auto const& neighbour : find(claims[i].data)->neighbours) list(*neighbour.entry, mode, claims);
-  }
-  for (auto const& claimed : claims) {
-    if (claimed.mode == AccessMode::ReadWrite) set_claim(*find(claimed.data), Claim::None);
+    auto claims = hand_over_to(*entry, access.mode, redefined);
+    if (!claims.empty()) handovers.push_back(std::move(claims));
   }
   for (auto const& claimed : redefined) set_claim(*find(claimed.data), Claim::None);
   for (auto const& access : accesses) {
     if (auto* const entry = find(access.data)) set_claim(*entry, std::max(entry->claim, claim_of(access.mode)));
+  }
+  return handovers;
+}
+
+std::vector<Claimed> Overlaps::hand_over_to(Entry& entry, AccessMode mode, std::vector<Claimed>& redefined) {
+  std::vector<Claimed> claims;
+  ++m_lists;
+  auto const first = redefined.size();
+  for (auto const& neighbour : entry.neighbours) {
+    auto& other = *neighbour.entry;
+    if (!contradict(other.claim, mode)) continue;
+    if (redefines(mode, neighbour)) {
+      redefined.push_back({other.data, AccessMode::Write, other.claim, other.serial});
+    } else {
+      list(other, AccessMode::ReadWrite, claims);
+    }
+  }
+  if (redefined.size() > first) redefined.push_back({entry.data, AccessMode::Write, entry.claim, entry.serial});
+  for (std::size_t i = 0, handed_over = claims.size(); i < handed_over; ++i) {
+    auto const with = claims[i].before == Claim::Write ? AccessMode::Write : AccessMode::Read;
+    for (auto const& neighbour : find(claims[i].data)->neighbours) list(*neighbour.entry, with, claims);
+  }
+  for (auto const& claimed : claims) {
+    if (claimed.mode == AccessMode::ReadWrite) set_claim(*find(claimed.data), Claim::None);
   }
   return claims;
 }

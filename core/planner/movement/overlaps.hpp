@@ -61,9 +61,10 @@ class GRANARY_EXPORT Overlaps {
   /// The same for one datum: tasks that access it are cancelled until failures are reported.
   [[nodiscard]] bool waits_for_report(DataId data) const;
 
-  /// Takes the claims for a task with these accesses. Returns what has to be handed over before the task; `redefined`:
-  /// what the task defines again, with claims that it gets back if the task does not run.
-  std::vector<Claimed> take_claims(AccessList const& accesses, std::vector<Claimed>& redefined);
+  /// Takes the claims for a task with these accesses. Returns the handovers that have to precede the task, in this
+  /// order: one for each datum that needs one, so that a failure concerns the others only if they share bytes, too.
+  /// `redefined`: what the task defines again, with claims that it gets back if the task does not run.
+  std::vector<std::vector<Claimed>> take_claims(AccessList const& accesses, std::vector<Claimed>& redefined);
   /// Whether a datum of the handover covers the lost one.
   [[nodiscard]] bool hands_over_all_of(AccessList const& handover, DataId lost) const;
 
@@ -121,6 +122,7 @@ class GRANARY_EXPORT Overlaps {
   void block(Entry& entry);
   [[nodiscard]] bool waits_for_report(Entry const& entry) const;
   [[nodiscard]] bool redefines(AccessMode mode, Neighbour const& neighbour) const;
+  std::vector<Claimed> hand_over_to(Entry& entry, AccessMode mode, std::vector<Claimed>& redefined);
   void list(Entry& entry, AccessMode mode, std::vector<Claimed>& claims);
   void refuse_both(std::string const& task, AccessList const& accesses, Access const& access, Entry const& entry) const;
   void refuse_lost(std::string const& task, Access const& access, Entry const& entry) const;

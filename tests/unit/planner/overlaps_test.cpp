@@ -208,6 +208,23 @@ TEST_F(Overlaps, WhatDoesNotDependOnALostValueKeepsItsOwn) {
   EXPECT_EQ(hand.copies_home(right), 1U);
 }
 
+// A task needs handovers of both, and one fails.
+TEST_F(Overlaps, AFailureDoesNotConcernWhatSharesNoBytesWithIt) {
+  DataId const table = hand.stored("table", 100);
+  DataId const row = hand.stored("row", 50, {{.other = table, .covered = true}});
+  TaskId const fails = hand.submit({write(left)});
+  hand.finish(hand.submit({write(table)}));
+  hand.submit({read(row), read_write(whole)});
+  TaskId const reader = hand.submit({read(row)});
+  hand.fail(fails);
+  hand.finish_copies();
+  EXPECT_TRUE(hand.runs_now(reader));
+  hand.finish(reader);
+  report();
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 1U);
+  expect_success(hand.submit({read_write(table)}));
+}
+
 TEST_F(Overlaps, SeveralCancelledHandoversRestoreTheClaimsBeforeTheFirst) {
   hand.finish(hand.submit({write(left)}));
   TaskId const fails = hand.submit({write(right)});
