@@ -21,9 +21,8 @@ std::size_t checked_tile(std::string const& name, std::size_t dimension, std::in
 
 void refuse_part_of_temporary() {
   throw InvalidArgument(
-      "a temporary is in no fixed place, so it has no part of any ranges: cut it with partition(temporary, tiles...), "
-      "or "
-      "use a View");
+      "a temporary is in no fixed place, so it has no part of any ranges: cut it with "
+      "partition(temporary, tiles...), or use a View");
 }
 
 void refuse_parts_of_part() {

@@ -46,13 +46,18 @@ using PartRange = std::pair<std::size_t, std::size_t>;
 [[noreturn]] GRANARY_EXPORT void refuse_part_of_temporary();
 [[noreturn]] GRANARY_EXPORT void refuse_parts_of_part();
 
+template <std::integral T>
+constexpr std::int64_t saturated(T number) {
+  if constexpr (std::unsigned_integral<T>) return static_cast<std::int64_t>(std::min<std::uint64_t>(number, INT64_MAX));
+  return static_cast<std::int64_t>(number);
+}
+
 template <class Range>
 PartRange range_of(std::string const& name, std::size_t dimension, std::size_t extent, Range const& range) {
   if constexpr (std::is_same_v<Range, AllElements>) {
     return {0, extent};
   } else {
-    return checked_range(name, dimension, extent, static_cast<std::int64_t>(range.first),
-                         static_cast<std::int64_t>(range.second));
+    return checked_range(name, dimension, extent, saturated(range.first), saturated(range.second));
   }
 }
 
@@ -62,7 +67,7 @@ std::size_t tile_of(std::string const& name, std::size_t dimension, std::size_t 
     return extent;
   } else {
     static_assert(std::integral<Tile>, "a tile size is an integer or Kokkos::ALL");
-    return checked_tile(name, dimension, static_cast<std::int64_t>(tile));
+    return checked_tile(name, dimension, saturated(tile));
   }
 }
 

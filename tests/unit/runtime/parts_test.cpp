@@ -144,6 +144,9 @@ TEST(Parts, WrongRangesAreRefused) {
   EXPECT_THAT(test::message_of([&] { runtime.part(whole, std::pair(-1, 3), Kokkos::ALL); }), HasSubstr("from -1 to 3"));
   EXPECT_EQ(test::message_of([&] { runtime.partition(whole, 0, 3); }),
             "the parts of 'a' cannot have 0 elements in dimension 0");
+  EXPECT_EQ(runtime.partition(whole, SIZE_MAX, SIZE_MAX).size(), 1U);
+  EXPECT_THAT(test::message_of([&] { runtime.part(whole, std::pair(std::size_t{1}, SIZE_MAX), Kokkos::ALL); }),
+              HasSubstr("from 1 to 9223372036854775807 of"));
   auto const temporary = runtime.temporary<double>(4, 4);
   EXPECT_THAT(test::message_of([&] { runtime.part(temporary, Kokkos::ALL, Kokkos::ALL); }),
               HasSubstr("cut it with partition(temporary, tiles...)"));
