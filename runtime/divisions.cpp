@@ -42,6 +42,23 @@ std::vector<DataId> Family::all_data() const {
   return all;
 }
 
+std::vector<DataId> Family::sharing(std::size_t holder, DataId data) const {
+  if (holder == whole_holder) return all_data();
+  std::vector<DataId> found{data, m_whole};
+  auto const& its = *m_divisions[holder - 1];
+  auto const ranges = its.ranges(static_cast<std::size_t>(std::ranges::find(its.data(), data) - its.data().begin()));
+  for (auto const& division : m_divisions) {
+    if (division.get() == &its) continue;
+    for (std::size_t part = 0; part < division->data().size(); ++part) {
+      bool const overlap = std::ranges::equal(
+          ranges, division->ranges(part),
+          [](PartRange const& a, PartRange const& b) { return a.first < b.second && b.first < a.second; });
+      if (overlap) found.push_back(division->data()[part]);
+    }
+  }
+  return found;
+}
+
 void Family::set_current(std::optional<std::size_t> holder) {
   std::fill(m_current.begin(), m_current.end(), false);
   if (holder) m_current[*holder] = true;
@@ -49,7 +66,13 @@ void Family::set_current(std::optional<std::size_t> holder) {
 
 void Family::bring(Runtime& runtime, std::string_view name, std::size_t holder, Access const& access) {
   auto& engine = runtime.engine();
-  if (m_current[holder] && (!reads(access.mode) || engine.has_value(access.data))) return;
+  if (m_current[holder]) {
+    // A write makes it the only one: while another is current, too, what it lacks can still be copied.
+    bool const last_chance = writes(access.mode) && std::ranges::count(m_current, true) > 1;
+    bool const complete = last_chance ? !engine.first_without_value(data(holder)).valid()
+                                      : !reads(access.mode) || engine.has_value(access.data);
+    if (complete) return;
+  }
   std::optional<std::size_t> source;
   DataId missing;
   for (std::size_t other = 0; other < m_current.size() && !source; ++other) {
@@ -62,7 +85,8 @@ void Family::bring(Runtime& runtime, std::string_view name, std::size_t holder, 
     if (m_current[holder] || !missing.valid()) return;  // the engine says what is missing
     throw InvalidArgument("task '" + std::string(name) + "' uses data '" + engine.name_of(access.data) +
                           "', which need a copy of data '" + engine.name_of(missing) +
-                          "', which have no value: write these first");
+                          "', which have no value, because no task has written them or a failure took it: write "
+                          "these first");
   }
   if (*source != whole_holder) gather(runtime, *source);
   if (holder != whole_holder) scatter(runtime, holder);
@@ -108,12 +132,9 @@ std::vector<DataId> Divisions::with_holders(std::span<DataId const> data) const 
   std::vector<DataId> all;
   for (DataId const id : data) {
     if (std::ranges::find(all, id) != all.end()) continue;
-    if (auto const place = find(id)) {
-      auto const its = place->first->all_data();
-      all.insert(all.end(), its.begin(), its.end());
-    } else {
-      all.push_back(id);
-    }
+    auto const place = find(id);
+    auto const its = place ? place->first->sharing(place->second, id) : std::vector{id};
+    all.insert(all.end(), its.begin(), its.end());
   }
   return all;
 }
@@ -137,10 +158,10 @@ Division const& Divisions::divide(Runtime& runtime, std::shared_ptr<DataHold con
   auto family = place ? place->first : nullptr;
   if (!family) {
     family = std::make_shared<Family>(whole->id(), weak_from_this());
-    ++m_cuts;
+    // Submissions without this lock see the place, or are refused because of the count, or came before what follows.
     add(family, whole_holder, family->data(whole_holder));
+    ++m_cuts;
     engine.keep_no_old_value(whole->id());
-    // Whoever has submitted a task on it without this lock did so before.
     if (engine.has_value(whole->id())) family->set_current(whole_holder);
     whole->attach(family);
   }

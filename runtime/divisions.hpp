@@ -39,6 +39,8 @@ class Family {
   void add(std::unique_ptr<Division> division);
   [[nodiscard]] std::span<DataId const> data(std::size_t holder) const;
   [[nodiscard]] std::vector<DataId> all_data() const;
+  /// A datum of that holder, and those of other holders that stand for some of the same elements.
+  [[nodiscard]] std::vector<DataId> sharing(std::size_t holder, DataId data) const;
   /// The only current holder, or none.
   void set_current(std::optional<std::size_t> holder);
   /// Submits the tasks that copy the newest value to a holder, if it does not have what the task with this name
@@ -66,7 +68,7 @@ class Divisions : public std::enable_shared_from_this<Divisions> {
   /// Whether one of these data is a cut temporary or a part of one. Costs a look-up each, or nothing if there is none.
   [[nodiscard]] bool any_of(std::span<DataId const> data) const;
   [[nodiscard]] bool any_of(std::span<Access const> accesses) const;
-  /// These data, with all that hold the same values.
+  /// These data, with those of other holders that stand for some of the same elements.
   [[nodiscard]] std::vector<DataId> with_holders(std::span<DataId const> data) const;
 
   /// The division of the temporary like that one, which is registered if there is none.

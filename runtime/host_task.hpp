@@ -281,8 +281,12 @@ constexpr bool check_ended() {
 // The function, which may be one that cannot be copied.
 template <class Ended>
 std::function<bool()> as_function(Ended ended) {
-  if constexpr (std::is_copy_constructible_v<Ended>) {
-    return ended;
+  constexpr bool may_be_null = std::is_convertible_v<std::nullptr_t, Ended>;
+  if constexpr (may_be_null && requires { static_cast<bool>(ended == nullptr); }) {
+    if (ended == nullptr) return nullptr;
+  }
+  if constexpr (std::is_same_v<Ended, std::nullptr_t>) {
+    return nullptr;
   } else {
     return [kept = std::make_shared<Ended>(std::move(ended))]() -> bool { return (*kept)(); };
   }

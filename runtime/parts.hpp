@@ -17,6 +17,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <string>
@@ -217,7 +218,12 @@ struct GRANARY_EXPORT CopyElements {
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::size_t number) const {
     auto const at = offsets(number, 0);
-    to.data()[at.to] = from.data()[at.from];
+    // Elements that cannot be assigned are copied as bytes.
+    if constexpr (std::is_copy_assignable_v<typename To::value_type>) {
+      to.data()[at.to] = from.data()[at.from];
+    } else {
+      memcpy(static_cast<void*>(to.data() + at.to), from.data() + at.from, sizeof(typename To::value_type));
+    }
   }
   // On the host: one line along the fastest dimension.
   void copy_line(std::size_t number) const {
@@ -230,10 +236,12 @@ struct GRANARY_EXPORT CopyElements {
       auto const to_next = static_cast<std::size_t>(to.stride(d)), from_next = static_cast<std::size_t>(from.stride(d));
       auto* const begin = to.data() + at.to;
       auto const* const source = from.data() + at.from;
+      constexpr auto size = sizeof(typename To::value_type);
       if (to_next == 1 && from_next == 1) {
-        std::copy_n(source, count, begin);
+        memcpy(static_cast<void*>(begin), source, count * size);
       } else {
-        for (std::size_t i = 0; i < count; ++i) begin[i * to_next] = source[i * from_next];
+        for (std::size_t i = 0; i < count; ++i)
+          memcpy(static_cast<void*>(begin + i * to_next), source + i * from_next, size);
       }
     }
   }
@@ -283,6 +291,8 @@ class GRANARY_EXPORT Division {
   [[nodiscard]] std::deque<DataHold> const& holds() const { return m_holds; }
   [[nodiscard]] std::vector<DataId> const& data() const { return m_data; }
 
+  /// The elements of a part, one range for each dimension.
+  [[nodiscard]] virtual std::vector<PartRange> ranges(std::size_t part) const = 0;
   /// Registers the parts; `name` is that of the whole.
   virtual void add_parts(Runtime& runtime, std::string const& name) = 0;
   /// Submit the task that copies a part to the whole, or from it. The first gather begins a new value of the whole.
@@ -313,6 +323,10 @@ class GRANARY_EXPORT DivisionOf final : public Division {
 
   [[nodiscard]] std::shared_ptr<PartView<View> const> const& shape(std::size_t part) const { return m_shapes[part]; }
 
+  [[nodiscard]] std::vector<PartRange> ranges(std::size_t part) const override {
+    auto const of = m_tiling.ranges(part);
+    return {of.begin(), of.end()};
+  }
   void add_parts(Runtime& runtime, std::string const& name) override;
   void gather(Runtime& runtime, std::size_t part) const override {
     if (part == 0) {

@@ -62,8 +62,8 @@ class Mailbox {
    private:
     Mailbox& m_mailbox;
   };
-  /// Perhaps a moment late.
-  [[nodiscard]] bool someone_waits() const { return m_waiting.load(std::memory_order_relaxed) > 0; }
+  /// Sequentially consistent: ordered against the publication of results.
+  [[nodiscard]] bool someone_waits() const { return m_waiting.load() > 0; }
 
   /// Under the planner's lock, by a caller.
   void count_call() { m_calls.store(m_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }

@@ -304,8 +304,9 @@ TEST(Divided, APartThatWasNeverWrittenIsNamed) {
   EXPECT_THAT(message_of([&] { look(runtime, halves(1)); }), HasSubstr("task 'look' reads data 'w(1)', which has no"));
   std::string const line = "divided_test.cpp:" + std::to_string(__LINE__ + 1) + ")";
   auto const refused = message_of([&] { runtime.submit("look", Nothing{}, read(whole)); });
-  EXPECT_THAT(refused, StartsWith("task 'look' uses data 'w', which need a copy of data 'w(1)', which have no value: "
-                                  "write these first (submitted at "));
+  EXPECT_THAT(refused, StartsWith("task 'look' uses data 'w', which need a copy of data 'w(1)', which have no value, "
+                                  "because no task has written them or a failure took it: write these first (submitted "
+                                  "at "));
   EXPECT_THAT(refused, EndsWith(line));
   EXPECT_THAT(message_of([&] { runtime.submit("fill", Nothing{}, write(thirds(0))); }),
               HasSubstr("task 'fill' uses data 'w(0)', which need a copy of data 'w(1)'"));
@@ -420,6 +421,44 @@ TEST(Divided, WaitsAndHintsConcernAllHolders) {
   EXPECT_NO_THROW(runtime.wait());
 }
 
+TEST(Divided, AWaitForAPartConcernsNoOtherElements) {
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  auto const whole = runtime.temporary<Vector>("w", 12);
+  auto const halves = runtime.partition(whole, 6), quarters = runtime.partition(whole, 3);
+  runtime.submit("count", Count{}, write(whole));
+  for (auto const& half : halves) look(runtime, half);
+  for (auto const& quarter : quarters) look(runtime, quarter);
+  runtime.wait();
+  std::promise<void> go;
+  auto const blocked = runtime.submit("wait for", WaitFor{{}, go.get_future().share()}, read(halves(1)));
+  runtime.wait(halves(0));
+  runtime.wait(quarters(1));
+  EXPECT_FALSE(blocked.done());
+  go.set_value();
+  runtime.wait(quarters(2));
+  EXPECT_TRUE(blocked.done());
+  runtime.submit("throw", Throw{}, read_write(halves(1)));
+  EXPECT_NO_THROW(runtime.wait(halves(0)));
+  EXPECT_EQ(message_of([&] { runtime.wait(); }), "it broke");
+}
+
+struct Unassignable {
+  int const id = 0;
+  double value = 0;
+};
+
+TEST(Divided, ElementsThatCannotBeAssignedAreCut) {
+  Runtime runtime({.workers = 1, .host_memory = 1_MiB});
+  Kokkos::View<Unassignable*, Kokkos::HostSpace> const x("x", 6);
+  EXPECT_EQ(runtime.partition(runtime.data(x), 4).size(), 2U);
+  auto const whole = runtime.temporary<Kokkos::View<Unassignable*>>("w", 6);
+  auto const parts = runtime.partition(whole, 4);
+  runtime.submit("nothing", Nothing{}, write(whole));
+  for (auto const& part : parts) runtime.submit("nothing", Nothing{}, read_write(part));
+  runtime.submit("nothing", Nothing{}, read_write(whole));
+  EXPECT_NO_THROW(runtime.wait());
+}
+
 struct Inner : Host {
   Runtime* runtime;
   Temporary<Vector> whole;
@@ -529,7 +568,8 @@ TEST_F(DividedFailures, APartIsLost) {
   EXPECT_EQ(refusal(parts(0), values(0, 1, 2)), "");
   EXPECT_THAT(refusal(parts(1), {}), HasSubstr("'w(1)', which an earlier failure left without a value"));
   EXPECT_THAT(refusal(whole, {}), HasSubstr("'w', which an earlier failure left without a value"));
-  EXPECT_THAT(refusal(thirds(0), {}), HasSubstr("'w', which have no value: write these first"));
+  EXPECT_THAT(refusal(thirds(0), {}),
+              HasSubstr("'w', which have no value, because no task has written them or a failure took it"));
   runtime.submit("count", Count{{}, 7}, write(parts(1)));
   EXPECT_EQ(refusal(thirds(1), values(2, 7)), "");
   EXPECT_EQ(refusal(whole, values(0, 1, 2, 7, 8, 9)), "");
@@ -586,6 +626,22 @@ TEST_F(DividedFailures, CancelledCopiesAreMadeAgain) {
   EXPECT_EQ(refusal(whole, values(1, 2, 3, 4, 5, 6)), "");
   EXPECT_EQ(refusal(thirds(1), values(3, 4)), "");
   EXPECT_EQ(refusal(parts(1), values(4, 5, 6)), "");
+}
+
+// A write of one part makes the division the only one that counts: what it lacks is copied before.
+TEST_F(DividedFailures, APartIsWrittenAfterCancelledCopiesOfOthers) {
+  runtime.submit("add", Add{}, read_write(whole));
+  runtime.wait();
+  std::promise<void> go;
+  std::shared_future<void> const gone = go.get_future().share();
+  runtime.submit("wait for", WaitFor{{}, gone}, write(runtime.temporary<Vector>("other", 1)));
+  look(runtime, parts(0));
+  runtime.cancel(std::make_exception_ptr(std::runtime_error("it broke")));
+  go.set_value();
+  fails();
+  runtime.submit("count", Count{{}, 7}, write(parts(0)));
+  EXPECT_EQ(refusal(parts(1), values(4, 5, 6)), "");
+  EXPECT_EQ(refusal(whole, values(7, 8, 9, 4, 5, 6)), "");
 }
 
 // One gather runs, the other is cancelled.

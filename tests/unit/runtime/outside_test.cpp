@@ -15,6 +15,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace granary::outside_test {
 namespace {
@@ -120,9 +122,10 @@ TEST_P(Outside, FailuresAreThoseOfATask) {
 }
 
 TEST_P(Outside, AFunctionMayOwnWhatCannotBeCopied) {
-  auto polls = std::make_unique<int>(3);
+  std::vector<std::unique_ptr<int>> polls;  // claims that it can be copied
+  polls.push_back(std::make_unique<int>(3));
   runtime.submit_outside(
-      "receive", [polls = std::move(polls)] { return --*polls == 0; }, write(dx));
+      "receive", [polls = std::move(polls)] { return --*polls.front() == 0; }, write(dx));
   runtime.submit("increase", Increase{}, read_write(dx));
   runtime.wait();
   EXPECT_EQ(x(0), 1);
