@@ -5,6 +5,8 @@
 #include <granary/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,14 +29,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string message_of(auto const& function) {
-  try {
-    function();
-  } catch (std::exception const& error) {
-    return error.what();
-  }
-  return "";
-}
+constexpr auto message_of = [](auto const& call) { return test::message_of<std::exception>(call); };
 
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 template <class View>
