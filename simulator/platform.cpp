@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace granary {
 namespace {
@@ -162,6 +164,38 @@ void Platform::limit(Bytes capacity) {
   }
   if (capacity == 0) throw InvalidArgument("the memory limit is 0 bytes; it must be at least 1");
   for (NodeId const node : limited) machine.nodes[node.index()].capacity = capacity;
+}
+
+void Platform::share_directions() {
+  auto& links = machine.links;
+  auto const opposite_of = [&](Link const& link) {
+    return std::ranges::find_if(links, [&](Link const& o) { return o.from == link.to && o.to == link.from; });
+  };
+  // The links that cross each bus, as ends, before and after they are turned.
+  using Ends = std::set<std::pair<NodeId, NodeId>>;
+  std::vector<Ends> over(machine.buses.size());
+  std::vector<Ends> turned(machine.buses.size());
+  for (auto const& link : links) {
+    for (auto const bus : link.buses) {
+      over[bus].emplace(link.from, link.to);
+      turned[bus].emplace(link.to, link.from);
+    }
+  }
+  for (std::uint32_t a = 0; a < over.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < over.size(); ++b) {
+      if (over[a].empty() || over[a] != turned[b]) continue;
+      machine.buses[a].bandwidth = std::max(machine.buses[a].bandwidth, machine.buses[b].bandwidth);
+      for (auto& link : links) std::ranges::replace(link.buses, b, a);
+    }
+  }
+  for (auto& link : links) {
+    auto const other = opposite_of(link);
+    if (other == links.end() || link.to < link.from) continue;
+    auto const bus = machine.add_bus(
+        {machine[link.from].name + " - " + machine[link.to].name, std::max(link.bandwidth, other->bandwidth)});
+    link.buses.push_back(bus);
+    other->buses.push_back(bus);
+  }
 }
 
 NodeId Platform::home_node() const {

@@ -69,6 +69,10 @@ class GRANARY_EXPORT Platform {
   /// Sets the capacity of the nodes that tasks fill: those of device workers or, without any, those of CPU workers
   /// whose data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
   void limit(Bytes capacity);
+  /// Makes the two directions between any two nodes share one bandwidth, the faster one's: adds a bus for each pair of
+  /// opposite links, and makes one of two buses when the links of one are the opposites of the other's. Both directions
+  /// of PCIe and NVLink are independent; those of a memory, a disk or a simulation with one bus are not.
+  void share_directions();
   /// The nodes that `limit` sets.
   [[nodiscard]] std::vector<NodeId> limited_nodes() const;
   /// The origin and home of data: the first disk, or the first host node if there is no disk.

@@ -222,6 +222,7 @@ void run_experiment(Options const& options, std::function<void(Result const&)> c
     for (auto const& cpus : options.cpus) {
       auto platform = whole;
       if (gpus || cpus) platform.select(gpus, cpus);
+      if (options.half_duplex) platform.share_directions();
       for (auto const tiles : options.tiles) {
         for (auto const tile : options.tile) ProblemRuns(options, platform, tiles, tile, done).run();
       }

@@ -76,6 +76,7 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
       "devices (default: the platform's)");
   app.add_option("--gpus", texts.lists["gpus"], "number of the platform's devices, or a list (default: all)");
   app.add_option("--cpus", texts.lists["cpus"], "number of the platform's CPU workers, or a list (default: all)");
+  app.add_flag("--half-duplex", options.half_duplex, "both directions between two memories share one bandwidth");
   app.add_option(
       "--depth", texts.lists["depth"],
       "number of tasks per worker group whose data are prefetched, or a list (default: the platform's, or else 4)");

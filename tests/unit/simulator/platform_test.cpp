@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -93,6 +94,28 @@ TEST(Platform, InterpolatesSecondsPerFlopInTheLogarithmOfFlops) {
   EXPECT_DOUBLE_EQ(gemm.seconds(1e9), 5e-3);
   EXPECT_DOUBLE_EQ(gemm.seconds(0), 1e-5);
   EXPECT_EQ(platform.kernel_time("gemm", 1e9, Precision::Single, "slow"), std::chrono::milliseconds(10));
+}
+
+TEST(Platform, DirectionsThatShareABandwidthHaveABusInCommon) {
+  auto platform = Platform::find("v100x4");
+  auto const link = [&](char const* from, char const* to) -> Link const& {
+    auto const& machine = platform.machine;
+    return *std::ranges::find_if(
+        machine.links, [&](Link const& l) { return machine[l.from].name == from && machine[l.to].name == to; });
+  };
+  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
+  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host")));
+  EXPECT_FALSE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
+  double const before = platform.machine.bandwidth_alone(link("gpu0", "gpu3"));
+
+  platform.share_directions();
+  EXPECT_TRUE(Machine::share_a_bus(link("host", "gpu0"), link("gpu0", "host")));
+  EXPECT_TRUE(Machine::share_a_bus(link("host", "gpu0"), link("gpu1", "host"))) << "through the same switch";
+  EXPECT_TRUE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu3", "gpu0")));
+  EXPECT_FALSE(Machine::share_a_bus(link("host", "gpu0"), link("gpu2", "host"))) << "another switch";
+  EXPECT_FALSE(Machine::share_a_bus(link("gpu0", "gpu3"), link("gpu0", "gpu2")));
+  EXPECT_EQ(platform.machine.bandwidth_alone(link("gpu0", "gpu3")), before);
+  Topology const valid(platform.machine);
 }
 
 TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {

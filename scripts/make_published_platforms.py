@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes the platforms whose figures were published: make_published_platforms.py FOLDER, or --check FOLDER to compare
+the files there with what it would write.
+
+The time of a GPU kernel on tiles of order b is startup * b + operations / rate: below orders of about 2000 the
+factorizations of a vendor's library take a time that is nearly proportional to the order. Both numbers are fitted to
+published times, which `source` names in every file; they are not fitted to any result of a scheduler."""
+import argparse
+import difflib
+import pathlib
+import sys
+
+from make_platforms import FLOPS, lay_out
+
+TILES = [240, 480, 960, 1440, 1920, 2880, 3840]
+
+# Seconds per unit of the order, and the rate as a fraction of the gemm rate, by precision.
+#
+# gemm, trsm on NVIDIA V100: StarPU's performance models of gemini-1 of Grid'5000 (8 V100-SXM2, cuBLAS 11; history of
+# tools/perfmodels/sampling: chol_model_*.gemini-1-cho_dep_corrected of February 2023 at tiles of 960, 1920 and 3840 in
+# single precision, starpu_dlu_lu_model_*.gemini-1-lu_sans_cusolver of March 2023 at 1920 and 2880 in double). The fit
+# meets each time within 3 %.
+GEMM_STARTUP = 0.033e-6
+TRSM = {"s": {"trsm": (0.57e-6, 0.91), "trsm_ll": (0.57e-6, 0.91), "trsm_ru": (0.57e-6, 0.91)},
+        "d": {"trsm": (0.36e-6, 0.70), "trsm_ll": (0.65e-6, 0.855), "trsm_ru": (0.36e-6, 0.70)}}
+TRSM_SOURCE = ("trsm: cuBLAS 11 on V100, from StarPU's performance models of the machine gemini-1 (chol_model_21, "
+               "starpu_dlu_lu_model_12 and _21)")
+TRSM_ELSEWHERE = TRSM_SOURCE + ", in proportion to gemm"
+
+# One core: fractions of its gemm rate at TILES; granary's kernels with OpenBLAS on a core of an AMD EPYC, in CPU time.
+CORE = {"potrf": [0.5, 0.63, 0.75, 0.78, 0.82, 0.86, 0.88], "getrf": [0.6, 0.7, 0.88, 0.89, 0.91, 0.92, 0.92],
+        "trsm": [0.8, 0.9, 0.94, 0.94, 0.94, 0.96, 0.96], "trsm_ll": [0.8, 0.86, 0.93, 0.92, 0.91, 0.93, 0.93],
+        "trsm_ru": [0.8, 0.91, 0.96, 0.96, 0.95, 0.96, 0.96]}
+CORE_SOURCE = (" On a core the other kernels take the fractions of the gemm rate that granary's own kernels reach with "
+               "OpenBLAS on one core (potrf 0.75 to 0.86, getrf 0.88 to 0.92, trsm 0.91 to 0.96 at tiles of 960 to 2880).")
+
+DARTS = ("Gonthier, Thibault, Marchal, 'A generic scheduler to foster data locality for GPU and out-of-core task-based "
+         "applications', 2024 (hal-04146714v2, the DARTS paper), ")
+FULL_DUPLEX = " PCIe and NVLink carry both directions at once."
+
+
+class Gpu:
+    """A GPU model: rates of gemm in flops per second at tiles of order `tile`, and its factorizations by precision.
+
+    potrf, getrf: precision -> (startup, fraction of the gemm rate)."""
+
+    def __init__(self, rates, tile, potrf, getrf, source):
+        self.rates, self.tile, self.source = rates, tile, source
+        self.factorizations = {"potrf": potrf, "getrf": getrf}
+
+    def kernels(self, precision):
+        seconds = FLOPS["gemm"](self.tile) / self.rates[precision]
+        rate = FLOPS["gemm"](self.tile) / (seconds - GEMM_STARTUP * self.tile)
+        startups = {"gemm": (GEMM_STARTUP, 1), "syrk": (GEMM_STARTUP, 1), **TRSM[precision],
+                    **{name: by_precision[precision] for name, by_precision in self.factorizations.items()}}
+        return {codelet: points(codelet, lambda b: startup * b + FLOPS[codelet](b) / (fraction * rate))
+                for codelet, (startup, fraction) in startups.items()}
+
+
+class Core:
+    def __init__(self, rates):
+        self.rates = rates
+
+    def kernels(self, precision):
+        rate = self.rates[precision]
+        fractions = {codelet: dict(zip(TILES, at_tiles)) for codelet, at_tiles in CORE.items()}
+        times = {codelet: points(codelet, lambda b: FLOPS[codelet](b) / (fraction[b] * rate))
+                 for codelet, fraction in fractions.items()}
+        return {**times, "gemm": rate, "syrk": rate}
+
+
+def points(codelet, seconds):
+    return [[round(FLOPS[codelet](b)), float(f"{seconds(b):.5g}")] for b in TILES]
+
+
+POTRF_V100 = ("potrf: cuSOLVER, 1.03 and 2.87 ms in single precision at orders of 1024 and 2048 (benchmark of PyTorch's "
+              "pull request 57788, which does not name the GPU; an A100 needs 0.86 and 1.69 ms)")
+# MAGMA 2.0 on a K40c (results/v2.0.0): the rate of sgetrf is 1.31, 0.86, 0.73 and 0.69 of that of spotrf at orders of
+# 1000, 2000, 3000, 4000: a startup of 1.2 and a rate of 0.51 of potrf's.
+GETRF_V100 = ("getrf: potrf's time times the ratio of the two in MAGMA 2.0's results on a K40c, which gives 38 ms at 4096; "
+              "JAX's issue 9694 measured 41 ms with pivoting on a V100")
+DOUBLE = ("Double precision: potrf's and getrf's time that is proportional to the order is 1.5 times that in single, as for "
+          "potrf on an A100 (PyTorch 1.9).")
+
+V100 = Gpu({"s": 14e12, "d": 7e12}, 2880, {"s": (0.874e-6, 0.184), "d": (1.3e-6, 0.184)},
+           {"s": (1.04e-6, 0.095), "d": (1.56e-6, 0.095)},
+           f"{TRSM_SOURCE}; {POTRF_V100}; {GETRF_V100}. {DOUBLE}")
+A100 = Gpu({"s": 18e12, "d": 9e12}, 2880, {"s": (0.78e-6, 1), "d": (1.2e-6, 1)},
+           {"s": (1.04e-6, 0.074), "d": (1.56e-6, 0.074)},
+           f"{TRSM_ELSEWHERE}; potrf: cuSOLVER, 0.86, 1.24 and 1.69 ms in single precision at 1024, 1536 and 2048 (issue "
+           "278 of ROCm/rocm-jax); getrf: as on a V100 (JAX's issue 9694: 44 ms at 4096, 41 ms on a V100). "
+           f"{DOUBLE}")
+P100 = Gpu({"s": 6.7e12, "d": 3.35e12}, 1920, {"s": (0.874e-6, 0.184), "d": (1.3e-6, 0.184)},
+           {"s": (1.04e-6, 0.095), "d": (1.56e-6, 0.095)},
+           f"{TRSM_ELSEWHERE}; potrf and getrf: as on a V100, the part that is proportional to the operations in "
+           "proportion to gemm (no figures of a P100 were found)")
+HOPPER = Gpu({"s": 53.6e12, "d": 53.6e12}, 2880, {"s": (0.4e-6, 1), "d": (0.6e-6, 1)},
+             {"s": (0.53e-6, 0.05), "d": (0.8e-6, 0.05)},
+             f"{TRSM_ELSEWHERE}; potrf: cuSOLVER, 0.41 ms in single precision at 1024 on a H20 (pull request 4160 of "
+             "FlagGems); getrf: half the time of an A100, as potrf (no figures were found). "
+             f"{DOUBLE}")
+MI300A = Gpu({"s": 73.6e12, "d": 73.6e12}, 2880, {"s": (4.1e-6, 0.15), "d": (4.1e-6, 0.15)},
+             {"s": (4.9e-6, 0.077), "d": (4.9e-6, 0.077)},
+             f"{TRSM_ELSEWHERE} (no figures of AMD's were found); potrf: rocSOLVER, 4.2, 6.4 and 9.0 ms in single "
+             "precision at 1024, 1536 and 2048 on a MI250X (issue 278 of ROCm/rocm-jax); getrf: potrf's time times the "
+             "ratio of the two in MAGMA 2.0's results on a K40c")
+
+
+def device(name, capacity):
+    return {"name": name, "kind": "device", "capacity": capacity}
+
+
+def link(start, end, bandwidth, latency=1e-5, **more):
+    return {"from": start, "to": end, "bandwidth": bandwidth, "latency": latency, **more}
+
+
+def both_ways(start, end, bandwidth, latency=1e-5):
+    return link(start, end, bandwidth, latency, both_ways=True)
+
+
+def gpu_worker(number, peak, node=None):
+    return {"name": f"gpu{number}", "node": node or f"gpu{number}", "kind": "device", "model": "gpu", "peak": peak}
+
+
+def cores(count, peak, node="host"):
+    return {"name": "core", "node": node, "kind": "cpu", "model": "cpu", "peak": peak, "count": count}
+
+
+def platform(name, source, nodes, buses, links, workers, models):
+    kernels = {precision: {} for precision in "sd"}
+    for precision, by_codelet in kernels.items():
+        for model, hardware in models.items():
+            for codelet, times in hardware.kernels(precision).items():
+                by_codelet.setdefault(codelet, {})[model] = times
+        kernels[precision] = dict(sorted(by_codelet.items()))
+    return {"name": name, "source": source, "nodes": nodes, **({"buses": buses} if buses else {}), "links": links,
+            "workers": workers, "kernels": kernels, "speeds": {model: hardware.rates for model, hardware in models.items()}}
+
+
+def discrete(name, source, gpu, count, capacity, pcie, peak, nvlinks=()):
+    """GPUs, each with its own PCIe to the host."""
+    gpus = [f"gpu{i}" for i in range(count)]
+    links = [both_ways("host", g, pcie) for g in gpus]
+    links += [both_ways(gpus[a], gpus[b], bandwidth) for a, b, bandwidth in nvlinks]
+    return platform(name, f"{source} {gpu.source}.", [{"name": "host", "kind": "host"}] + [device(g, capacity) for g in gpus],
+                    [], links, [gpu_worker(i, peak) for i in range(count)], {"gpu": gpu})
+
+
+def v100s(count):
+    source = (f"{DARTS}Table 1 and Figure 5: NVIDIA V100, 32 GB each, 14000 GFlop/s in single precision on gemm (tiles of "
+              "2880; double: half, as StarPU measured on gemini-1), 12 GB/s of PCIe in each direction. Two GPUs share a "
+              "switch, which has 12 GB/s to memory in each direction as well: Table 1 says 12 'with contention', and the "
+              "text two buses for four GPUs; Figure 5 has 22 GB/s on this link, which contradicts that. NVLinks of 24 or 48 "
+              "GB/s in each direction; the pairs that have 48 (0-3, 1-2, 2-3): StarPU's measurements on gemini-1."
+              f"{FULL_DUPLEX} Peak: NVIDIA's data sheet. Latency 10 us: assumed.")
+    one = discrete(f"v100x{count}", source, V100, count, 32_000_000_000, 12e9, 15.7e12,
+                   [(a, b, 48e9 if (a, b) in ((0, 3), (1, 2), (2, 3)) else 24e9)
+                    for a in range(count) for b in range(a + 1, count)])
+    if count == 1:
+        return one
+    shared = [link(*ends, 12e9, buses=[f"switch{i // 2} {way}"]) for i in range(count)
+              for ends, way in ((("host", f"gpu{i}"), "down"), ((f"gpu{i}", "host"), "up"))]
+    one["links"] = shared + one["links"][count:]
+    buses = [{"name": f"switch{s} {way}", "bandwidth": 12e9} for s in range(count // 2) for way in ("down", "up")]
+    return {"name": one["name"], "source": one["source"], "nodes": one["nodes"], "buses": buses,
+            **{key: one[key] for key in ("links", "workers", "kernels", "speeds")}}
+
+
+def a100s(count):
+    source = (f"{DARTS}Table 1: NVIDIA A100, 40 GB each, 18000 GFlop/s in single precision on gemm (tiles of 2880), 12 GB/s "
+              "of PCIe for each GPU in each direction without contention, NVLinks of 24 GB/s in each direction between all "
+              f"pairs.{FULL_DUPLEX} Double precision: half, as without tensor cores. Peak: NVIDIA's data sheet. Latency "
+              "10 us: assumed.")
+    return discrete(f"a100x{count}", source, A100, count, 40_000_000_000, 12e9, 19.5e12,
+                    [(a, b, 24e9) for a in range(count) for b in range(a + 1, count)])
+
+
+def p100():
+    source = (f"{DARTS}Table 1: NVIDIA P100, 16 GB, 6700 GFlop/s in single precision on gemm, PCIe 13 GB/s in each direction "
+              f"(tiles of 1920).{FULL_DUPLEX} Double precision: half. Peak: NVIDIA's data sheet. Latency 10 us: assumed.")
+    return discrete("p100", source, P100, 1, 16_000_000_000, 13e9, 9.3e12)
+
+
+def xeon_disk():
+    source = (f"{DARTS}Table 1 and section 7.3: Intel Xeon E5-2620, 12 cores, 15 GFlop/s in single precision on gemm (read "
+              "here as each core's rate), 32 GB of memory, a disk of 94 MB/s that reads and writes share. Double precision: "
+              f"half. Peak: 2.0 GHz x 16 operations. Latency of the disk 1 ms: assumed.{CORE_SOURCE}")
+    links = [link("disk", "host", 94e6, 1e-3, buses=["disk"]), link("host", "disk", 94e6, 1e-3, buses=["disk"])]
+    return platform("xeon-disk", source, [{"name": "disk", "kind": "disk"},
+                                          {"name": "host", "kind": "host", "capacity": 32_000_000_000}],
+                    [{"name": "disk", "bandwidth": 94e6}], links, [cores(12, 32e9)], {"cpu": Core({"s": 15e9, "d": 7.5e9})})
+
+
+H200_SOURCE = ("NVIDIA H200 data sheet: 141 GB, 67 TFlop/s in single precision (without tensor cores) and in double "
+               "precision (with them), NVLink 900 GB/s (450 in each direction), PCIe 5 x16 (64 GB/s in each direction). Rates "
+               "here: 80 % of these figures for gemm, 85 % for transfers (assumed). Cores of an Intel Xeon Platinum 8480C, "
+               "2.0 GHz x 64 operations in single precision, 80 % of it (assumed). Latency 8 us, 3 us between GPUs: assumed. ")
+
+
+def h200s(count, core_count, text):
+    gpus = [f"gpu{i}" for i in range(count)]
+    links = [both_ways("host", g, 54.4e9, 8e-6) for g in gpus]
+    links += [link(a, b, 382.5e9, 3e-6, buses=[f"{a} out", f"{b} in"]) for a in gpus for b in gpus if a != b]
+    buses = [{"name": f"{g} {way}", "bandwidth": 382.5e9} for g in gpus for way in ("out", "in")] if count > 1 else []
+    return platform(f"h200x{count}", f"{H200_SOURCE}{text} {HOPPER.source}.{CORE_SOURCE}",
+                    [{"name": "host", "kind": "host"}] + [device(g, 141_000_000_000) for g in gpus], buses, links,
+                    [cores(core_count, 128e9)] + [gpu_worker(i, 67e12) for i in range(count)],
+                    {"cpu": Core({"s": 102e9, "d": 51e9}), "gpu": HOPPER})
+
+
+def gh200():
+    source = ("NVIDIA GH200 data sheet: 72 Arm Neoverse V2 cores, 480 GB of LPDDR5X, an H100 with 96 GB of HBM3, 67 TFlop/s "
+              "in single precision (without tensor cores) and in double precision (with them), NVLink-C2C 450 GB/s in each "
+              "direction. Rates here: 80 % of these figures for gemm, 85 % for transfers (assumed); cores at 3.1 GHz x 32 "
+              f"operations in single precision, 80 % of it. Latency 3 us: assumed. {HOPPER.source}.{CORE_SOURCE}")
+    return platform("gh200", source, [{"name": "host", "kind": "host", "capacity": 480_000_000_000},
+                                      device("gpu0", 96_000_000_000)], [], [both_ways("host", "gpu0", 382.5e9, 3e-6)],
+                    [cores(71, 99.2e9), gpu_worker(0, 67e12)], {"cpu": Core({"s": 79.4e9, "d": 39.7e9}), "gpu": HOPPER})
+
+
+def mi300a():
+    source = ("AMD Instinct MI300A data sheet: 24 Zen 4 cores and 228 compute units on one memory of 128 GB, 122.6 TFlop/s in "
+              "single precision and with matrix cores in double precision. Rates here: 60 % of these figures for gemm "
+              "(assumed); cores at 3.7 GHz x 32 operations in single precision, 80 % of it. The data live on an NVMe disk, "
+              "PCIe 4 x4, 6.5 GB/s that reads and writes share (assumed), since cores and compute units need no transfers "
+              f"between them. Latency 80 us: assumed. {MI300A.source}.{CORE_SOURCE}")
+    links = [link("disk", "memory", 6.5e9, 8e-5, buses=["disk"]), link("memory", "disk", 6.5e9, 8e-5, buses=["disk"])]
+    return platform("mi300a", source, [{"name": "disk", "kind": "disk"},
+                                       {"name": "memory", "kind": "host", "capacity": 128_000_000_000}],
+                    [{"name": "disk", "bandwidth": 6.5e9}], links,
+                    [cores(23, 118.4e9, "memory"), gpu_worker(0, 122.6e12, "memory")],
+                    {"cpu": Core({"s": 94.7e9, "d": 47.4e9}), "gpu": MI300A})
+
+
+def platforms():
+    return [v100s(1), v100s(2), v100s(4), a100s(1), a100s(4), p100(), xeon_disk(),
+            h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
+            h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
+                          "the GPUs."),
+            gh200(), mi300a()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Write the platforms whose figures were published.")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true", help="compare the files in the folder instead")
+    options = parser.parse_args()
+    differences = []
+    for made in platforms():
+        path = options.folder / f"{made['name']}.json"
+        text = lay_out(made) + "\n"
+        if options.check:
+            differences += difflib.unified_diff(path.read_text().splitlines(), text.splitlines(), str(path), "as made",
+                                                lineterm="")
+        else:
+            path.write_text(text)
+    if differences:
+        sys.exit("\n".join(differences[:40]) + f"\nrun scripts/make_published_platforms.py {options.folder}")
+
+
+if __name__ == "__main__":
+    main()
