@@ -7,8 +7,12 @@
 
 namespace granary {
 namespace {
-EvictionRegistration const luf_registration("luf", [](PolicyOptions&) { return std::make_unique<LufEviction>(); });
+EvictionRegistration const luf_registration("luf", [](PolicyOptions& options) {
+  return std::make_unique<LufEviction>(options);
+});
 }  // namespace
+
+LufEviction::LufEviction(PolicyOptions& options) : m_written(options.number("written", 0, 0, 1e6)) {}
 
 void LufEviction::attach(SystemView const& view, PlanBoard const& board) {
   m_view = &view;
@@ -20,7 +24,8 @@ DataId LufEviction::victim(NodeId node) {
   auto const rank_of = [&](DataId data, Use const& use) {
     std::uint64_t planned_uses = 0;
     for (GroupId const group : m_view->topology().groups_on(node)) planned_uses += m_board->uses(data, group);
-    return Rank{planned_uses, m_view->unfinished_uses(data) > 0, use.last};
+    double const kept = m_written > 0 && is_only_valid_one(data, node) ? m_written * static_cast<double>(m_count) : 0;
+    return Rank{planned_uses, m_view->unfinished_uses(data) > 0, static_cast<double>(use.last) + kept};
   };
   for (auto const& [rank, data] : m_replicas.order(node, rank_of)) {
     if (m_view->committed_uses(data, node) == 0 && m_view->evictable(data, node)) return data;
@@ -28,7 +33,17 @@ DataId LufEviction::victim(NodeId node) {
   return furthest_committed_use(*m_view, node);
 }
 
-void LufEviction::replica_added(DataId data, NodeId node) { m_replicas.add(data, node, {++m_clock}); }
+bool LufEviction::is_only_valid_one(DataId data, NodeId node) const {
+  for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) {
+    if (NodeId(n) != node && m_view->valid(data, NodeId(n))) return false;
+  }
+  return true;
+}
+
+void LufEviction::replica_added(DataId data, NodeId node) {
+  ++m_count;
+  m_replicas.add(data, node, {++m_clock});
+}
 
 void LufEviction::replica_used(DataId data, NodeId node) {
   auto* const use = m_replicas.find(data, node);
@@ -37,7 +52,11 @@ void LufEviction::replica_used(DataId data, NodeId node) {
   m_replicas.mark_changed(data, node);
 }
 
-void LufEviction::replica_dropped(DataId data, NodeId node) { m_replicas.drop(data, node); }
+void LufEviction::replica_dropped(DataId data, NodeId node) {
+  if (m_replicas.find(data, node) == nullptr) return;
+  --m_count;
+  m_replicas.drop(data, node);
+}
 
 void LufEviction::last_use_ended(DataId data) {
   for (std::uint32_t n = 0; n < m_view->topology().machine().nodes.size(); ++n) mark_if_there(data, NodeId(n));

@@ -4,6 +4,7 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/policy/eviction_policy.hpp>
 #include <granary/policies/eviction/ranked_replicas.hpp>
+#include <granary/policies/policy_options.hpp>
 
 #include <compare>
 #include <cstdint>
@@ -15,10 +16,19 @@ namespace granary {
 /// recently used. If committed tasks use all evictable replicas, Belady's rule over them: the replica whose next use is
 /// furthest away.
 ///
+/// Option:
+///   written  0 by default, as in the paper. Otherwise the only valid replica of a value counts as used `written` · n
+///            uses later than it was, if memories hold n replicas: evicting it takes two transfers, to write it back
+///            and to load it again. In simulations 8 moved 10 to 40 % fewer bytes in Cholesky factorizations on one
+///            device that holds a fifth or more of the data, and 0.9 to 1.1 times as many in most other cases
+///            (one: 1.2).
+///
 /// Notifications are O(1). `victim` costs O(log replicas) for each replica that changed since the last call, one step
 /// for each earlier replica that cannot be evicted, and O(accesses of the committed tasks) for Belady's rule.
 class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
  public:
+  explicit LufEviction(PolicyOptions& options);
+
   void attach(SystemView const& view, PlanBoard const& board) override;
   [[nodiscard]] DataId victim(NodeId node) override;
   void replica_added(DataId data, NodeId node) override;
@@ -31,7 +41,7 @@ class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
   struct Rank {
     std::uint64_t planned_uses = 0;
     bool needed = false;  // by some unfinished task
-    std::uint64_t last_use = 0;
+    double last_use = 0;
     friend auto operator<=>(Rank const&, Rank const&) = default;
   };
   struct Use {
@@ -39,11 +49,14 @@ class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
   };
   using Replicas = RankedReplicas<Rank, Use>;
 
+  [[nodiscard]] bool is_only_valid_one(DataId data, NodeId node) const;
   void mark_if_there(DataId data, NodeId node);
 
+  double m_written;
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
   Replicas m_replicas;
+  std::uint64_t m_count = 0;  // replicas on all nodes
   std::uint64_t m_clock = 0;  // counts uses
 };
 

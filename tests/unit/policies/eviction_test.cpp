@@ -108,6 +108,28 @@ TEST_P(Luf, data_of_committed_tasks_come_last_furthest_next_use_first) {
   EXPECT_EQ(policy->victim(n1), d[0]);
 }
 
+class LufWritten : public Luf {};
+
+TEST_P(LufWritten, the_only_replica_of_a_value_counts_as_used_later) {
+  for (int i = 0; i < 2; ++i) view.set_valid(d[static_cast<std::size_t>(i)], NodeId(0), false);  // written on n1
+  for (DataId const data : d) add(data);
+  EXPECT_EQ(policy->victim(n1), d[2]) << "2 x 4 replicas later than its last use";
+  for (int i = 0; i < 4; ++i) {
+    policy->replica_used(d[2], n1);
+    policy->replica_used(d[3], n1);
+  }
+  EXPECT_EQ(policy->victim(n1), d[0]) << "eleven uses ago";
+  view.set_valid(d[1], NodeId(0), true);  // written back
+  policy->replica_used(d[0], n1);
+  policy->replica_used(d[1], n1);
+  EXPECT_EQ(policy->victim(n1), d[2]);
+  plan({read(d[2]), read(d[3])});
+  plan({read(d[3]), read(d[1])});
+  EXPECT_EQ(policy->victim(n1), d[0]) << "planned uses come first";
+}
+
+INSTANTIATE_TEST_SUITE_P(Only, LufWritten, testing::Values("luf:written=2"),
+                         [](auto const&) { return std::string("luf"); });
 INSTANTIATE_TEST_SUITE_P(Only, Luf, testing::Values("luf"), [](auto const& test) { return std::string(test.param); });
 
 // Both policies compared with full scans, on random events.
