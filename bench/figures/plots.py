@@ -10,8 +10,10 @@ import matplotlib.pyplot as plt  # noqa: E402
 COLOURS = {
     "eager": "#7f7f7f",
     "prio": "#8c564b",
+    "lfq": "#bcbd22",
     "lws": "#2ca02c",
     "dmdas": "#1f77b4",
+    "dmdar": "#17becf",
     "darts": "#d62728",
     "superblock": "#9467bd",
 }
@@ -23,15 +25,17 @@ def received(run):
     return (run["bytes_host_to_device"] + run["bytes_device_to_device"]) / 1e9
 
 
-def curves(runs, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
-    """Throughput and transfers over the working set, one curve per scheduler (DARTS, Figures 6, 14 and 16)."""
-    figure, (rates, transfers) = plt.subplots(1, 2, figsize=(10, 3.4))
-    for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osv^D*"):
-        mine = [run for run in runs if run["scheduler"] == scheduler]
-        sizes = [run["compulsory_bytes"] / 1e9 for run in mine]
-        style = dict(marker=marker, markersize=4, linewidth=1, label=scheduler, color=COLOURS[scheduler])
-        rates.plot(sizes, [run["gflops"] for run in mine], **style)
-        transfers.plot(sizes, [moved(run) for run in mine], **style)
+def curves(runs, best, path, title, memory_gb, moved=received, moved_label="received by the devices (GB)"):
+    """Throughput and transfers over the working set, one curve per scheduler (DARTS, Figures 6, 14 and 16); dashed: with
+    its best eviction policy."""
+    figure, (rates, transfers) = plt.subplots(1, 2, figsize=(10, 3.6))
+    for scheduler, marker in zip(dict.fromkeys(run["scheduler"] for run in runs), "osPv^<D*"):
+        for some, style in ((runs, dict(marker=marker, markersize=4, label=scheduler)), (best, dict(linestyle="--"))):
+            mine = [run for run in some if run["scheduler"] == scheduler]
+            sizes = [run["compulsory_bytes"] / 1e9 for run in mine]
+            style = dict(style, linewidth=1, color=COLOURS[scheduler])
+            rates.plot(sizes, [run["gflops"] for run in mine], **style)
+            transfers.plot(sizes, [moved(run) for run in mine], **style)
     one = [run for run in runs if run["scheduler"] == runs[0]["scheduler"]]
     sizes = [run["compulsory_bytes"] / 1e9 for run in one]
     rates.plot(sizes, [run["upper_bound_gflops"] for run in one], "k:", label="upper bound")
@@ -53,17 +57,21 @@ def curves(runs, path, title, memory_gb, moved=received, moved_label="received b
 
 
 def bars(groups, path, title, value, label, bound=None):
-    """For each (name, runs) a group with one bar per scheduler (DARTS, Figures 10, 11, 12 and 15)."""
-    figure, axes = plt.subplots(figsize=(max(6, 1.6 * len(groups)), 4))
-    schedulers = list(dict.fromkeys(run["scheduler"] for _, runs in groups for run in runs))
+    """For each (name, runs, best) a group with one bar per scheduler (DARTS, Figures 10, 11, 12 and 15); black: with its
+    best eviction policy."""
+    figure, axes = plt.subplots(figsize=(max(6, 1.8 * len(groups)), 4))
+    schedulers = list(dict.fromkeys(run["scheduler"] for _, runs, _ in groups for run in runs))
     width = 0.8 / len(schedulers)
     for i, scheduler in enumerate(schedulers):
-        heights = [next((value(run) for run in runs if run["scheduler"] == scheduler), 0) for _, runs in groups]
-        axes.bar([g + i * width for g in range(len(groups))], heights, width, label=scheduler, color=COLOURS[scheduler])
+        own, best = ([next(value(run) for run in some if run["scheduler"] == scheduler) for some in groups_of_runs]
+                     for groups_of_runs in ([runs for _, runs, _ in groups], [best for _, _, best in groups]))
+        places = [g + i * width for g in range(len(groups))]
+        axes.bar(places, own, width, label=scheduler, color=COLOURS[scheduler])
+        axes.plot(places, best, "k_", markersize=5)
     if bound:
-        for g, (_, runs) in enumerate(groups):
+        for g, (_, runs, _) in enumerate(groups):
             axes.hlines(bound(runs[0]), g - width / 2, g + 0.8 - width / 2, color="black", linestyle=":", label="upper bound" if g == 0 else None)
-    axes.set_xticks([g + 0.4 - width / 2 for g in range(len(groups))], [name for name, _ in groups], fontsize=8)
+    axes.set_xticks([g + 0.4 - width / 2 for g in range(len(groups))], [name for name, *_ in groups], fontsize=8)
     axes.set_ylabel(label)
     axes.legend(fontsize=7, ncols=2)
     save(figure, path, title)
