@@ -338,7 +338,9 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
 
 std::vector<std::string> tested_schedulers() {
   auto schedulers = scheduler_names();
-  schedulers.insert(schedulers.end(), {"dmdas:ready=all", "lfq:queue=1", "lws:order=submission"});
+  schedulers.insert(schedulers.end(),
+                    {"dmda:prefetch=assign", "dmdar:prefetch=assign", "dmdas:prefetch=assign", "dmdas:ready=all",
+                     "dmdas:ready=all:prefetch=assign", "lfq:queue=1", "lws:order=submission"});
   return schedulers;
 }
 

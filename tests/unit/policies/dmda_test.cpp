@@ -97,6 +97,18 @@ TEST(Dmda, transfers_are_expected_to_share_their_bus) {
   }
 }
 
+// Algorithm 1, lines 6 to 8.
+TEST(Dmda, inputs_are_wanted_at_assignment_if_asked) {
+  for (std::string const scheduler : {"dmda", "dmdar", "dmdas"}) {
+    for (bool const at_assignment : {false, true}) {
+      DmdaFamily t(scheduler + (at_assignment ? ":prefetch=assign" : ""));
+      TaskId const task = t.ready({read(t.view.add_data())});
+      EXPECT_EQ(t.run.board.wants_inputs(task), at_assignment) << scheduler;
+    }
+  }
+  EXPECT_THROW((void)make_scheduler("dmda:prefetch=take"), InvalidArgument);
+}
+
 TEST(Dmda, alpha_weighs_the_end) {
   DmdaFamily t("dmda:alpha=0");
   TaskId const a = t.ready({});
