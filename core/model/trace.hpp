@@ -62,9 +62,10 @@ enum class GRANARY_EXPORT EvictionReason : std::uint8_t {
   Fragments,  ///< it fragmented the free memory
   Reserve,    ///< it occupied the room reserved for write-backs
   Clearing,   ///< the node was cleared, because a task could not fit otherwise
+  Prefetch,   ///< no task of the node used it, and a value was brought ahead of its task
 };
 [[nodiscard]] constexpr std::string_view name_of(EvictionReason reason) {
-  constexpr std::string_view names[] = {"policy", "fallback", "fragments", "reserve", "clearing"};
+  constexpr std::string_view names[] = {"policy", "fallback", "fragments", "reserve", "clearing", "prefetch"};
   return names[static_cast<std::size_t>(reason)];
 }
 

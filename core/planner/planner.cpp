@@ -47,11 +47,13 @@ struct Planner::Parts {
         news(context, policies, board, tasks),
         movement(context, *policies.eviction, news),
         dispatch(context, *policies.scheduler, times, tasks, movement),
+        prefetches(context, board, dispatch, movement),
         followers(context, *policies.scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
         failures(context, *policies.scheduler, dispatch, handovers, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
+    news.tell(prefetches);
     policies.scheduler->attach(view, board);
     policies.eviction->attach(view, board);
   }
@@ -85,6 +87,7 @@ struct Planner::Parts {
   detail::PolicyNews news;
   detail::Movement movement;
   detail::Dispatch dispatch;
+  detail::Prefetches prefetches;
   detail::Followers followers;
   detail::Handovers handovers;
   detail::Failures failures;
@@ -306,7 +309,7 @@ void Planner::advance() {
   auto& parts = *m_parts;
   do {
     while (parts.context.agenda.take([&](auto item) { parts.perform(item); })) continue;
-  } while (parts.movement.write_back_early() || resolve_stall());
+  } while (parts.prefetches.start() || parts.movement.write_back_early() || resolve_stall());
 }
 
 // Nothing is under way, and work is left.
@@ -377,6 +380,7 @@ Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
 
 void Planner::check_invariants() const {
   detail::Invariants(m_parts->context, m_parts->movement, m_parts->dispatch).check();
+  m_parts->prefetches.check_invariants();
 }
 
 std::string Planner::describe_waiting() const {

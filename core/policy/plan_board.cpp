@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/policy/plan_board.hpp>
 
+#include <utility>
+
 namespace granary {
 
 void PlanBoard::append(GroupId group, TaskId task, AccessList const& accesses) {
@@ -15,7 +17,7 @@ void PlanBoard::insert(GroupId group, TaskId task, AccessList const& accesses, s
 void PlanBoard::put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end) {
   auto& order = m_plans[group.index()].order;
   auto const place = at_end ? order.emplace_hint(order.end(), position, task) : order.emplace(position, task).first;
-  auto const entry = m_entries.insert(task, {group, place, none});
+  auto const entry = m_entries.insert(task, {group, place, none, false});
   for (auto const& access : accesses) {
     if (!access.repeated) link(entry, access.data);
   }
@@ -44,6 +46,7 @@ void PlanBoard::link(std::uint32_t entry, DataId data) {
 void PlanBoard::remove(TaskId task) {
   if (!m_entries.contains(task)) return;
   Entry const entry = m_entries.take(task);
+  if (entry.wanted && m_observer) m_observer->inputs_given_up(task, entry.group, entry.place->first);
   auto& plan = m_plans[entry.group.index()];
   plan.order.erase(entry.place);
   for (auto use = entry.first_use; use != none;) {
@@ -57,6 +60,12 @@ void PlanBoard::remove(TaskId task) {
     use = next_of_task;
     if (m_observer) m_observer->planned_uses_changed(data, entry.group);
   }
+}
+
+void PlanBoard::want_inputs(TaskId task) {
+  auto& entry = m_entries[m_entries.slot(task)];
+  if (std::exchange(entry.wanted, true) || !m_observer) return;
+  m_observer->inputs_wanted(task, entry.group, entry.place->first);
 }
 
 std::vector<TaskId> PlanBoard::users(DataId data, GroupId group) const {

@@ -47,6 +47,12 @@ class GRANARY_EXPORT PlanBoard {
   void insert(GroupId group, TaskId task, AccessList const& accesses, std::int64_t rank);
   /// Removes the task from its plan, if it is in one.
   void remove(TaskId task);
+  /// The planner may bring what the planned task reads to the group's node before the task is committed: in the order
+  /// of positions, without delay for what committed tasks need, and evicting nothing that committed or planned tasks of
+  /// the node use. Otherwise inputs are fetched once their task is committed. For tasks that were reported ready.
+  /// O(accesses · log).
+  void want_inputs(TaskId task);
+  [[nodiscard]] bool wants_inputs(TaskId task) const { return m_entries.at(task).wanted; }
   /// The group's planned tasks in order.
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
   [[nodiscard]] bool planned(TaskId task) const { return m_entries.contains(task); }
@@ -76,11 +82,14 @@ class GRANARY_EXPORT PlanBoard {
     }
   }
 
-  /// Called with (datum, group) after the number of its planned uses changed.
   class Observer {
    public:
     virtual ~Observer() = default;
+    /// After the number of the datum's planned uses changed.
     virtual void planned_uses_changed(DataId data, GroupId group) = 0;
+    /// The inputs of the planned task are wanted; before it leaves the plan, they are not any more.
+    virtual void inputs_wanted(TaskId, GroupId, PlanPosition) {}
+    virtual void inputs_given_up(TaskId, GroupId, PlanPosition) {}
   };
   void observe(Observer* observer) { m_observer = observer; }
 
@@ -106,6 +115,7 @@ class GRANARY_EXPORT PlanBoard {
     GroupId group;
     Plan::iterator place;
     std::uint32_t first_use;
+    bool wanted;  // its inputs
   };
 
   void put(GroupId group, TaskId task, AccessList const& accesses, PlanPosition position, bool at_end);

@@ -36,7 +36,8 @@ double competing_transfers(Topology const& topology, NodeId node) {
 DmdaBase::DmdaBase(PolicyOptions& options)
     : m_alpha(options.number("alpha", 1, 0, 1e6)),
       m_beta(options.number("beta", 1, 0, 1e6)),
-      m_contention(options.number("contention", 1, 0, 1)) {}
+      m_contention(options.number("contention", 1, 0, 1)),
+      m_at_assignment(options.choice("prefetch", "depth", {"depth", "assign"}) == "assign") {}
 
 void DmdaBase::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
@@ -70,6 +71,7 @@ void DmdaBase::ready(TaskId id) {
   m_queued.insert(id, queued);
   m_work[queued.group.index()] += queued.duration;
   m_board->insert(queued.group, id, task.accesses, rank(task));
+  if (m_at_assignment) m_board->want_inputs(id);
   joined(task, queued.group);
 }
 

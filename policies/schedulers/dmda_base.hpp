@@ -22,11 +22,16 @@ namespace granary {
 /// factorization on four devices behind one bus change groups for the slightest imbalance, and 50 % more bytes are
 /// moved. The option `contention`, from 0 to 1, scales that slowdown.
 ///
+/// Option prefetch: `depth` (the default) leaves it to the planner, which fetches the data of the next tasks of each
+/// group; `assign` also asks it to bring a task's inputs as soon as the task is assigned (Algorithm 1, lines 6 to 8),
+/// as StarPU does: PlanBoard::want_inputs. Of a long queue the memory then fills with inputs of tasks that run much
+/// later.
+///
 /// A group's queue is its plan on the board. `dmda`, `dmdar` and `dmdas` share this class; they differ in the order of
 /// the queue and in the task that is taken. An assignment costs O(groups · (accesses + committed tasks) + log).
 class GRANARY_EXPORT DmdaBase : public Scheduler {
  public:
-  /// Options: alpha (1), beta (1), contention (1).
+  /// Options: alpha (1), beta (1), contention (1), prefetch (depth).
   explicit DmdaBase(PolicyOptions& options);
 
   void attach(SystemView const& view, PlanBoard& board) override;
@@ -63,6 +68,7 @@ class GRANARY_EXPORT DmdaBase : public Scheduler {
   double m_alpha;
   double m_beta;
   double m_contention;
+  bool m_at_assignment;            // inputs are wanted then
   std::vector<double> m_slowdown;  // by group: slowdown of transfers to its node
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;

@@ -9,17 +9,28 @@
 namespace granary {
 namespace {
 
-/// DMDAS (DARTS, section 4.2): queues sorted by priority, with *Ready* among the tasks that have the priority of the
-/// head.
+/// DMDAS (DARTS, section 4.2): DMDA with queues sorted by priority, and *Ready* (Algorithm 2).
+///
+/// Option:
+///   ready  `head` (the default): *Ready* chooses among the tasks that have the priority of the queue's head, as in
+///          StarPU. `all`: it searches the whole queue, as Algorithm 2 reads; the priority decides between tasks that
+///          need equally many bytes. Where few tasks share a priority, as with the bottom levels of a Cholesky
+///          factorization, `head` leaves *Ready* little choice, and `all` is close to dmdar.
 class DmdasScheduler final : public DmdaReady {
  public:
-  using DmdaReady::DmdaReady;
+  explicit DmdasScheduler(PolicyOptions& options)
+      : DmdaReady(options), m_among_all(options.choice("ready", "head", {"head", "all"}) == "all") {}
   [[nodiscard]] bool heeds_priorities() const override { return true; }
 
  private:
   [[nodiscard]] std::int64_t rank(Task const& task) const override {
     return -std::max(task.priority, -std::numeric_limits<std::int64_t>::max());
   }
+  [[nodiscard]] ReadyOrder::Ranks ready_ranks(Task const& task) const override {
+    return m_among_all ? ReadyOrder::Ranks{.second = rank(task)} : ReadyOrder::Ranks{.rank = rank(task)};
+  }
+
+  bool m_among_all;
 };
 
 SchedulerRegistration const dmdas_registration("dmdas", [](PolicyOptions& options) {

@@ -6,7 +6,6 @@
 #include <granary/policies/schedulers/queues_by_groups.hpp>
 
 #include <cstdint>
-#include <deque>
 
 namespace granary {
 
@@ -21,24 +20,8 @@ class GRANARY_EXPORT EagerScheduler final : public Scheduler {
   [[nodiscard]] bool hand_over(TaskId, GroupId) override { return true; }
 
  private:
-  class Fifo {
-   public:
-    struct Entry {
-      std::uint64_t arrival;
-      TaskId task;
-      bool operator<(Entry const& other) const { return arrival < other.arrival; }
-    };
-    [[nodiscard]] bool empty() const { return m_entries.empty(); }
-    [[nodiscard]] Entry const& front() const { return m_entries.front(); }
-    void push(Entry entry) { m_entries.push_back(entry); }
-    void pop() { m_entries.pop_front(); }
-
-   private:
-    std::deque<Entry> m_entries;
-  };
-
   SystemView const* m_view = nullptr;
-  QueuesByGroups<Fifo> m_queues;
+  QueuesByGroups<FifoQueue> m_queues;
   std::uint64_t m_arrivals = 0;
 };
 

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/lws.hpp>
+#include <granary/policies/schedulers/neighbours.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -14,30 +15,18 @@ SchedulerRegistration const lws_registration("lws", [](PolicyOptions& options) {
   return std::make_unique<LwsScheduler>(options);
 });
 
-// Distances are the transfer times of this many bytes.
-constexpr Bytes distance_bytes = 1_MiB;
-
 }  // namespace
 
 LwsScheduler::LwsScheduler(PolicyOptions& options)
-    : m_share(options.number("steal", 0.05, 0, 1)),
-      m_from_urgent(options.choice("from", "urgent", {"urgent", "end"}) == "urgent") {}
+    : m_by_priority(options.choice("order", "priority", {"priority", "submission"}) == "priority"),
+      m_share(options.number("steal", 0.05, 0, 1)),
+      m_from_urgent(options.choice("from", "urgent", {"urgent", "end"}) == "urgent" && m_by_priority) {}
 
 void LwsScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
   m_board = &board;
-  auto const& topology = view.topology();
-  auto const count = static_cast<std::uint32_t>(topology.groups().size());
-  m_queues.resize(count);
-  m_neighbours.resize(count);
-  for (std::uint32_t g = 0; g < count; ++g) {
-    auto& others = m_neighbours[g];
-    // Equally near groups in ring order, so that not all thieves choose the same victim.
-    for (std::uint32_t i = 1; i < count; ++i) others.emplace_back((g + i) % count);
-    std::ranges::stable_sort(others, {}, [&](GroupId other) {
-      return topology.route_time(topology.group(other).node, topology.group(GroupId(g)).node, distance_bytes);
-    });
-  }
+  m_queues.resize(view.topology().groups().size());
+  m_neighbours = neighbours_of_groups(view.topology());
 }
 
 GroupId LwsScheduler::least_loaded(Task const& task) const {
@@ -66,7 +55,9 @@ GroupId LwsScheduler::home_of(Task const& task) {
 
 void LwsScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
-  put(task, home_of(task), -std::max(task.priority, -std::numeric_limits<std::int64_t>::max()));
+  put(task, home_of(task),
+      m_by_priority ? -std::max(task.priority, -std::numeric_limits<std::int64_t>::max())
+                    : static_cast<std::int64_t>(id.value()));
 }
 
 std::set<LwsScheduler::Key>& LwsScheduler::part_of(GroupId group, GroupSet allowed_groups) {

@@ -23,6 +23,12 @@ namespace granary {
 /// victim without any committed task keeps one task per worker, which it is about to take itself.
 ///
 /// Options:
+///   order  `priority` (the default), as StarPU's lws and as section 7.2 says of LU; `submission`: each queue is in the
+///          order of submission, whatever the priorities, as section 7.1.3 says of one GPU. That sentence is also about
+///          EAGER, whose order is that of release by section 4.1: with one worker the two are the same for a
+///          factorization if the tasks that one task releases come in the order of submission, as in StarPU. Here they
+///          come in the opposite order, so the queue is sorted by submission. Section 4.3 leaves the order open, except
+///          that thieves take from the end: so they do, and `from` has no effect.
 ///   steal  the share of the victim's tasks that is stolen, at least one task; by default 1/20, so that a long queue
 ///          loses several. A large share also takes tasks whose data the victim holds, and many more bytes are moved.
 ///   from   `urgent` (the default): the last arrived among the most urgent tasks, as in StarPU; `end`: the least urgent
@@ -44,6 +50,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
   /// The task would join the group's queue.
   [[nodiscard]] bool hand_over(TaskId, GroupId) override { return true; }
   [[nodiscard]] bool keeps_plans() const override { return true; }
+  [[nodiscard]] bool heeds_priorities() const override { return m_by_priority; }
 
  private:
   struct Key {
@@ -76,6 +83,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
   void steal(GroupId thief);
   [[nodiscard]] TaskId last_for(GroupId thief, GroupId victim) const;
 
+  bool m_by_priority;
   double m_share;
   bool m_from_urgent;
   SystemView const* m_view = nullptr;

@@ -6,11 +6,29 @@
 #include <granary/core/model/group_set.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace granary {
+
+/// A queue for QueuesByGroups: tasks in the order of their arrival.
+class GRANARY_EXPORT FifoQueue {
+ public:
+  struct Entry {
+    std::uint64_t arrival;
+    TaskId task;
+    bool operator<(Entry const& other) const { return arrival < other.arrival; }
+  };
+  [[nodiscard]] bool empty() const { return m_entries.empty(); }
+  [[nodiscard]] Entry const& front() const { return m_entries.front(); }
+  void push(Entry entry) { m_entries.push_back(entry); }
+  void pop() { m_entries.pop_front(); }
+
+ private:
+  std::deque<Entry> m_entries;
+};
 
 /// Queues of tasks, one per set of allowed groups, so that tasks for one group never block those of another.
 ///

@@ -21,13 +21,13 @@ Bytes ReadyOrder::missing(Task const& task, NodeId node) const {
   return total;
 }
 
-void ReadyOrder::add(Task const& task, GroupId group, std::int64_t rank) {
+void ReadyOrder::add(Task const& task, GroupId group, Ranks ranks) {
   NodeId const node = m_view->topology().group(group).node;
   for (auto const& access : task.accesses) {
     auto const needed = (access.data.index() + 1) * m_touched.size();
     if (needed > m_presence.size()) m_presence.resize(needed);
   }
-  auto const slot = m_entries.insert(task.id, {task.id, {rank, 0, m_arrivals++}});
+  auto const slot = m_entries.insert(task.id, {task.id, {ranks.rank, 0, ranks.second, m_arrivals++}});
   m_heaps[group.index()].set(slot, m_entries[slot].key);
   for (auto const& access : task.accesses) refresh(access.data, node);
   m_entries[slot].key.missing = missing(task, node);

@@ -22,10 +22,16 @@ class GRANARY_EXPORT ReadyOrder {
  public:
   void attach(SystemView const& view, PlanBoard const& board);
 
-  /// The task is in the group's plan. Tasks of smaller rank come first, independently of the bytes that they need.
-  void add(Task const& task, GroupId group, std::int64_t rank);
+  /// What decides between two tasks: `rank`, then the bytes that they need, then `second`; smaller values come first,
+  /// and among equals the task that was added first.
+  struct Ranks {
+    std::int64_t rank = 0;
+    std::int64_t second = 0;
+  };
+  /// The task is in the group's plan.
+  void add(Task const& task, GroupId group, Ranks ranks);
   void remove(TaskId task, GroupId group);
-  /// The first task among those of the smallest rank that need the fewest bytes; the group has at least one task.
+  /// The first task in this order; the group has at least one task.
   [[nodiscard]] TaskId first(GroupId group);
 
   /// The datum may have arrived on the node or left it, or its transfer to it may have begun or been cancelled.
@@ -36,6 +42,7 @@ class GRANARY_EXPORT ReadyOrder {
   struct Key {
     std::int64_t rank;
     Bytes missing;
+    std::int64_t second;
     std::uint64_t arrival;
     friend auto operator<=>(Key const&, Key const&) = default;
   };

@@ -336,11 +336,19 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
 
 }  // namespace
 
+std::vector<std::string> tested_schedulers() {
+  auto schedulers = scheduler_names();
+  schedulers.insert(schedulers.end(),
+                    {"dmda:prefetch=assign", "dmdar:prefetch=assign", "dmdas:prefetch=assign", "dmdas:ready=all",
+                     "dmdas:ready=all:prefetch=assign", "lfq:queue=1", "lws:order=submission"});
+  return schedulers;
+}
+
 PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
   Random random(seed);
   PolicyCase drawn;
   drawn.seed = seed;
-  auto const schedulers = scheduler_names();
+  auto const schedulers = tested_schedulers();
   auto const evictions = eviction_names();
   drawn.scheduler = schedulers[random.below(schedulers.size())];
   drawn.eviction = evictions[random.below(evictions.size())];
@@ -354,7 +362,7 @@ PolicyCase draw_families_case(std::uint64_t seed) {
   Random random(seed);
   PolicyCase drawn;
   drawn.seed = seed;
-  auto const schedulers = scheduler_names();
+  auto const schedulers = tested_schedulers();
   auto const evictions = eviction_names();
   drawn.scheduler = schedulers[seed % schedulers.size()];
   drawn.eviction = evictions[random.below(evictions.size())];
@@ -378,7 +386,7 @@ PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
   Random random(seed);
   PolicyCase drawn;
   drawn.seed = seed;
-  auto const schedulers = scheduler_names();
+  auto const schedulers = tested_schedulers();
   auto const evictions = eviction_names();
   drawn.scheduler = schedulers[seed % schedulers.size()];
   drawn.eviction = evictions[random.below(evictions.size())];

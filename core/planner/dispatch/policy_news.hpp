@@ -3,6 +3,7 @@
 
 #include <granary/core/planner/context.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
+#include <granary/core/planner/dispatch/prefetches.hpp>
 #include <granary/core/planner/movement/replica_listener.hpp>
 #include <granary/core/policy/policy_set.hpp>
 
@@ -13,6 +14,8 @@ namespace granary::detail {
 class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
  public:
   PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks);
+  /// These are told which inputs are wanted, before any is.
+  void tell(Prefetches& prefetches) { m_prefetches = &prefetches; }
 
   void allocated(DataId data, NodeId node) override { m_policies.scheduler->replica_expected(data, node); }
   void arrived(DataId data, NodeId node) override { m_policies.scheduler->replica_valid(data, node); }
@@ -20,6 +23,12 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   void forgotten(DataId data) override { m_tasks.forget(data); }
   void planned_uses_changed(DataId data, GroupId group) override {
     m_policies.eviction->planned_uses_changed(data, group);
+  }
+  void inputs_wanted(TaskId task, GroupId group, PlanPosition position) override {
+    m_prefetches->want(task, group, position);
+  }
+  void inputs_given_up(TaskId task, GroupId group, PlanPosition position) override {
+    m_prefetches->give_up(task, group, position);
   }
 
  private:
@@ -29,6 +38,7 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   PolicySet const& m_policies;
   PlanBoard& m_board;
   LiveTasks& m_tasks;
+  Prefetches* m_prefetches = nullptr;
   bool m_keeps_plans;
 };
 

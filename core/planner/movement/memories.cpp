@@ -277,6 +277,12 @@ bool Memories::make_room(NodeId id, Bytes total, Bytes largest, Bytes high) {
   }
 }
 
+bool Memories::lacks_bytes(NodeId id, Bytes bytes) const {
+  auto const& node = m_nodes[id.index()];
+  Bytes const high = room_for_holders(id);
+  return high + node.evicting < node.ledger.used() - node.ledger.used_from(high) + node.ledger.rounded(bytes);
+}
+
 DataId Memories::any_victim(NodeId id) const {
   for (auto const& [offset, block] : m_nodes[id.index()].ledger.blocks()) {
     if (evictable(block.data, id)) return block.data;
@@ -306,7 +312,8 @@ void Memories::clear(NodeId id) {
 }
 
 void Memories::room_may_have_changed(NodeId id) {
-  auto const& node = m_nodes[id.index()];
+  auto& node = m_nodes[id.index()];
+  ++node.changes;
   if (node.waiting > 0 || !node.transits.empty() || !node.write_backs.empty())
     m_context.agenda.post(Agenda::GiveRoom{id});
   for (NodeId const other : m_wait_for_reserves) m_context.agenda.post(Agenda::GiveRoom{other});

@@ -34,6 +34,7 @@ class GRANARY_EXPORT Memories {
     std::deque<WriteBack> write_backs = {};  // data that wait for room on their way home
     std::uint32_t waiting = 0;               // holders that wait for room
     std::uint32_t holders = 0;               // those that got it
+    std::uint64_t changes = 1;               // counts what room_may_have_changed was told
   };
 
   Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener, DataTable& data,
@@ -89,6 +90,8 @@ class GRANARY_EXPORT Memories {
   /// Evicts until `take` may succeed below `high` for `total` bytes, the largest of them `largest`; false if the caller
   /// has to wait.
   bool make_room(NodeId node, Bytes total, Bytes largest, Bytes high);
+  /// Whether `bytes` for a holder will not be free, not even when what is being evicted has left.
+  [[nodiscard]] bool lacks_bytes(NodeId node, Bytes bytes) const;
   /// Makes room in the reserve alone, for a datum on its way home.
   void clear_reserve(NodeId node, Bytes bytes);
   /// Evicts all that can be evicted; posts if something was dropped.

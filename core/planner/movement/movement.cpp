@@ -16,7 +16,8 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_routes(context, m_data, m_links, m_memories),
       m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
-      m_changes(context, m_data, m_memories, m_routes, m_homes) {}
+      m_changes(context, m_data, m_memories, m_routes, m_homes),
+      m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {}
 
 DataId Movement::add(DataDescription description, std::span<FixedPlace const> places,
                      std::span<SharedBytes const> shares) {
@@ -135,16 +136,9 @@ void Movement::prefetch(DataId data, NodeId id) {
     throw InvalidArgument("data '" + datum.description.name + "' cannot be prefetched to memory node " +
                           std::to_string(id.value()) + ": there is no such node");
   }
-  auto const& node = m_memories[id];
-  bool const settled = datum.has_value() && !datum.value.lost() && datum.writers == 0 && !datum.released();
-  bool const contended = node.waiting > 0 || !node.transits.empty() || !node.write_backs.empty();
-  if (m_overlaps.shared_bytes(data)) return;  // its home may change under the copy
-  if (!settled || contended || datum.on(id) != nullptr || !m_routes.leads_directly(data, id)) return;
-  auto const offset = m_memories.take(id, data, 0, m_memories.room_for_holders(id));
-  if (!offset) return;
-  m_data[data].accessed = true;  // it has more than its home
-  m_memories.add(data, id, *offset);
-  m_routes.fetch(data, id);
+  bool const settled = !datum.value.lost() && datum.writers == 0 && !datum.released();
+  if (!settled || datum.on(id) != nullptr || !m_ahead.room_to_spare(id) || !m_ahead.way(data, id).valid()) return;
+  m_data[data].accessed = m_ahead.bring(data, id) || datum.accessed;  // it has more than its home
 }
 
 void Movement::will_not_use(DataId data) {
@@ -253,7 +247,11 @@ void Movement::let_go(AccessList const& accesses, NodeId node) {
     if (access.repeated) continue;
     Replica* const replica = m_data[access.data].on(node);
     if (replica->slot == Slot::Pool) m_eviction.replica_used(access.data, node);
-    if (--replica->pins > 0 || replica->valid) continue;
+    if (--replica->pins > 0) continue;
+    if (replica->valid) {
+      if (replica->slot == Slot::Pool) m_ahead.let_go(access.data, node);
+      continue;
+    }
     m_routes.end_hops(access.data, node);
     m_memories.drop_if_useless(access.data, node);
   }

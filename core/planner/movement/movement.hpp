@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/planner/movement/ahead.hpp>
 #include <granary/core/planner/movement/changes.hpp>
 #include <granary/core/planner/movement/transfers.hpp>
 
@@ -53,6 +54,7 @@ class GRANARY_EXPORT Movement {
   void begin_work(AccessList const& accesses, NodeId node, bool keep = false);
   void end_work() { m_memories.end_work(); }
   [[nodiscard]] Changes& changes() { return m_changes; }
+  [[nodiscard]] Ahead& ahead() { return m_ahead; }
 
   /// What a handover hands over (ReadWrite in the list) goes home. `done`: of the list, which are home already.
   enum class Way : std::uint8_t { Open, Under, Closed };
@@ -139,6 +141,7 @@ class GRANARY_EXPORT Movement {
   Homes m_homes;
   Transfers m_transfers;
   Changes m_changes;
+  Ahead m_ahead;
   std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
   std::vector<DataId> m_own;                      // the same
 };

@@ -30,10 +30,11 @@ NodeId Routes::nearest_source(DataId data, NodeId node) const {
   return source;
 }
 
-bool Routes::leads_directly(DataId data, NodeId node) const {
+LinkId Routes::direct_link(DataId data, NodeId node) const {
   NodeId const source = nearest_source(data, node);
-  auto const& topology = m_context.topology;
-  return source.valid() && source != node && topology.machine()[topology.next_hop(source, node)].to == node;
+  if (!source.valid() || source == node) return {};
+  LinkId const link = m_context.topology.next_hop(source, node);
+  return m_context.topology.machine()[link].to == node ? link : LinkId();
 }
 
 void Routes::fetch(DataId data, NodeId node) {

@@ -12,8 +12,9 @@ class GRANARY_EXPORT Routes {
   Routes(PlannerContext& context, DataTable& data, Links& links, Memories& memories)
       : m_context(context), m_data(data), m_links(links), m_memories(memories) {}
 
-  /// Whether a link leads to the node from the replica from which it would be fetched.
-  [[nodiscard]] bool leads_directly(DataId data, NodeId node) const;
+  /// The link that leads to the node from the replica from which the value would be fetched; invalid if there is no
+  /// such replica or no such link.
+  [[nodiscard]] LinkId direct_link(DataId data, NodeId node) const;
   /// Brings the value to the replica on the node, if it is not there or on its way: from the nearest valid replica, or
   /// first to the next node on the way from there. Throws InternalError if there is no value.
   void fetch(DataId data, NodeId node);

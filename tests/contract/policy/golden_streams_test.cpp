@@ -56,7 +56,7 @@ std::vector<std::string> evictions_for(std::string const& scheduler) {
 }
 
 void add_random_cases(Streams& streams, bool with_faults) {
-  for (auto const& scheduler : scheduler_names()) {
+  for (auto const& scheduler : tested_schedulers()) {
     for (auto const& eviction : evictions_for(scheduler)) {
       Stream stream;
       for (std::uint64_t seed = 1; seed <= 32; ++seed) {
@@ -85,7 +85,7 @@ void add_platform(Streams& streams, std::string const& name, std::uint64_t tiles
   for (auto const& workload : workloads(tiles)) {
     auto platform = Platform::find(name);
     platform.limit(std::max(workload->working_set() / 4, 24 * Tiling{.tile = 960}.tile_bytes()));
-    for (auto const& scheduler : scheduler_names()) {
+    for (auto const& scheduler : tested_schedulers()) {
       PlatformTruth const truth(platform);
       PlatformEstimator estimator(platform);
       Stream stream;

@@ -16,7 +16,7 @@ TEST(Replay, GivesTheCommandsOfTheRecordedRun) {
   ConstantSpeeds::Options speeds;
   speeds.jitter = 0.5;
   ConstantSpeeds const truth(speeds);
-  for (std::string const scheduler : {"eager", "darts"}) {
+  for (std::string const scheduler : {"eager", "darts", "dmda:prefetch=assign"}) {
     for (bool const faulty : {false, true}) {
       Journal journal;
       options.observers = {&journal};

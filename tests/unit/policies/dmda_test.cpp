@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace granary::test::dmda_test {
@@ -94,6 +95,18 @@ TEST(Dmda, transfers_are_expected_to_share_their_bus) {
     EXPECT_EQ(t.run.plan(chosen).back(), task) << scheduler;
     EXPECT_EQ(t.run.plan(g1).front(), far);
   }
+}
+
+// Algorithm 1, lines 6 to 8.
+TEST(Dmda, inputs_are_wanted_at_assignment_if_asked) {
+  for (std::string const scheduler : {"dmda", "dmdar", "dmdas"}) {
+    for (bool const at_assignment : {false, true}) {
+      DmdaFamily t(scheduler + (at_assignment ? ":prefetch=assign" : ""));
+      TaskId const task = t.ready({read(t.view.add_data())});
+      EXPECT_EQ(t.run.board.wants_inputs(task), at_assignment) << scheduler;
+    }
+  }
+  EXPECT_THROW((void)make_scheduler("dmda:prefetch=take"), InvalidArgument);
 }
 
 TEST(Dmda, alpha_weighs_the_end) {
@@ -264,8 +277,28 @@ TEST(Dmdas, the_most_urgent_first_and_of_these_the_one_that_needs_the_fewest_byt
   EXPECT_EQ(t.run.next(g0), last);
 }
 
+TEST(Dmdas, ready_searches_the_whole_queue_if_asked) {
+  DmdaFamily t("dmdas:ready=all", 1);
+  auto const a = t.view.add_data(30);
+  auto const b = t.view.add_data(20);
+  TaskId const none = t.ready({}, 100, 1);
+  TaskId const urgent = t.ready({read(a)}, 100, 7);
+  TaskId const few = t.ready({read(b)}, 100, 5);
+  TaskId const as_few = t.ready({read(b)}, 100, 6);
+  EXPECT_THAT(t.run.plan(), ElementsAre(urgent, as_few, few, none)) << "the queue stays sorted by priority";
+  EXPECT_EQ(t.run.next(g0), none);
+  EXPECT_EQ(t.run.next_and_commit(g0), as_few);
+  EXPECT_EQ(t.run.next(g0), few) << "its datum is on its way";
+  EXPECT_EQ(t.run.next(g0), urgent);
+  EXPECT_THROW((void)make_scheduler("dmdas:ready=some"), InvalidArgument);
+  EXPECT_THROW((void)make_scheduler("dmdar:ready=all"), InvalidArgument);
+}
+
+// What a task is chosen by: its priority and then the bytes that it needs, or the other way round.
+enum class By { Bytes, PriorityThenBytes, BytesThenPriority };
+
 // Algorithm 2 as published, a search through the queue, is the reference.
-void compare_with_a_search(char const* name, bool by_priority) {
+void compare_with_a_search(char const* name, By by) {
   Random random(3);
   DmdaFamily t(name, 2);
   std::vector<DataId> data;
@@ -296,7 +329,8 @@ void compare_with_a_search(char const* name, bool by_priority) {
             continue;
           missing += t.view.bytes(access.data);
         }
-        return std::pair(by_priority ? -t.view.task(task).priority : 0, missing);
+        auto const rank = -t.view.task(task).priority;
+        return std::tuple(by == By::PriorityThenBytes ? rank : 0, missing, by == By::BytesThenPriority ? rank : 0);
       };
       TaskId const best = *std::ranges::min_element(plan, {}, key);
       ASSERT_EQ(t.run.next_and_commit(group), best) << "step " << step;
@@ -305,8 +339,9 @@ void compare_with_a_search(char const* name, bool by_priority) {
   }
 }
 
-TEST(Dmdar, agrees_with_a_search) { compare_with_a_search("dmdar", false); }
-TEST(Dmdas, agrees_with_a_search) { compare_with_a_search("dmdas", true); }
+TEST(Dmdar, agrees_with_a_search) { compare_with_a_search("dmdar", By::Bytes); }
+TEST(Dmdas, agrees_with_a_search) { compare_with_a_search("dmdas", By::PriorityThenBytes); }
+TEST(Dmdas, agrees_with_a_search_of_all) { compare_with_a_search("dmdas:ready=all", By::BytesThenPriority); }
 
 }  // namespace
 }  // namespace granary::test::dmda_test

@@ -180,6 +180,27 @@ TEST(Lws, the_nearest_victim_is_robbed_first) {
   EXPECT_EQ(victim(machine), g0);
 }
 
+// Tasks 1 to 4, of which the later ones are more urgent, become ready in another order.
+TEST(Lws, a_queue_in_the_order_of_submission_ignores_release_and_priority) {
+  Lws t(devices(2), "lws:order=submission");
+  EXPECT_FALSE(t.run.scheduler->heeds_priorities());
+  EXPECT_TRUE(make_scheduler("lws")->heeds_priorities());
+  TaskId const releaser = t.add();
+  TaskId const a = t.add(1);
+  TaskId const b = t.add(2);
+  TaskId const c = t.add(3);
+  TaskId const d = t.add(4);
+  t.view.commit(releaser, g0);
+  t.run.finish(releaser);
+  for (TaskId const task : {c, a, d, b}) t.run.scheduler->ready(task);
+  EXPECT_THAT(t.run.plan(g0), ElementsAre(a, b, c, d));
+  t.keep_busy(g0);
+  EXPECT_EQ(t.run.next_and_commit(g1), d) << "a thief takes from the end";
+  EXPECT_EQ(t.run.next(g0), a);
+  EXPECT_EQ(t.run.next(g0), b);
+  EXPECT_THROW((void)make_scheduler("lws:order=release"), InvalidArgument);
+}
+
 TEST(Lws, a_thief_takes_only_what_it_may_run) {
   Lws t;
   t.keep_busy(g0);
@@ -216,7 +237,8 @@ void give_every_task_once(std::string const& scheduler) {
 }
 
 TEST(Lws, every_task_is_given_once_to_a_group_that_may_run_it) {
-  for (auto const* scheduler : {"lws", "lws:from=end", "lws:steal=1", "lws:steal=0.5:from=end"}) {
+  for (auto const* scheduler :
+       {"lws", "lws:from=end", "lws:steal=1", "lws:steal=0.5:from=end", "lws:order=submission"}) {
     give_every_task_once(scheduler);
   }
 }
