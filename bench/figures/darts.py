@@ -13,14 +13,14 @@ TO_THE_LETTER = ["lws:order=submission", "dmdas:ready=all", "dmdas:prefetch=assi
 
 def _compare(simulations, name, schedulers=None, **options):
     """The runs with each scheduler's own eviction policy, and those with its best one; a table of both."""
-    runs = simulations.runs(name, precision="s", scheduler=schedulers or SCHEDULERS, eviction=evictions.ALL, **options)
+    runs = simulations.runs_with(name, evictions.ALL, precision="s", scheduler=schedulers or SCHEDULERS, **options)
     own, best = evictions.own(runs), evictions.best(runs)
     evictions.write_table(simulations.folder / f"{name}.md", own, best)
     return own, best
 
 
 def figure_6(simulations, quick):
-    problem = dict(platform="v100x1", algorithm="cholesky", tiles="15:60:15" if quick else "15:90:15", tile=2880, cpus=0)
+    problem = dict(platform="v100x1", algorithm="cholesky", tiles="15:45:15" if quick else "15:90:15", tile=2880, cpus=0)
     for name, title, more in (("darts-6", "", {}),
                               ("darts-6-half-duplex", ", both directions share 12 GB/s", dict(half_duplex=True))):
         own, best = _compare(simulations, name, **problem, **more)
@@ -66,7 +66,7 @@ def figure_10(simulations, quick):
 
 
 def figures_11_12(simulations, quick):
-    groups = _bars(simulations, "darts-11", "cholesky", FOUR[:2] + FOUR[3:5] if quick else FOUR)
+    groups = _bars(simulations, "darts-11", "cholesky", FOUR[::3] if quick else FOUR)
     plots.bars(groups, simulations.folder / "darts-11.png", "Cholesky, four GPUs (DARTS, Figure 11)",
                lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])
     plots.bars(groups, simulations.folder / "darts-12.png", "Cholesky, four GPUs (DARTS, Figure 12)", plots.received,
@@ -82,7 +82,7 @@ def figure_13(simulations, quick):
 
 
 def figure_14(simulations, quick):
-    tiles = "12:36:12" if quick else "12,20,24,36,48,60,72,88"
+    tiles = "12,24" if quick else "12,20,24,36,48,60,72,88"
     own, best = _compare(simulations, "darts-14", platform="v100x4", algorithm="lu", tiles=tiles, tile=2880, cpus=0,
                          gpus=4)
     plots.curves(own, best, simulations.folder / "darts-14.png", "LU without pivoting, four V100 (DARTS, Figure 14)", 128)
@@ -91,7 +91,7 @@ def figure_14(simulations, quick):
 def figure_15(simulations, quick):
     one = [(platform, gpus, tile, max(8, tiles * 2 // 3)) for platform, gpus, tile, tiles in ONE]
     four = [(platform, gpus, tile, tiles * 2 // 3) for platform, gpus, tile, tiles in FOUR]
-    for name, cases in (("darts-15-one", one), ("darts-15-four", four[:2] + four[3:5] if quick else four)):
+    for name, cases in (("darts-15-one", one), ("darts-15-four", four[::3] if quick else four)):
         groups = _bars(simulations, name, "lu", cases)
         plots.bars(groups, simulations.folder / f"{name}.png", "LU without pivoting (DARTS, Figure 15)",
                    lambda run: run["gflops"], "GFlop/s", lambda run: run["upper_bound_gflops"])

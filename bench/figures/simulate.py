@@ -1,7 +1,9 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs granary-simulate for the figures and stores its output beside them."""
+import concurrent.futures
 import csv
 import json
+import os
 import pathlib
 import subprocess
 
@@ -28,6 +30,13 @@ class Simulations:
         path = self.folder / f"{name}.json"
         self._call([*_arguments(options), "--csv", self.folder / f"{name}.csv", "--json", path, "--force"])
         return json.loads(path.read_text())
+
+    def runs_with(self, name, evictions, **options):
+        """The same with each of these eviction policies, several at a time."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            parts = [pool.submit(self.runs, f"{name}-{eviction.replace(':', '-')}", eviction=eviction, **options)
+                     for eviction in evictions]
+            return [run for part in parts for run in part.result()]
 
     def order(self, name, **options):
         """The tasks of one run in the order in which they started."""
