@@ -118,6 +118,8 @@ TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
             "platform file 'x.json': field 'links[0].latency' is -1; it must be from 0.0 to 1000.0");
   EXPECT_EQ(refusal(with("\"capacity\": 1000", "\"capacity\": \"much\"")),
             "platform file 'x.json': field 'nodes[1].capacity' is \"much\"; a number is expected");
+  EXPECT_EQ(refusal(with("\"jitter\": 0.1", "\"shared_devices\": 1")),
+            "platform file 'x.json': field 'shared_devices' is 1; true or false is expected");
   EXPECT_THAT(refusal(with("\"width\": 2", "\"width\": 1.5")), HasSubstr("'links[1].width' is 1.5; a whole number"));
   EXPECT_EQ(refusal(with("[\"peers\"]", "[\"ring\"]")),
             "platform file 'x.json': field 'links[2].buses[0]' is \"ring\"; there is no such bus");
@@ -234,6 +236,49 @@ TEST(Platform, RefusesToSelectWhatIsNotThere) {
   }
   EXPECT_THROW(platform.select(0, 0), InvalidArgument);
   EXPECT_EQ(platform.machine.workers.size(), 5U);
+}
+
+TEST(Platform, DividesADeviceAmongWorkers) {
+  auto platform = Platform::parse(with("\"model\": \"fast\"", "\"model\": \"fast\", \"peak\": 6e12"), "x.json");
+  EXPECT_FALSE(platform.shared_devices);
+  platform.share_devices(1);
+  EXPECT_FALSE(platform.shared_devices);
+  platform.share_devices(3);
+  EXPECT_TRUE(platform.shared_devices);
+  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 3U);
+  ASSERT_EQ(platform.workers(WorkerKind::Device), 6U);
+  auto const& workers = platform.machine.workers;
+  EXPECT_EQ(workers[3].name, "gpu0 0");
+  EXPECT_EQ(workers[5].name, "gpu0 2");
+  EXPECT_EQ(workers[5].node, NodeId(1));
+  EXPECT_EQ(workers[5].peak_flops, 2e12);
+  EXPECT_EQ(workers[8].name, "gpu1 2");
+  auto const again = Platform::parse(platform.to_json(), "again");
+  EXPECT_TRUE(again.shared_devices);
+  EXPECT_EQ(again.to_json(), platform.to_json());
+}
+
+TEST(Platform, RefusesToDivideDevicesTwiceOrInNoneOrTooMany) {
+  auto platform = Platform::parse(small, "x.json");
+  EXPECT_EQ(
+      test::message_of([&] { platform.share_devices(0); }),
+      "platform 'small' would have 3 workers with 0 per device; a device has at least 1, a machine at most 16384");
+  EXPECT_THROW(platform.share_devices(8191), InvalidArgument);
+  platform.share_devices(2);
+  EXPECT_EQ(test::message_of([&] { platform.share_devices(2); }),
+            "the workers of platform 'small' share their devices already");
+}
+
+TEST(Platform, AKernelUsesThePartOfADeviceThatItsSpeedIsOfTheHighest) {
+  auto const platform =
+      Platform::parse(with("[[1e6, 1e-5], [1e8, 5e-4]]", "[[1e6, 4e-5], [1e8, 5e-4], [1e9, 1e-2]]"), "x.json");
+  auto const gemm = *platform.times("gemm", Precision::Single, "fast");
+  EXPECT_DOUBLE_EQ(gemm.share(1e8), 1);
+  EXPECT_DOUBLE_EQ(gemm.share(1e6), 0.125);
+  EXPECT_DOUBLE_EQ(gemm.share(1e5), 0.125);
+  EXPECT_DOUBLE_EQ(gemm.share(1e9), 0.5);
+  EXPECT_EQ(gemm.share(0), 0);
+  EXPECT_EQ(platform.times("gemm", Precision::Single, "slow")->share(1e6), 1);
 }
 
 TEST(Platform, SelectionKeepsTheNodesOnTheWayToTheHome) {
