@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -392,6 +393,90 @@ TEST(ShippedPlatforms, V100NodesShareTwoSwitches) {
     for (auto const bus : link.buses) ++crossed[bus];
   }
   EXPECT_THAT(crossed, ElementsAre(2, 2, 2, 2));
+}
+
+// What the two nodes of the LAHeteroprio paper must have in common with their sources.
+double rate(Platform const& platform, char const* codelet, double flops, Precision precision, char const* model) {
+  return flops / seconds(platform.kernel_time(codelet, flops, precision, model));
+}
+
+double cube(double n) { return n * n * n; }
+
+TEST(LaheteroprioPlatforms, ReachTheRatesThatTheySay) {
+  auto const k40 = Platform::find("k40x4");
+  auto const p100 = Platform::find("p100x2");
+  auto const gemm = [](Platform const& platform, double n, Precision precision, char const* model) {
+    return rate(platform, "gemm", 2 * cube(n), precision, model) / 1e9;
+  };
+  EXPECT_NEAR(gemm(k40, 1440, Precision::Double, "gpu"), 1053, 1);  // of 1430: StarPU's measurements, mean of four
+  EXPECT_NEAR(gemm(k40, 960, Precision::Single, "gpu"), 2361, 1);
+  EXPECT_NEAR(gemm(k40, 384, Precision::Double, "gpu"), 746, 40);  // cuBLAS 7.0, though at boost clock
+  EXPECT_NEAR(gemm(k40, 960, Precision::Double, "cpu"), 26.6, 0.1);
+  EXPECT_NEAR(gemm(p100, 1024, Precision::Single, "gpu"), 5990, 1);
+  EXPECT_NEAR(gemm(p100, 4096, Precision::Double, "gpu"), 0.93 * 4700, 20);
+  EXPECT_NEAR(gemm(p100, 960, Precision::Double, "cpu"), 26.6 * 2.1 / 2.5, 0.1);
+}
+
+TEST(LaheteroprioPlatforms, SmallKernelsDoNotFillAGpuAndLargerOnesOfFactorizationsComeNearerToGemm) {
+  auto const k40 = Platform::find("k40x4");
+  auto const p100 = Platform::find("p100x2");
+  auto const block = 2 * cube(384);
+  EXPECT_NEAR(k40.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.7, 0.05);
+  EXPECT_NEAR(p100.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.22, 0.05);
+  struct Case {
+    char const* codelet;
+    double flops;   // of order 1
+    double at_960;  // of gemm, by the table of clBLAS and MAGMA
+    double at_1920;
+  };
+  for (auto const& [codelet, flops, at_960, at_1920] :
+       {Case{"trsm", 1, 0.33, 0.69}, {"potrf", 1.0 / 3, 0.04, 0.15}, {"getrf", 2.0 / 3, 0.05, 0.14}}) {
+    auto const fraction = [&](double n) {
+      return rate(k40, codelet, flops * cube(n), Precision::Double, "gpu") /
+             rate(k40, "gemm", 2 * cube(n), Precision::Double, "gpu");
+    };
+    EXPECT_NEAR(fraction(960) / at_960, 1, 0.4) << codelet;
+    EXPECT_NEAR(fraction(1920) / at_1920, 1, 0.4) << codelet;
+    EXPECT_GT(fraction(1920), 1.5 * fraction(960)) << codelet;
+  }
+}
+
+TEST(LaheteroprioPlatforms, RunOnGpusWhatThePaperRunsThere) {
+  for (auto const* name : {"k40x4", "p100x2"}) {
+    auto const platform = Platform::find(name);
+    for (auto const* codelet : {"ldlt_assemble", "ldlt_factor", "ldlt_solve", "qr_init"}) {
+      EXPECT_FALSE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+      EXPECT_TRUE(platform.times(codelet, Precision::Double, "cpu").has_value()) << codelet;
+    }
+    for (auto const* codelet : {"ldlt_update", "qr_assemble", "qr_panel", "qr_update", "stencil_update"}) {
+      EXPECT_TRUE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+    }
+    // A slice of 1024 x 1024 x 16 cells has as many as StarPU's block of 256^3.
+    auto const slice = 10 * cube(256);
+    auto const core = rate(platform, "stencil_update", slice, Precision::Double, "cpu");
+    auto const gpu = rate(platform, "stencil_update", slice, Precision::Double, "gpu");
+    bool const k40 = platform.name == "k40x4";
+    EXPECT_NEAR(gpu / core, k40 ? 16.4 : 16.4 * 732 / 288 * 2.5 / 2.1, 0.1);
+    EXPECT_EQ(platform.workers(WorkerKind::Cpu), 24U);
+    EXPECT_EQ(platform.workers(WorkerKind::Device), k40 ? 4U : 2U);
+  }
+}
+
+TEST(LaheteroprioPlatforms, TheDirectionsOfALinkAreSeparateOnlyWithoutACommonBus) {
+  auto const k40 = Platform::find("k40x4").machine;
+  ASSERT_EQ(k40.buses.size(), 1U);
+  EXPECT_NEAR(k40.buses[0].bandwidth, 10.52e9, 0.01e9);
+  for (auto const& link : k40.links) EXPECT_THAT(link.buses, ElementsAre(0));
+  auto const p100 = Platform::find("p100x2").machine;
+  ASSERT_EQ(p100.links.size(), 6U);
+  for (auto const& link : p100.links) {
+    bool const peers = link.from != NodeId(0) && link.to != NodeId(0);
+    EXPECT_EQ(link.buses.size(), peers ? 2U : 1U);
+    for (auto const& back : p100.links) {
+      if (back.from != link.to || back.to != link.from) continue;
+      for (auto const bus : link.buses) EXPECT_EQ(std::ranges::count(back.buses, bus), 0);
+    }
+  }
 }
 
 }  // namespace
