@@ -2,7 +2,7 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints what single changes do to the results of LAHeteroprio's figures (docs/figures.md).
 
-    laheteroprio_variants.py [--program build/bin/granary-simulate]
+    laheteroprio_variants.py [--program build/bin/granary-simulate] [APPLICATION ...]
 """
 import argparse
 import json
@@ -75,18 +75,23 @@ def pair(program, machine, options, application):
 def main():
     parser = argparse.ArgumentParser(description="Print what single changes do to the figures of LAHeteroprio.")
     parser.add_argument("--program", default="build/bin/granary-simulate")
-    program = parser.parse_args().program
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION", default=list(APPLICATIONS),
+                        help="any of " + ", ".join(APPLICATIONS) + " (default: all)")
+    options = parser.parse_args()
+    for name in options.applications:
+        if name not in APPLICATIONS:
+            parser.error(f"unknown application {name}: the known ones are {', '.join(APPLICATIONS)}")
     print("speed-up over heteroprio, change of the bytes moved, heteroprio's time and bytes")
-    for application, problem in APPLICATIONS.items():
+    for application in options.applications:
         for platform, gpus in PLATFORMS.items():
             for name, change in variants(application):
                 machine = json.loads((PLATFORM_FILES / f"{platform}.json").read_text())
-                options = dict(problem, gpu_workers=GPU_WORKERS[application][platform], cpus=24 - gpus)
+                problem = dict(APPLICATIONS[application], gpu_workers=GPU_WORKERS[application][platform], cpus=24 - gpus)
                 if callable(change):
                     change(machine)
                 else:
-                    options.update(change)
-                plain, local = pair(program, machine, options, application)
+                    problem.update(change)
+                plain, local = pair(options.program, machine, problem, application)
                 print(f"{application:8} {platform:7} {name:45} {plain['seconds'] / local['seconds']:5.2f} "
                       f"{local['bytes_total'] / plain['bytes_total'] - 1:+6.0%}  {plain['seconds']:7.3f} s "
                       f"{plain['bytes_total'] / 1e9:6.1f} GB", flush=True)
