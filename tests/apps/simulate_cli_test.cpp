@@ -163,7 +163,7 @@ TEST_F(SimulateCli, DividesDevicesAmongWorkers) {
     EXPECT_LE(entry["gflops"], entry["upper_bound_gflops"]);
     return entry["seconds"].get<double>();
   };
-  EXPECT_LT(seconds("4"), 0.7 * seconds("1"));  // small kernels use half of the GPU
+  EXPECT_LT(seconds("4"), 0.8 * seconds("1"));  // these kernels alone use half of the GPU
 }
 
 TEST_F(SimulateCli, RepeatsExactly) {
