@@ -28,6 +28,7 @@ set(granary_public_headers
   workloads/bounds/transfer_bounds.hpp
   workloads/priorities.hpp
   workloads/random_layers.hpp
+  workloads/sliced_stencil.hpp
   workloads/stencil.hpp
   workloads/task_graph_file.hpp
   workloads/tiled_cholesky.hpp
@@ -140,4 +141,5 @@ set(granary_included_headers
   simulator/link_model.hpp
   simulator/reload_counter.hpp
   simulator/report.hpp
+  simulator/shared_processors.hpp
   workloads/tiling.hpp)

@@ -25,6 +25,9 @@ class GRANARY_EXPORT GroundTruth {
   /// Whether workers of this kind run the codelet. It may differ from the codelet's kernels, which a simulation never
   /// calls.
   [[nodiscard]] virtual bool runs_on(Codelet const& codelet, WorkerKind kind) const { return codelet.runs_on(kind); }
+  /// Workers of one memory node may share a processor: docs/platforms.md. The part of it, up to 1, that the task uses
+  /// while it runs alone; 0: the worker has a processor of its own.
+  [[nodiscard]] virtual double processor_share(Task const&, Codelet const&, Worker const&) const { return 0; }
 
  protected:
   /// The task's factor in [1 - jitter, 1 + jitter), independent of the order in which tasks run.

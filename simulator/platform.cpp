@@ -83,6 +83,14 @@ double KernelTimes::seconds(double flops) const {
   return flops > 0 ? flops * seconds_per_flop(flops) : seconds_without_flops;
 }
 
+double KernelTimes::share(double flops) const {
+  if (!(flops > 0)) return 0;
+  double least = seconds_per_flop(flops);
+  double const own = least;
+  for (auto const& point : points) least = std::min(least, point.seconds / point.flops);
+  return least / own;
+}
+
 std::string_view Platform::model_of(Worker const& worker) {
   if (!worker.model.empty()) return worker.model;
   return worker.kind == WorkerKind::Cpu ? "cpu" : "device";
@@ -145,6 +153,31 @@ void Platform::select(std::optional<std::uint32_t> gpus, std::optional<std::uint
   }
   keep_routes(machine, keep_nodes);
   machine = part_of(machine, keep_nodes, keep_workers);
+}
+
+void Platform::share_devices(std::uint32_t count) {
+  std::uint64_t const all = workers(WorkerKind::Cpu) + std::uint64_t{count} * workers(WorkerKind::Device);
+  if (count == 0 || all > most_platform_workers) {
+    throw InvalidArgument("platform '" + name + "' would have " + std::to_string(all) + " workers with " +
+                          std::to_string(count) + " per device; a device has at least 1, a machine at most " +
+                          std::to_string(most_platform_workers));
+  }
+  if (shared_devices) throw InvalidArgument("the workers of platform '" + name + "' share their devices already");
+  if (count == 1) return;
+  shared_devices = true;
+  std::vector<Worker> split;
+  for (auto const& worker : machine.workers) {
+    if (worker.kind != WorkerKind::Device) {
+      split.push_back(worker);
+      continue;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      split.push_back(worker);
+      split.back().name += " " + std::to_string(i);
+      split.back().peak_flops /= count;
+    }
+  }
+  machine.workers = std::move(split);
 }
 
 std::vector<NodeId> Platform::limited_nodes() const {

@@ -18,6 +18,8 @@ namespace granary {
 
 enum class GRANARY_EXPORT Precision : std::uint8_t { Single, Double };
 inline constexpr std::size_t precisions = 2;
+/// The search for names is linear.
+inline constexpr std::size_t most_platform_workers = 16384;
 
 /// The kernel times of one codelet on one model of worker.
 struct GRANARY_EXPORT KernelTimes {
@@ -33,6 +35,9 @@ struct GRANARY_EXPORT KernelTimes {
   [[nodiscard]] double seconds_per_flop(double flops) const;
   /// Seconds for a kernel of `flops` operations; 10 µs when it has none.
   [[nodiscard]] double seconds(double flops) const;
+  /// The part, up to 1, of the worker's highest speed that a kernel of `flops` operations reaches; 0 when it has none.
+  /// O(points).
+  [[nodiscard]] double share(double flops) const;
 };
 
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
@@ -41,8 +46,9 @@ struct GRANARY_EXPORT KernelTimes {
 /// using namespace granary::literals;
 /// auto platform = granary::Platform::find("v100x4");  // or a path; the others: Platform::known_names()
 /// platform.select(/*gpus=*/2, /*cpus=*/0);
+/// platform.share_devices(4);  // each GPU is four workers, as with four streams
 /// platform.limit(1_GiB);  // of each GPU's memory
-/// assert(platform.workers(granary::WorkerKind::Device) == 2);
+/// assert(platform.workers(granary::WorkerKind::Device) == 8);
 /// auto const time = platform.kernel_time("gemm", 7e9, granary::Precision::Double, "gpu");
 /// assert(time == std::chrono::milliseconds(1));
 /// platform.write("v100x2-1GiB.json", /*overwrite=*/true);
@@ -66,6 +72,9 @@ class GRANARY_EXPORT Platform {
   /// Keeps the first workers of each kind, as many as given, and the nodes needed by them, by the data's home and by
   /// the routes between these. Throws InvalidArgument when the platform has fewer workers, or none would be left.
   void select(std::optional<std::uint32_t> gpus, std::optional<std::uint32_t> cpus);
+  /// Replaces each device worker by `workers` that share its speed, such as the streams of a GPU: docs/platforms.md,
+  /// "Several workers per device". Throws InvalidArgument when that is 0, or too many, or devices are shared already.
+  void share_devices(std::uint32_t workers);
   /// Sets the capacity of the nodes that tasks fill: those of device workers or, without any, those of CPU workers
   /// whose data live on a disk. Throws InvalidArgument when there is none or `capacity` is 0.
   void limit(Bytes capacity);
@@ -104,6 +113,7 @@ class GRANARY_EXPORT Platform {
   std::map<std::string, std::array<double, precisions>, std::less<>> speeds;  ///< flops per second by model; 0: none
   double jitter = 0;               ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
   std::uint32_t depth = 0;         ///< tasks for which data are fetched ahead (PlannerOptions::depth); 0: default
+  bool shared_devices = false;     ///< the device workers of a node share its speed
   std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
 };
 

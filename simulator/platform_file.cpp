@@ -20,8 +20,6 @@ constexpr double most_speed = 1e24;          // flops per second
 constexpr double most_flops = 1e30;          // of a kernel
 constexpr double least_kernel_time = 1e-12;  // seconds
 constexpr double most_kernel_time = 1e9;
-// The search for names is linear.
-constexpr std::size_t most_workers = 16384;
 constexpr std::size_t most_links = 4096;
 constexpr std::size_t most_crossings = 64;  // buses of one link
 
@@ -169,7 +167,7 @@ void read_links(Field const& list, Machine& machine) {
 }
 
 void read_workers(Field const& list, Machine& machine) {
-  list.each(most_workers, [&](Field const& field) {
+  list.each(most_platform_workers, [&](Field const& field) {
     field.object({"name", "node", "kind", "model", "peak", "count"});
     Worker worker{.name = field["name"].text(),
                   .node = NodeId(field["node"].index_in(machine.nodes, "node")),
@@ -182,8 +180,8 @@ void read_workers(Field const& list, Machine& machine) {
       return;
     }
     std::uint64_t const count = field["count"].whole(4096);
-    if (machine.workers.size() + count > most_workers) {
-      field["count"].refuse("a machine has at most " + std::to_string(most_workers) + " workers");
+    if (machine.workers.size() + count > most_platform_workers) {
+      field["count"].refuse("a machine has at most " + std::to_string(most_platform_workers) + " workers");
     }
     for (std::uint64_t i = 0; i < count; ++i) {
       Worker one = worker;
@@ -297,8 +295,8 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
     throw InvalidArgument("platform file '" + origin + "' is not JSON: " + excerpt(error.what(), 300));
   }
   Field const top(content, origin, "");
-  top.object(
-      {"name", "source", "nodes", "buses", "links", "workers", "kernels", "speeds", "jitter", "depth", "device_issue"});
+  top.object({"name", "source", "nodes", "buses", "links", "workers", "kernels", "speeds", "jitter", "depth",
+              "device_issue", "shared_devices"});
   Platform platform;
   platform.name = top["name"].text();
   platform.source = top["source"].text();
@@ -318,6 +316,7 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
   if (top.has("device_issue")) {
     platform.device_issue = static_cast<std::uint32_t>(top["device_issue"].whole(1U << 20U));
   }
+  platform.shared_devices = top.has("shared_devices") && top["shared_devices"].yes();
   try {
     Topology const reachable(platform.machine);
     static_cast<void>(platform.home_node());
@@ -334,6 +333,7 @@ std::string Platform::to_json() const {
   content["jitter"] = jitter;
   if (depth > 0) content["depth"] = depth;
   if (device_issue > 0) content["device_issue"] = device_issue;
+  if (shared_devices) content["shared_devices"] = true;
   content["kernels"] = json::object();
   for (std::size_t p = 0; p < precisions; ++p) {
     for (auto const& [codelet, models] : kernels[p]) {

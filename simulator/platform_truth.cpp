@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace granary {
 namespace {
@@ -38,6 +39,13 @@ Duration PlatformTruth::kernel_time(Task const& task, Codelet const& codelet, Wo
   return from_seconds(seconds(exact) * jitter_factor(task.id, *m_options.jitter, m_options.seed));
 }
 
+double PlatformTruth::processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const {
+  if (!m_platform.shared_devices || worker.kind != WorkerKind::Device) return 0;
+  auto const times =
+      m_platform.times(codelet.name, precision_of(codelet, m_options.precision), Platform::model_of(worker));
+  return times ? times->share(task.flops) : 0;
+}
+
 bool PlatformTruth::runs_on(Codelet const& codelet, WorkerKind kind) const {
   auto const precision = precision_of(codelet, m_options.precision);
   if (!m_platform.names(codelet.name, precision) && !codelet.runs_on(kind)) return false;
@@ -54,24 +62,33 @@ PlatformEstimator::PlatformEstimator(Platform const& platform, Options options)
   check_share("estimator's error", m_options.error);
 }
 
+std::uint32_t PlatformEstimator::together(Worker const& worker) const {
+  if (!m_platform.shared_devices || worker.kind != WorkerKind::Device) return 1;
+  return static_cast<std::uint32_t>(std::ranges::count_if(m_platform.machine.workers, [&](Worker const& other) {
+    return other.kind == worker.kind && other.node == worker.node;
+  }));
+}
+
 void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
   if (id.index() >= m_shares.size()) m_shares.resize(id.index() + 1);
   auto const precision = precision_of(codelet, m_options.precision);
   Random random(m_options.seed ^ stable_hash(codelet.name));
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
     double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
-    std::map<std::string_view, std::uint32_t> models;
+    std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> models;  // and how many share a device
     std::uint32_t known = 0;
     for (auto const& worker : m_platform.machine.workers) {
       auto const model = Platform::model_of(worker);
       if (worker.kind != static_cast<WorkerKind>(kind) || !m_platform.times(codelet.name, precision, model)) continue;
-      ++models[model];
+      ++models[{model, together(worker)}];
       ++known;
     }
     auto& shares = m_shares[id.index()][kind];
     shares.clear();
-    for (auto const& [model, workers] : models) {
-      shares.push_back({*m_platform.times(codelet.name, precision, model), factor * workers / known});
+    for (auto const& [model_together, workers] : models) {
+      auto const& [model, sharing] = model_together;
+      shares.push_back(
+          {*m_platform.times(codelet.name, precision, model), factor * workers / known, static_cast<double>(sharing)});
     }
   }
 }
@@ -79,7 +96,8 @@ void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
 Duration PlatformEstimator::kernel_time(CodeletId codelet, double flops, WorkerKind kind) const {
   double time = 0;
   for (auto const& share : m_shares.at(codelet.index())[static_cast<std::size_t>(kind)]) {
-    time += share.weight * share.times.seconds(flops);
+    double const slowdown = share.together > 1 ? std::max(1.0, share.together * share.times.share(flops)) : 1;
+    time += share.weight * slowdown * share.times.seconds(flops);
   }
   return std::max(from_seconds(time), Duration{1});
 }

@@ -38,6 +38,7 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
   /// Throws InvalidArgument when the platform states no time for it.
   [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
   [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override;
+  [[nodiscard]] double processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const override;
 
  private:
   Platform const& m_platform;
@@ -45,7 +46,8 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
 };
 
 /// A policy's estimates for a platform: the times of a kind's models, averaged over its workers, times a random factor
-/// per codelet and kind from [1 - error, 1 + error]. Measurements do not change them.
+/// per codelet and kind from [1 - error, 1 + error]. Measurements do not change them. Workers that share a device are
+/// expected to run the same kernel at once.
 class GRANARY_EXPORT PlatformEstimator final : public Estimator {
  public:
   struct Options {
@@ -64,9 +66,12 @@ class GRANARY_EXPORT PlatformEstimator final : public Estimator {
  private:
   struct Share {
     KernelTimes times;
-    double weight;  // the share of the kind's workers with these times, times the factor
+    double weight;    // the share of the kind's workers with these times, times the factor
+    double together;  // workers that share the device with it, itself included
   };
   using Shares = std::vector<Share>;
+
+  [[nodiscard]] std::uint32_t together(Worker const& worker) const;
 
   Platform const& m_platform;
   Options m_options;

@@ -77,19 +77,34 @@ void Simulator::wait_for_fewer_tasks() {
 
 void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::move(error)}); }
 
+// At one instant the links come first, then the shared processors, then what these and others have announced.
 bool Simulator::step() {
-  auto const links = m_links.next_change();
-  if (links && (m_heap.empty() || *links <= m_heap.next())) {
-    advance_to(*links);
-    for (TransferId const transfer : m_links.advance(m_now)) {
-      m_heap.push(m_now + delay(m_options.faults.copy_delay), CopyAnswers{transfer});
-    }
-    return true;
-  }
+  if (step_of_links() || step_of_processors()) return true;
   if (m_heap.empty()) return false;
   auto const [at, happening] = m_heap.pop();
   advance_to(at);
   std::visit([&](auto const& what) { happens(what); }, happening);
+  return true;
+}
+
+bool Simulator::step_of_links() {
+  auto const next = m_links.next_change();
+  if (!next || (!m_heap.empty() && m_heap.next() < *next)) return false;
+  if (auto const ends = m_shared.next_end(); ends && *ends < *next) return false;
+  advance_to(*next);
+  for (TransferId const transfer : m_links.advance(m_now)) {
+    m_heap.push(m_now + delay(m_options.faults.copy_delay), CopyAnswers{transfer});
+  }
+  return true;
+}
+
+bool Simulator::step_of_processors() {
+  auto const next = m_shared.next_end();
+  if (!next || (!m_heap.empty() && m_heap.next() < *next)) return false;
+  advance_to(*next);
+  for (auto const& [worker, start] : m_shared.advance(m_now)) {
+    m_heap.push(m_now + delay(m_options.faults.task_delay), TaskEnds{worker, m_now - start, start});
+  }
   return true;
 }
 
@@ -291,9 +306,14 @@ void Simulator::start_front(WorkerId worker) {
   if (start_as_graph(worker)) return;
   Task const& task = m_planner.task(lane.queue.front().task);
   auto const& machine = m_planner.topology().machine();
-  Duration const duration = m_truth.kernel_time(task, m_planner.view().codelet(task.codelet), machine[worker]);
+  Codelet const& codelet = m_planner.view().codelet(task.codelet);
+  Duration const duration = m_truth.kernel_time(task, codelet, machine[worker]);
   if (m_planner.may_restart(task.id) && faulty_front(worker, m_options.faults.stops)) {
     m_heap.push(m_now + duration / 2, TaskEnds{worker, duration / 2, m_now, TaskEnds::How::Stopped});
+    return;
+  }
+  if (double const share = m_truth.processor_share(task, codelet, machine[worker]); share > 0) {
+    m_shared.start(worker, machine[worker].node, share, duration, m_now);
     return;
   }
   m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});

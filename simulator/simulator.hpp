@@ -16,6 +16,7 @@
 #include <granary/simulator/link_model.hpp>
 #include <granary/simulator/reload_counter.hpp>
 #include <granary/simulator/report.hpp>
+#include <granary/simulator/shared_processors.hpp>
 
 #include <deque>
 #include <exception>
@@ -55,10 +56,10 @@ struct GRANARY_EXPORT SimulatorOptions {
   std::vector<PlannerObserver*> observers{};
 };
 
-/// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's;
-/// submission takes none, and decisions only if they are charged. Tasks run as inner graphs when the engine would run
-/// them so, and their emission costs nothing. The same machine, policies, submissions and options yield the same
-/// commands.
+/// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's (see
+/// SharedProcessors where workers share a processor); submission takes none, and decisions only if they are charged.
+/// Tasks run as inner graphs when the engine would run them so, and their emission costs nothing. The same machine,
+/// policies, submissions and options yield the same commands.
 ///
 /// ```cpp
 /// #include <granary/policies/registry.hpp>
@@ -166,6 +167,8 @@ class GRANARY_EXPORT Simulator final : public Submitter {
 
   void wait_for_fewer_tasks();
   void run_until_idle();
+  [[nodiscard]] bool step_of_links();
+  [[nodiscard]] bool step_of_processors();
   void happens(TaskEnds const& end);
   void happens(InnerEnds const& end);
   void happens(CopyAnswers const& answer);
@@ -202,6 +205,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   SimulatorOptions m_options;
   std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
   LinkModel m_links;
+  SharedProcessors m_shared;
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail

@@ -67,6 +67,17 @@ std::uint32_t device_nodes(Machine const& machine) {
   return static_cast<std::uint32_t>(nodes.size());
 }
 
+// Each device with one worker, of its whole speed.
+Machine with_whole_devices(Platform const& platform) {
+  Machine machine = platform.machine;
+  if (!platform.shared_devices) return machine;
+  std::set<NodeId> seen;
+  std::erase_if(machine.workers, [&](Worker const& worker) {
+    return worker.kind == WorkerKind::Device && !seen.insert(worker.node).second;
+  });
+  return machine;
+}
+
 Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set) {
   auto const nodes = platform.limited_nodes();
   if (memory.size) platform.limit(*memory.size);
@@ -98,6 +109,7 @@ class ProblemRuns {
     m_result.tile = options.graph ? 0 : tile;
     m_result.single_precision = options.single_precision;
     m_result.devices = device_nodes(platform.machine);
+    m_result.device_workers = platform.workers(WorkerKind::Device);
     m_result.cpus = platform.workers(WorkerKind::Cpu);
     m_result.flops = m_problem.workload->flops();
     m_result.working_set = m_problem.workload->working_set();
@@ -123,9 +135,11 @@ class ProblemRuns {
     auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
       auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
       if (!times) return std::nullopt;
-      return from_seconds(times->seconds(flops));
+      // Small kernels run beside each other.
+      bool const shared = m_platform.shared_devices && worker.kind == WorkerKind::Device && flops > 0;
+      return from_seconds(times->seconds(flops) * (shared ? times->share(flops) : 1));
     };
-    auto const bounds = time_bounds(m_graph, m_platform.machine, time);
+    auto const bounds = time_bounds(m_graph, with_whole_devices(m_platform), time);
     m_result.upper_bound_flops = bounds.upper_bound_flops();
     m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
   }
@@ -223,6 +237,7 @@ void run_experiment(Options const& options, std::function<void(Result const&)> c
       auto platform = whole;
       if (gpus || cpus) platform.select(gpus, cpus);
       if (options.half_duplex) platform.share_directions();
+      platform.share_devices(options.gpu_workers);
       for (auto const tiles : options.tiles) {
         for (auto const tile : options.tile) ProblemRuns(options, platform, tiles, tile, done).run();
       }

@@ -5,6 +5,7 @@
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/workloads/assembly_tree.hpp>
 #include <granary/workloads/random_layers.hpp>
+#include <granary/workloads/sliced_stencil.hpp>
 #include <granary/workloads/stencil.hpp>
 #include <granary/workloads/task_graph_file.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
@@ -47,6 +48,13 @@ std::unique_ptr<Workload> make_stencil(Options const& options, Tiling const& til
                                                     .variant = tiling.variant()});
 }
 
+std::unique_ptr<Workload> make_sliced_stencil(Options const& options, Tiling const& tiling) {
+  return std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {tiling.tile, tiling.tile, tiling.tile},
+                                                                .slices = tiling.tiles,
+                                                                .iterations = options.iterations,
+                                                                .variant = tiling.variant()});
+}
+
 std::unique_ptr<Workload> make_random(Options const& options, Tiling const& tiling) {
   return std::make_unique<RandomLayers>(RandomLayers::Options{.layers = tiling.tiles,
                                                               .width = tiling.tiles,
@@ -80,6 +88,7 @@ std::map<std::string, Algorithm, std::less<>> const& algorithms() {
       {"gemm", {make_tiled<TiledGemm>, square_gemm_io_bound}},
       {"gemm-outer", {make_tiled<TiledGemm, GemmOrder::ByStep>, square_gemm_io_bound}},
       {"stencil", {make_stencil}},
+      {"stencil-z", {make_sliced_stencil}},
       {"random", {make_random}},
       {"tree", {make_tree<AssemblyTree::Shape::Qr>}},
       {"tree-ldlt", {make_tree<AssemblyTree::Shape::Ldlt>}},

@@ -54,7 +54,7 @@ void add_problem(CLI::App& app, Options& options, Texts& texts) {
                  "docs/hierarchical.md (default: none)")
       ->transform(whole_number(0));
   app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
-  app.add_option("--iterations", options.iterations, "stencil: iterations")
+  app.add_option("--iterations", options.iterations, "stencil, stencil-z: iterations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--dimensions", options.dimensions, "stencil: 2 or 3")
@@ -75,6 +75,10 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
       "memory of each device, or a list: sizes such as 512MiB, or fractions of the working set, shared by the "
       "devices (default: the platform's)");
   app.add_option("--gpus", texts.lists["gpus"], "number of the platform's devices, or a list (default: all)");
+  app.add_option("--gpu-workers", options.gpu_workers,
+                 "workers per device, which share its speed and its memory, as the streams of a GPU do")
+      ->capture_default_str()
+      ->transform(whole_number(1, 256));
   app.add_option("--cpus", texts.lists["cpus"], "number of the platform's CPU workers, or a list (default: all)");
   app.add_flag("--half-duplex", options.half_duplex, "both directions between two memories share one bandwidth");
   app.add_option(

@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::optional<std::uint32_t>> gpus{{}};  ///< absent: all of the platform's
   std::vector<std::optional<std::uint32_t>> cpus{{}};
   bool half_duplex = false;
+  std::uint32_t gpu_workers = 1;                        ///< per device
   std::vector<std::optional<std::uint32_t>> depth{{}};  ///< absent: the platform's
   std::uint32_t seeds = 1;
   std::optional<double> jitter;

@@ -39,7 +39,7 @@ constexpr auto line =
     "{:>9} {:>6} {:>8}\n";
 
 double idle_share(Result const& r) {
-  auto const workers = r.devices + r.cpus;
+  auto const workers = r.device_workers + r.cpus;
   return r.figures.seconds > 0 && workers > 0 ? r.figures.idle_seconds / r.figures.seconds / workers : 0;
 }
 

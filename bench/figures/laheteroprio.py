@@ -6,27 +6,20 @@ SFA and SFM are the paper's: heteroprio's mean (minimum) time over six runs divi
 import matplotlib.pyplot as plt
 
 import plots
+from laheteroprio_settings import APPLICATIONS, GPU_WORKERS, LOCALITY, PLATFORMS, locality
 
 FORMULAS = ["LaRU", "MC", "LS_SDH", "LS_SDH2", "LS_SDHB", "LC_SMWB", "auto"]
-PLATFORMS = {"k40x4": 4, "p100x2": 2}
-APPLICATIONS = {
-    "qrmumps": dict(algorithm="tree", tiles=36, tile=512),
-    "spldlt": dict(algorithm="tree-ldlt", tiles=36, tile=512),
-    "stencil": dict(algorithm="stencil", dimensions=3, iterations=32, tiles=8, tile=128),
-}
+OTHERS = ["dmdas", "dmdar", "prio"]
 
 
 def _runs(simulations, name, application, platform, schedulers, quick):
-    """Six runs of each; each device worker occupies one of the 24 cores. Quick: two runs, fewer iterations."""
+    """Six runs of each; one of the 24 cores drives each device. Quick: two runs, smaller problems."""
     options = dict(APPLICATIONS[application], seeds=2 if quick else 6)
-    if quick and "iterations" in options:
-        options["iterations"] //= 4
+    if quick:
+        options["iterations" if "iterations" in options else "tiles"] //= 4
     return simulations.runs(name, platform=platform, gpus=PLATFORMS[platform], cpus=24 - PLATFORMS[platform],
-                            scheduler=schedulers, precision="d", jitter=0.05, no_bounds=True, **options)
-
-
-def _l(cpu, device):
-    return f":l=cpu@{cpu}+device@{device}"
+                            gpu_workers=GPU_WORKERS[application][platform], scheduler=schedulers, precision="d",
+                            jitter=0.05, no_bounds=True, **options)
 
 
 def figure_5(simulations, quick):
@@ -34,7 +27,7 @@ def figure_5(simulations, quick):
     figure, panels = plt.subplots(len(APPLICATIONS), len(PLATFORMS), figsize=(9, 9), squeeze=False)
     for row, application in zip(panels, APPLICATIONS):
         for axes, platform in zip(row, PLATFORMS):
-            schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}{_l(*pair)}"
+            schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}{locality(*pair)}"
                                            for pair in pairs for formula in FORMULAS]
             name = f"laheteroprio-5-{application}-{platform}"
             base, *others = _runs(simulations, name, application, platform, schedulers, quick)
@@ -57,15 +50,17 @@ def figure_5(simulations, quick):
     plots.save(figure, simulations.folder / "laheteroprio-5.png", "Speed-up over heteroprio (LAHeteroprio, Figure 5)")
 
 
-def _details(simulations, quick, number, application, l_cpu, l_device):
-    """A formula's speed-up, transfers and BMD, with the paper's locality coefficients."""
+def _details(simulations, quick, number, application):
+    """A formula's speed-up, transfers and BMD, with the paper's locality coefficients; other schedulers beside them."""
     figure, panels = plt.subplots(3, len(PLATFORMS), figsize=(9, 8), squeeze=False)
     for column, platform in enumerate(PLATFORMS):
-        schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:bmd=all{_l(l_cpu, l_device)}"
-                                       for formula in FORMULAS]
+        schedulers = ["heteroprio"] + [f"laheteroprio:formula={formula}:bmd=all{locality(*LOCALITY[application])}"
+                                       for formula in FORMULAS] + OTHERS
         base, *runs = _runs(simulations, f"laheteroprio-{number}-{platform}", application, platform, schedulers, quick)
+        runs, others = runs[:len(FORMULAS)], runs[len(FORMULAS):]
         speed, transfers, changes = (panels[row][column] for row in range(3))
         speed.bar(FORMULAS, [base["seconds_mean"] / run["seconds_mean"] for run in runs], color="grey", label="SFA")
+        speed.bar(OTHERS, [base["seconds_mean"] / run["seconds_mean"] for run in others], color="lightsteelblue")
         speed.plot(FORMULAS, [base["seconds_min"] / run["seconds_min"] for run in runs], "k.--", label="SFM")
         speed.axhline(1, color="black", linewidth=0.5)
         speed.set_title(f"{application}, {platform}", fontsize=8)
@@ -73,6 +68,7 @@ def _details(simulations, quick, number, application, l_cpu, l_device):
         speed.set_ylabel("speed-up over heteroprio", fontsize=8)
         speed.legend(fontsize=6, ncols=2, loc="upper left")
         transfers.bar(["heteroprio"] + FORMULAS, [run["bytes_total"] / 1e9 for run in [base] + runs], color="grey")
+        transfers.bar(OTHERS, [run["bytes_total"] / 1e9 for run in others], color="lightsteelblue")
         transfers.set_ylabel("transfers (GB)", fontsize=8)
         changes.bar(FORMULAS, [run["counters"].get(f"bmd {_formula_of(run, formula)}", 0) / run["tasks"]
                                for run, formula in zip(runs, FORMULAS)], color="grey")
@@ -93,6 +89,6 @@ def _formula_of(run, formula):
 
 
 FIGURES = {"laheteroprio-5": figure_5,
-           "laheteroprio-6": lambda simulations, quick: _details(simulations, quick, 6, "qrmumps", 3, 3),
-           "laheteroprio-7": lambda simulations, quick: _details(simulations, quick, 7, "spldlt", 2, 1),
-           "laheteroprio-8": lambda simulations, quick: _details(simulations, quick, 8, "stencil", 2, 1)}
+           "laheteroprio-6": lambda simulations, quick: _details(simulations, quick, 6, "qrmumps"),
+           "laheteroprio-7": lambda simulations, quick: _details(simulations, quick, 7, "spldlt"),
+           "laheteroprio-8": lambda simulations, quick: _details(simulations, quick, 8, "stencil")}

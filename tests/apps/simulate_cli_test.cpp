@@ -130,8 +130,8 @@ TEST_F(SimulateCli, WritesEveryCombinationWithStableKeys) {
 }
 
 TEST_F(SimulateCli, RunsEveryAlgorithm) {
-  for (auto const* algorithm :
-       {"cholesky-left", "lu", "lu-left", "gemm", "gemm-outer", "stencil", "random", "tree", "tree-ldlt"}) {
+  for (auto const* algorithm : {"cholesky-left", "lu", "lu-left", "gemm", "gemm-outer", "stencil", "stencil-z",
+                                "random", "tree", "tree-ldlt"}) {
     auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--tiles", "5", "--tile", "320",
                              "--precision", "d", "--scheduler", "eager,prio"});
     EXPECT_EQ(result.status, 0) << algorithm << ": " << result.err;
@@ -151,6 +151,19 @@ TEST_F(SimulateCli, SweepsAndRepeats) {
     EXPECT_LE(entry["seconds_min"], entry["seconds"]);
     EXPECT_LT(entry["seconds_min"], entry["seconds_max"]);
   }
+}
+
+TEST_F(SimulateCli, DividesDevicesAmongWorkers) {
+  auto const seconds = [&](char const* workers) {
+    auto const result = run_small({"--gpus", "1", "--algorithm", "gemm", "--tile", "320", "--scheduler", "eager",
+                                   "--gpu-workers", workers, "--json", "r.json", "--force"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    auto const entry = json("r.json")[0];
+    EXPECT_EQ(entry["devices"], 1);
+    EXPECT_LE(entry["gflops"], entry["upper_bound_gflops"]);
+    return entry["seconds"].get<double>();
+  };
+  EXPECT_LT(seconds("4"), 0.8 * seconds("1"));  // these kernels alone use half of the GPU
 }
 
 TEST_F(SimulateCli, RepeatsExactly) {
@@ -238,6 +251,7 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--gpus", "9"}, "9"},
       {{"--gpus", "0"}, "sirocco"},
       {{"--depth", "0"}, "'0'"},
+      {{"--gpu-workers", "0"}, "0 is not a whole number from 1 to 256"},
       {{"--sweep", "colour=1"}, "colour"},
       {{"--sweep", "tiles"}, "tiles"},
       {{"--sweep", "gpus=1", "--gpus", "1"}, "twice"},

@@ -141,6 +141,8 @@ TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
             "platform file 'x.json': field 'links[0].latency' is -1; it must be from 0.0 to 1000.0");
   EXPECT_EQ(refusal(with("\"capacity\": 1000", "\"capacity\": \"much\"")),
             "platform file 'x.json': field 'nodes[1].capacity' is \"much\"; a number is expected");
+  EXPECT_EQ(refusal(with("\"jitter\": 0.1", "\"shared_devices\": 1")),
+            "platform file 'x.json': field 'shared_devices' is 1; true or false is expected");
   EXPECT_THAT(refusal(with("\"width\": 2", "\"width\": 1.5")), HasSubstr("'links[1].width' is 1.5; a whole number"));
   EXPECT_EQ(refusal(with("[\"peers\"]", "[\"ring\"]")),
             "platform file 'x.json': field 'links[2].buses[0]' is \"ring\"; there is no such bus");
@@ -259,6 +261,49 @@ TEST(Platform, RefusesToSelectWhatIsNotThere) {
   EXPECT_EQ(platform.machine.workers.size(), 5U);
 }
 
+TEST(Platform, DividesADeviceAmongWorkers) {
+  auto platform = Platform::parse(with("\"model\": \"fast\"", "\"model\": \"fast\", \"peak\": 6e12"), "x.json");
+  EXPECT_FALSE(platform.shared_devices);
+  platform.share_devices(1);
+  EXPECT_FALSE(platform.shared_devices);
+  platform.share_devices(3);
+  EXPECT_TRUE(platform.shared_devices);
+  EXPECT_EQ(platform.workers(WorkerKind::Cpu), 3U);
+  ASSERT_EQ(platform.workers(WorkerKind::Device), 6U);
+  auto const& workers = platform.machine.workers;
+  EXPECT_EQ(workers[3].name, "gpu0 0");
+  EXPECT_EQ(workers[5].name, "gpu0 2");
+  EXPECT_EQ(workers[5].node, NodeId(1));
+  EXPECT_EQ(workers[5].peak_flops, 2e12);
+  EXPECT_EQ(workers[8].name, "gpu1 2");
+  auto const again = Platform::parse(platform.to_json(), "again");
+  EXPECT_TRUE(again.shared_devices);
+  EXPECT_EQ(again.to_json(), platform.to_json());
+}
+
+TEST(Platform, RefusesToDivideDevicesTwiceOrInNoneOrTooMany) {
+  auto platform = Platform::parse(small, "x.json");
+  EXPECT_EQ(
+      test::message_of([&] { platform.share_devices(0); }),
+      "platform 'small' would have 3 workers with 0 per device; a device has at least 1, a machine at most 16384");
+  EXPECT_THROW(platform.share_devices(8191), InvalidArgument);
+  platform.share_devices(2);
+  EXPECT_EQ(test::message_of([&] { platform.share_devices(2); }),
+            "the workers of platform 'small' share their devices already");
+}
+
+TEST(Platform, AKernelUsesThePartOfADeviceThatItsSpeedIsOfTheHighest) {
+  auto const platform =
+      Platform::parse(with("[[1e6, 1e-5], [1e8, 5e-4]]", "[[1e6, 4e-5], [1e8, 5e-4], [1e9, 1e-2]]"), "x.json");
+  auto const gemm = *platform.times("gemm", Precision::Single, "fast");
+  EXPECT_DOUBLE_EQ(gemm.share(1e8), 1);
+  EXPECT_DOUBLE_EQ(gemm.share(1e6), 0.125);
+  EXPECT_DOUBLE_EQ(gemm.share(1e5), 0.125);
+  EXPECT_DOUBLE_EQ(gemm.share(1e9), 0.5);
+  EXPECT_EQ(gemm.share(0), 0);
+  EXPECT_EQ(platform.times("gemm", Precision::Single, "slow")->share(1e6), 1);
+}
+
 TEST(Platform, SelectionKeepsTheNodesOnTheWayToTheHome) {
   auto platform = Platform::find("xeon-disk");
   platform.select({}, 1);
@@ -370,6 +415,90 @@ TEST(ShippedPlatforms, V100NodesShareTwoSwitches) {
     for (auto const bus : link.buses) ++crossed[bus];
   }
   EXPECT_THAT(crossed, ElementsAre(2, 2, 2, 2));
+}
+
+// What the two nodes of the LAHeteroprio paper must have in common with their sources.
+double rate(Platform const& platform, char const* codelet, double flops, Precision precision, char const* model) {
+  return flops / seconds(platform.kernel_time(codelet, flops, precision, model));
+}
+
+double cube(double n) { return n * n * n; }
+
+TEST(LaheteroprioPlatforms, ReachTheRatesThatTheySay) {
+  auto const k40 = Platform::find("k40x4");
+  auto const p100 = Platform::find("p100x2");
+  auto const gemm = [](Platform const& platform, double n, Precision precision, char const* model) {
+    return rate(platform, "gemm", 2 * cube(n), precision, model) / 1e9;
+  };
+  EXPECT_NEAR(gemm(k40, 1440, Precision::Double, "gpu"), 1053, 1);  // of 1430: StarPU's measurements, mean of four
+  EXPECT_NEAR(gemm(k40, 960, Precision::Single, "gpu"), 2361, 1);
+  EXPECT_NEAR(gemm(k40, 384, Precision::Double, "gpu"), 746, 40);  // cuBLAS 7.0, though at boost clock
+  EXPECT_NEAR(gemm(k40, 960, Precision::Double, "cpu"), 26.6, 0.1);
+  EXPECT_NEAR(gemm(p100, 1024, Precision::Single, "gpu"), 5990, 1);
+  EXPECT_NEAR(gemm(p100, 4096, Precision::Double, "gpu"), 0.93 * 4700, 20);
+  EXPECT_NEAR(gemm(p100, 960, Precision::Double, "cpu"), 26.6 * 2.1 / 2.5, 0.1);
+}
+
+TEST(LaheteroprioPlatforms, SmallKernelsDoNotFillAGpuAndLargerOnesOfFactorizationsComeNearerToGemm) {
+  auto const k40 = Platform::find("k40x4");
+  auto const p100 = Platform::find("p100x2");
+  auto const block = 2 * cube(384);
+  EXPECT_NEAR(k40.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.7, 0.05);
+  EXPECT_NEAR(p100.times("ldlt_update", Precision::Double, "gpu")->share(block), 0.22, 0.05);
+  struct Case {
+    char const* codelet;
+    double flops;   // of order 1
+    double at_960;  // of gemm, by the table of clBLAS and MAGMA
+    double at_1920;
+  };
+  for (auto const& [codelet, flops, at_960, at_1920] :
+       {Case{"trsm", 1, 0.33, 0.69}, {"potrf", 1.0 / 3, 0.04, 0.15}, {"getrf", 2.0 / 3, 0.05, 0.14}}) {
+    auto const fraction = [&](double n) {
+      return rate(k40, codelet, flops * cube(n), Precision::Double, "gpu") /
+             rate(k40, "gemm", 2 * cube(n), Precision::Double, "gpu");
+    };
+    EXPECT_NEAR(fraction(960) / at_960, 1, 0.4) << codelet;
+    EXPECT_NEAR(fraction(1920) / at_1920, 1, 0.4) << codelet;
+    EXPECT_GT(fraction(1920), 1.5 * fraction(960)) << codelet;
+  }
+}
+
+TEST(LaheteroprioPlatforms, RunOnGpusWhatThePaperRunsThere) {
+  for (auto const* name : {"k40x4", "p100x2"}) {
+    auto const platform = Platform::find(name);
+    for (auto const* codelet : {"ldlt_assemble", "ldlt_factor", "ldlt_solve", "qr_init"}) {
+      EXPECT_FALSE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+      EXPECT_TRUE(platform.times(codelet, Precision::Double, "cpu").has_value()) << codelet;
+    }
+    for (auto const* codelet : {"ldlt_update", "qr_assemble", "qr_panel", "qr_update", "stencil_update"}) {
+      EXPECT_TRUE(platform.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+    }
+    // A slice of 1024 x 1024 x 16 cells has as many as StarPU's block of 256^3.
+    auto const slice = 10 * cube(256);
+    auto const core = rate(platform, "stencil_update", slice, Precision::Double, "cpu");
+    auto const gpu = rate(platform, "stencil_update", slice, Precision::Double, "gpu");
+    bool const k40 = platform.name == "k40x4";
+    EXPECT_NEAR(gpu / core, k40 ? 16.4 : 16.4 * 732 / 288 * 2.5 / 2.1, 0.1);
+    EXPECT_EQ(platform.workers(WorkerKind::Cpu), 24U);
+    EXPECT_EQ(platform.workers(WorkerKind::Device), k40 ? 4U : 2U);
+  }
+}
+
+TEST(LaheteroprioPlatforms, TheDirectionsOfALinkAreSeparateOnlyWithoutACommonBus) {
+  auto const k40 = Platform::find("k40x4").machine;
+  ASSERT_EQ(k40.buses.size(), 1U);
+  EXPECT_NEAR(k40.buses[0].bandwidth, 10.52e9, 0.01e9);
+  for (auto const& link : k40.links) EXPECT_THAT(link.buses, ElementsAre(0));
+  auto const p100 = Platform::find("p100x2").machine;
+  ASSERT_EQ(p100.links.size(), 6U);
+  for (auto const& link : p100.links) {
+    bool const peers = link.from != NodeId(0) && link.to != NodeId(0);
+    EXPECT_EQ(link.buses.size(), peers ? 2U : 1U);
+    for (auto const& back : p100.links) {
+      if (back.from != link.to || back.to != link.from) continue;
+      for (auto const bus : link.buses) EXPECT_EQ(std::ranges::count(back.buses, bus), 0);
+    }
+  }
 }
 
 }  // namespace

@@ -103,6 +103,54 @@ TEST_F(PlatformEstimatorTest, IsOffByAFixedFactorForEachCodeletAndKind) {
   EXPECT_THROW(PlatformEstimator(platform, {.error = 1.5}), InvalidArgument);
 }
 
+TEST_F(PlatformEstimatorTest, ExpectsThatWorkersOfADeviceRunTheSameAtOnce) {
+  platform = Platform::find("sirocco");
+  auto const alone = platform.kernel_time("gemm", 66e6, Precision::Single, "gpu0");
+  double const share = platform.times("gemm", Precision::Single, "gpu0")->share(66e6);
+  EXPECT_GT(share, 0.4);
+  EXPECT_LT(share, 0.6);
+  platform.select(1, {});
+  platform.share_devices(8);
+  gemm.variant = "s";
+  PlatformEstimator estimator(platform);
+  estimator.codelet_added(CodeletId(0), gemm);
+  auto const expected = estimator.kernel_time(CodeletId(0), 66e6, WorkerKind::Device);
+  EXPECT_NEAR(seconds(expected), 8 * share * seconds(alone), 1e-8);
+  EXPECT_EQ(estimator.kernel_time(CodeletId(0), 66e6, WorkerKind::Cpu),
+            platform.kernel_time("gemm", 66e6, Precision::Single, "cpu"));
+}
+
+TEST_F(PlatformTruthTest, OnlyDeviceWorkersThatShareADeviceHaveAShare) {
+  PlatformTruth const truth(platform);
+  EXPECT_EQ(truth.processor_share(task(0, 1e9), gemm, worker(1)), 0);
+  platform.shared_devices = true;
+  EXPECT_EQ(truth.processor_share(task(0, 1e9), gemm, worker(1)), 1);
+  EXPECT_EQ(truth.processor_share(task(0, 0), gemm, worker(1)), 0);
+  EXPECT_EQ(truth.processor_share(task(0, 1e9), gemm, worker(0)), 0);
+}
+
+// Two kernels of half the device's speed each run beside each other; two of its full speed take turns.
+TEST_F(PlatformTruthTest, WorkersOfADeviceAreTogetherNoFasterThanIt) {
+  platform = Platform::parse(R"({
+    "name": "one", "source": "invented", "nodes": [{"name": "host", "kind": "host"}, {"name": "gpu", "kind": "device"}],
+    "links": [{"from": "host", "to": "gpu", "bandwidth": 1e9, "both_ways": true}],
+    "workers": [{"name": "gpu", "node": "gpu", "kind": "device"}],
+    "kernels": {"s": {"gemm": {"device": [[1e9, 2e-3], [1e10, 1e-2]]}}}})",
+                             "one.json");
+  platform.share_devices(2);
+  PlatformTruth const truth(platform);
+  for (auto const& [flops, milliseconds] : {std::pair{1e9, 4}, {1e10, 40}}) {
+    PlatformEstimator estimator(platform);
+    Simulator simulator(Topology(platform.machine), make_policies("eager", "lru"), estimator, truth);
+    auto const codelet = simulator.add_codelet(gemm);
+    for (int t = 0; t < 4; ++t) simulator.submit({.codelet = codelet, .accesses = {}, .flops = flops});
+    auto const report = simulator.run();
+    EXPECT_EQ(report.end, Instant(std::chrono::milliseconds(milliseconds)));
+    ASSERT_EQ(report.workers.size(), 2U);
+    for (auto const& lane : report.workers) EXPECT_EQ(lane.busy, std::chrono::milliseconds(milliseconds));
+  }
+}
+
 TEST_F(PlatformTruthTest, CodeletsWithHostKernelsRunOnSimulatedDevices) {
   platform.select({}, 0);
   PlatformTruth const truth(platform);

@@ -3,6 +3,7 @@
 
 #include <granary/workloads/assembly_tree.hpp>
 #include <granary/workloads/random_layers.hpp>
+#include <granary/workloads/sliced_stencil.hpp>
 #include <granary/workloads/stencil.hpp>
 #include <granary/workloads/task_graph_file.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
@@ -28,6 +29,8 @@ inline std::vector<std::unique_ptr<Workload>> every_workload() {
       Stencil::Options{.blocks = {4, 3, 1}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 0, .flops = 1e5}));
   all.push_back(std::make_unique<Stencil>(
       Stencil::Options{.blocks = {3, 3, 2}, .iterations = 5, .block_bytes = 32768, .halo_bytes = 1024, .flops = 1e5}));
+  all.push_back(
+      std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {62, 30, 24}, .slices = 5, .iterations = 4}));
   all.push_back(std::make_unique<RandomLayers>(
       RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
   all.push_back(std::make_unique<AssemblyTree>(

@@ -165,6 +165,33 @@ TEST(StencilWorkload, ReadsItsNeighbours) {
   for (std::size_t t = 0; t < 18; ++t) EXPECT_EQ(levels[t], t < 9 ? 2 : 1);
 }
 
+TEST(SlicedStencilWorkload, CopiesBordersForTheNeighbours) {
+  SlicedStencil const stencil({.size = {6, 4, 10}, .slices = 4, .iterations = 2});
+  auto const record = record_of(stencil);
+  std::map<std::string, std::size_t> const expected{
+      {"stencil_update", 8}, {"stencil_save_top", 8}, {"stencil_save_bottom", 8}};
+  EXPECT_EQ(tasks_by_codelet(record), expected);
+  // Three layers and two ghost layers, but one layer in the last slice; each of 8 x 6 bytes.
+  EXPECT_EQ(record.data()[0].bytes, 5U * 48);
+  EXPECT_EQ(record.data()[18].bytes, 3U * 48);
+  EXPECT_EQ(record.data()[1].bytes, 48U);
+  EXPECT_EQ(stencil.working_set(), 2U * 48 * (10 + 8));
+  EXPECT_EQ(stencil.flops(), 2 * (10 * 240 + 4 * 4 * 48));
+  // All updates wait for the copies before them, which wait for the updates before them.
+  auto const levels = bottom_levels(record, [](CodeletId, double) { return Duration(1); });
+  for (std::size_t t = 0; t < levels.size(); ++t) EXPECT_EQ(levels[t], t < 8 ? 4 : t < 12 ? 3 : t < 20 ? 2 : 1);
+}
+
+TEST(SlicedStencilWorkload, RefusesSlicesWithoutALayer) {
+  EXPECT_NO_THROW(SlicedStencil({.size = {1, 1, 1}, .slices = 1, .iterations = 1}));
+  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 5}), InvalidArgument);
+  EXPECT_THROW(SlicedStencil({.size = {4, 4, 10}, .slices = 7}), InvalidArgument);  // five of two layers
+  EXPECT_THROW(SlicedStencil({.size = {0, 4, 4}, .slices = 1}), InvalidArgument);
+  EXPECT_THROW(SlicedStencil({.size = {4, 65537, 4}, .slices = 1}), InvalidArgument);
+  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 0}), InvalidArgument);
+  EXPECT_THROW(SlicedStencil({.size = {4, 4, 4}, .slices = 1, .iterations = 0}), InvalidArgument);
+}
+
 TEST(AssemblyTreeWorkload, HasTheKindsOfTheSolvers) {
   auto const kinds = [](AssemblyTree::Shape shape) {
     auto const record = record_of(AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16}));
