@@ -8,11 +8,12 @@
 namespace granary {
 
 /// DMDA with queues reordered by *Ready* (DARTS, Algorithms 1 and 2): a group takes the first of its queued tasks that
-/// needs the fewest bytes brought to its node. Algorithm 2 ignores priorities; ready_ranks() says what counts before
-/// and after the bytes.
+/// needs the fewest bytes brought to its node. Algorithm 2 ignores priorities. Here rank() comes before the bytes, or
+/// decides between tasks that need equally many.
 class GRANARY_EXPORT DmdaReady : public DmdaBase {
  public:
-  using DmdaBase::DmdaBase;
+  explicit DmdaReady(PolicyOptions& options, ReadyOrder::By by = ReadyOrder::By::Rank)
+      : DmdaBase(options), m_order(by) {}
   void attach(SystemView const& view, PlanBoard& board) final {
     DmdaBase::attach(view, board);
     m_order.attach(view, board);
@@ -27,9 +28,8 @@ class GRANARY_EXPORT DmdaReady : public DmdaBase {
 
  private:
   [[nodiscard]] std::int64_t rank(Task const&) const override { return 0; }
-  [[nodiscard]] virtual ReadyOrder::Ranks ready_ranks(Task const& task) const { return {.rank = rank(task)}; }
   [[nodiscard]] TaskId choose(GroupId group) final { return m_order.first(group); }
-  void joined(Task const& task, GroupId group) final { m_order.add(task, group, ready_ranks(task)); }
+  void joined(Task const& task, GroupId group) final { m_order.add(task, group, rank(task)); }
   void leaves(Task const& task, GroupId group) final {
     m_order.remove(task.id, group);
     m_order.touch_all(task, view().topology().group(group).node);  // its data will be brought there

@@ -19,18 +19,14 @@ namespace {
 class DmdasScheduler final : public DmdaReady {
  public:
   explicit DmdasScheduler(PolicyOptions& options)
-      : DmdaReady(options), m_among_all(options.choice("ready", "head", {"head", "all"}) == "all") {}
+      : DmdaReady(options, options.choice("ready", "head", {"head", "all"}) == "all" ? ReadyOrder::By::MissingBytes
+                                                                                     : ReadyOrder::By::Rank) {}
   [[nodiscard]] bool heeds_priorities() const override { return true; }
 
  private:
   [[nodiscard]] std::int64_t rank(Task const& task) const override {
     return -std::max(task.priority, -std::numeric_limits<std::int64_t>::max());
   }
-  [[nodiscard]] ReadyOrder::Ranks ready_ranks(Task const& task) const override {
-    return m_among_all ? ReadyOrder::Ranks{.second = rank(task)} : ReadyOrder::Ranks{.rank = rank(task)};
-  }
-
-  bool m_among_all;
 };
 
 SchedulerRegistration const dmdas_registration("dmdas", [](PolicyOptions& options) {

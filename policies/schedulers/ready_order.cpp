@@ -21,16 +21,16 @@ Bytes ReadyOrder::missing(Task const& task, NodeId node) const {
   return total;
 }
 
-void ReadyOrder::add(Task const& task, GroupId group, Ranks ranks) {
+void ReadyOrder::add(Task const& task, GroupId group, std::int64_t rank) {
   NodeId const node = m_view->topology().group(group).node;
   for (auto const& access : task.accesses) {
     auto const needed = (access.data.index() + 1) * m_touched.size();
     if (needed > m_presence.size()) m_presence.resize(needed);
   }
-  auto const slot = m_entries.insert(task.id, {task.id, {ranks.rank, 0, ranks.second, m_arrivals++}});
+  auto const slot = m_entries.insert(task.id, {task.id, {m_by_bytes ? 0 : rank, m_by_bytes ? rank : 0, m_arrivals++}});
   m_heaps[group.index()].set(slot, m_entries[slot].key);
   for (auto const& access : task.accesses) refresh(access.data, node);
-  m_entries[slot].key.missing = missing(task, node);
+  set_missing(m_entries[slot].key, missing(task, node));
   m_heaps[group.index()].set(slot, m_entries[slot].key);
 }
 
@@ -73,7 +73,7 @@ void ReadyOrder::refresh(DataId data, NodeId node) {
   for (GroupId const group : m_view->topology().groups_on(node)) {
     m_board->for_each_user(data, group, [&](TaskId user, PlanPosition) {
       auto const slot = m_entries.slot(user);
-      m_entries[slot].key.missing = missing(m_view->task(user), node);
+      set_missing(m_entries[slot].key, missing(m_view->task(user), node));
       m_heaps[group.index()].set(slot, m_entries[slot].key);
     });
   }

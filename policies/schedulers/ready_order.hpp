@@ -20,16 +20,15 @@ namespace granary {
 /// each planned task that uses it on the node.
 class GRANARY_EXPORT ReadyOrder {
  public:
+  /// What decides first between two tasks, their rank or the bytes that they need. Smaller values come first; the other
+  /// one decides between equals, then the order in which tasks were added.
+  enum class By : std::uint8_t { Rank, MissingBytes };
+
+  explicit ReadyOrder(By by = By::Rank) : m_by_bytes(by == By::MissingBytes) {}
   void attach(SystemView const& view, PlanBoard const& board);
 
-  /// What decides between two tasks: `rank`, then the bytes that they need, then `second`; smaller values come first,
-  /// and among equals the task that was added first.
-  struct Ranks {
-    std::int64_t rank = 0;
-    std::int64_t second = 0;
-  };
   /// The task is in the group's plan.
-  void add(Task const& task, GroupId group, Ranks ranks);
+  void add(Task const& task, GroupId group, std::int64_t rank);
   void remove(TaskId task, GroupId group);
   /// The first task in this order; the group has at least one task.
   [[nodiscard]] TaskId first(GroupId group);
@@ -40,9 +39,8 @@ class GRANARY_EXPORT ReadyOrder {
 
  private:
   struct Key {
-    std::int64_t rank;
-    Bytes missing;
-    std::int64_t second;
+    std::int64_t first;   // the rank or the missing bytes, as m_by_bytes says
+    std::int64_t second;  // the other
     std::uint64_t arrival;
     friend auto operator<=>(Key const&, Key const&) = default;
   };
@@ -60,7 +58,11 @@ class GRANARY_EXPORT ReadyOrder {
   }
   [[nodiscard]] Bytes missing(Task const& task, NodeId node) const;
   void refresh(DataId data, NodeId node);
+  void set_missing(Key& key, Bytes bytes) const {
+    (m_by_bytes ? key.first : key.second) = static_cast<std::int64_t>(bytes);
+  }
 
+  bool m_by_bytes;
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
   TaskTable<Entry> m_entries;
