@@ -11,6 +11,7 @@ import difflib
 import pathlib
 import sys
 
+import laheteroprio_platforms
 from make_platforms import FLOPS, lay_out
 
 TILES = [240, 480, 960, 1440, 1920, 2880, 3840]
@@ -238,7 +239,7 @@ def platforms():
             h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
             h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
                           "the GPUs."),
-            gh200(), mi300a()]
+            gh200(), mi300a(), *laheteroprio_platforms.platforms()]
 
 
 def main():

@@ -1,8 +1,6 @@
-#!/usr/bin/env python3
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes k40x4.json and p100x2.json, the nodes of the LAHeteroprio paper (Bramas 2019), from published figures.
-
-    make_laheteroprio_platforms.py [FOLDER]        # default: simulator/platforms
+"""The nodes of the LAHeteroprio paper (Bramas 2019), k40x4 and p100x2, from published figures; written by
+make_published_platforms.py.
 
 Sources:
 paper     Bramas, 'Impact study of data locality on task-based applications through the Heteroprio scheduler', PeerJ CS 2019
@@ -20,7 +18,6 @@ OpenBLAS  measured with OpenBLAS 0.3.21 on one core of an AMD EPYC, as fractions
 import json
 import math
 import pathlib
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIROCCO = json.loads((ROOT / "simulator/platforms/sirocco.json").read_text())
@@ -225,7 +222,7 @@ def platform(name, source, gpus, capacity, wires, kernels, core_peak, gpu_peak):
 
 PAPER = ("Bramas, 'Impact study of data locality on task-based applications through the Heteroprio scheduler', PeerJ "
          "Computer Science 2019, section Hardware: ")
-SCRIPT = "Made by scripts/make_laheteroprio_platforms.py, which names each source in full. "
+SCRIPT = "Made by scripts/laheteroprio_platforms.py, which names each source in full. "
 CORES = ("Cores: gemm, syrk, trsm, potrf of an E5-2680 v3 core, measured by StarPU on sirocco{}; getrf 0.43 to 0.77 (320 to "
          "1440), panels of QR 0.6 and their updates 0.66 of gemm, as OpenBLAS on one core of an AMD EPYC; the solvers' other "
          "kernels by these; assembly 24 bytes per entry at a twelfth of a socket's {} GB/s (Intel). ")
@@ -268,23 +265,5 @@ def make_p100x2():
     return platform("p100x2", source, 2, 16000000000, own_lanes(2, 12.15e9, 12.89e9, 10e9, 1e-5), kernels, 67.2e9, 9.4e12)
 
 
-def text(value, indent=0):
-    """JSON with short lists and tables on one line."""
-    room = " " * indent
-    flat = json.dumps(value)
-    if len(room + flat) <= 118 or not isinstance(value, (dict, list)):
-        return flat
-    if isinstance(value, dict):
-        inner = [f"{room} {json.dumps(key)}: {text(entry, indent + 1)}" for key, entry in value.items()]
-        return "{\n" + ",\n".join(inner) + f"\n{room}}}"
-    return "[\n" + ",\n".join(f"{room} {text(entry, indent + 1)}" for entry in value) + f"\n{room}]"
-
-
-def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "simulator/platforms")
-    for made in (make_k40x4(), make_p100x2()):
-        (folder / (made["name"] + ".json")).write_text(text(made) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+def platforms():
+    return [make_k40x4(), make_p100x2()]
