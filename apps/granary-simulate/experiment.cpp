@@ -155,6 +155,7 @@ class ProblemRuns {
     if (m_platform.depth > 0) settings.planner.depth = m_platform.depth;
     if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
+    settings.planner.transfers_by_priority = m_options.transfers_by_priority;
     for (auto const& scheduler : m_options.schedulers) {
       settings.scheduler = scheduler;
       auto const evictions =
@@ -212,6 +213,8 @@ class ProblemRuns {
       if (m_priorities.empty()) m_priorities = starpu_cholesky_priorities(m_result.tiles);
     } else if (m_options.priorities == "library") {
       if (m_priorities.empty()) m_priorities = library_cholesky_priorities(m_result.tiles);
+    } else if (m_options.priorities == "none") {
+      m_priorities.resize(m_graph.tasks().size());
     } else if (m_priorities.empty() || m_options.estimator_error > 0) {
       m_priorities = priorities_of(m_graph, m_platform, m_precision, settings);
     }

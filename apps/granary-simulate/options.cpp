@@ -100,6 +100,8 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--charge-decisions", texts.charge,
                  "virtual time of scheduling decisions: none, measured, or a time per task")
       ->capture_default_str();
+  app.add_flag("--transfers-by-priority", options.transfers_by_priority,
+               "of the transfers that wait for a link, start first the one for which the most urgent task waits");
   app.add_flag("!--no-bounds", options.bounds, "do not compute the upper bound, which is slow for very large graphs");
 }
 
@@ -117,9 +119,9 @@ void add_output(CLI::App& app, Options& options) {
   app.add_option(
          "--priorities", options.priorities,
          "bottom-level; for --algorithm cholesky also library: those of granary's own factorization, and starpu: "
-         "those of StarPU's example")
+         "those of StarPU's example; none: all are equal")
       ->capture_default_str()
-      ->check(CLI::IsMember({"bottom-level", "library", "starpu"}));
+      ->check(CLI::IsMember({"bottom-level", "library", "starpu", "none"}));
   app.add_option("--load", options.load, "shared library that registers policies; may be repeated");
   app.add_flag("--list", options.list, "print the known platforms, algorithms, schedulers and eviction policies");
   app.set_version_flag("--version", "granary-simulate " GRANARY_VERSION);
@@ -173,7 +175,7 @@ void check_names(Options& options) {
   }
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
   for (auto const& eviction : options.evictions) static_cast<void>(make_eviction(eviction));
-  if (options.priorities != "bottom-level" && options.algorithm != "cholesky") {
+  if (options.priorities != "bottom-level" && options.priorities != "none" && options.algorithm != "cholesky") {
     throw InvalidArgument("--priorities " + options.priorities + " is for --algorithm cholesky, not " +
                           options.algorithm);
   }

@@ -45,6 +45,7 @@ struct Options {
   std::optional<std::string> report;
   std::optional<std::string> save_graph;
   std::string priorities = "bottom-level";
+  bool transfers_by_priority = false;
   std::vector<std::string> load;
   bool force = false;
 

@@ -24,6 +24,9 @@ struct GRANARY_EXPORT PlannerOptions {
   std::uint32_t device_issue = 1;
   /// Write final values home while the link would be idle, before memory is short.
   bool write_back_early = true;
+  /// Of the transfers that wait for a link, start the one first for which the most urgent task waits (Hierarchical
+  /// paper, section IV.C), at a cost of O(waiting transfers); otherwise the one that was requested first.
+  bool transfers_by_priority = false;
 };
 
 /// The record of a run that a planner's driver keeps.

@@ -28,7 +28,8 @@ void PrioScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
   m_board = &board;
   m_loads.resize(view.topology().groups().size());
-  m_balances = m_balance == "always" || (m_balance == "auto" && workers_differ(view.topology().machine()));
+  m_balances = m_balance == "always" || m_balance == "parsec" ||
+               (m_balance == "auto" && workers_differ(view.topology().machine()));
 }
 
 void PrioScheduler::ready(TaskId task) {
@@ -42,7 +43,53 @@ Duration PrioScheduler::computation(Task const& task, GroupId group) const {
   return peak > 0 && task.flops > 0 ? from_seconds(task.flops / peak) : m_view->kernel_time(task.id, group);
 }
 
+// The unit is arbitrary: weights are compared with weights only.
+Duration PrioScheduler::weight(GroupId group) const {
+  auto const& topology = m_view->topology();
+  auto const& workers = topology.group(group).workers;
+  double const peak = topology.machine()[workers.front()].peak_flops * static_cast<double>(workers.size());
+  return from_seconds(1e9 / std::max(peak, 1e6));
+}
+
+PrioScheduler::Assigned PrioScheduler::owner(Task const& task) const {
+  auto const& topology = m_view->topology();
+  Assigned owner;
+  Bytes most = 0;
+  for (std::uint32_t g = 0; g < m_loads.size(); ++g) {
+    GroupId const group(g);
+    auto const& where = topology.group(group);
+    if (!task.allowed_on(group) || where.kind != WorkerKind::Device) continue;
+    Bytes held = 0;
+    for (auto const& access : task.accesses) {
+      bool const counts = !access.repeated && writes(access.mode);
+      if (counts && arrives_anyway(*m_view, *m_board, access.data, where.node)) held += m_view->bytes(access.data);
+    }
+    if (held <= most) continue;
+    most = held;
+    owner = {group, weight(group)};
+  }
+  return owner;
+}
+
+PrioScheduler::Assigned PrioScheduler::least_loaded(Task const& task) const {
+  Assigned best;
+  Duration::rep least = std::numeric_limits<Duration::rep>::max();
+  for (std::uint32_t g = 0; g < m_loads.size(); ++g) {
+    GroupId const group(g);
+    if (!task.allowed_on(group)) continue;
+    Duration const cost = weight(group);
+    if (m_loads[g].cost.count() + cost.count() >= least) continue;
+    least = m_loads[g].cost.count() + cost.count();
+    best = {group, cost};
+  }
+  return best;
+}
+
 PrioScheduler::Assigned PrioScheduler::best_group(Task const& task) const {
+  if (m_balance == "parsec") {
+    auto const held = owner(task);
+    return held.group.valid() ? held : least_loaded(task);
+  }
   Assigned best;
   Duration::rep first_end = std::numeric_limits<Duration::rep>::max();
   for (std::uint32_t g = 0; g < m_loads.size(); ++g) {

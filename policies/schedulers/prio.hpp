@@ -26,11 +26,16 @@ namespace granary {
 /// idle group skips until it finds a head or has assigned all: then there is no task left that it should run, and every
 /// task waits for a group that works or has yet to ask.
 ///
-/// The option `balance`: `auto` (if workers differ, the default), `always`, `never`.
+/// The option `balance`: `auto` (if workers differ, the default), `always`, `never`, or `parsec`: the head goes to the
+/// group that PaRSEC would choose (Hierarchical paper, section IV.D; gpu_zgemm of DPLASMA at the time of the paper), by
+/// numbers of tasks, without times or transfers. A group's weight is the inverse of the theoretical peak of all its
+/// workers, and its load the number of its assigned, unfinished tasks times its weight. The task goes to the device
+/// that has most of the data that it writes, else to the group with the smallest load + weight. Locality counts written
+/// data only: with data that are only read, the first device to have a panel would get all tasks that read it.
 class GRANARY_EXPORT PrioScheduler final : public Scheduler {
  public:
   explicit PrioScheduler(PolicyOptions& options)
-      : m_balance(options.choice("balance", "auto", {"auto", "always", "never"})) {}
+      : m_balance(options.choice("balance", "auto", {"auto", "always", "never", "parsec"})) {}
 
   void attach(SystemView const& view, PlanBoard& board) override;
   void ready(TaskId task) override;
@@ -70,6 +75,9 @@ class GRANARY_EXPORT PrioScheduler final : public Scheduler {
   };
 
   [[nodiscard]] Assigned best_group(Task const& task) const;
+  [[nodiscard]] Assigned owner(Task const& task) const;
+  [[nodiscard]] Assigned least_loaded(Task const& task) const;
+  [[nodiscard]] Duration weight(GroupId group) const;
   [[nodiscard]] Duration computation(Task const& task, GroupId group) const;
   void load(TaskId task, Assigned assigned);
   void unload(TaskId task);

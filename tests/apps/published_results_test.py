@@ -239,6 +239,40 @@ class LaheteroprioPaper(unittest.TestCase):
         self.assertGreater(alike, 2 * written_first)
 
 
+class HierarchicalPaper(unittest.TestCase):
+    """Section VI.B: Cholesky in double precision on Bunsen; each GPU occupies one of the 16 cores."""
+
+    TILES = (384, 576, 768, 960, 1152)
+
+    def gflops(self, gpus, order, tile, inner):
+        run, = simulate(platform="bunsen", gpus=gpus, cpus=16 - gpus, algorithm="cholesky", precision="d",
+                        tiles=order // tile, tile=tile, scheduler="prio:balance=parsec", priorities="none",
+                        **{"inner-tile": inner}).values()
+        return run["gflops"]
+
+    def best(self, gpus, order, inner):
+        return max(self.gflops(gpus, order, tile, inner) for tile in self.TILES if order % tile == 0)
+
+    def test_figure_6_the_speed_of_large_matrices(self):
+        for gpus, gflops in ((1, 1360), (2, 2500), (3, 3700)):
+            self.assertAlmostEqual(self.best(gpus, 48000, 192) / gflops, 1, delta=0.1, msg=f"{gpus} GPUs")
+
+    def test_figure_6_inner_tiles_gain_on_large_matrices_with_one_gpu(self):
+        self.assertGreater(self.best(1, 46080, 192), 1.05 * self.best(1, 46080, 0))
+
+    def test_figure_6_inner_tiles_never_lose(self):
+        for gpus in (1, 2, 3):
+            for order in (5760, 11520, 23040, 46080):
+                for tile in self.TILES:
+                    if order % tile == 0:
+                        self.assertGreater(self.gflops(gpus, order, tile, 192), self.gflops(gpus, order, tile, 0),
+                                           f"{gpus} GPUs, n = {order}, B = {tile}")
+
+    def test_figure_5_large_tiles_need_inner_tiles(self):
+        self.assertGreater(self.gflops(1, 16128, 1152, 192), 2 * self.gflops(1, 16128, 1152, 0))
+        self.assertGreater(self.gflops(1, 16128, 1152, 192), 0.95 * self.gflops(1, 16128, 768, 192))
+
+
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(1)
     unittest.main()

@@ -187,6 +187,25 @@ TEST_F(SimulateCli, WritesTheOrderOfExecution) {
   EXPECT_THAT(all.back(), HasSubstr(",potrf,5,5,5,"));
 }
 
+TEST_F(SimulateCli, GivesAllTasksTheSamePriority) {
+  // Then prio, with one worker and all data at hand, follows the order of submission as far as tasks are ready.
+  ASSERT_EQ(
+      run_small({"--gpus", "1", "--scheduler", "prio,eager", "--priorities", "none", "--json", "none.json"}).status, 0);
+  EXPECT_EQ(json("none.json")[0]["seconds"], json("none.json")[1]["seconds"]);
+  EXPECT_EQ(run_small({"--algorithm", "lu", "--priorities", "none"}).status, 0);
+  EXPECT_EQ(run_small({"--algorithm", "lu", "--priorities", "starpu"}).status, 2);
+}
+
+TEST_F(SimulateCli, OrdersTransfersByPriority) {
+  std::vector<std::string> arguments{"--platform", "sirocco", "--cpus",      "0",    "--tiles", "10",
+                                     "--memory",   "0.3",     "--scheduler", "prio", "--json",  "requests.json"};
+  ASSERT_EQ(run(arguments).status, 0);
+  arguments.back() = "priority.json";
+  arguments.emplace_back("--transfers-by-priority");
+  ASSERT_EQ(run(arguments).status, 0);
+  EXPECT_NE(json("requests.json")[0]["seconds"], json("priority.json")[0]["seconds"]);
+}
+
 TEST_F(SimulateCli, ChargesDecisions) {
   ASSERT_EQ(run_small({"--charge-decisions", "10ms", "--json", "slow.json"}).status, 0);
   ASSERT_EQ(run_small({"--json", "fast.json"}).status, 0);

@@ -379,6 +379,7 @@ PolicyCase draw_families_case(std::uint64_t seed) {
     if (random.chance(0.3)) drawn.faults.stops.emplace(task);
     if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
   }
+  drawn.planner.transfers_by_priority = random.chance(0.3);
   return drawn;
 }
 
@@ -401,6 +402,8 @@ PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
   for (auto& node : drawn.machine.nodes) {
     if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
   }
+  drawn.planner.transfers_by_priority = random.chance(0.3);
+  if (drawn.scheduler == "prio" && random.chance(0.5)) drawn.scheduler = "prio:balance=parsec";
   return drawn;
 }
 

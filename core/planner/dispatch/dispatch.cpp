@@ -94,7 +94,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
 
 bool Dispatch::place(LiveTask& task, bool may_evict) {
   if (m_exclusive.valid() && task.id != m_exclusive) return false;
-  if (!m_movement.hold(task.accesses, node_of(task), may_evict)) return false;
+  if (!m_movement.hold(task.accesses, node_of(task), may_evict, task.priority)) return false;
   task.assignment.phase = TaskPhase::Fetching;
   auto& group = m_groups[task.assignment.group.index()];
   if (complete(task)) {

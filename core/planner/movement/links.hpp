@@ -6,8 +6,10 @@
 #include <granary/core/base/paged_array.hpp>
 #include <granary/core/planner/context.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <vector>
 
 namespace granary::detail {
@@ -23,7 +25,7 @@ struct GRANARY_EXPORT Transfer {
   Slot from_slot = Slot::Pool;  ///< of the replica that it reads, once active
 };
 
-/// The queues of all links: first requested, first started, as many at once as the link is wide.
+/// The queues of all links, in the order of the requests; as many transfers start at once as the link is wide.
 class GRANARY_EXPORT Links {
  public:
   explicit Links(PlannerContext& context);
@@ -36,6 +38,16 @@ class GRANARY_EXPORT Links {
   void turn(LinkId link) { m_links[link.index()].asked = false; }
   /// Takes the first transfer of the queue, if the link can carry one more; else an invalid id.
   [[nodiscard]] TransferId take(LinkId link);
+  /// The same with the first of the transfers for which `rank(Transfer const&)` is greatest. O(queue).
+  template <class Rank>
+  [[nodiscard]] TransferId take(LinkId link, Rank&& rank) {
+    auto& queue = m_links[link.index()].queue;
+    if (queue.size() > 1) {
+      auto const best = std::ranges::max_element(queue, {}, [&](TransferId id) { return rank(m_transfers[id]); });
+      std::rotate(queue.begin(), best, std::next(best));
+    }
+    return take(link);
+  }
   /// The transfer that was taken is in flight from now on.
   void start(TransferId transfer);
   /// Removes the transfer and returns what it was.

@@ -187,14 +187,14 @@ void Movement::uses_ended(AccessList const& accesses, NodeId wrote_on) {
   }
 }
 
-bool Movement::hold(AccessList const& accesses, NodeId node, bool may_evict) {
+bool Movement::hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority) {
   if (!place(accesses, node, may_evict)) return false;
   ++m_memories[node].holders;
   bool missing = false;
   for (auto const& access : accesses) {
     if (access.repeated) continue;
     Replica* const replica = m_data[access.data].on(node);
-    ++replica->pins;
+    replica->pin(priority);
     missing = missing || (reads(access.mode) && !replica->valid);
     if (replica->slot != Slot::Pool) continue;
     if (replica->evicting) m_memories.keep(access.data, node);

@@ -6,6 +6,7 @@
 #include <granary/core/planner/movement/changes.hpp>
 #include <granary/core/planner/movement/transfers.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -41,8 +42,8 @@ class GRANARY_EXPORT Movement {
   void uses_ended(AccessList const& accesses, NodeId wrote_on);
 
   /// Gives all data of the list places on the node, and asks for the values of those that are read; false if there is
-  /// no room now. Evicts others only if `may_evict`.
-  bool hold(AccessList const& accesses, NodeId node, bool may_evict);
+  /// no room now. Evicts others only if `may_evict`. The priority is for links: see PlannerOptions.
+  bool hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority = 0);
   /// Undoes `hold`.
   void let_go(AccessList const& accesses, NodeId node);
   /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.

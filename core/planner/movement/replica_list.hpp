@@ -26,6 +26,9 @@ struct GRANARY_EXPORT Replica {
   TransferId incoming = {};   ///< requested or in flight
   Bytes offset = 0;           ///< Pool only
   Bytes bytes = 0;            ///< of its place, rounded up to the node's alignment; Pool only
+  std::int64_t priority = 0;  ///< the highest of those who pinned it since it had no pins
+
+  void pin(std::int64_t with) { priority = pins++ == 0 ? with : std::max(priority, with); }
 
   /// Whether somebody needs its place.
   [[nodiscard]] bool useful() const { return valid || pins > 0 || readers > 0 || incoming.valid(); }

@@ -69,7 +69,9 @@ void Routes::pass_through(DataId data, NodeId node) {
     return;
   }
   for (auto& hop : datum.hops) {
-    if (hop.via == node && !std::exchange(hop.pinned, true)) ++replica->pins;
+    if (hop.via != node || std::exchange(hop.pinned, true)) continue;
+    auto const* const target = datum.on(hop.target);
+    replica->pin(target != nullptr ? target->priority : 0);
   }
   if (replica->slot == Slot::Pool) m_memories.keep(data, node);
   if (replica->valid) {

@@ -2,6 +2,7 @@
 #include <granary/core/planner/movement/transfers.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace granary::detail {
 
@@ -50,7 +51,18 @@ void Transfers::settle(Transfer const& transfer) {
 
 void Transfers::start_on(LinkId link) {
   m_links.turn(link);
-  for (auto next = m_links.take(link); next.valid(); next = m_links.take(link)) start(next);
+  auto const next = [&] {
+    if (!m_context.options.transfers_by_priority) return m_links.take(link);
+    return m_links.take(link, [&](Transfer const& transfer) { return priority_of(transfer); });
+  };
+  for (auto id = next(); id.valid(); id = next()) start(id);
+}
+
+// Write-backs and prefetches are for nobody who waits. What was cancelled only has to leave the queue.
+std::int64_t Transfers::priority_of(Transfer const& transfer) const {
+  if (transfer.cancelled) return std::numeric_limits<std::int64_t>::max();
+  auto const* const replica = m_data[transfer.data].find(transfer.to.node, transfer.to.slot);
+  return replica->pins > 0 ? replica->priority : std::numeric_limits<std::int64_t>::min();
 }
 
 void Transfers::start(TransferId id) {

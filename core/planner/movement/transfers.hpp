@@ -4,6 +4,8 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/planner/movement/homes.hpp>
 
+#include <cstdint>
+
 namespace granary::detail {
 
 /// The life of a transfer after it was queued: its start, its end, and what follows from that.
@@ -22,6 +24,7 @@ class GRANARY_EXPORT Transfers {
   void settle(Transfer const& transfer);
 
  private:
+  [[nodiscard]] std::int64_t priority_of(Transfer const& transfer) const;
   void start(TransferId transfer);
   void source_is_gone(TransferId transfer);
 

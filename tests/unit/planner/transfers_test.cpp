@@ -53,6 +53,77 @@ TEST(Transfers, KeepToTheLinksWidth) {
   EXPECT_EQ(hand.planner.statistics().links[0].bytes, 600U);
 }
 
+// Data of 1, 2, … bytes; the first copy is under way when the others are requested.
+std::vector<Bytes> order_of_copies(PlannerOptions options) {
+  options.depth = 8;
+  Hand hand(disk_and_host(1000, 1), options);
+  Bytes bytes = 0;
+  for (std::int64_t const priority : {0, -5, 3, 3, 7}) {
+    hand.submit({read(hand.stored("d" + std::to_string(bytes), bytes + 1))}, priority);
+    ++bytes;
+  }
+  std::vector<Bytes> order;
+  while (!hand.copies.empty()) {
+    order.push_back(hand.copies.front().bytes);
+    hand.finish_copy();
+  }
+  return order;
+}
+
+TEST(Transfers, StartInTheOrderOfTheirRequests) { EXPECT_EQ(order_of_copies({}), (std::vector<Bytes>{1, 2, 3, 4, 5})); }
+
+TEST(Transfers, OfTheMostUrgentTasksStartFirstIfAsked) {
+  EXPECT_EQ(order_of_copies({.transfers_by_priority = true}), (std::vector<Bytes>{1, 5, 3, 4, 2}));
+}
+
+TEST(Transfers, HaveThePriorityOfTheMostUrgentTaskThatWaits) {
+  Hand hand(disk_and_host(1000, 1), {.depth = 8, .transfers_by_priority = true});
+  hand.submit({read(hand.stored("first", 1))});
+  DataId const a = hand.stored("a", 2);
+  DataId const b = hand.stored("b", 3);
+  hand.submit({read(b)}, 4);
+  hand.submit({read(a)}, 1);
+  hand.submit({read(a)}, 5);
+  hand.submit({read(a)}, 2);
+  hand.finish_copy();
+  ASSERT_EQ(hand.copies.size(), 1U);
+  EXPECT_EQ(hand.copies.front().data, a);
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, ThroughANodeHaveThePriorityOfTheirTasks) {
+  Machine machine;
+  machine.add_node({.name = "disk", .kind = NodeKind::Disk});
+  machine.add_node({.name = "host"});
+  NodeId const device = machine.add_node({.name = "device", .kind = NodeKind::Device, .capacity = 1000});
+  machine.add_link_pair(disk_node, host_node, 1e9);
+  machine.add_link_pair(host_node, device, 1e9);
+  machine.add_worker({.name = "gpu", .node = device, .kind = WorkerKind::Device});
+  Hand hand(machine, {.depth = 8, .transfers_by_priority = true});
+  hand.submit({read(hand.stored("first", 1))});
+  hand.submit({read(hand.stored("second", 2))}, 1);
+  hand.submit({read(hand.stored("third", 3))}, 2);
+  hand.finish_copy();  // first has left the disk
+  auto const from_disk = std::ranges::find(hand.copies, disk_node, [](auto const& copy) { return copy.from.node; });
+  ASSERT_NE(from_disk, hand.copies.end());
+  EXPECT_EQ(from_disk->bytes, 3U);
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+TEST(Transfers, HomeWaitUntilNobodyNeedsTheLink) {
+  Hand hand(three_levels(1000, 1000), {.depth = 8, .transfers_by_priority = true});
+  DataId const a = hand.stored("a", 100);
+  TaskId const task = hand.submit({read_write(a)}, -7);
+  hand.finish_all();
+  hand.flush();
+  hand.finish_all();
+  EXPECT_TRUE(hand.planner.idle());
+  EXPECT_EQ(hand.copies_home(a), 1U);
+  EXPECT_EQ(hand.order_of_runs(), (std::vector<std::uint64_t>{task.value()}));
+}
+
 TEST(Transfers, PassThroughTheNodesBetween) {
   Hand hand(three_levels(1000, 1000), {.write_back_early = false});
   DataId const a = hand.stored("a", 100);

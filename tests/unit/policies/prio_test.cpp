@@ -52,6 +52,46 @@ class Prio {
   FakeRun run;
 };
 
+class PrioAsParsec : public testing::Test {
+ protected:
+  // Weights 1 for the core and 1/10 for the device.
+  Prio t{node(), "prio:balance=parsec"};
+};
+
+TEST_F(PrioAsParsec, tasks_count_by_the_inverse_of_the_peak) {
+  std::vector<TaskId> tasks;
+  for (int i = 0; i < 12; ++i) tasks.push_back(t.ready(i % 2 == 0 ? 1 : 1e6));  // of any size
+  EXPECT_EQ(t.run.next_and_commit(cpu), tasks[9]);
+  EXPECT_EQ(t.run.plan(gpu).size(), 9U);
+}
+
+TEST_F(PrioAsParsec, a_group_weighs_as_all_its_workers) {
+  Prio two(node(2), "prio:balance=parsec");  // 1/2 against 1/10
+  auto const tasks = two.ready_many(6, 1000);
+  EXPECT_EQ(two.run.next_and_commit(cpu), tasks[4]);
+}
+
+TEST_F(PrioAsParsec, a_device_gets_what_writes_its_data) {
+  auto const mine = t.view.add_data(100);
+  t.view.set_expected(mine, NodeId(1), true);
+  auto tasks = t.ready_many(9, 1000);
+  TaskId const writer = t.ready(1000, {read_write(mine)});
+  TaskId const reader = t.ready(1000, {read(mine)});
+  EXPECT_EQ(t.run.next_and_commit(cpu), reader);
+  tasks.push_back(writer);
+  EXPECT_EQ(t.run.plan(gpu), tasks);
+}
+
+TEST_F(PrioAsParsec, what_ended_is_no_load) {
+  auto const tasks = t.ready_many(9, 1000);
+  for (auto const task : tasks) EXPECT_EQ(t.run.next_and_commit(gpu), task);
+  t.run.finish(tasks[0]);
+  TaskId const next = t.ready(1000);
+  TaskId const last = t.ready(1000);
+  EXPECT_EQ(t.run.next_and_commit(cpu), last);
+  EXPECT_THAT(t.run.plan(gpu), ElementsAre(next));
+}
+
 // 100 ns on the core, 10 on the device: the tenth task ends no later on the core.
 TEST(PrioByPeak, a_slow_group_skips_what_ends_first_elsewhere) {
   Prio t;

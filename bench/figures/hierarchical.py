@@ -1,0 +1,62 @@
+# Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Counterparts of the figures of the Hierarchical paper (Wu, Bouteiller, Bosilca, Faverge, Dongarra 2015), section VI.
+
+Cholesky in double precision on the paper's machine. Each GPU is driven by one of the 16 cores. Devices are chosen by
+PaRSEC's rule, and all tasks have the same priority, as in DPLASMA by default. QR is not simulated, nor several streams
+per GPU (Figure 8).
+"""
+import matplotlib.pyplot as plt
+
+import plots
+
+TILES = (384, 576, 768, 960, 1152)
+INNER = 192
+COLOURS = {1: "#1f77b4", 2: "#2ca02c", 3: "#d62728"}
+PAPER = {1: 1360, 2: 2500, 3: 3700}
+
+
+def _gflops(simulations, figure, gpus, order, tile, inner):
+    """Of one run; inner = 0: tasks run whole."""
+    run, = simulations.runs(f"{figure}-{gpus}-{order}-{tile}-{inner}", platform="bunsen", gpus=gpus, cpus=16 - gpus,
+                            algorithm="cholesky", precision="d", tiles=order // tile, tile=tile, inner_tile=inner,
+                            priorities="none", no_bounds=True, scheduler="prio:balance=parsec")
+    return run["gflops"]
+
+
+def figure_5(simulations, quick):
+    figure, panels = plt.subplots(1, 2, figsize=(10, 3.4))
+    for axes, order in zip(panels, (16128, 23040 if quick else 46080)):
+        for inner, colour in ((0, "black"), (192, "#d62728"), (384, "#1f77b4")):
+            tiles = [tile for tile in range(384, 1537, 192) if order % tile == 0 and tile % max(inner, 1) == 0]
+            rates = [_gflops(simulations, "hierarchical-5", 1, order, tile, inner) for tile in tiles]
+            axes.plot(tiles, rates, marker="o", markersize=4, linewidth=1, color=colour,
+                      linestyle="-" if inner else "--", label=f"b = {inner}" if inner else "whole tasks")
+        axes.set_title(f"n = {order}", fontsize=8)
+        axes.set_xlabel("outer tile B")
+        axes.set_ylim(bottom=0)
+        axes.grid(color="#e0e0e0", linewidth=0.5)
+    panels[0].set_ylabel("GFlop/s")
+    panels[0].legend(fontsize=7)
+    plots.save(figure, simulations.folder / "hierarchical-5.png", "Cholesky, 15 cores and one K40c (Hierarchical, Figure 5)")
+
+
+def figure_6(simulations, quick):
+    orders = range(5760, 23041 if quick else 46081, 5760)
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for gpus, colour in COLOURS.items():
+        for inner in (0, INNER):
+            best = [max(_gflops(simulations, "hierarchical-6", gpus, order, tile, inner)
+                        for tile in TILES if order % tile == 0) for order in orders]
+            axes.plot(orders, best, marker="o", markersize=4, linewidth=1, color=colour, linestyle="-" if inner else "--",
+                      label=f"{gpus} GPUs, " + (f"b = {inner}" if inner else "whole tasks"))
+        axes.plot(48000, PAPER[gpus], "x", color=colour, label="the paper's, b = 192" if gpus == 1 else None)
+    axes.set_xlabel("n")
+    axes.set_ylabel("GFlop/s")
+    axes.set_ylim(bottom=0)
+    axes.grid(color="#e0e0e0", linewidth=0.5)
+    axes.legend(fontsize=7)
+    plots.save(figure, simulations.folder / "hierarchical-6.png",
+               "Cholesky, 16 cores with 1 to 3 K40c, best tile of " + ", ".join(map(str, TILES)) + " (Hierarchical, Figure 6)")
+
+
+FIGURES = {"hierarchical-5": figure_5, "hierarchical-6": figure_6}
