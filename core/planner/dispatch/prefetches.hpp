@@ -15,9 +15,8 @@ namespace granary::detail {
 /// Brings the inputs of planned tasks to their groups' nodes before the tasks are committed, where the scheduler wants
 /// that (PlanBoard::want_inputs). No task waits for these transfers, so they give way, as StarPU's do:
 ///
-/// - Each link takes them in the order of the tasks' positions, while no other transfer waits for it, and at most two
-/// at
-///   once.
+/// - Each link takes them in the order of the tasks' positions, at most two at once, while no other transfer waits for
+///   it.
 /// - They go to free bytes of a node on which nobody waits for room. If there are too few, a replica makes room that no
 ///   committed or planned task of the node uses, in about the order of their last uses, whatever the eviction policy.
 ///   If there is none, they wait until something changes on the node.
