@@ -340,8 +340,14 @@ std::vector<std::string> tested_schedulers() {
   auto schedulers = scheduler_names();
   schedulers.insert(schedulers.end(),
                     {"dmda:prefetch=assign", "dmdar:prefetch=assign", "dmdas:prefetch=assign", "dmdas:ready=all",
-                     "dmdas:ready=all:prefetch=assign", "lfq:queue=1", "lws:order=submission"});
+                     "dmdas:ready=all:prefetch=assign", "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
   return schedulers;
+}
+
+std::vector<std::string> tested_evictions() {
+  auto evictions = eviction_names();
+  evictions.emplace_back("luf:written=8");
+  return evictions;
 }
 
 PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
@@ -349,7 +355,7 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
   PolicyCase drawn;
   drawn.seed = seed;
   auto const schedulers = tested_schedulers();
-  auto const evictions = eviction_names();
+  auto const evictions = tested_evictions();
   drawn.scheduler = schedulers[random.below(schedulers.size())];
   drawn.eviction = evictions[random.below(evictions.size())];
   drawn.machine = random_machine(random);
@@ -363,7 +369,7 @@ PolicyCase draw_families_case(std::uint64_t seed) {
   PolicyCase drawn;
   drawn.seed = seed;
   auto const schedulers = tested_schedulers();
-  auto const evictions = eviction_names();
+  auto const evictions = tested_evictions();
   drawn.scheduler = schedulers[seed % schedulers.size()];
   drawn.eviction = evictions[random.below(evictions.size())];
   drawn.machine = random_machine(random);
@@ -388,7 +394,7 @@ PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
   PolicyCase drawn;
   drawn.seed = seed;
   auto const schedulers = tested_schedulers();
-  auto const evictions = eviction_names();
+  auto const evictions = tested_evictions();
   drawn.scheduler = schedulers[seed % schedulers.size()];
   drawn.eviction = evictions[random.below(evictions.size())];
   drawn.machine = device_machine({.devices = 1 << random.below(3),
@@ -403,7 +409,6 @@ PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
     if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
   }
   drawn.planner.transfers_by_priority = random.chance(0.3);
-  if (drawn.scheduler == "prio" && random.chance(0.5)) drawn.scheduler = "prio:balance=parsec";
   return drawn;
 }
 

@@ -33,6 +33,8 @@ struct PolicyCase {
 
 /// The registered schedulers, and with options those of them whose options change what the planner does, or its queues.
 [[nodiscard]] std::vector<std::string> tested_schedulers();
+/// The registered eviction policies, and one with an option.
+[[nodiscard]] std::vector<std::string> tested_evictions();
 
 [[nodiscard]] PolicyCase draw_case(std::uint64_t seed, bool with_faults);
 /// A host with 1, 2 or 4 devices, with and without CPU workers, links between devices, and a disk. Consecutive seeds

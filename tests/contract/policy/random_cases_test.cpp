@@ -63,7 +63,7 @@ Totals run_cases(Seeds const& seeds, Draw&& draw) {
   return totals;
 }
 
-std::size_t pairs() { return tested_schedulers().size() * eviction_names().size(); }
+std::size_t pairs() { return tested_schedulers().size() * tested_evictions().size(); }
 
 // The submission numbers of tasks that may have faults.
 constexpr std::uint64_t faulty_tasks = 400;
