@@ -117,6 +117,15 @@ void BlockBuilder::own(DataId data, GroupId group, std::uint64_t block) {
   m_candidates.erase(data.index());
 }
 
+// The same readers wait again.
+void BlockBuilder::disown(DataId data) {
+  auto& datum = m_data[data.index()];
+  datum.owner = {};
+  for_each_reader(data, [&](TaskId reader, std::uint32_t written) {
+    if (!(reader < datum.chain.front())) ++m_data[written].closing;
+  });
+}
+
 // The datum that these readers wait for has an owner now, or no writers left.
 void BlockBuilder::open_readers(DataId data, TaskId after) {
   for_each_reader(data, [&](TaskId reader, std::uint32_t written) {
@@ -124,6 +133,16 @@ void BlockBuilder::open_readers(DataId data, TaskId after) {
     if (reader < after || closed.closing == 0) return;
     if (--closed.closing == 0) touch(written);
   });
+}
+
+// Once per growth.
+bool BlockBuilder::suits_block(DataId data) {
+  auto& datum = m_data[data.index()];
+  if (datum.judged != m_growth) {
+    datum.judged = m_growth;
+    datum.suits = suits(data, m_block.group);
+  }
+  return datum.suits;
 }
 
 // The group's share of the machine's speed on such tasks.
@@ -204,6 +223,7 @@ void BlockBuilder::rank_touched() {
     auto& datum = m_data[data];
     datum.touched = false;
     if (datum.beside != m_growth || datum.owner.valid() || datum.closing > 0 || datum.chain.empty()) continue;
+    if (datum.judged == m_growth && !datum.suits) continue;
     auto const priority = m_view->task(datum.chain.front()).priority;
     m_candidates.set(data, {datum.shared, std::max<std::uint64_t>(datum.inputs, 1), priority, data});
     m_ranked.push_back(data);
@@ -231,6 +251,10 @@ DataId BlockBuilder::best() {
   std::uint64_t most = 0;
   while (!m_candidates.empty() && compared.size() < equals) {
     Candidate const candidate = m_candidates.top_key();
+    if (!suits_block(DataId(candidate.data))) {
+      m_candidates.erase(candidate.data);
+      continue;
+    }
     if (!compared.empty() && candidate.shared * compared[0].inputs != compared[0].shared * candidate.inputs) break;
     auto const count = candidate.shared < candidate.inputs ? neighbours(DataId(candidate.data)) : 0;
     if (!best.valid() || count > most) {

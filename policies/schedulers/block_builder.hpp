@@ -6,6 +6,7 @@
 #include <granary/core/policy/system_view.hpp>
 #include <granary/core/policy/task_slots.hpp>
 #include <granary/policies/schedulers/ready_pool.hpp>
+#include <granary/policies/schedulers/slower_groups.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,18 @@ namespace granary {
 /// and which were not given to a group yet. It is *closed* while some input of its chain is still to be written and has
 /// no owner: its chain could not run to its end.
 ///
-/// A block grows from a seed. Each step adds the open datum with the largest share of inputs that the block already
-/// reads or writes; among equals the one whose other inputs are read by the most data next to the block, which keeps
-/// blocks compact; then by priority. A block is full when its data and, per step of its longest chain, its inputs fill
-/// the given part of the memory.
+/// A block grows from a seed. Each step adds the open datum that suits the block's group and has the largest share of
+/// inputs that the block already reads or writes; among equals the one whose other inputs are read by the most data
+/// next to the block, which keeps blocks compact; then by priority. A block is full when its data and, per step of its
+/// longest chain, its inputs fill the given part of the memory.
 class GRANARY_EXPORT BlockBuilder {
  public:
   BlockBuilder(double fill, double share) : m_fill(fill), m_share(share) {}
-  void attach(SystemView const& view) { m_view = &view; }
+  /// `slower` must outlive the builder.
+  void attach(SystemView const& view, SlowerGroups const& slower) {
+    m_view = &view;
+    m_slower = &slower;
+  }
 
   /// The first datum that the task writes; invalid when it writes none.
   [[nodiscard]] static DataId written(Task const& task);
@@ -38,12 +43,22 @@ class GRANARY_EXPORT BlockBuilder {
   [[nodiscard]] std::uint64_t block(DataId data) const { return m_data[data.index()].block; }
   [[nodiscard]] std::vector<TaskId> const& chain(DataId data) const { return m_data[data.index()].chain; }
   void own(DataId data, GroupId group, std::uint64_t block);
+  /// The datum, whose chain is not empty, has no owner any more.
+  void disown(DataId data);
 
-  /// The task around which to form a block for the group: the most urgent ready task for it, of an open datum if there
-  /// is one; invalid if the pool has none for the group.
+  /// The task around which to form a block for the group: the most urgent ready task for it, of an open datum that
+  /// suits it if there is one; invalid if the pool has none for the group.
   [[nodiscard]] TaskId seed(ReadyPool const& pool, GroupId group) const {
-    TaskId const open = pool.first_of(group, seeds, [&](TaskId task) { return is_open(task); });
+    TaskId const open = pool.first_of(group, seeds, [&](TaskId task) {
+      DataId const data = written(m_view->task(task));
+      return m_data[data.index()].closing == 0 && suits(data, group);
+    });
     return open.valid() ? open : pool.first(group);
+  }
+  /// Whether the group is fast enough on the datum's chain to own it; tasks that it may not run do not count. As
+  /// SlowerGroups::fast_on_all.
+  [[nodiscard]] bool suits(DataId data, GroupId group) const {
+    return m_slower->fast_on_all(m_data[data.index()].chain, group);
   }
   /// The data of a block around the seed's datum. Calls `claim(datum)` for each datum that joins; it must make the
   /// group its owner.
@@ -68,8 +83,10 @@ class GRANARY_EXPORT BlockBuilder {
     std::uint32_t closing = 0;     // of these, those without owner that are still to be written
     std::uint64_t in_block = 0;    // the block growth in which it became part or input of the block
     std::uint64_t beside = 0;      // the block growth in which it first shared inputs with the block
+    std::uint64_t judged = 0;      // the block growth for which `suits` holds
     std::uint32_t shared = 0;      // of its inputs, those in the block
     bool touched = false;          // is in m_touched
+    bool suits = false;            // its chain suits the block's group
   };
   struct Candidate {
     std::uint64_t shared;
@@ -93,7 +110,7 @@ class GRANARY_EXPORT BlockBuilder {
   // The number of ready tasks that are considered as the seed of a block.
   static constexpr std::size_t seeds = 64;
 
-  [[nodiscard]] bool is_open(TaskId task) const { return m_data[written(m_view->task(task)).index()].closing == 0; }
+  [[nodiscard]] bool suits_block(DataId data);
   [[nodiscard]] double part_of(GroupId group, TaskId seed) const;
   void start(TaskId seed, GroupId group);
   [[nodiscard]] bool admit(DataId data);
@@ -111,6 +128,7 @@ class GRANARY_EXPORT BlockBuilder {
   void for_each_input(TaskId task, DataId written, Function&& function) const;
 
   SystemView const* m_view = nullptr;
+  SlowerGroups const* m_slower = nullptr;
   double m_fill;
   double m_share;
   std::vector<Datum> m_data;

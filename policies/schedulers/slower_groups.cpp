@@ -27,7 +27,7 @@ void SlowerGroups::attach(SystemView const& view) {
 
 SlowerGroups::Pace SlowerGroups::pace(Task const& task) const {
   Pace pace{.fast_groups = task.allowed_groups};
-  if (m_one_of_each_kind.size() < 2) return pace;
+  if (!kinds_differ()) return pace;
   std::array<std::int64_t, worker_kinds> times{};
   std::int64_t slowest_ns = 0;
   pace.fastest_ns = std::numeric_limits<std::int64_t>::max();
@@ -46,6 +46,19 @@ SlowerGroups::Pace SlowerGroups::pace(Task const& task) const {
   }
   pace.slowdown = static_cast<double>(slowest_ns) / static_cast<double>(pace.fastest_ns);
   return pace;
+}
+
+bool SlowerGroups::fast_on_all(std::span<TaskId const> tasks, GroupId group) const {
+  if (!kinds_differ()) return true;
+  std::int64_t time_ns = 0;
+  std::int64_t fastest_ns = 0;
+  for (TaskId const id : tasks) {
+    auto const& task = m_view->task(id);
+    if (!task.allowed_on(group)) continue;
+    time_ns += m_view->kernel_time(id, group).count();
+    fastest_ns += pace(task).fastest_ns;
+  }
+  return time_ns <= nearly_as_fast * fastest_ns;
 }
 
 GroupSet SlowerGroups::ready(Task const& task) {

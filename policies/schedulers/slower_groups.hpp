@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,9 @@ class GRANARY_EXPORT SlowerGroups {
     return believed == m_pace.end() ? task.allowed_groups : believed->second.fast_groups;
   }
   [[nodiscard]] bool is_fast(Task const& task, GroupId group) const { return fast_groups(task).contains(group); }
+  /// Whether the group is nearly as fast on those of the tasks that it may run, one after the other, as each on its
+  /// fastest group; as estimated now. O(tasks · groups), O(1) if all workers are of one kind.
+  [[nodiscard]] bool fast_on_all(std::span<TaskId const> tasks, GroupId group) const;
 
   /// The task became ready. Returns its fast_groups.
   GroupSet ready(Task const& task);
@@ -47,6 +51,7 @@ class GRANARY_EXPORT SlowerGroups {
   // By slowdown, then least urgent first.
   using Entry = std::tuple<double, std::int64_t, TaskId>;
 
+  [[nodiscard]] bool kinds_differ() const { return m_one_of_each_kind.size() > 1; }
   [[nodiscard]] Pace pace(Task const& task) const;
 
   SystemView const* m_view = nullptr;

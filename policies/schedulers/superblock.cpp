@@ -25,8 +25,8 @@ std::int64_t rank(std::uint64_t block, TaskId task) {
 void SuperblockScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_view = &view;
   m_board = &board;
-  m_blocks.attach(view);
   m_slower.attach(view);
+  m_blocks.attach(view, m_slower);
   m_ready.resize(view.topology().groups().size());
 }
 
@@ -44,7 +44,12 @@ void SuperblockScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
   auto const fast = m_slower.ready(task);
   DataId const data = BlockBuilder::written(task);
-  GroupId const owner = data.valid() ? m_blocks.owner(data) : GroupId{};
+  GroupId owner = data.valid() ? m_blocks.owner(data) : GroupId{};
+  // The chain may have grown since the group became the owner.
+  if (owner.valid() && task.allowed_on(owner) && !fast.contains(owner) && !m_blocks.suits(data, owner)) {
+    release(data);
+    owner = {};
+  }
   if (owner.valid() && task.allowed_on(owner)) {
     m_ready[owner.index()].emplace(m_blocks.block(data), id);
   } else if (data.valid() && !owner.valid()) {
@@ -52,6 +57,19 @@ void SuperblockScheduler::ready(TaskId id) {
   } else {
     m_unowned.insert(task, task.allowed_groups);
   }
+}
+
+// The datum has no owner any more; ready tasks of its chain go to the pool.
+void SuperblockScheduler::release(DataId data) {
+  GroupId const owner = m_blocks.owner(data);
+  for (TaskId const id : m_blocks.chain(data)) {
+    auto const& task = m_view->task(id);
+    m_board->remove(id);
+    bool const was_ready =
+        m_ready[owner.index()].erase({m_blocks.block(data), id}) != 0 || m_unowned.erase(task, task.allowed_groups);
+    if (was_ready) m_pool.insert(task, m_slower.fast_groups(task));
+  }
+  m_blocks.disown(data);
 }
 
 TaskId SuperblockScheduler::next(GroupId group) {
@@ -62,9 +80,13 @@ TaskId SuperblockScheduler::next(GroupId group) {
   }
   auto& ready = m_ready[group.index()];
   while (ready.empty()) {
-    if (open_block(group)) continue;
-    TaskId const taken = take_over(group);
-    return taken.valid() ? taken : take_slowly(group);
+    TaskId const seed = m_blocks.seed(m_pool, group);
+    if (!seed.valid()) {
+      TaskId const taken = take_over(group);
+      return taken.valid() ? taken : take_slowly(group);
+    }
+    if (!m_blocks.suits(BlockBuilder::written(m_view->task(seed)), group)) return take_single(seed);
+    open_block(seed, group);
   }
   TaskId const task = ready.begin()->second;
   ready.erase(ready.begin());
@@ -86,12 +108,9 @@ void SuperblockScheduler::give(TaskId id) {
   m_slower.leave(task);
 }
 
-bool SuperblockScheduler::open_block(GroupId group) {
-  TaskId const seed = m_blocks.seed(m_pool, group);
-  if (!seed.valid()) return false;
+void SuperblockScheduler::open_block(TaskId seed, GroupId group) {
   ++m_last_block;
   m_blocks.grow(seed, group, [&](DataId data) { claim(data, group, m_last_block); });
-  return true;
 }
 
 void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block) {
@@ -109,7 +128,7 @@ void SuperblockScheduler::claim(DataId data, GroupId group, std::uint64_t block)
   }
 }
 
-// Moves the datum whose task would run last to the group, with the rest of its chain.
+// Moves the datum whose task would run last to the group, with the rest of its chain if the group suits it.
 TaskId SuperblockScheduler::take_over(GroupId group) {
   GroupId from;
   for (std::uint32_t g = 0; g < m_ready.size(); ++g) {
@@ -119,8 +138,9 @@ TaskId SuperblockScheduler::take_over(GroupId group) {
   auto const last = std::prev(m_ready[from.index()].end());
   TaskId const id = last->second;
   if (!m_view->task(id).allowed_on(group) || !worth_taking(id, from, group)) return {};
-  m_ready[from.index()].erase(last);
   DataId const data = BlockBuilder::written(m_view->task(id));
+  if (!m_blocks.suits(data, group)) return take_single(id);
+  m_ready[from.index()].erase(last);
   give(id);
   m_blocks.own(data, group, ++m_last_block);
   for (TaskId const follower : m_blocks.chain(data)) {
@@ -132,12 +152,15 @@ TaskId SuperblockScheduler::take_over(GroupId group) {
 }
 
 // The datum keeps its owner, if it has one.
-TaskId SuperblockScheduler::take_slowly(GroupId group) {
-  TaskId const id = m_slower.best_for(group);
-  if (!id.valid()) return id;
+TaskId SuperblockScheduler::take_single(TaskId id) {
   leave_ready(m_view->task(id));
   give(id);
   return id;
+}
+
+TaskId SuperblockScheduler::take_slowly(GroupId group) {
+  TaskId const id = m_slower.best_for(group);
+  return id.valid() ? take_single(id) : id;
 }
 
 // Whether the group is fast enough on the task, and would end it before the other group reached it.

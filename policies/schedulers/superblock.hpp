@@ -22,12 +22,13 @@ namespace granary {
 /// tasks of a block are in the group's plan from the start, ready or not; use it with `belady` eviction, which reads
 /// the plan. A group that cannot open a block takes a datum over from the group with the most ready tasks.
 ///
-/// If kinds of workers differ, a group opens blocks and takes data over only if it is nearly as fast on their tasks as
-/// the fastest: a block ends with its slowest task, and its readers wait. A slower group takes single tasks from other
-/// groups' blocks (see SlowerGroups), whose other tasks stay.
+/// If kinds of workers differ, a datum's owner is nearly as fast as the fastest on all tasks together that write it and
+/// that the owner may run: a block ends with its slowest task, and its readers wait. Other groups take single tasks:
+/// those that the owner may not run; first tasks of data that do not suit them; and, if they are slower, what
+/// SlowerGroups selects. An owner that tasks submitted later make too slow loses the datum when one of them is ready.
 ///
 /// It plans over the whole window of submitted tasks: submit early. A decision costs O(log ready tasks); opening blocks
-/// costs O(log) per reader of a block's inputs.
+/// costs O(log) per reader of a block's inputs, and if kinds differ O(tasks that write it) for each datum considered.
 class GRANARY_EXPORT SuperblockScheduler final : public Scheduler {
  public:
   /// `fill`: the part of a node's memory for a block. `share`: a block has at most 1/share of a group's part of the
@@ -48,12 +49,14 @@ class GRANARY_EXPORT SuperblockScheduler final : public Scheduler {
   /// Ready tasks by block, then submission.
   using ReadyTasks = std::set<std::pair<std::uint64_t, TaskId>>;
 
-  [[nodiscard]] bool open_block(GroupId group);
+  void open_block(TaskId seed, GroupId group);
+  void release(DataId data);
   void claim(DataId data, GroupId group, std::uint64_t block);
   void give(TaskId task);
   void forget(TaskId task);
   void leave_ready(Task const& task);
   [[nodiscard]] TaskId take_over(GroupId group);
+  [[nodiscard]] TaskId take_single(TaskId id);
   [[nodiscard]] TaskId take_slowly(GroupId group);
   [[nodiscard]] bool worth_taking(TaskId task, GroupId from, GroupId by) const;
 

@@ -106,6 +106,18 @@ class Superblock(unittest.TestCase):
             runs = simulate(platform=platform, tile=960, scheduler="darts,superblock", **options)
             self.assertGreater(runs["superblock"]["gflops"], least * runs["darts"]["gflops"], platform)
 
+    def test_devices_work_where_some_tasks_run_on_cores_only(self):
+        for gpus in (1, 2, 3):
+            self.assert_near_darts(platform="bunsen", gpus=gpus, cpus=16 - gpus, algorithm="cholesky", tiles=48,
+                                   tile=960, priorities="none")
+        self.assert_near_darts(platform="bunsen", gpus=3, cpus=13, algorithm="lu", tiles=40, tile=960)
+        self.assert_near_darts(platform="k40x4", algorithm="tree", tiles=36, tile=512)
+        self.assert_near_darts(platform="k40x4", algorithm="tree-ldlt", tiles=36, tile=512)
+
+    def assert_near_darts(self, **options):
+        runs = simulate("--no-bounds", precision="d", scheduler="darts,superblock", **options)
+        self.assertGreater(runs["superblock"]["gflops"], 0.95 * runs["darts"]["gflops"], options)
+
 
 class DartsPaper(unittest.TestCase):
     """Tiles of 2880 in single precision, on the devices of the paper's Table 1 alone."""

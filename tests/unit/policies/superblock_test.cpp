@@ -142,6 +142,131 @@ TEST(Superblock, tasks_that_write_nothing_and_tasks_that_the_owner_cannot_run_go
   EXPECT_EQ(run.next_and_commit(g1), elsewhere);
 }
 
+// A device and a core, which is ten times slower unless a task is for it.
+struct DeviceAndCore {
+  static constexpr GroupId device{0};
+  static constexpr GroupId core{1};
+  static Machine machine() {
+    auto made = devices(1);
+    made.nodes[1].capacity = 10'000;
+    made.add_worker({.name = "core", .node = NodeId(0)});
+    return made;
+  }
+  TaskId submit(std::initializer_list<Access> accesses, std::int64_t priority = 0) {
+    TaskId const task = view.add_task(accesses, priority);
+    view.set_duration(task, core, Duration{1000});
+    run.scheduler->submitted(task);
+    return task;
+  }
+  TaskId submit_for_core(std::initializer_list<Access> accesses) {
+    TaskId const task = view.add_task(accesses, 0, Duration{100}, 2);
+    run.scheduler->submitted(task);
+    return task;
+  }
+  // As fast on both.
+  TaskId submit_for_any(std::initializer_list<Access> accesses) {
+    TaskId const task = view.add_task(accesses);
+    run.scheduler->submitted(task);
+    return task;
+  }
+  void finish(TaskId task) {
+    run.scheduler->finished(task);
+    view.finish(task);
+  }
+
+  FakeSystemView view{machine()};
+  FakeRun run{view, make_scheduler("superblock:share=0.1")};
+};
+
+TEST(Superblock, a_group_that_runs_the_first_of_many_tasks_that_are_slow_there_does_not_get_their_datum) {
+  DeviceAndCore mixed;
+  DataId const data = mixed.view.add_data();
+  TaskId const first = mixed.submit_for_core({write(data)});
+  TaskId const second = mixed.submit({read_write(data)});
+  TaskId const third = mixed.submit({read_write(data)});
+  mixed.run.scheduler->ready(first);
+  EXPECT_FALSE(mixed.run.next_and_commit(mixed.device).valid());
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.core), first);
+  EXPECT_THAT(mixed.run.plan(mixed.core), IsEmpty());
+  mixed.finish(first);
+  mixed.run.scheduler->ready(second);
+  EXPECT_FALSE(mixed.run.next_and_commit(mixed.core).valid());
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), second);
+  EXPECT_THAT(mixed.run.plan(mixed.device), ElementsAre(third));
+}
+
+TEST(Superblock, a_group_loses_a_datum_when_tasks_submitted_later_are_slow_there) {
+  DeviceAndCore mixed;
+  DataId const data = mixed.view.add_data();
+  TaskId const first = mixed.submit_for_core({write(data)});
+  mixed.run.scheduler->ready(first);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.core), first);
+  TaskId const second = mixed.submit({read_write(data)});
+  TaskId const third = mixed.submit({read_write(data)});
+  EXPECT_THAT(mixed.run.plan(mixed.core), UnorderedElementsAre(second, third));
+  mixed.finish(first);
+  mixed.run.scheduler->ready(second);
+  EXPECT_THAT(mixed.run.plan(mixed.core), IsEmpty());
+  EXPECT_FALSE(mixed.run.next_and_commit(mixed.core).valid());
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), second);
+  EXPECT_THAT(mixed.run.plan(mixed.device), ElementsAre(third));
+}
+
+TEST(Superblock, a_datum_without_owner_closes_its_readers_until_it_has_one_again) {
+  DeviceAndCore mixed;
+  DataId const data = mixed.view.add_data();
+  DataId const input = mixed.view.add_data();
+  DataId const result = mixed.view.add_data();
+  TaskId const first = mixed.submit_for_core({write(data)});
+  mixed.run.scheduler->ready(first);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.core), first);
+  TaskId const second = mixed.submit({read_write(data)});
+  TaskId const start = mixed.submit({read(input), write(result)});
+  TaskId const reader = mixed.submit({read(data), read_write(result)});
+  TaskId const urgent = mixed.submit({read(input), write(mixed.view.add_data())}, 1);
+  mixed.finish(first);
+  mixed.run.scheduler->ready(second);  // the core loses the datum
+  mixed.run.scheduler->ready(urgent);
+  mixed.run.scheduler->ready(start);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), urgent);
+  EXPECT_THAT(mixed.run.plan(mixed.device), IsEmpty());
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), second);
+  EXPECT_THAT(mixed.run.plan(mixed.device), UnorderedElementsAre(start, reader));
+}
+
+TEST(Superblock, a_block_has_only_data_that_suit_its_group) {
+  DeviceAndCore mixed;
+  DataId const input = mixed.view.add_data();
+  TaskId const on_core = mixed.submit_for_core({read(input), write(mixed.view.add_data())});
+  TaskId const also = mixed.submit_for_core({read(input), write(mixed.view.add_data())});
+  DataId const both = mixed.view.add_data();
+  TaskId const start = mixed.submit_for_any({read(input), write(both)});
+  TaskId const update = mixed.submit({read(input), read_write(both)});
+  mixed.submit_for_core({read_write(both)});
+  for (TaskId const task : {on_core, also, start}) mixed.run.scheduler->ready(task);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.core), on_core);
+  EXPECT_THAT(mixed.run.plan(mixed.core), ElementsAre(also));
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), start);
+  EXPECT_THAT(mixed.run.plan(mixed.device), ElementsAre(update));
+}
+
+TEST(Superblock, an_idle_group_takes_one_task_of_a_datum_that_does_not_suit_it) {
+  DeviceAndCore mixed;
+  DataId const shared = mixed.view.add_data();
+  std::vector<TaskId> firsts;
+  std::vector<TaskId> rest;
+  for (int i = 0; i < 4; ++i) {
+    DataId const data = mixed.view.add_data();
+    firsts.push_back(mixed.submit_for_any({read(shared), write(data)}));
+    rest.push_back(mixed.submit({read(shared), read_write(data)}));
+  }
+  for (TaskId const task : firsts) mixed.run.scheduler->ready(task);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.device), firsts[0]);
+  EXPECT_EQ(mixed.run.next_and_commit(mixed.core), firsts[3]);
+  EXPECT_THAT(mixed.run.plan(mixed.core), IsEmpty());
+  EXPECT_THAT(mixed.run.plan(mixed.device), testing::IsSupersetOf(rest));
+}
+
 TEST(Superblock, forgets_what_is_cancelled_wherever_it_stands) {
   Product product(1, 1000, "superblock:share=1");
   product.step(g0);
