@@ -162,8 +162,8 @@ void Platform::share_devices(std::uint32_t count) {
                           std::to_string(count) + " per device; a device has at least 1, a machine at most " +
                           std::to_string(most_platform_workers));
   }
-  if (shared_devices) throw InvalidArgument("the workers of platform '" + name + "' share their devices already");
   if (count == 1) return;
+  if (shared_devices) throw InvalidArgument("the workers of platform '" + name + "' share their devices already");
   shared_devices = true;
   std::vector<Worker> split;
   for (auto const& worker : machine.workers) {
@@ -214,12 +214,27 @@ void Platform::share_directions() {
       turned[bus].emplace(link.to, link.from);
     }
   }
+  // Each bus joins at most one other, of those in the opposite direction one of the most similar bandwidth: a link may
+  // cross several buses in a row. One that both directions cross already stays.
+  struct Pair {
+    double difference;
+    std::uint32_t first, second;
+  };
+  std::vector<Pair> pairs;
   for (std::uint32_t a = 0; a < over.size(); ++a) {
+    if (over[a].empty() || over[a] == turned[a]) continue;
     for (std::uint32_t b = a + 1; b < over.size(); ++b) {
-      if (over[a].empty() || over[a] != turned[b]) continue;
-      machine.buses[a].bandwidth = std::max(machine.buses[a].bandwidth, machine.buses[b].bandwidth);
-      for (auto& link : links) std::ranges::replace(link.buses, b, a);
+      if (over[a] != turned[b]) continue;
+      pairs.push_back({std::abs(machine.buses[a].bandwidth - machine.buses[b].bandwidth), a, b});
     }
+  }
+  std::ranges::stable_sort(pairs, {}, &Pair::difference);
+  auto joined = all_of(over.size(), false);
+  for (auto const& [difference, a, b] : pairs) {
+    if (joined[a] || joined[b]) continue;
+    joined[a] = joined[b] = true;
+    machine.buses[a].bandwidth = std::max(machine.buses[a].bandwidth, machine.buses[b].bandwidth);
+    for (auto& link : links) std::ranges::replace(link.buses, b, a);
   }
   for (auto& link : links) {
     auto const other = opposite_of(link);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -62,17 +63,20 @@ PlatformEstimator::PlatformEstimator(Platform const& platform, Options options)
   check_share("estimator's error", m_options.error);
 }
 
-std::uint32_t PlatformEstimator::together(Worker const& worker) const {
-  if (!m_platform.shared_devices || worker.kind != WorkerKind::Device) return 1;
-  return static_cast<std::uint32_t>(std::ranges::count_if(m_platform.machine.workers, [&](Worker const& other) {
-    return other.kind == worker.kind && other.node == worker.node;
-  }));
+// By node: the device workers that share its device.
+std::vector<std::uint32_t> PlatformEstimator::sharing() const {
+  std::vector<std::uint32_t> counts(m_platform.machine.nodes.size());
+  for (auto const& worker : m_platform.machine.workers) {
+    if (worker.kind == WorkerKind::Device) ++counts[worker.node.index()];
+  }
+  return counts;
 }
 
 void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
   if (id.index() >= m_shares.size()) m_shares.resize(id.index() + 1);
   auto const precision = precision_of(codelet, m_options.precision);
   Random random(m_options.seed ^ stable_hash(codelet.name));
+  auto const together = sharing();
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
     double const factor = 1 + m_options.error * (2 * random.uniform() - 1);
     std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> models;  // and how many share a device
@@ -80,7 +84,8 @@ void PlatformEstimator::codelet_added(CodeletId id, Codelet const& codelet) {
     for (auto const& worker : m_platform.machine.workers) {
       auto const model = Platform::model_of(worker);
       if (worker.kind != static_cast<WorkerKind>(kind) || !m_platform.times(codelet.name, precision, model)) continue;
-      ++models[{model, together(worker)}];
+      bool const shared = m_platform.shared_devices && worker.kind == WorkerKind::Device;
+      ++models[{model, shared ? together[worker.node.index()] : 1}];
       ++known;
     }
     auto& shares = m_shares[id.index()][kind];

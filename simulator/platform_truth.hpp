@@ -71,7 +71,7 @@ class GRANARY_EXPORT PlatformEstimator final : public Estimator {
   };
   using Shares = std::vector<Share>;
 
-  [[nodiscard]] std::uint32_t together(Worker const& worker) const;
+  [[nodiscard]] std::vector<std::uint32_t> sharing() const;
 
   Platform const& m_platform;
   Options m_options;

@@ -34,7 +34,7 @@ SlicedStencil::SlicedStencil(Options options) : m_options(std::move(options)) {
     throw InvalidArgument("a grid of " + std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z) +
                           " cells cannot be cut into " + std::to_string(slices) + " slices and updated " +
                           std::to_string(m_options.iterations) + " times: 1 to " + std::to_string(most) +
-                          " of each, and a layer for every slice");
+                          " of each, and a layer for every slice if all have the same depth, rounded up");
   }
   static_cast<void>(array_bytes({x + 2, y + 2, z + 4 * slices}, 2));
 }

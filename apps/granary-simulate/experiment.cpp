@@ -235,6 +235,10 @@ class ProblemRuns {
 
 void run_experiment(Options const& options, std::function<void(Result const&)> const& done) {
   auto const whole = find_platform(options.platform);
+  if (options.gpu_workers > 1 && whole.workers(WorkerKind::Device) == 0) {
+    throw InvalidArgument("--gpu-workers " + std::to_string(options.gpu_workers) + ": platform '" + whole.name +
+                          "' has no devices");
+  }
   for (auto const& gpus : options.gpus) {
     for (auto const& cpus : options.cpus) {
       auto platform = whole;

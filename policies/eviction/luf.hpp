@@ -19,7 +19,7 @@ namespace granary {
 /// Option:
 ///   written  0 by default, as in the paper. Otherwise the only valid replica of a value counts as used `written` · n
 ///            uses later than it was, if memories hold n replicas: evicting it takes two transfers, to write it back
-///            and to load it again. In simulations 8 moved 10 to 40 % fewer bytes in Cholesky factorizations on one
+///            and to load it again. In simulations 8 moved 4 to 47 % fewer bytes in Cholesky factorizations on one
 ///            device that holds a fifth or more of the data, and 0.9 to 1.1 times as many in most other cases
 ///            (one: 1.2).
 ///

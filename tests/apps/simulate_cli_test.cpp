@@ -304,6 +304,12 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
   }
 }
 
+TEST_F(SimulateCli, RefusesToDivideDevicesThatThePlatformLacks) {
+  auto const none = run({"--platform", "xeon-disk", "--gpu-workers", "4"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--gpu-workers 4: platform 'xeon-disk' has no devices"));
+}
+
 TEST_F(SimulateCli, RefusesUnknownPlatforms) {
   auto const unknown = run({"--platform", "deep-thought"});
   EXPECT_EQ(unknown.status, 2);

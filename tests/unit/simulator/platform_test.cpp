@@ -118,6 +118,41 @@ TEST(Platform, DirectionsThatShareABandwidthHaveABusInCommon) {
   Topology const valid(platform.machine);
 }
 
+// A link crosses no bus twice, and no transfer becomes faster.
+TEST(Platform, BusesInARowAreJoinedWithThoseOfTheOtherDirectionOnly) {
+  auto const buses_of = [](Platform const& platform, std::size_t link) {
+    auto buses = platform.machine.links[link].buses;
+    std::ranges::sort(buses);
+    return buses;
+  };
+  auto gpus = Platform::find("h200x8");
+  gpus.select(2, 0);  // each direction between them crosses the way out of one and the way into the other
+  gpus.share_directions();
+  for (std::size_t l = 0; l < gpus.machine.links.size(); ++l) {
+    auto const buses = buses_of(gpus, l);
+    EXPECT_EQ(std::ranges::adjacent_find(buses), buses.end()) << "link " << l;
+  }
+
+  std::string const two_buses = R"("buses": [{"name": "a", "bandwidth": 12e9}, {"name": "b", "bandwidth": 5e9}])";
+  auto const in_a_row = [&](std::string const& buses, std::string const& links) {
+    return Platform::parse(R"({"name": "x", "source": "x", "nodes": [{"name": "host", "kind": "host"},
+      {"name": "gpu", "kind": "device", "capacity": 1000}], "workers": [{"name": "g", "node": "gpu", "kind": "device"}],
+      "kernels": {}, "speeds": {"device": {"s": 1e12}}, )" +
+                               buses + R"(, "links": [)" + links + "]}",
+                           "x.json");
+  };
+  auto both = in_a_row(two_buses,
+                       R"({"from": "host", "to": "gpu", "bandwidth": 20e9, "buses": ["a", "b"], "both_ways": true})");
+  both.share_directions();
+  EXPECT_EQ(both.machine.bandwidth_alone(both.machine.links[0]), 5e9);
+  auto one_each = in_a_row(R"("buses": [{"name": "a", "bandwidth": 12e9}, {"name": "b", "bandwidth": 5e9},
+      {"name": "c", "bandwidth": 5e9}, {"name": "d", "bandwidth": 12e9}])",
+                           R"({"from": "host", "to": "gpu", "bandwidth": 20e9, "buses": ["a", "b"]},
+                              {"from": "gpu", "to": "host", "bandwidth": 20e9, "buses": ["c", "d"]})");
+  one_each.share_directions();
+  for (auto const& link : one_each.machine.links) EXPECT_EQ(one_each.machine.bandwidth_alone(link), 5e9);
+}
+
 // Machine Bunsen of the Hierarchical paper.
 TEST(Platform, BunsenIsThatOfItsPaper) {
   auto const bunsen = Platform::find("bunsen");
@@ -325,6 +360,8 @@ TEST(Platform, RefusesToDivideDevicesTwiceOrInNoneOrTooMany) {
   platform.share_devices(2);
   EXPECT_EQ(test::message_of([&] { platform.share_devices(2); }),
             "the workers of platform 'small' share their devices already");
+  platform.share_devices(1);  // as the file says
+  EXPECT_EQ(platform.workers(WorkerKind::Device), 4U);
 }
 
 TEST(Platform, AKernelUsesThePartOfADeviceThatItsSpeedIsOfTheHighest) {
