@@ -151,8 +151,9 @@ def discrete(name, source, gpu, count, capacity, pcie, peak, nvlinks=()):
 def v100s(count):
     source = (f"{DARTS}Table 1 and Figure 5: NVIDIA V100, 32 GB each, 14000 GFlop/s in single precision on gemm (tiles of "
               "2880; double: half, as StarPU measured on gemini-1), 12 GB/s of PCIe in each direction. Two GPUs share a "
-              "switch, which has 12 GB/s to memory in each direction as well: Table 1 says 12 'with contention', and the "
-              "text two buses for four GPUs; Figure 5 has 22 GB/s on this link, which contradicts that. NVLinks of 24 or 48 "
+              "switch, which has 12 GB/s to memory in each direction as well: Table 1 has 12 'with contention'. The paper "
+              "contradicts itself here: Figure 5 and section 6.2 have 22 GB/s, measured, on this link; docs/figures.md has "
+              "results with both. NVLinks of 24 or 48 "
               "GB/s in each direction; the pairs that have 48 (0-3, 1-2, 2-3): StarPU's measurements on gemini-1."
               f"{FULL_DUPLEX} Peak: NVIDIA's data sheet. Latency 10 us: assumed.")
     one = discrete(f"v100x{count}", source, V100, count, 32_000_000_000, 12e9, 15.7e12,
