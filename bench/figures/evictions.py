@@ -24,7 +24,7 @@ def write_table(path, own_runs, best_runs):
     lines = ["| tiles | scheduler | of the bound | GB received | best eviction | of the bound | GB received | bus limit, GB "
              "| lower bound, GB |", "|---|---|---|---|---|---|---|---|---|"]
     by_key = {(run["scheduler"], run["tiles"]): run for run in best_runs}
-    for run in own_runs:
+    for run in sorted(own_runs, key=lambda run: run["tiles"]):
         other = by_key[run["scheduler"], run["tiles"]]
         least = max(run["io_bound_bytes"], run["compulsory_bytes"])
         lines.append(f"| {run['tiles']} | {run['scheduler']} | {_rate(run)} | {_received(run)} | {other['eviction']} | "
