@@ -1,9 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/dmda_ready.hpp>
+#include <granary/policies/schedulers/priority_rank.hpp>
 
-#include <algorithm>
-#include <limits>
 #include <memory>
 
 namespace granary {
@@ -24,9 +23,7 @@ class DmdasScheduler final : public DmdaReady {
   [[nodiscard]] bool heeds_priorities() const override { return true; }
 
  private:
-  [[nodiscard]] std::int64_t rank(Task const& task) const override {
-    return -std::max(task.priority, -std::numeric_limits<std::int64_t>::max());
-  }
+  [[nodiscard]] std::int64_t rank(Task const& task) const override { return priority_rank(task.priority); }
 };
 
 SchedulerRegistration const dmdas_registration("dmdas", [](PolicyOptions& options) {

@@ -1,9 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/dmda_base.hpp>
+#include <granary/policies/schedulers/priority_rank.hpp>
 
-#include <algorithm>
-#include <limits>
 #include <memory>
 
 namespace granary {
@@ -26,7 +25,7 @@ class HeftScheduler final : public DmdaBase {
 
  private:
   [[nodiscard]] std::int64_t rank(Task const& task) const override {
-    return m_by_priority ? -std::max(task.priority, -std::numeric_limits<std::int64_t>::max()) : 0;
+    return m_by_priority ? priority_rank(task.priority) : 0;
   }
 
   bool m_by_priority;

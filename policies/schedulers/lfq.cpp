@@ -2,10 +2,10 @@
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/lfq.hpp>
 #include <granary/policies/schedulers/neighbours.hpp>
+#include <granary/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <memory>
 
 namespace granary {
@@ -37,8 +37,7 @@ void LfqScheduler::distribute() {
   for (TaskId const id : m_released) {
     auto const& task = m_view->task(id);
     if (task.allowed_on(group) && m_board->plan(group).size() < room) {
-      auto const rank = -std::max(task.priority, -std::numeric_limits<std::int64_t>::max());
-      m_board->insert(group, id, task.accesses, rank);
+      m_board->insert(group, id, task.accesses, priority_rank(task.priority));
     } else {
       m_shared.push(task.allowed_groups, {m_arrivals++, id});
     }

@@ -2,6 +2,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/lws.hpp>
 #include <granary/policies/schedulers/neighbours.hpp>
+#include <granary/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -55,9 +56,7 @@ GroupId LwsScheduler::home_of(Task const& task) {
 
 void LwsScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
-  put(task, home_of(task),
-      m_by_priority ? -std::max(task.priority, -std::numeric_limits<std::int64_t>::max())
-                    : static_cast<std::int64_t>(id.value()));
+  put(task, home_of(task), m_by_priority ? priority_rank(task.priority) : static_cast<std::int64_t>(id.value()));
 }
 
 std::set<LwsScheduler::Key>& LwsScheduler::part_of(GroupId group, GroupSet allowed_groups) {

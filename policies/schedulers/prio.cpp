@@ -2,6 +2,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/expected_inputs.hpp>
 #include <granary/policies/schedulers/prio.hpp>
+#include <granary/policies/schedulers/priority_rank.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -122,7 +123,7 @@ TaskId PrioScheduler::next(GroupId group) {
     auto const best = best_group(task);
     load(id, best);
     if (best.group == group) return id;
-    m_board->insert(best.group, id, task.accesses, -std::max(task.priority, -std::numeric_limits<std::int64_t>::max()));
+    m_board->insert(best.group, id, task.accesses, priority_rank(task.priority));
   }
   if (plan.empty()) return {};
   TaskId const planned = plan.begin()->second;
