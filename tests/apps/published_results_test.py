@@ -149,11 +149,10 @@ class DartsPaper(unittest.TestCase):
 
     def test_figure_8_dmdas_follows_the_anti_diagonals(self):
         first = [task for task in order(tiles=40, memory="2GB", scheduler="dmdas", **self.ONE) if task["iteration"] == "0"]
-        places = [int(task["row"]) + int(task["col"]) for task in first]
-        self.assertGreater(rank_correlation([int(task["sequence"]) for task in first], places), 0.95)
-        self.assertGreater(rank_correlation([int(task["sequence"]) for task in first], places),
-                           0.1 + rank_correlation([int(task["sequence"]) for task in first],
-                                                  [int(task["row"]) for task in first]))
+        sequence, rows, columns = ([int(task[key]) for task in first] for key in ("sequence", "row", "col"))
+        by_diagonal = rank_correlation(sequence, [row + column for row, column in zip(rows, columns)])
+        self.assertGreater(by_diagonal, 0.95)
+        self.assertGreater(by_diagonal, 0.1 + rank_correlation(sequence, rows))
 
     def test_figure_9_darts_goes_through_several_iterations_with_a_tile(self):
         """The tasks between two updates of a tile are few where blocks are repeated over iterations."""

@@ -3,7 +3,7 @@
 #include <granary/core/base/random.hpp>
 #include <granary/policies/registry.hpp>
 
-#include <support/fake_system_view.hpp>
+#include <support/releasing_run.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,37 +24,10 @@ constexpr GroupId g0{0};
 constexpr GroupId g1{1};
 constexpr GroupId g2{2};
 
-class Lfq {
+class Lfq : public ReleasingRun {
  public:
   explicit Lfq(Machine machine = devices(2), std::string const& scheduler = "lfq")
-      : view(std::move(machine)), run(view, make_scheduler(scheduler)) {}
-
-  TaskId add(std::int64_t priority = 0, std::uint64_t groups = ~std::uint64_t{0}) {
-    return view.add_task({}, priority, Duration{100}, groups);
-  }
-  // A task that no other task made ready.
-  TaskId submit(std::int64_t priority = 0, std::uint64_t groups = ~std::uint64_t{0}) {
-    TaskId const task = add(priority, groups);
-    run.scheduler->submitted(task);
-    run.scheduler->ready(task);
-    return task;
-  }
-  // A task of the group ends, and makes tasks of these priorities ready.
-  std::vector<TaskId> release(GroupId group, std::vector<std::int64_t> const& priorities,
-                              std::uint64_t groups = ~std::uint64_t{0}) {
-    TaskId const releaser = add();
-    view.commit(releaser, group);
-    run.finish(releaser);
-    std::vector<TaskId> released;
-    for (auto const priority : priorities) {
-      released.push_back(add(priority, groups));
-      run.scheduler->ready(released.back());
-    }
-    return released;
-  }
-
-  FakeSystemView view;
-  FakeRun run;
+      : ReleasingRun(std::move(machine), scheduler) {}
 };
 
 TEST(Lfq, a_group_takes_the_most_urgent_of_its_own_queue) {
