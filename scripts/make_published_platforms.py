@@ -139,13 +139,20 @@ def platform(name, source, nodes, buses, links, workers, models):
             "workers": workers, "kernels": kernels, "speeds": {model: hardware.rates for model, hardware in models.items()}}
 
 
-def discrete(name, source, gpu, count, capacity, pcie, peak, nvlinks=()):
-    """GPUs, each with its own PCIe to the host."""
-    gpus = [f"gpu{i}" for i in range(count)]
-    links = [both_ways("host", g, pcie) for g in gpus]
-    links += [both_ways(gpus[a], gpus[b], bandwidth) for a, b, bandwidth in nvlinks]
-    return platform(name, f"{source} {gpu.source}.", [{"name": "host", "kind": "host"}] + [device(g, capacity) for g in gpus],
-                    [], links, [gpu_worker(i, peak) for i in range(count)], {"gpu": gpu})
+def gpus_alone(name, source, gpu, count, capacity, peak, links, buses=()):
+    """GPUs without cores that take tasks."""
+    return platform(name, f"{source} {gpu.source}.", [{"name": "host", "kind": "host"}] +
+                    [device(f"gpu{i}", capacity) for i in range(count)], list(buses), links,
+                    [gpu_worker(i, peak) for i in range(count)], {"gpu": gpu})
+
+
+def pcie(count, bandwidth):
+    """Each GPU has its own to the host."""
+    return [both_ways("host", f"gpu{i}", bandwidth) for i in range(count)]
+
+
+def nvlinks(count, bandwidth_of):
+    return [both_ways(f"gpu{a}", f"gpu{b}", bandwidth_of(a, b)) for a in range(count) for b in range(a + 1, count)]
 
 
 def v100s(count):
@@ -156,17 +163,13 @@ def v100s(count):
               "results with both. NVLinks of 24 or 48 "
               "GB/s in each direction; the pairs that have 48 (0-3, 1-2, 2-3): StarPU's measurements on gemini-1."
               f"{FULL_DUPLEX} Peak: NVIDIA's data sheet. Latency 10 us: assumed.")
-    one = discrete(f"v100x{count}", source, V100, count, 32_000_000_000, 12e9, 15.7e12,
-                   [(a, b, 48e9 if (a, b) in ((0, 3), (1, 2), (2, 3)) else 24e9)
-                    for a in range(count) for b in range(a + 1, count)])
     if count == 1:
-        return one
-    shared = [link(*ends, 12e9, buses=[f"switch{i // 2} {way}"]) for i in range(count)
-              for ends, way in ((("host", f"gpu{i}"), "down"), ((f"gpu{i}", "host"), "up"))]
-    one["links"] = shared + one["links"][count:]
+        return gpus_alone("v100x1", source, V100, 1, 32_000_000_000, 15.7e12, pcie(1, 12e9))
     buses = [{"name": f"switch{s} {way}", "bandwidth": 12e9} for s in range(count // 2) for way in ("down", "up")]
-    return {"name": one["name"], "source": one["source"], "nodes": one["nodes"], "buses": buses,
-            **{key: one[key] for key in ("links", "workers", "kernels", "speeds")}}
+    links = [link(*ends, 12e9, buses=[f"switch{i // 2} {way}"]) for i in range(count)
+             for ends, way in ((("host", f"gpu{i}"), "down"), ((f"gpu{i}", "host"), "up"))]
+    links += nvlinks(count, lambda a, b: 48e9 if (a, b) in ((0, 3), (1, 2), (2, 3)) else 24e9)
+    return gpus_alone(f"v100x{count}", source, V100, count, 32_000_000_000, 15.7e12, links, buses)
 
 
 def a100s(count):
@@ -174,14 +177,14 @@ def a100s(count):
               "of PCIe for each GPU in each direction without contention, NVLinks of 24 GB/s in each direction between all "
               f"pairs.{FULL_DUPLEX} Double precision: half, as without tensor cores. Peak: NVIDIA's data sheet. Latency "
               "10 us: assumed.")
-    return discrete(f"a100x{count}", source, A100, count, 40_000_000_000, 12e9, 19.5e12,
-                    [(a, b, 24e9) for a in range(count) for b in range(a + 1, count)])
+    return gpus_alone(f"a100x{count}", source, A100, count, 40_000_000_000, 19.5e12,
+                      pcie(count, 12e9) + nvlinks(count, lambda a, b: 24e9))
 
 
 def p100():
     source = (f"{DARTS}Table 1: NVIDIA P100, 16 GB, 6700 GFlop/s in single precision on gemm, PCIe 13 GB/s in each direction "
               f"(tiles of 1920).{FULL_DUPLEX} Double precision: half. Peak: NVIDIA's data sheet. Latency 10 us: assumed.")
-    return discrete("p100", source, P100, 1, 16_000_000_000, 13e9, 9.3e12)
+    return gpus_alone("p100", source, P100, 1, 16_000_000_000, 9.3e12, pcie(1, 13e9))
 
 
 def xeon_disk():
