@@ -15,6 +15,15 @@ namespace granary {
 /// the sum. So small kernels run beside each other, and a processor is never faster than with the largest kernels.
 ///
 /// Drive it by `advance(*next_end())`. Each call costs O(tasks that run).
+///
+/// ```cpp
+/// using namespace std::chrono_literals;
+/// granary::SharedProcessors gpu;  // two streams, with kernels that fill three quarters of it
+/// gpu.start(granary::WorkerId(0), granary::NodeId(1), 0.75, 3ms, granary::Instant{});
+/// gpu.start(granary::WorkerId(1), granary::NodeId(1), 0.75, 3ms, granary::Instant{});
+/// assert(*gpu.next_end() - granary::Instant{} == 4500us);
+/// assert(gpu.advance(*gpu.next_end()).size() == 2);
+/// ```
 class GRANARY_EXPORT SharedProcessors {
  public:
   struct Ended {
