@@ -28,6 +28,9 @@ set(granary_public_headers
   workloads/bounds/transfer_bounds.hpp
   workloads/priorities.hpp
   workloads/random_layers.hpp
+  workloads/search/annealing.hpp
+  workloads/search/list_problem.hpp
+  workloads/search/list_schedule.hpp
   workloads/sliced_stencil.hpp
   workloads/stencil.hpp
   workloads/task_graph_file.hpp

@@ -8,7 +8,7 @@
 set(granary_layers_planning base model policy planner policies trace)
 set(granary_layers_core engine backends outofcore disk_node runtime)
 set(granary_layers_linalg kernels matrix_files generators algorithms linalg)
-set(granary_layers_simulator simulator bounds)
+set(granary_layers_simulator simulator bounds search)
 set(granary_layers_workloads workloads)
 set(granary_export_sets planning core linalg simulator workloads)
 

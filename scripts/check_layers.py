@@ -50,6 +50,7 @@ LAYERS = {
     # The calls for users, on a runtime.
     "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp"],
     "workloads/bounds": MODEL,
+    "workloads/search": MODEL + ["workloads/bounds"],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,
 }
 LAYERS["linalg/linalg.hpp"] = LAYERS["linalg/runtime"] + ["linalg/runtime"]

@@ -17,7 +17,7 @@
 #include <set>
 
 #include "apps/common/print.hpp"
-#include "make_workload.hpp"
+#include "apps/simulation/make_workload.hpp"
 #include "output.hpp"
 #include "trace_notes.hpp"
 
@@ -49,14 +49,6 @@ RunFigures medians(std::vector<RunFigures> const& runs) {
   take(&RunFigures::decision_seconds);
   take(&RunFigures::wall_seconds);
   return result;
-}
-
-Platform find_platform(std::string const& name) {
-  try {
-    return Platform::find(name);
-  } catch (IoError const& error) {
-    throw InvalidArgument(error.what());
-  }
 }
 
 std::uint32_t device_nodes(Machine const& machine) {
@@ -97,7 +89,7 @@ class ProblemRuns {
               std::function<void(Result const&)> const& done)
       : m_options(options),
         m_platform(platform),
-        m_precision(options.single_precision ? Precision::Single : Precision::Double),
+        m_precision(options.element()),
         m_problem(make_problem(options, tiles, tile)),
         m_graph(record(*m_problem.workload, platform, m_precision)),
         m_done(done) {
@@ -107,7 +99,7 @@ class ProblemRuns {
     m_result.algorithm = m_problem.workload->name();
     m_result.tiles = options.graph ? 0 : tiles;
     m_result.tile = options.graph ? 0 : tile;
-    m_result.single_precision = options.single_precision;
+    m_result.single_precision = options.element() == Precision::Single;
     m_result.devices = device_nodes(platform.machine);
     m_result.device_workers = platform.workers(WorkerKind::Device);
     m_result.cpus = platform.workers(WorkerKind::Cpu);

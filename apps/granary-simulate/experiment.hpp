@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/simulation/simulated_run.hpp"
 #include "options.hpp"
-#include "simulated_run.hpp"
 
 namespace granary::app {
 

@@ -20,7 +20,6 @@
 #include <map>
 
 #include "apps/common/print.hpp"
-#include "make_workload.hpp"
 
 #include "apps/common/parse_arguments.hpp"
 
@@ -36,34 +35,15 @@ struct Texts {
   std::vector<std::string> sweeps;
   std::string schedulers = "darts";
   std::string evictions;
-  std::string precision = "s";
   std::string charge = "none";
 };
 
 void add_problem(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("--platform", options.platform, "a shipped platform's name, or a file (docs/platforms.md)");
-  app.add_option("--algorithm", options.algorithm, fmt::format("one of {}", fmt::join(algorithm_names(), ", ")))
-      ->capture_default_str();
-  app.add_option("--graph", options.graph,
-                 "task graph to schedule, JSON (docs/simulate.md); implies --algorithm graph");
+  add_problem_options(app, options);
   app.add_option("--tiles", texts.lists["tiles"],
                  "tiles per row; a list such as 8,16 or FIRST:LAST:STEP (default: 20)");
   app.add_option("--tile", texts.lists["tile"], "tile size, or a list (default: 960)");
-  app.add_option("--inner-tile", options.inner_tile,
-                 "cholesky, lu: sub-tile size; large tasks may run as finer graphs on several cores, "
-                 "docs/hierarchical.md (default: none)")
-      ->transform(whole_number(0));
-  app.add_option("--precision", texts.precision, "s or d")->capture_default_str();
-  app.add_option("--iterations", options.iterations, "stencil, stencil-z: iterations")
-      ->capture_default_str()
-      ->transform(whole_number(1, 1000000));
-  app.add_option("--dimensions", options.dimensions, "stencil: 2 or 3")
-      ->capture_default_str()
-      ->transform(whole_number(2, 3));
-  app.add_option("--levels", options.levels, "tree: levels")->capture_default_str()->transform(whole_number(1, 16));
-  app.add_option("--graph-seed", options.graph_seed, "random, tree: seed of the graph")
-      ->capture_default_str()
-      ->transform(whole_number(0));
+  add_algorithm_options(app, options);
 }
 
 void add_run(CLI::App& app, Options& options, Texts& texts) {
@@ -160,28 +140,16 @@ void take_texts(Options& options, Texts& texts) {
   set_counts(lists["depth"], "depth", 1, options.depth);
   options.schedulers = parse_names(texts.schedulers, "schedulers");
   if (!texts.evictions.empty()) options.evictions = parse_names(texts.evictions, "eviction policies");
-  if (texts.precision != "s" && texts.precision != "d") {
-    throw InvalidArgument("unknown precision '" + texts.precision + "': use s or d");
-  }
-  options.single_precision = texts.precision == "s";
   options.charge_decisions = parse_decision_cost(texts.charge);
 }
 
 void check_names(Options& options) {
-  if (options.graph) options.algorithm = "graph";
-  check_algorithm(options.algorithm);
-  if (options.algorithm == "graph" && !options.graph) {
-    throw InvalidArgument("the algorithm graph needs a file: --graph FILE");
-  }
+  check_problem_options(options);
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
   for (auto const& eviction : options.evictions) static_cast<void>(make_eviction(eviction));
   if (options.priorities != "bottom-level" && options.priorities != "none" && options.algorithm != "cholesky") {
     throw InvalidArgument("--priorities " + options.priorities + " is for --algorithm cholesky, not " +
                           options.algorithm);
-  }
-  bool const factorization = options.algorithm.starts_with("cholesky") || options.algorithm.starts_with("lu");
-  if (options.inner_tile != 0 && !factorization) {
-    throw InvalidArgument("--inner-tile is for Cholesky and LU factorizations, not " + options.algorithm);
   }
   // A shared task may end earlier than the times of one worker allow.
   if (options.inner_tile != 0) options.bounds = false;

@@ -6,24 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "values.hpp"
+#include "apps/simulation/problem_options.hpp"
+#include "apps/simulation/values.hpp"
 
 namespace granary::app {
 
 /// Options of the command line. Every combination of the lists is simulated.
-struct Options {
+struct Options : ProblemOptions {
   bool list = false;  ///< print the known names, and nothing else
-  std::string platform;
-  std::string algorithm = "cholesky";
-  std::optional<std::string> graph;
   std::vector<std::uint64_t> tiles{20};
   std::vector<std::uint64_t> tile{960};
-  bool single_precision = true;
-  std::uint64_t inner_tile = 0;   ///< of Cholesky and LU; 0: none
-  std::uint64_t iterations = 16;  ///< of a stencil
-  std::uint64_t dimensions = 2;   ///< of a stencil
-  std::uint64_t levels = 6;       ///< of a tree
-  std::uint64_t graph_seed = 1;   ///< of a random graph or tree
   std::vector<std::string> schedulers{"darts"};
   std::vector<std::string> evictions;  ///< empty: each scheduler's own
   std::vector<Memory> memory{{}};

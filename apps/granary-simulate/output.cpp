@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "make_workload.hpp"
+#include "apps/simulation/make_workload.hpp"
 
 namespace granary::app {
 
@@ -134,13 +134,6 @@ std::string format_csv(std::vector<Result> const& results) {
     text += row + "\n";
   }
   return text;
-}
-
-std::string csv_field(std::string const& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char const c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string format_known() {

@@ -16,8 +16,6 @@ namespace granary::app {
 [[nodiscard]] std::string format_json(std::vector<Result> const& results);
 /// The same as CSV without the links' traffic: one line per configuration and a header.
 [[nodiscard]] std::string format_csv(std::vector<Result> const& results);
-/// Quotes the text if CSV requires it.
-[[nodiscard]] std::string csv_field(std::string const& text);
 
 /// The output of --list.
 [[nodiscard]] std::string format_known();

@@ -8,7 +8,7 @@
 #include <granary/workloads/priorities.hpp>
 #include <granary/workloads/workload.hpp>
 
-#include "apps/granary-simulate/simulated_run.hpp"
+#include "apps/simulation/simulated_run.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace granary::fuzz {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "problem_options.hpp"
 
 namespace granary::app {
 
@@ -23,11 +23,11 @@ struct Problem {
 };
 
 /// Throws InvalidArgument.
-[[nodiscard]] Problem make_problem(Options const& options, std::uint64_t tiles, std::uint64_t tile);
+[[nodiscard]] Problem make_problem(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile);
 
 /// Lower bound of the bytes that `memories` memories of `memory` bytes each receive together, if one is known for the
 /// algorithm (linalg/io_bounds.hpp); 0 if each of them holds the working set.
-[[nodiscard]] Bytes io_bound(Options const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,
+[[nodiscard]] Bytes io_bound(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,
                              std::uint32_t memories);
 
 }  // namespace granary::app

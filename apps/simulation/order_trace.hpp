@@ -13,6 +13,9 @@
 
 namespace granary::app {
 
+/// Quotes the text if CSV requires it.
+[[nodiscard]] std::string csv_field(std::string const& text);
+
 /// The tasks of a run in the order in which they started.
 class OrderTrace final : public PlannerObserver {
  public:

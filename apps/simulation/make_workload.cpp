@@ -26,7 +26,7 @@ namespace {
 using Bound = Bytes (*)(std::uint64_t n, Bytes memory, Bytes element);
 
 struct Algorithm {
-  std::function<std::unique_ptr<Workload>(Options const&, Tiling const&)> make;
+  std::function<std::unique_ptr<Workload>(ProblemOptions const&, Tiling const&)> make;
   Bound bound = nullptr;  // none known
 };
 
@@ -34,7 +34,7 @@ Bytes square_gemm_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
   return gemm_io_bound(n, n, n, memory, element);
 }
 
-std::unique_ptr<Workload> make_stencil(Options const& options, Tiling const& tiling) {
+std::unique_ptr<Workload> make_stencil(ProblemOptions const& options, Tiling const& tiling) {
   bool const solid = options.dimensions == 3;
   auto const face = solid ? tiling.tile * tiling.tile : tiling.tile;
   auto const elements = face * tiling.tile;
@@ -48,14 +48,14 @@ std::unique_ptr<Workload> make_stencil(Options const& options, Tiling const& til
                                                     .variant = tiling.variant()});
 }
 
-std::unique_ptr<Workload> make_sliced_stencil(Options const& options, Tiling const& tiling) {
+std::unique_ptr<Workload> make_sliced_stencil(ProblemOptions const& options, Tiling const& tiling) {
   return std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {tiling.tile, tiling.tile, tiling.tile},
                                                                 .slices = tiling.tiles,
                                                                 .iterations = options.iterations,
                                                                 .variant = tiling.variant()});
 }
 
-std::unique_ptr<Workload> make_random(Options const& options, Tiling const& tiling) {
+std::unique_ptr<Workload> make_random(ProblemOptions const& options, Tiling const& tiling) {
   return std::make_unique<RandomLayers>(RandomLayers::Options{.layers = tiling.tiles,
                                                               .width = tiling.tiles,
                                                               .bytes = tiling.tile_bytes(),
@@ -65,7 +65,7 @@ std::unique_ptr<Workload> make_random(Options const& options, Tiling const& tili
 }
 
 template <AssemblyTree::Shape shape>
-std::unique_ptr<Workload> make_tree(Options const& options, Tiling const& tiling) {
+std::unique_ptr<Workload> make_tree(ProblemOptions const& options, Tiling const& tiling) {
   return std::make_unique<AssemblyTree>(AssemblyTree::Options{.shape = shape,
                                                               .levels = options.levels,
                                                               .root_blocks = tiling.tiles,
@@ -75,7 +75,7 @@ std::unique_ptr<Workload> make_tree(Options const& options, Tiling const& tiling
 }
 
 template <class TiledWorkload, auto... variant>
-std::unique_ptr<Workload> make_tiled(Options const&, Tiling const& tiling) {
+std::unique_ptr<Workload> make_tiled(ProblemOptions const&, Tiling const& tiling) {
   return std::make_unique<TiledWorkload>(tiling, variant...);
 }
 
@@ -106,8 +106,8 @@ Problem read_graph(std::string const& path) {
   }
 }
 
-Tiling tiling_of(Options const& options, std::uint64_t tiles, std::uint64_t tile) {
-  Tiling const tiling{tiles, tile, options.single_precision, options.inner_tile};
+Tiling tiling_of(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
+  Tiling const tiling{tiles, tile, options.element() == Precision::Single, options.inner_tile};
   tiling.check();
   return tiling;
 }
@@ -126,12 +126,13 @@ void check_algorithm(std::string const& name) {
       fmt::format("unknown algorithm '{}'; known ones: {}", name, fmt::join(algorithm_names(), ", ")));
 }
 
-Problem make_problem(Options const& options, std::uint64_t tiles, std::uint64_t tile) {
+Problem make_problem(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
   if (options.algorithm == "graph") return read_graph(*options.graph);
   return {algorithms().at(options.algorithm).make(options, tiling_of(options, tiles, tile))};
 }
 
-Bytes io_bound(Options const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory, std::uint32_t memories) {
+Bytes io_bound(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,
+               std::uint32_t memories) {
   auto const bound = algorithms().at(options.algorithm).bound;
   if (bound == nullptr || memories == 0) return 0;
   auto const tiling = tiling_of(options, tiles, tile);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "output.hpp"
-
 namespace granary::app {
 
 std::pair<std::string, std::string> tile_coordinates(std::string_view name) {
@@ -50,6 +48,13 @@ void OrderTrace::ended(TaskId task, TaskTimes const& times) {
   auto& entry = m_entries.emplace_back(std::move(running.mapped()));
   entry.start = times.begin;
   entry.end = times.end;
+}
+
+std::string csv_field(std::string const& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char const c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
 }
 
 std::string OrderTrace::to_csv(Machine const& machine) {

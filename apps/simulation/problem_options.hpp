@@ -1,0 +1,41 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/simulator/platform.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace granary::app {
+
+/// A problem on a platform, without its size: what the programs that simulate have in common.
+struct ProblemOptions {
+  std::string platform;
+  std::string algorithm = "cholesky";
+  std::optional<std::string> graph;
+  std::string precision = "s";
+  std::uint64_t inner_tile = 0;   ///< of Cholesky and LU; 0: none
+  std::uint64_t iterations = 16;  ///< of a stencil
+  std::uint64_t dimensions = 2;   ///< of a stencil
+  std::uint64_t levels = 6;       ///< of a tree
+  std::uint64_t graph_seed = 1;   ///< of a random graph or tree
+
+  [[nodiscard]] Precision element() const { return precision == "d" ? Precision::Double : Precision::Single; }
+};
+
+/// Adds the options that give a platform and an algorithm or a graph.
+void add_problem_options(CLI::App& app, ProblemOptions& options);
+/// Adds those that describe the algorithm.
+void add_algorithm_options(CLI::App& app, ProblemOptions& options);
+/// Throws InvalidArgument if they contradict each other or a name is unknown; `--graph` implies the algorithm graph.
+void check_problem_options(ProblemOptions& options);
+
+/// Platform::find; a file that cannot be read is a wrong argument.
+[[nodiscard]] Platform find_platform(std::string const& name);
+
+}  // namespace granary::app

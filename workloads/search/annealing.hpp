@@ -1,0 +1,48 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/random.hpp>
+#include <granary/workloads/search/list_schedule.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace granary {
+
+/// How long a search may take; the earlier of both ends it. Only searches without a time are repeatable.
+struct GRANARY_EXPORT SearchLimit {
+  std::optional<std::chrono::duration<double>> time{};
+  std::optional<std::uint64_t> evaluations{};  ///< list schedules
+};
+
+struct GRANARY_EXPORT AnnealingOptions {
+  SearchLimit limit{};
+  std::uint64_t seed = 0;
+  /// Temperatures at the beginning and at the end, relative to the makespan of the first plan; between them they fall
+  /// geometrically.
+  double hot = 3e-3;
+  double cold = 2e-5;
+  /// Called from time to time with the share of the limit that is used up and the best makespan so far; the search ends
+  /// if it returns false.
+  std::function<bool(double share, Duration best)> progress = {};
+};
+
+struct GRANARY_EXPORT AnnealingResult {
+  ListPlan plan;  ///< the best one
+  Duration makespan{0};
+  std::uint64_t evaluations = 0;
+};
+
+/// Simulated annealing over the priorities and classes of a list schedule (Kirkpatrick, Gelatt, Vecchi, "Optimization
+/// by simulated annealing", Science 220, 1983). Half of the moves concern the chain of tasks that determines the
+/// makespan: a task of it changes its class, or overtakes the task for whose worker it waited. Each move costs one list
+/// schedule.
+///
+/// Throws InvalidArgument if the limit is empty, or a class of the plan cannot run its task.
+[[nodiscard]] GRANARY_EXPORT AnnealingResult anneal(ListProblem const& problem, ListPlan const& first,
+                                                    AnnealingOptions const& options);
+
+}  // namespace granary
