@@ -14,17 +14,18 @@ constexpr std::uint64_t look_at_clock_every = 64;
 
 class Annealing {
  public:
-  Annealing(ListProblem const& problem, ListPlan const& first, AnnealingOptions const& options)
-      : m_problem(problem), m_options(options), m_random(options.seed), m_scheduler(problem), m_plan(first) {}
+  Annealing(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& first,
+            AnnealingOptions const& options)
+      : m_problem(problem), m_scheduler(scheduler), m_options(options), m_random(options.seed), m_plan(first) {}
 
   AnnealingResult run() {
-    auto current = m_scheduler(m_plan);
+    auto current = m_scheduler.schedule(m_plan);
     find_chain();
     AnnealingResult best{m_plan, Duration(current), 1};
     double const scale = static_cast<double>(current);
     for (; !ended(best); ++best.evaluations) {
       Undo const undo = move();
-      auto const next = m_scheduler(m_plan);
+      auto const next = m_scheduler.schedule(m_plan);
       double const worse = static_cast<double>(next - current) / scale;
       if (worse > 0 && m_random.uniform() >= std::exp(-worse / m_temperature)) {
         take_back(undo);
@@ -108,9 +109,9 @@ class Annealing {
   }
 
   ListProblem const& m_problem;
+  PlanScheduler& m_scheduler;
   AnnealingOptions const& m_options;
   Random m_random;
-  ListScheduler m_scheduler;
   ListPlan m_plan;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_chain;  // tasks and their causes
   double m_temperature = 0;
@@ -119,7 +120,8 @@ class Annealing {
 
 }  // namespace
 
-AnnealingResult anneal(ListProblem const& problem, ListPlan const& first, AnnealingOptions const& options) {
+AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& first,
+                       AnnealingOptions const& options) {
   if (!options.limit.time && !options.limit.evaluations)
     throw InvalidArgument("a search needs a limit of time or of evaluations");
   for (std::uint32_t task = 0; task < problem.tasks(); ++task) {
@@ -127,7 +129,7 @@ AnnealingResult anneal(ListProblem const& problem, ListPlan const& first, Anneal
     throw InvalidArgument("task " + std::to_string(task) + " cannot run on class " +
                           std::to_string(first.classes[task]) + " of the workers");
   }
-  return Annealing(problem, first, options).run();
+  return Annealing(problem, scheduler, first, options).run();
 }
 
 }  // namespace granary

@@ -23,8 +23,8 @@ struct GRANARY_EXPORT AnnealingOptions {
   std::uint64_t seed = 0;
   /// Temperatures at the beginning and at the end, relative to the makespan of the first plan; between them they fall
   /// geometrically.
-  double hot = 3e-3;
-  double cold = 2e-5;
+  double hot = 1e-2;
+  double cold = 1e-4;
   /// Called from time to time with the share of the limit that is used up and the best makespan so far; the search ends
   /// if it returns false.
   std::function<bool(double share, Duration best)> progress = {};
@@ -41,8 +41,25 @@ struct GRANARY_EXPORT AnnealingResult {
 /// makespan: a task of it changes its class, or overtakes the task for whose worker it waited. Each move costs one list
 /// schedule.
 ///
-/// Throws InvalidArgument if the limit is empty, or a class of the plan cannot run its task.
-[[nodiscard]] GRANARY_EXPORT AnnealingResult anneal(ListProblem const& problem, ListPlan const& first,
-                                                    AnnealingOptions const& options);
+/// The scheduler makes the schedules: a ListScheduler of this problem, or one that knows more than the problem, such as
+/// transfers. Throws InvalidArgument if the limit is empty, or a class of the plan cannot run its task.
+///
+/// ```cpp
+/// #include <granary/workloads/tiled_cholesky.hpp>
+/// granary::GraphRecorder graph;
+/// granary::TiledCholesky({.tiles = 5}).submit(graph, {granary::NodeId(0)});
+/// granary::Machine machine;
+/// auto const host = machine.add_node({.name = "host"});
+/// for (int i = 0; i < 2; ++i) machine.add_worker({.name = "core", .node = host});
+/// granary::ListProblem const problem(graph, machine, [](auto const&, double flops, auto const&) {
+///   return std::optional<granary::Duration>(std::chrono::nanoseconds(static_cast<std::int64_t>(flops)));
+/// });
+/// granary::ListPlan const as_submitted{std::vector<double>(problem.tasks()),
+/// std::vector<std::uint32_t>(problem.tasks())}; granary::ListScheduler scheduler(problem); auto const best =
+/// granary::anneal(problem, scheduler, as_submitted, {.limit = {.evaluations = 1000}}); assert(best.makespan.count() <=
+/// scheduler.schedule(as_submitted));
+/// ```
+[[nodiscard]] GRANARY_EXPORT AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler,
+                                                    ListPlan const& first, AnnealingOptions const& options);
 
 }  // namespace granary

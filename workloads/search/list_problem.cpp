@@ -26,7 +26,8 @@ std::vector<Duration::rep> times_of(Codelet const& codelet, double flops, Machin
 
 }  // namespace
 
-ListProblem::ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time) {
+ListProblem::ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
+                         Classes by) {
   std::map<std::pair<CodeletId, double>, std::vector<Duration::rep>> by_type;
   for (auto const& task : graph.tasks()) {
     auto& times = by_type[{task.codelet, task.flops}];
@@ -36,10 +37,12 @@ ListProblem::ListProblem(GraphRecorder const& graph, Machine const& machine, Ker
   std::map<std::vector<Duration::rep>, std::uint32_t> classes;
   for (std::uint32_t w = 0; w < machine.workers.size(); ++w) {
     std::vector<Duration::rep> signature;
+    if (by == Classes::BySpeedAndMemory) signature.push_back(machine.workers[w].node.value());
     for (auto const& [type, times] : by_type) signature.push_back(times[w]);
     auto const [known, added] = classes.try_emplace(signature, static_cast<std::uint32_t>(m_classes.size()));
     if (added) m_classes.emplace_back();
     m_classes[known->second].workers.push_back(w);
+    m_class_of.push_back(known->second);
   }
   m_times.reserve(graph.tasks().size() * m_classes.size());
   for (auto const& task : graph.tasks()) {

@@ -37,9 +37,14 @@ class GRANARY_EXPORT ListProblem {
   };
   static constexpr Duration::rep cannot_run = -1;
 
+  /// Of workers that are equally fast, those with different memories are one class or, for schedulers that know of
+  /// transfers, several.
+  enum class Classes : std::uint8_t { BySpeed, BySpeedAndMemory };
+
   /// Throws InvalidArgument if no worker can run a task. Tasks that commute on a datum are ordered as submitted. Costs
   /// O(tasks · classes + edges).
-  ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time);
+  ListProblem(GraphRecorder const& graph, Machine const& machine, KernelTime const& kernel_time,
+              Classes classes = Classes::BySpeed);
 
   [[nodiscard]] std::uint32_t tasks() const { return static_cast<std::uint32_t>(m_predecessors.size()); }
   [[nodiscard]] std::vector<WorkerClass> const& classes() const { return m_classes; }
@@ -54,6 +59,8 @@ class GRANARY_EXPORT ListProblem {
   [[nodiscard]] std::span<std::uint32_t const> successors(std::uint32_t task) const {
     return std::span(m_successors).subspan(m_first[task], m_first[task + 1] - m_first[task]);
   }
+  /// The class of a worker of the machine.
+  [[nodiscard]] std::uint32_t class_of(std::size_t worker) const { return m_class_of[worker]; }
   /// By task: for how many others it waits.
   [[nodiscard]] std::vector<std::uint32_t> const& predecessors() const { return m_predecessors; }
 
@@ -61,7 +68,8 @@ class GRANARY_EXPORT ListProblem {
   void link(GraphRecorder const& graph);
 
   std::vector<WorkerClass> m_classes;
-  std::vector<Duration::rep> m_times;  // by task and class
+  std::vector<std::uint32_t> m_class_of;  // by worker
+  std::vector<Duration::rep> m_times;     // by task and class
   std::vector<std::uint32_t> m_predecessors;
   std::vector<std::uint32_t> m_first;  // of m_successors, by task
   std::vector<std::uint32_t> m_successors;

@@ -12,7 +12,7 @@ ListScheduler::ListScheduler(ListProblem const& problem)
   m_times.causes.resize(problem.tasks());
 }
 
-Duration::rep ListScheduler::operator()(ListPlan const& plan) {
+Duration::rep ListScheduler::schedule(ListPlan const& plan) {
   for (std::size_t c = 0; c < m_classes.size(); ++c) {
     auto const& workers = m_problem.classes()[c].workers;
     m_classes[c].ready.clear();

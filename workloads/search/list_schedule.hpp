@@ -28,17 +28,39 @@ struct GRANARY_EXPORT ListTimes {
   std::uint32_t last = 0;  ///< a task that ends last
 };
 
-/// List scheduling: whenever a worker is idle, it starts the ready task of its class with the highest priority. Keeps
-/// its memory from one schedule to the next.
-class GRANARY_EXPORT ListScheduler {
+/// Makes schedules of plans: whenever a worker is idle, it starts the ready task of its class with the highest
+/// priority.
+class GRANARY_EXPORT PlanScheduler {
+ public:
+  virtual ~PlanScheduler() = default;
+  /// The makespan in nanoseconds. Each task's class must be able to run it.
+  virtual Duration::rep schedule(ListPlan const& plan) = 0;
+  /// Of the latest schedule.
+  [[nodiscard]] virtual ListTimes const& times() const = 0;
+};
+
+/// Without transfers, O(tasks log tasks + edges) for each schedule. Keeps its memory from one to the next.
+///
+/// ```cpp
+/// #include <granary/workloads/tiled_cholesky.hpp>
+/// granary::GraphRecorder graph;
+/// granary::TiledCholesky({.tiles = 2}).submit(graph, {granary::NodeId(0)});
+/// granary::Machine machine;
+/// machine.add_worker({.name = "core", .node = machine.add_node({.name = "host"})});
+/// granary::ListProblem const problem(graph, machine, [](auto const&, double, auto const&) {
+///   return std::optional<granary::Duration>(std::chrono::seconds(1));
+/// });
+/// granary::ListScheduler scheduler(problem);
+/// granary::ListPlan const in_order{.priorities = {4, 3, 2, 1}, .classes = {0, 0, 0, 0}};
+/// assert(scheduler.schedule(in_order) == 4'000'000'000);  // four tasks, one after the other
+/// ```
+class GRANARY_EXPORT ListScheduler final : public PlanScheduler {
  public:
   /// The problem must outlive the scheduler.
   explicit ListScheduler(ListProblem const& problem);
 
-  /// The makespan in nanoseconds. Each task's class must be able to run it. O(tasks log tasks + edges).
-  Duration::rep operator()(ListPlan const& plan);
-  /// Of the latest schedule.
-  [[nodiscard]] ListTimes const& times() const { return m_times; }
+  Duration::rep schedule(ListPlan const& plan) override;
+  [[nodiscard]] ListTimes const& times() const override { return m_times; }
 
  private:
   struct Ready {
