@@ -51,14 +51,6 @@ RunFigures medians(std::vector<RunFigures> const& runs) {
   return result;
 }
 
-std::uint32_t device_nodes(Machine const& machine) {
-  std::set<NodeId> nodes;
-  for (auto const& worker : machine.workers) {
-    if (worker.kind == WorkerKind::Device) nodes.insert(worker.node);
-  }
-  return static_cast<std::uint32_t>(nodes.size());
-}
-
 // Each device with one worker, of its whole speed.
 Machine with_whole_devices(Platform const& platform) {
   Machine machine = platform.machine;
@@ -100,8 +92,9 @@ class ProblemRuns {
     m_result.tiles = options.graph ? 0 : tiles;
     m_result.tile = options.graph ? 0 : tile;
     m_result.single_precision = options.element() == Precision::Single;
-    m_result.devices = device_nodes(platform.machine);
     m_result.device_workers = platform.workers(WorkerKind::Device);
+    m_result.devices = static_cast<std::uint32_t>(
+        std::ranges::count(with_whole_devices(platform).workers, WorkerKind::Device, &Worker::kind));
     m_result.cpus = platform.workers(WorkerKind::Cpu);
     m_result.flops = m_problem.workload->flops();
     m_result.working_set = m_problem.workload->working_set();
