@@ -17,6 +17,8 @@ set(granary_public_headers
   core/policy/task_slots.hpp
   core/policy/task_table.hpp
   policies/registry.hpp
+  schedules/schedule.hpp
+  schedules/signatures.hpp
   simulator/platform.hpp
   simulator/platform_truth.hpp
   simulator/simulator.hpp
