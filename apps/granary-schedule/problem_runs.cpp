@@ -1,0 +1,72 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "problem_runs.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/schedule_recorder.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/platform_truth.hpp>
+#include <granary/simulator/simulator.hpp>
+#include <granary/workloads/priorities.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "apps/simulation/simulated_run.hpp"
+
+namespace granary::app {
+namespace {
+
+Platform chosen_platform(Options const& options) {
+  auto platform = find_platform(options.platform);
+  if (options.gpus || options.cpus) platform.select(options.gpus, options.cpus);
+  return platform;
+}
+
+}  // namespace
+
+ProblemRuns::ProblemRuns(Options const& options)
+    : m_platform(chosen_platform(options)),
+      m_precision(options.element()),
+      m_problem(make_problem(options, options.tiles, options.tile)),
+      m_graph(record(*m_problem.workload, m_platform, m_precision)) {
+  require_countable_time(m_graph, m_platform, m_precision);
+  if (options.memory.size) m_platform.limit(*options.memory.size);
+  if (!m_problem.has_priorities) m_priorities = priorities_of(m_graph, m_platform, m_precision, {});
+}
+
+std::optional<Duration> ProblemRuns::kernel_time(Codelet const& codelet, double flops, Worker const& worker) const {
+  auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
+  if (!times) return std::nullopt;
+  return from_seconds(times->seconds(flops));
+}
+
+Schedule ProblemRuns::run(PolicySet policies) const {
+  PlatformTruth const truth(m_platform, {.precision = m_precision, .jitter = 0.0});
+  PlatformEstimator estimator(m_platform, {.precision = m_precision});
+  ScheduleRecorder recorder(m_platform.machine);
+  SimulatorOptions options;
+  if (m_platform.depth > 0) options.planner.depth = m_platform.depth;
+  if (m_platform.device_issue > 0) options.planner.device_issue = m_platform.device_issue;
+  options.observers = {&recorder};
+  Simulator simulator(Topology(m_platform.machine), std::move(policies), estimator, truth, options);
+  DataHome const home{m_platform.home_node(), m_platform.home_in_place()};
+  if (m_priorities.empty()) {
+    m_problem.workload->submit(simulator, home);
+  } else {
+    PrioritySubmitter submitter(simulator, m_priorities);
+    m_problem.workload->submit(submitter, home);
+  }
+  auto const report = simulator.run();
+  if (!report.failures.empty()) std::rethrow_exception(report.failures.front().error);
+  if (report.statistics.tasks_run != m_graph.tasks().size()) {
+    throw Error(fmt::format("only {} of {} tasks ran", report.statistics.tasks_run, m_graph.tasks().size()));
+  }
+  return recorder.schedule();
+}
+
+Schedule ProblemRuns::run(std::string const& scheduler) const {
+  return run(make_policies(scheduler, default_eviction(scheduler)));
+}
+
+}  // namespace granary::app

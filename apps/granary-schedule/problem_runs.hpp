@@ -1,0 +1,44 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/policy/policy_set.hpp>
+#include <granary/schedules/schedule.hpp>
+#include <granary/simulator/platform.hpp>
+#include <granary/workloads/bounds/bounds.hpp>
+
+#include <optional>
+#include <string>
+
+#include "apps/simulation/make_workload.hpp"
+#include "options.hpp"
+
+namespace granary::app {
+
+/// One problem on one platform, simulated as often as wanted. The policies know the times of kernels.
+class ProblemRuns {
+ public:
+  /// Throws InvalidArgument.
+  explicit ProblemRuns(Options const& options);
+
+  /// What the policies make of it. Throws what a simulation throws, and Error if not every task ran.
+  [[nodiscard]] Schedule run(PolicySet policies) const;
+  /// The scheduler with its default eviction policy.
+  [[nodiscard]] Schedule run(std::string const& scheduler) const;
+
+  [[nodiscard]] Platform const& platform() const { return m_platform; }
+  [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
+  [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
+  /// Of the codelet's kernel on the worker; empty if it cannot run there.
+  [[nodiscard]] std::optional<Duration> kernel_time(Codelet const& codelet, double flops, Worker const& worker) const;
+  /// Operations per second.
+  [[nodiscard]] double speed(Duration makespan) const { return m_problem.workload->flops() / seconds(makespan); }
+
+ private:
+  Platform m_platform;
+  Precision m_precision;
+  Problem m_problem;
+  GraphRecorder m_graph;
+  std::vector<std::int64_t> m_priorities;  // empty: the problem's own
+};
+
+}  // namespace granary::app
