@@ -249,7 +249,8 @@ def static2016():
               "IPDPS 2016 (hal-01223573v2), sections II and V: 9 cores of Intel Xeon X5650 and 3 NVIDIA Tesla M2070, tiles of "
               "960 in single precision, transfers ignored. GPU: the core's time divided by Table I's acceleration (potrf 2.3, "
               "trsm 11, syrk 26, gemm 29). Core: not in the paper; StarPU's performance models of the same machine at tiles of "
-              "960, as in platform mirage. All workers use one memory, so that nothing is ever transferred. Other codelets, "
+              "960, as in platform mirage. All workers use one memory, so that nothing is ever transferred, and a "
+              "worker takes a task when it is idle, as in the paper (depth 0). Other codelets, "
               "and other tiles, run at the rates that follow.")
     cores_of_mirage = MIRAGE["kernels"]["s"]
     kernels = {}
@@ -260,7 +261,7 @@ def static2016():
     rate = {model: FLOPS["gemm"](960) / kernels["gemm"][model][0][1] for model in ("cpu", "gpu")}
     return {"name": "static2016", "source": source, "nodes": [{"name": "memory", "kind": "host"}],
             "workers": [cores(9, 21.3e9, "memory")] + [gpu_worker(i, 1.03e12, "memory") for i in range(3)],
-            "kernels": {"s": kernels}, "speeds": {model: {"s": round(rate[model])} for model in rate}, "depth": 1}
+            "kernels": {"s": kernels}, "speeds": {model: {"s": round(rate[model])} for model in rate}, "depth": 0}
 
 
 def platforms():

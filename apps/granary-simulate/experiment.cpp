@@ -137,7 +137,7 @@ class ProblemRuns {
                          .charge_decisions = m_options.charge_decisions,
                          .jitter = m_options.jitter,
                          .estimator_error = m_options.estimator_error};
-    if (m_platform.depth > 0) settings.planner.depth = m_platform.depth;
+    settings.planner.depth = m_platform.depth.value_or(settings.planner.depth);
     if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
     settings.planner.transfers_by_priority = m_options.transfers_by_priority;

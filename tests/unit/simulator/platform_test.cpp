@@ -495,6 +495,7 @@ TEST(ShippedPlatforms, TheNodeOfTheStaticPaperHasItsAccelerationsAndNoTransfers)
   EXPECT_EQ(platform.workers(WorkerKind::Cpu), 9U);
   EXPECT_EQ(platform.workers(WorkerKind::Device), 3U);
   EXPECT_EQ(platform.machine.nodes.size(), 1U);
+  EXPECT_EQ(platform.depth, 0U);
   double const b = 960;
   std::map<std::string, std::pair<double, double>> const table{{"potrf", {b * b * b / 3, 2.3}},
                                                                {"trsm", {b * b * b, 11}},
