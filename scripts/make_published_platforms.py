@@ -8,12 +8,14 @@ factorizations of a vendor's library take a time that is nearly proportional to 
 published times, which `source` names in every file; they are not fitted to any result of a scheduler."""
 import argparse
 import difflib
+import json
 import pathlib
 import sys
 
 import laheteroprio_platforms
 from make_platforms import FLOPS, lay_out
 
+MIRAGE = json.loads((pathlib.Path(__file__).resolve().parent.parent / "simulator/platforms/mirage.json").read_text())
 TILES = [240, 480, 960, 1440, 1920, 2880, 3840]
 
 # Seconds per unit of the order, and the rate as a fraction of the gemm rate, by precision.
@@ -238,12 +240,36 @@ def mi300a():
                     {"cpu": Core({"s": 94.7e9, "d": 47.4e9}), "gpu": MI300A})
 
 
+# GPU acceleration over a core (Table I), by codelet.
+STATIC_ACCELERATION = {"potrf": 2.3, "trsm": 11, "syrk": 26, "gemm": 29}
+
+
+def static2016():
+    source = ("Agullo, Beaumont, Eyraud-Dubois, Kumar, 'Are Static Schedules so Bad? A Case Study on Cholesky Factorization', "
+              "IPDPS 2016 (hal-01223573v2), sections II and V: 9 cores of Intel Xeon X5650 and 3 NVIDIA Tesla M2070, tiles of "
+              "960 in single precision, transfers ignored. GPU: the core's time divided by Table I's acceleration (potrf 2.3, "
+              "trsm 11, syrk 26, gemm 29). Core: not in the paper; StarPU's performance models of the same machine at tiles of "
+              "960, as in platform mirage. All workers use one memory, so that nothing is ever transferred, and a "
+              "worker takes a task when it is idle, as in the paper (depth 0). Other codelets, "
+              "and other tiles, run at the rates that follow.")
+    cores_of_mirage = MIRAGE["kernels"]["s"]
+    kernels = {}
+    for codelet, acceleration in sorted(STATIC_ACCELERATION.items()):
+        operations = FLOPS[codelet](960)
+        seconds = dict(cores_of_mirage[codelet]["cpu"])[operations]
+        kernels[codelet] = {"cpu": [[operations, seconds]], "gpu": [[operations, float(f"{seconds / acceleration:.9g}")]]}
+    rate = {model: FLOPS["gemm"](960) / kernels["gemm"][model][0][1] for model in ("cpu", "gpu")}
+    return {"name": "static2016", "source": source, "nodes": [{"name": "memory", "kind": "host"}],
+            "workers": [cores(9, 21.3e9, "memory")] + [gpu_worker(i, 1.03e12, "memory") for i in range(3)],
+            "kernels": {"s": kernels}, "speeds": {model: {"s": round(rate[model])} for model in rate}, "depth": 0}
+
+
 def platforms():
     return [v100s(1), v100s(2), v100s(4), a100s(1), a100s(4), p100(), xeon_disk(),
             h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
             h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
                           "the GPUs."),
-            gh200(), mi300a(), *laheteroprio_platforms.platforms()]
+            gh200(), mi300a(), static2016(), *laheteroprio_platforms.platforms()]
 
 
 def main():

@@ -111,10 +111,10 @@ class GRANARY_EXPORT Platform {
   Machine machine;
   std::array<ByCodelet, precisions> kernels;
   std::map<std::string, std::array<double, precisions>, std::less<>> speeds;  ///< flops per second by model; 0: none
-  double jitter = 0;               ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
-  std::uint32_t depth = 0;         ///< tasks for which data are fetched ahead (PlannerOptions::depth); 0: default
-  bool shared_devices = false;     ///< the device workers of a node share its speed
-  std::uint32_t device_issue = 0;  ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
+  double jitter = 0;                   ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
+  std::optional<std::uint32_t> depth;  ///< tasks for which data are fetched ahead (PlannerOptions::depth)
+  bool shared_devices = false;         ///< the device workers of a node share its speed
+  std::uint32_t device_issue = 0;      ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
 };
 
 }  // namespace granary

@@ -80,10 +80,10 @@ class Field {
   }
   [[nodiscard]] double bandwidth() const { return from_to(least_bandwidth, most_bandwidth); }
   [[nodiscard]] double speed() const { return from_to(1, most_speed); }
-  [[nodiscard]] std::uint64_t whole(std::uint64_t most) const {
+  [[nodiscard]] std::uint64_t whole(std::uint64_t most, std::uint64_t least = 1) const {
     double const value = number();
-    if (!(value >= 1) || value != std::floor(value) || value > static_cast<double>(most)) {
-      refuse("a whole number from 1 to " + std::to_string(most) + " is expected");
+    if (!(value >= static_cast<double>(least)) || value != std::floor(value) || value > static_cast<double>(most)) {
+      refuse("a whole number from " + std::to_string(least) + " to " + std::to_string(most) + " is expected");
     }
     return static_cast<std::uint64_t>(value);
   }
@@ -312,7 +312,7 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
     platform.jitter = top["jitter"].number();
     if (!(platform.jitter >= 0 && platform.jitter < 1)) top["jitter"].refuse("it must be from 0 to below 1");
   }
-  if (top.has("depth")) platform.depth = static_cast<std::uint32_t>(top["depth"].whole(1U << 20U));
+  if (top.has("depth")) platform.depth = static_cast<std::uint32_t>(top["depth"].whole(1U << 20U, 0));
   if (top.has("device_issue")) {
     platform.device_issue = static_cast<std::uint32_t>(top["device_issue"].whole(1U << 20U));
   }
@@ -331,7 +331,7 @@ std::string Platform::to_json() const {
   content["name"] = name;
   content["source"] = source;
   content["jitter"] = jitter;
-  if (depth > 0) content["depth"] = depth;
+  if (depth) content["depth"] = *depth;
   if (device_issue > 0) content["device_issue"] = device_issue;
   if (shared_devices) content["shared_devices"] = true;
   content["kernels"] = json::object();

@@ -60,14 +60,6 @@ Platform find_platform(std::string const& name) {
   }
 }
 
-std::uint32_t device_nodes(Machine const& machine) {
-  std::set<NodeId> nodes;
-  for (auto const& worker : machine.workers) {
-    if (worker.kind == WorkerKind::Device) nodes.insert(worker.node);
-  }
-  return static_cast<std::uint32_t>(nodes.size());
-}
-
 // Each device with one worker, of its whole speed.
 Machine with_whole_devices(Platform const& platform) {
   Machine machine = platform.machine;
@@ -109,8 +101,9 @@ class ProblemRuns {
     m_result.tiles = options.graph ? 0 : tiles;
     m_result.tile = options.graph ? 0 : tile;
     m_result.single_precision = options.single_precision;
-    m_result.devices = device_nodes(platform.machine);
     m_result.device_workers = platform.workers(WorkerKind::Device);
+    m_result.devices = static_cast<std::uint32_t>(
+        std::ranges::count(with_whole_devices(platform).workers, WorkerKind::Device, &Worker::kind));
     m_result.cpus = platform.workers(WorkerKind::Cpu);
     m_result.flops = m_problem.workload->flops();
     m_result.working_set = m_problem.workload->working_set();
@@ -153,7 +146,7 @@ class ProblemRuns {
                          .charge_decisions = m_options.charge_decisions,
                          .jitter = m_options.jitter,
                          .estimator_error = m_options.estimator_error};
-    if (m_platform.depth > 0) settings.planner.depth = m_platform.depth;
+    settings.planner.depth = m_platform.depth.value_or(settings.planner.depth);
     if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
     settings.planner.transfers_by_priority = m_options.transfers_by_priority;

@@ -20,7 +20,7 @@ struct Result {
   bool single_precision = true;
   std::string scheduler;
   std::string eviction;
-  std::uint32_t devices = 0;  ///< memories
+  std::uint32_t devices = 0;
   std::uint32_t device_workers = 0;
   std::uint32_t cpus = 0;
   std::uint32_t depth = 0;

@@ -159,7 +159,7 @@ void take_texts(Options& options, Texts& texts) {
   if (!lists["memory"].empty()) options.memory = parse_memory(lists["memory"]);
   set_counts(lists["gpus"], "number of devices", 0, options.gpus);
   set_counts(lists["cpus"], "number of CPU workers", 0, options.cpus);
-  set_counts(lists["depth"], "depth", 1, options.depth);
+  set_counts(lists["depth"], "depth", 0, options.depth);
   options.schedulers = parse_names(texts.schedulers, "schedulers");
   if (!texts.evictions.empty()) options.evictions = parse_names(texts.evictions, "eviction policies");
   if (texts.precision != "s" && texts.precision != "d") {

@@ -11,7 +11,7 @@ namespace granary {
 
 struct GRANARY_EXPORT PlannerOptions {
   /// Committed tasks of a group beyond those that were handed to workers: the number of tasks for which data are
-  /// fetched ahead; at least 1.
+  /// fetched ahead. 0: tasks are committed only to idle workers, so that nothing is fetched ahead.
   std::uint32_t depth = 4;
   /// A worker gets further tasks while its tasks together are estimated to take less than this, so that it does not
   /// wait for a decision after each short task.

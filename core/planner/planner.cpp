@@ -19,8 +19,8 @@ namespace granary {
 namespace {
 
 PlannerOptions const& checked(PlannerOptions const& options) {
-  if (options.depth == 0 || options.issue_depth == 0 || options.device_issue == 0) {
-    throw InvalidArgument("the depth of committed tasks and the depth of issued tasks must be at least 1");
+  if (options.issue_depth == 0 || options.device_issue == 0) {
+    throw InvalidArgument("the depth of issued tasks must be at least 1");
   }
   return options;
 }

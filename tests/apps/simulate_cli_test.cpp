@@ -269,7 +269,7 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--memory", "1KiB"}, "1024"},
       {{"--gpus", "9"}, "9"},
       {{"--gpus", "0"}, "sirocco"},
-      {{"--depth", "0"}, "'0'"},
+      {{"--depth", "-1"}, "'-1'"},
       {{"--gpu-workers", "0"}, "0 is not a whole number from 1 to 256"},
       {{"--sweep", "colour=1"}, "colour"},
       {{"--sweep", "tiles"}, "tiles"},

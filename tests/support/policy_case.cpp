@@ -320,7 +320,7 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
   if (options.families && drawn.seed % 3 == 0) make_commuting(drawn.graph, random);
   if (options.families) share_bytes(drawn.graph, drawn.machine, random);
   bound_memories(drawn.machine, drawn.graph, random);
-  drawn.planner.depth = static_cast<std::uint32_t>(1 + random.below(6));
+  drawn.planner.depth = static_cast<std::uint32_t>((1 + random.below(6)) % 6);
   drawn.planner.issue_depth = static_cast<std::uint32_t>(1 + random.below(4));
   drawn.planner.issue_ahead = std::chrono::microseconds(random.below(100));
   drawn.planner.write_back_early = random.chance(0.7);

@@ -62,7 +62,8 @@ void Dispatch::begin_external() {
 
 void Dispatch::commit_tasks(GroupId group) {
   NodeId const node = m_context.topology.group(group).node;
-  while (ahead(group) < m_context.options.depth) {
+  auto const depth = m_context.options.depth;
+  while (ahead(group) < (depth > 0 ? depth : m_workers.idle(m_context.topology.group(group)))) {
     TaskId const next = m_scheduler.next(group);
     if (!next.valid()) return;
     LiveTask& task = m_tasks[next];

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/planner/dispatch/workers.hpp>
 
+#include <algorithm>
+
 namespace granary::detail {
 
 WorkerId Workers::find(WorkerGroup const& group, Duration estimate) const {
@@ -21,6 +23,11 @@ bool Workers::takes_more(WorkerId worker, WorkerKind kind, Duration estimate) co
   auto const& options = m_context.options;
   return state.held < options.issue_depth && (state.held_time + estimate <= options.issue_ahead ||
                                               (kind == WorkerKind::Device && state.held < options.device_issue));
+}
+
+std::uint32_t Workers::idle(WorkerGroup const& group) const {
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(group.workers, [&](WorkerId worker) { return m_workers[worker.index()].held == 0; }));
 }
 
 void Workers::hand(WorkerId worker, TaskId task, Duration estimate) {

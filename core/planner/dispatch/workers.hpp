@@ -22,6 +22,9 @@ class Workers {
   /// The last task that the worker was handed; it may have ended.
   [[nodiscard]] TaskId last(WorkerId worker) const { return m_workers[worker.index()].last; }
 
+  /// The workers of the group that hold no task. O(workers).
+  [[nodiscard]] std::uint32_t idle(WorkerGroup const& group) const;
+
   void hand(WorkerId worker, TaskId task, Duration estimate);
   void ended(WorkerId worker, Duration estimate);
   /// The task does not run: nothing follows it.

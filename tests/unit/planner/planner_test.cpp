@@ -93,6 +93,22 @@ TEST(Planner, CommitsNoMoreTasksThanItsDepthAhead) {
   }
 }
 
+TEST(Planner, CommitsOnlyToIdleWorkersWithADepthOf0) {
+  Hand hand(disk_and_host(10000, 8, 2), {.depth = 0, .write_back_early = false});
+  for (int i = 0; i < 5; ++i) hand.submit({read(hand.stored("d" + std::to_string(i), 100))});
+  EXPECT_EQ(hand.copies.size(), 2U);
+  hand.finish_copy();
+  EXPECT_EQ(hand.runs.size(), 1U);
+  EXPECT_EQ(hand.logged<CopyCommand>().size(), 2U);
+  hand.finish_copy();
+  EXPECT_EQ(hand.runs.size(), 2U);
+  EXPECT_EQ(hand.logged<CopyCommand>().size(), 2U);
+  hand.finish(hand.runs.front().task);
+  EXPECT_EQ(hand.logged<CopyCommand>().size(), 3U);
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 5U);
+}
+
 TEST(Planner, HandsAWorkerFewTasksAhead) {
   PlannerOptions options{.depth = 8, .issue_ahead = std::chrono::seconds(1), .issue_depth = 3};
   Hand hand(disk_and_host(1000), options);
@@ -216,7 +232,7 @@ TEST(Planner, RefusesToBeMadeOfNothing) {
   Machine idle = disk_and_host(1000, 1, 0);
   EXPECT_THROW(Planner(Topology(idle), make_policies("eager", "lru"), estimator), InvalidArgument);
   EXPECT_THROW(Planner(Topology(disk_and_host(1000)), PolicySet{}, estimator), InvalidArgument);
-  EXPECT_THROW(Planner(Topology(disk_and_host(1000)), make_policies("eager", "lru"), estimator, {.depth = 0}),
+  EXPECT_THROW(Planner(Topology(disk_and_host(1000)), make_policies("eager", "lru"), estimator, {.device_issue = 0}),
                InvalidArgument);
 }
 
