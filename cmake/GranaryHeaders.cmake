@@ -17,6 +17,7 @@ set(granary_public_headers
   core/policy/task_slots.hpp
   core/policy/task_table.hpp
   policies/registry.hpp
+  schedules/recorder/schedule_recorder.hpp
   schedules/schedule.hpp
   schedules/signatures.hpp
   simulator/platform.hpp

@@ -30,6 +30,7 @@ LAYERS = {
     "core/planner/dispatch": POLICY + ["core/planner/movement", "core/planner/failure.hpp"] + PLANNER_SHARES,
     "core/planner": POLICY + ["core/planner/movement", "core/planner/dispatch"],
     "schedules": MODEL,
+    "schedules/recorder": PLANNER + ["schedules"],
     "policies": POLICY + ["schedules"],
     "simulator": PLANNER,
     "trace": MODEL,

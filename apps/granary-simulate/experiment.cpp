@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -159,18 +160,21 @@ class ProblemRuns {
     std::vector<RunFigures> runs;
     OrderTrace order;
     Trace trace;
+    Schedule schedule;
     for (std::uint32_t seed = 0; seed < m_options.seeds; ++seed) {
       settings.seed = seed;
       auto const* const priorities = m_problem.has_priorities ? nullptr : &priorities_for(settings);
       Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
       try {
-        runs.push_back(simulate(problem, settings, m_options.order ? &order : nullptr, wanted(trace)));
+        runs.push_back(simulate(problem, settings, m_options.order ? &order : nullptr, wanted(trace),
+                                m_options.save_schedule ? &schedule : nullptr));
       } catch (...) {
         write(trace);
         throw;
       }
     }
     if (m_options.order) write_text(*m_options.order, order.to_csv(m_platform.machine));
+    if (m_options.save_schedule) write_text(*m_options.save_schedule, format_schedule(schedule));
     m_result.figures = medians(runs);
     m_result.seeds = m_options.seeds;
     auto const [least, most] = std::ranges::minmax(runs, {}, &RunFigures::seconds);

@@ -95,6 +95,8 @@ void add_output(CLI::App& app, Options& options) {
                  "write a trace of a single run to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
   app.add_option("--report", options.report, "write a report of a single run to this .html file (docs/report.md)");
   app.add_option("--save-graph", options.save_graph, "write the task graph of a single problem as JSON to this file");
+  app.add_option("--save-schedule", options.save_schedule,
+                 "write which worker ran which tasks of a single run as JSON to this file (docs/schedules.md)");
   app.add_flag("--force", options.force, "overwrite existing files");
   app.add_option(
          "--priorities", options.priorities,
@@ -178,8 +180,8 @@ void check_output(std::string const& path, bool force) {
 
 void check_outputs(Options const& options) {
   std::vector<std::string> outputs;
-  for (auto const& output :
-       {options.csv, options.json, options.order, options.trace, options.report, options.save_graph}) {
+  for (auto const& output : {options.csv, options.json, options.order, options.trace, options.report,
+                             options.save_graph, options.save_schedule}) {
     if (!output) continue;
     bool const printed = is_standard_output(*output);
     if (!printed) check_output(*output, options.force);
@@ -193,17 +195,16 @@ void check_outputs(Options const& options) {
     outputs.push_back(path);
   }
   auto const runs = options.combinations() * options.seeds;
-  if (options.order && runs > 1) {
-    throw InvalidArgument(fmt::format("--order needs a single run, but {} were requested", runs));
-  }
   if (options.trace) static_cast<void>(trace_format(*options.trace));
-  if (options.trace && runs > 1) {
-    throw InvalidArgument(fmt::format("--trace needs a single run, but {} were requested", runs));
-  }
   if (options.report) check_report_path(*options.report);
-  if (options.report && runs > 1) {
-    throw InvalidArgument(fmt::format("--report needs a single run, but {} were requested", runs));
-  }
+  auto const needs_one_run = [&](std::optional<std::string> const& file, char const* option) {
+    if (file && runs > 1)
+      throw InvalidArgument(fmt::format("{} needs a single run, but {} were requested", option, runs));
+  };
+  needs_one_run(options.order, "--order");
+  needs_one_run(options.trace, "--trace");
+  needs_one_run(options.report, "--report");
+  needs_one_run(options.save_schedule, "--save-schedule");
   if (options.save_graph && options.tiles.size() * options.tile.size() > 1) {
     throw InvalidArgument("--save-graph needs a single problem size, but several were requested");
   }
@@ -212,7 +213,7 @@ void check_outputs(Options const& options) {
 }  // namespace
 
 bool Options::prints_table() const {
-  return std::ranges::none_of(std::array{&csv, &json, &order, &save_graph},
+  return std::ranges::none_of(std::array{&csv, &json, &order, &save_graph, &save_schedule},
                               [](auto const* file) { return *file && is_standard_output(**file); });
 }
 

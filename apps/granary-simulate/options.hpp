@@ -36,6 +36,7 @@ struct Options : ProblemOptions {
   std::optional<std::string> trace;
   std::optional<std::string> report;
   std::optional<std::string> save_graph;
+  std::optional<std::string> save_schedule;
   std::string priorities = "bottom-level";
   bool transfers_by_priority = false;
   std::vector<std::string> load;

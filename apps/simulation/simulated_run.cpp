@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/schedules/recorder/schedule_recorder.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/workloads/priorities.hpp>
 
@@ -78,7 +79,8 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
 
 }  // namespace
 
-RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace) {
+RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace,
+                    Schedule* schedule) {
   auto const& platform = problem.platform;
   PlatformTruth const truth(platform,
                             {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
@@ -87,7 +89,9 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
                            .max_live_tasks = settings.max_live_tasks,
                            .charge_decisions = settings.charge_decisions};
   options.trace.record = trace != nullptr;
-  if (order != nullptr) options.observers = {order};
+  if (order != nullptr) options.observers.push_back(order);
+  std::optional<ScheduleRecorder> recorder;
+  if (schedule != nullptr) options.observers.push_back(&recorder.emplace(platform.machine));
   auto const start = std::chrono::steady_clock::now();
   Simulator simulator(Topology(platform.machine), make_policies(settings.scheduler, settings.eviction, settings.seed),
                       estimator, truth, options);
@@ -105,6 +109,7 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
     throw Error(fmt::format("only {} of {} tasks ran under {} with {}", report.statistics.tasks_run, problem.tasks,
                             settings.scheduler, settings.eviction));
   }
+  if (recorder) *schedule = recorder->schedule();
   auto figures = figures_of(report, platform.machine);
   figures.counters = simulator.planner().scheduler().counters();
   figures.wall_seconds = wall.count();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/model/graph_recorder.hpp>
+#include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/simulator/simulator.hpp>
 #include <granary/workloads/workload.hpp>
@@ -61,9 +62,9 @@ struct RunFigures {
 };
 
 /// Simulates it. Throws what Submitter documents, and Error if not every task ran; `trace`, if any, then holds the
-/// events up to there.
+/// events up to there. `schedule`, if any, is set to what ran.
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
-                                  Trace* trace = nullptr);
+                                  Trace* trace = nullptr, Schedule* schedule = nullptr);
 
 /// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
 /// `longest_duration`: schedulers add up such times. O(tasks x models of workers).

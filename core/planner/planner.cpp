@@ -369,7 +369,9 @@ bool Planner::defined(DataId data) const {
   return m_parts->movement.data()[data].defined() || overlaps.is_defined_by_another(data) ||
          overlaps.waits_for_report(data);
 }
-bool Planner::held(DataId data) const { return !m_parts->movement.data()[data].released(); }
+bool Planner::held(DataId data) const {
+  return m_parts->movement.data().known(data) && !m_parts->movement.data()[data].released();
+}
 DataDescription const& Planner::description(DataId data) const { return m_parts->movement.data()[data].description; }
 Statistics const& Planner::statistics() const { return m_parts->context.statistics; }
 PlanBoard const& Planner::board() const { return m_parts->board; }

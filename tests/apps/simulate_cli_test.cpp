@@ -291,6 +291,7 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--json", "r", "--csv", "r"}, "r"},
       {{"--order", "o.csv", "--scheduler", "eager,prio"}, "--order"},
       {{"--save-graph", "g.json", "--tile", "64,128"}, "--save-graph"},
+      {{"--save-schedule", "s.json", "--seeds", "2"}, "--save-schedule needs a single run, but 2 were requested"},
       {{"--speed", "1"}, "--speed"}};
   for (auto const& [arguments, part] : bad) {
     std::vector<std::string> all{"--platform", "sirocco", "--cpus", "0"};
