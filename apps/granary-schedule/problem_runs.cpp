@@ -2,8 +2,8 @@
 #include "problem_runs.hpp"
 
 #include <granary/core/base/error.hpp>
-#include <granary/core/planner/schedule_recorder.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/schedules/recorder/schedule_recorder.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
 #include <granary/workloads/priorities.hpp>
@@ -46,7 +46,7 @@ Schedule ProblemRuns::run(PolicySet policies) const {
   PlatformEstimator estimator(m_platform, {.precision = m_precision});
   ScheduleRecorder recorder(m_platform.machine);
   SimulatorOptions options;
-  if (m_platform.depth > 0) options.planner.depth = m_platform.depth;
+  if (m_platform.depth) options.planner.depth = *m_platform.depth;
   if (m_platform.device_issue > 0) options.planner.device_issue = m_platform.device_issue;
   options.observers = {&recorder};
   Simulator simulator(Topology(m_platform.machine), std::move(policies), estimator, truth, options);

@@ -25,6 +25,9 @@ class ProblemRuns {
   /// The scheduler with its default eviction policy.
   [[nodiscard]] Schedule run(std::string const& scheduler) const;
 
+  /// The scheduler static with that schedule file. Throws InvalidArgument with the first task that differs.
+  [[nodiscard]] Schedule follow(std::string const& file) const { return run("static:file=" + file); }
+
   [[nodiscard]] Platform const& platform() const { return m_platform; }
   [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
   [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
