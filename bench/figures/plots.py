@@ -106,6 +106,22 @@ def order(tasks, capacity, path, title, iterations=4, workers=None):
     save(figure, path, f"{title}\nBlack: {capacity} tiles, as many as fit in memory")
 
 
+def lanes(tasks, colours, path, title):
+    """When each worker runs which kernel, one line per worker."""
+    workers = sorted({task["worker"] for task in tasks}, key=lambda name: (name.rstrip("0123456789"), len(name), name))
+    figure, axes = plt.subplots(figsize=(9, 0.25 * len(workers) + 1.2))
+    for codelet, colour in colours.items():
+        mine = [task for task in tasks if task["codelet"] == codelet]
+        axes.barh([workers.index(task["worker"]) for task in mine],
+                  [float(task["end"]) - float(task["start"]) for task in mine],
+                  left=[float(task["start"]) for task in mine], color=colour, edgecolor="white", linewidth=0.3,
+                  label=codelet)
+    axes.set_yticks(range(len(workers)), workers, fontsize=7)
+    axes.set_xlabel("seconds")
+    axes.legend(fontsize=7, ncols=len(colours), loc="lower right")
+    save(figure, path, title)
+
+
 def _shade(sequence):
     strength = 0.35 + 0.65 * (sequence % 1000) / 1000
     return tuple(1 - strength * (1 - c) for c in matplotlib.colors.to_rgb(THOUSANDS[sequence // 1000 % len(THOUSANDS)]))

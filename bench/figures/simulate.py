@@ -1,5 +1,5 @@
 # Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs granary-simulate for the figures and stores its output beside them."""
+"""Runs granary-simulate and granary-schedule for the figures and stores their output beside them."""
 import concurrent.futures
 import csv
 import json
@@ -14,16 +14,18 @@ class Simulations:
     def __init__(self, program, folder):
         self.program = program
         self.folder = pathlib.Path(folder)
+        self.schedules = {}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "commands.txt").write_text("")
 
-    def _call(self, arguments):
-        command = [str(self.program), *map(str, arguments)]
+    def _call(self, arguments, program="granary-simulate"):
+        command = [str(self.program.with_name(program)), *map(str, arguments)]
         with open(self.folder / "commands.txt", "a") as commands:
-            commands.write("granary-simulate " + " ".join(command[1:]) + "\n")
+            commands.write(" ".join([program, *command[1:]]) + "\n")
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(command)} failed: {done.stderr.strip()}")
+        return done.stdout
 
     def runs(self, name, **options):
         """The runs of one experiment, as dictionaries with the keys of docs/simulate.md."""
@@ -37,6 +39,16 @@ class Simulations:
             parts = [pool.submit(self.runs, f"{name}-{eviction.replace(':', '-')}", eviction=eviction, **options)
                      for eviction in evictions]
             return [run for part in parts for run in part.result()]
+
+    def schedule(self, name, **options):
+        """A schedule file of granary-schedule, made once, and the speeds that the program printed, in GFlop/s."""
+        if name not in self.schedules:
+            path = self.folder / f"{name}.schedule.json"
+            printed = self._call([*_arguments(options), "--output", path, "--force"], "granary-schedule")
+            rows = [line.split() for line in printed.splitlines() if line.endswith(" GFlop/s")]
+            speeds = {" ".join(row[:-4]): float(row[-2]) for row in rows}
+            self.schedules[name] = path, {key.split(":")[0].split(" of ")[0]: speed for key, speed in speeds.items()}
+        return self.schedules[name]
 
     def order(self, name, **options):
         """The tasks of one run in the order in which they started."""
