@@ -30,6 +30,12 @@ std::vector<SharedProcessors::Ended> const& SharedProcessors::advance(Instant no
   return m_ended;
 }
 
+void SharedProcessors::stop(WorkerId worker, Instant now) {
+  progress(now);
+  std::erase_if(m_running, [&](Running const& task) { return task.worker == worker; });
+  find_next();
+}
+
 void SharedProcessors::progress(Instant now) {
   auto const elapsed = static_cast<double>((now - m_now).count());
   m_now = now;

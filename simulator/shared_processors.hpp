@@ -34,6 +34,8 @@ class GRANARY_EXPORT SharedProcessors {
   /// Starts a task that takes `alone` if nothing else runs on the processor of this node. The share is in (0, 1]; `now`
   /// must not be before an earlier call's instant, nor after `next_end()`.
   void start(WorkerId worker, NodeId node, double share, Duration alone, Instant now);
+  /// The worker's task, if it has one, is stopped.
+  void stop(WorkerId worker, Instant now);
   /// The time of the next end if nothing starts before; empty when nothing runs.
   [[nodiscard]] std::optional<Instant> next_end() const {
     return m_running.empty() ? std::nullopt : std::optional(m_next);

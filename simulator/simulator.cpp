@@ -44,6 +44,8 @@ CodeletId Simulator::add_codelet(Codelet codelet) {
     if (!asked.external && m_truth.runs_on(asked, static_cast<WorkerKind>(kind))) kernels[kind] = never_called;
   }
   codelet.kernels = kernels;
+  if (m_options.all_restartable && !codelet.external && m_planner.scheduler().aborts_tasks())
+    codelet.restartable = true;
   m_planner.set_now(m_now);
   CodeletId const id = m_planner.handle(AddCodelet{std::move(codelet)});
   after_event();
@@ -103,7 +105,8 @@ bool Simulator::step_of_processors() {
   if (!next || (!m_heap.empty() && m_heap.next() < *next)) return false;
   advance_to(*next);
   for (auto const& [worker, start] : m_shared.advance(m_now)) {
-    m_heap.push(m_now + delay(m_options.faults.task_delay), TaskEnds{worker, m_now - start, start});
+    m_heap.push(m_now + delay(m_options.faults.task_delay),
+                TaskEnds{worker, m_now - start, start, m_lanes[worker.index()].run});
   }
   return true;
 }
@@ -149,6 +152,7 @@ void Simulator::run_until_idle() {
 }
 
 void Simulator::happens(TaskEnds const& end) {
+  if (end.run != m_lanes[end.worker.index()].run) return;
   if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
   if (end.how == TaskEnds::How::Returned) return return_front(end.worker, false);
   if (end.how == TaskEnds::How::Stopped) return return_front(end.worker, true);
@@ -290,17 +294,34 @@ void Simulator::perform(RunCommand const& command) {
     m_heap.push(m_now, Recall{command.worker, command.task});
 }
 
+// A task that has not started is returned when its turn comes, since replies are in order; one that runs as a graph has
+// parts on other workers, and ends normally.
+void Simulator::perform(AbortCommand const& command) {
+  auto& lane = m_lanes[command.worker.index()];
+  auto const given = std::ranges::find(lane.queue, command.task, &Given::task);
+  if (given == lane.queue.end()) return;
+  if (given != lane.queue.begin() || !lane.started) {
+    given->aborted = true;
+    return;
+  }
+  auto const& graphs = m_runs[m_planner.topology().group_of(command.worker).index()];
+  if (std::ranges::any_of(graphs, [&](auto const& run) { return run->parent == command.worker; })) return;
+  m_shared.stop(command.worker, m_now);
+  m_heap.push(m_now, TaskEnds{command.worker, Duration{0}, m_now, ++lane.run, TaskEnds::How::Stopped});
+}
+
 // Starts the worker's next task if it has one and is idle.
 void Simulator::start_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   if (lane.started || lane.helps || lane.queue.empty()) return;
   lane.started = true;
+  ++lane.run;
   if (is_skipped(lane.queue.front().follows, lane.last_failed)) {
-    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Skipped});
+    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, lane.run, TaskEnds::How::Skipped});
     return;
   }
-  if (faulty_front(worker, m_options.faults.returns)) {
-    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, TaskEnds::How::Returned});
+  if (lane.queue.front().aborted || faulty_front(worker, m_options.faults.returns)) {
+    m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, lane.run, TaskEnds::How::Returned});
     return;
   }
   if (start_as_graph(worker)) return;
@@ -309,14 +330,14 @@ void Simulator::start_front(WorkerId worker) {
   Codelet const& codelet = m_planner.view().codelet(task.codelet);
   Duration const duration = m_truth.kernel_time(task, codelet, machine[worker]);
   if (m_planner.may_restart(task.id) && faulty_front(worker, m_options.faults.stops)) {
-    m_heap.push(m_now + duration / 2, TaskEnds{worker, duration / 2, m_now, TaskEnds::How::Stopped});
+    m_heap.push(m_now + duration / 2, TaskEnds{worker, duration / 2, m_now, lane.run, TaskEnds::How::Stopped});
     return;
   }
   if (double const share = m_truth.processor_share(task, codelet, machine[worker]); share > 0) {
     m_shared.start(worker, machine[worker].node, share, duration, m_now);
     return;
   }
-  m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now});
+  m_heap.push(m_now + duration + delay(m_options.faults.task_delay), TaskEnds{worker, duration, m_now, lane.run});
 }
 
 Duration Simulator::delay(Duration most) {

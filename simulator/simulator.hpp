@@ -48,6 +48,8 @@ struct GRANARY_EXPORT SimulatorOptions {
   /// tasks is left. 0: all tasks submitted before `run` exist at time 0, so that policies know the whole graph.
   std::uint64_t max_live_tasks = 0;
   DecisionCost charge_decisions{};
+  /// Every codelet is restartable if the scheduler aborts tasks: nothing is computed here, so no body has to poll.
+  bool all_restartable = false;
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
@@ -125,11 +127,13 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   struct Given {
     TaskId task;
     bool follows = false;  // as in RunCommand
+    bool aborted = false;  // before it started
   };
   struct Lane {
     std::deque<Given> queue;
-    bool started = false;  // the first task is running
-    bool helps = false;    // runs an inner task
+    bool started = false;   // the first task is running
+    bool helps = false;     // runs an inner task
+    std::uint32_t run = 0;  // counts the starts and stops of tasks
     bool last_failed = false;
     Duration busy{0};
     std::uint64_t tasks = 0;
@@ -147,6 +151,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
     WorkerId worker;
     Duration duration;
     Instant start;
+    std::uint32_t run;  // as in Lane: another one there means that the task was stopped before
     enum class How : std::uint8_t { Ran, Skipped, Returned, Stopped } how = How::Ran;
   };
   struct InnerEnds {
@@ -183,6 +188,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform_commands();
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
+  void perform(AbortCommand const& command);
   void perform(BeginCommand const&) {}
   void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
   void perform(ForgetCommand const&) {}

@@ -87,7 +87,8 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   SimulatorOptions options{.planner = settings.planner,
                            .max_live_tasks = settings.max_live_tasks,
-                           .charge_decisions = settings.charge_decisions};
+                           .charge_decisions = settings.charge_decisions,
+                           .all_restartable = true};
   options.trace.record = trace != nullptr;
   if (order != nullptr) options.observers.push_back(order);
   std::optional<ScheduleRecorder> recorder;

@@ -52,6 +52,15 @@ struct GRANARY_EXPORT RunCommand {
   bool operator==(RunCommand const&) const = default;
 };
 
+/// Stop the task, which a CPU worker has. The reply is that of its RunCommand, and no other: TaskReturned if it was
+/// stopped, after the values that `Planner::kept` names were put back; else as if this command had not been given. Its
+/// reply may be under way already. A worker is told to stop one of its tasks at a time.
+struct GRANARY_EXPORT AbortCommand {
+  TaskId task;
+  WorkerId worker;
+  bool operator==(AbortCommand const&) const = default;
+};
+
 /// The tasks before this one have ended, and no worker runs it (Codelet::external): what it stands for begins; reply
 /// with TaskDone, TaskFailed or TaskReturned. It holds no places: what it writes, it writes to the homes, and what it
 /// reads keeps its value until it has ended.
@@ -72,6 +81,6 @@ struct GRANARY_EXPORT ForgetCommand {
   bool operator==(ForgetCommand const&) const = default;
 };
 
-using Command = std::variant<CopyCommand, RunCommand, BeginCommand, RetireCommand, ForgetCommand>;
+using Command = std::variant<CopyCommand, RunCommand, AbortCommand, BeginCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary

@@ -63,7 +63,8 @@ struct GRANARY_EXPORT TaskSkipped {
 /// the reply; tasks that were issued behind it are returned first.
 struct GRANARY_EXPORT TaskReturned {
   TaskId task;
-  /// It may have changed what it writes; only if `Planner::may_restart` says so. Else it touched none of its data.
+  /// It may have changed what it writes, apart from what was kept aside (`Planner::kept`) and was put back; only if
+  /// `Planner::may_restart` says so. Else it touched none of its data.
   bool changed = false;
 };
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then. What a task

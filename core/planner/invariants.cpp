@@ -41,6 +41,13 @@ void Invariants::check_nodes() const {
       demand(offset >= end, "two places overlap on node '" + name + "'");
       end = offset + block.size;
       used += block.size;
+      auto const* const kept = m_movement.kept().find(block.data);
+      if (kept != nullptr && *kept == Place{id, Slot::Pool, offset}) {
+        auto const* const written = data[block.data].on(id);
+        demand(written != nullptr && written->valid && written->writers > 0,
+               "a value is kept aside on node '" + name + "' that no task overwrites");
+        continue;
+      }
       auto const* const replica = data.known(block.data) ? data[block.data].find(id, Slot::Pool) : nullptr;
       demand(replica != nullptr && replica->offset == offset && replica->bytes == block.size,
              "a place on node '" + name + "' belongs to no replica");

@@ -27,6 +27,23 @@ struct GRANARY_EXPORT Freed {
   bool operator==(Freed const&) const = default;
 };
 
+/// A part of a node's memory keeps the datum's value, which a task overwrites, until that task has ended or come back.
+struct GRANARY_EXPORT KeptAside {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  Bytes bytes;  ///< rounded up to the node's alignment
+  bool operator==(KeptAside const&) const = default;
+};
+
+/// That memory is free again.
+struct GRANARY_EXPORT NotKept {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  bool operator==(NotKept const&) const = default;
+};
+
 /// An eviction was decided.
 struct GRANARY_EXPORT Evicted {
   DataId data;
@@ -37,6 +54,6 @@ struct GRANARY_EXPORT Evicted {
 };
 
 /// What happens inside the planner, for observers; drivers have nothing to do.
-using Notice = std::variant<Allocated, Freed, Evicted>;
+using Notice = std::variant<Allocated, Freed, KeptAside, NotKept, Evicted>;
 
 }  // namespace granary

@@ -77,6 +77,7 @@ struct Planner::Parts {
     do {
       dispatch.commit_tasks(item.group);
     } while (dispatch.issue_complete(item.group) || followers.issue(item.group));
+    dispatch.abort_tasks(item.group);
   }
 
   detail::PlannerContext context;
@@ -339,6 +340,7 @@ Place Planner::place(DataId data, NodeId node) const {
 }
 
 bool Planner::may_restart(TaskId task) const { return m_parts->dispatch.may_restart(m_parts->tasks[task]); }
+Place const* Planner::kept(DataId data) const { return m_parts->movement.kept().find(data); }
 bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movement.idle(); }
 std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
 std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }

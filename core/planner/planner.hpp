@@ -80,8 +80,11 @@ class GRANARY_EXPORT Planner final {
   /// The location of the datum for workers on `node`; valid between a task's RunCommand and the reply.
   [[nodiscard]] Place place(DataId data, NodeId node) const;
   /// Whether a task that a worker has may be returned after it has begun to write: its codelet is restartable, and
-  /// another memory holds each value that it overwrites and needs.
+  /// another memory holds each value that it overwrites and needs, or it is kept aside.
   [[nodiscard]] bool may_restart(TaskId task) const;
+  /// Where the driver keeps a datum's value while a task overwrites it, in the memory of the worker's node: it copies
+  /// it there before the task starts, and back before it returns the task as changed. Null: nowhere. Valid as `place`.
+  [[nodiscard]] Place const* kept(DataId data) const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;

@@ -34,6 +34,7 @@ class PolicyView final : public SystemView {
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override {
     return m_dispatch.committed_uses(data, node);
   }
+  [[nodiscard]] bool may_abort(TaskId task) const override { return m_dispatch.may_abort(m_dispatch.tasks()[task]); }
 
  private:
   PlannerContext const& m_context;

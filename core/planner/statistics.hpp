@@ -28,6 +28,7 @@ struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_cancelled = 0;
   std::uint64_t tasks_following = 0;  ///< committed behind the task that they waited for
   std::uint64_t tasks_withdrawn = 0;  ///< times a planned task returned to the scheduler
+  std::uint64_t tasks_aborted = 0;    ///< times a worker stopped a task because the scheduler asked for it
   std::uint64_t most_live_tasks = 0;  ///< submitted and not ended, at the peak
   std::vector<LinkStatistics> links;
   std::vector<NodeStatistics> nodes;

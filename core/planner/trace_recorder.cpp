@@ -57,6 +57,10 @@ void TraceRecorder::noticed(Notice const& notice) {
     memory_changed(allocated->node);
   } else if (auto const* const freed = std::get_if<Freed>(&notice)) {
     memory_changed(freed->node);
+  } else if (auto const* const kept = std::get_if<KeptAside>(&notice)) {
+    memory_changed(kept->node);
+  } else if (auto const* const given_back = std::get_if<NotKept>(&notice)) {
+    memory_changed(given_back->node);
   } else {
     evicted(std::get<Evicted>(notice));
   }

@@ -21,9 +21,9 @@ enum class GRANARY_EXPORT Withdrawal : std::uint8_t {
 };
 
 /// Decides which task runs on which group and in which order. It is notified of events, reads the system through a
-/// const view, and owns no thread, lock, clock or environment variable. A committed task runs,
-/// fails or is cancelled, unless a worker gives it back. The scheduler may
-/// publish on the board what a group will run after its committed tasks; eviction policies read it there.
+/// const view, and owns no thread, lock, clock or environment variable. A committed task runs, fails or is cancelled,
+/// unless a worker gives it back, by itself or because the scheduler had it stopped. The scheduler may publish on the
+/// board what a group will run after its committed tasks; eviction policies read it there.
 ///
 /// ```cpp
 /// #include <granary/granary.hpp>
@@ -69,6 +69,20 @@ class GRANARY_EXPORT Scheduler {
   /// node or being written there. Returns whether the scheduler hands the task over to the lane at once: then it
   /// forgets the task, takes it off the board, and gets no `ready` for it.
   [[nodiscard]] virtual bool hand_over(TaskId, GroupId) { return false; }
+
+  /// Whether the scheduler has running tasks stopped by `abort_for`. Then values that restartable tasks overwrite on
+  /// CPU workers are kept aside where there is room, which costs a copy for each.
+  [[nodiscard]] virtual bool aborts_tasks() const { return false; }
+  /// Only with `aborts_tasks`: a task that its worker shall stop, so that the group may run it or its worker another
+  /// one; invalid when there is none. Asked when `next` has given the group all that it gives now and all of that was
+  /// handed to workers, whether one of them is idle or not; and again after each task that it named. The task must be
+  /// one for which `SystemView::may_abort`.
+  ///
+  /// A task that was stopped is reported as given back: `finished`, `submitted`, `ready`. It may have ended all the
+  /// same: then only `finished` is called. Of a scheduler that aborts tasks, every group is asked for its next task
+  /// again, and then for one to stop, when one of the groups got a task, when a task that may be stopped was handed to
+  /// its worker, and when the worker of one that was to be stopped has answered.
+  [[nodiscard]] virtual TaskId abort_for(GroupId) { return {}; }
 
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }

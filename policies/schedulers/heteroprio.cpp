@@ -1,13 +1,23 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/heteroprio.hpp>
+#include <granary/policies/schedulers/heteroprio_spoliation.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace granary {
 namespace {
 SchedulerRegistration const heteroprio_registration("heteroprio", [](PolicyOptions& options) {
-  return std::make_unique<HeteroprioScheduler>(HeteroprioOptions::read(options));
+  using Spoliating = SpoliatingHeteroprio;
+  std::vector<std::string> const rules{"sp", "pp", "pc", "pcep", "pcept"};
+  auto const chosen = options.choice("spoliation", "none", {"none", "sp", "pp", "pc", "pcep", "pcept"});
+  if (chosen == "none") {
+    return std::unique_ptr<Scheduler>(std::make_unique<HeteroprioScheduler>(HeteroprioOptions::read(options)));
+  }
+  auto const rule = static_cast<Spoliating::Rules>(std::ranges::find(rules, chosen) - rules.begin());
+  return std::unique_ptr<Scheduler>(
+      std::make_unique<Spoliating>(rule, HeteroprioOptions::read(options, Spoliating::defaults(rule))));
 });
 }  // namespace
 

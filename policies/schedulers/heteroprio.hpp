@@ -11,9 +11,8 @@ namespace granary {
 /// bucket.
 ///
 /// As in Static, buckets of similar acceleration are merged (HP+CGV), and slow workers take the least urgent task of
-/// buckets that fast ones visit first. Its spoliation (HP+Sp and its extensions) takes back running tasks, which
-/// granary does not do. Instead a slow worker starts only tasks that the fast ones would not end sooner, see
-/// HeteroprioBuckets.
+/// buckets that fast ones visit first. A slow worker starts only tasks that the fast ones would not end sooner, see
+/// HeteroprioBuckets; SpoliatingHeteroprio takes them back instead.
 class GRANARY_EXPORT HeteroprioScheduler final : public Scheduler {
  public:
   explicit HeteroprioScheduler(HeteroprioOptions options) : m_buckets(std::move(options)) {}

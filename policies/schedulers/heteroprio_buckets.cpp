@@ -52,8 +52,8 @@ std::map<std::string, double, std::less<>> factors(PolicyOptions& options) {
 
 }  // namespace
 
-HeteroprioOptions HeteroprioOptions::read(PolicyOptions& options) {
-  HeteroprioOptions result;
+HeteroprioOptions HeteroprioOptions::read(PolicyOptions& options, HeteroprioOptions defaults) {
+  HeteroprioOptions result = std::move(defaults);
   auto& [cpu, device] = result.orders;
   cpu = named_levels(options, "cpu");
   device = named_levels(options, "device");
@@ -62,8 +62,9 @@ HeteroprioOptions HeteroprioOptions::read(PolicyOptions& options) {
   result.merge[1] = options.number("merge_device", result.merge[1], 1, 1e12);
   result.limit = options.number("limit", result.limit, 0, 1e12);
   result.count_buckets = options.choice("count", "work", {"work", "bucket"}) == "bucket";
-  auto const slow = options.choice("slow", "auto", {"auto", "least-urgent", "most-urgent"});
-  result.slow = slow == "auto" ? Slow::Auto : slow == "least-urgent" ? Slow::LeastUrgent : Slow::MostUrgent;
+  std::vector<std::string> const slow{"auto", "least-urgent", "most-urgent"};
+  auto const chosen = options.choice("slow", slow[static_cast<std::size_t>(result.slow)], slow);
+  result.slow = static_cast<Slow>(std::ranges::find(slow, chosen) - slow.begin());
   result.workers_per_device = static_cast<std::uint32_t>(options.integer("workers_per_device", 0, 0, 1024));
   return result;
 }
@@ -88,6 +89,24 @@ std::uint32_t HeteroprioBuckets::bucket_of(Task const& task) {
   return m_bucket_of[codelet];
 }
 
+std::optional<std::uint32_t> HeteroprioBuckets::find(CodeletId codelet) const {
+  std::size_t const index = codelet.index();
+  bool const known = index < m_bucket_of.size() && m_bucket_of[index] != no_bucket;
+  return known ? std::optional(m_bucket_of[index]) : std::nullopt;
+}
+
+bool HeteroprioBuckets::has_ready(std::uint32_t bucket, std::uint32_t column, GroupId group) const {
+  return std::ranges::any_of(m_grid.lists(bucket, column), [&](BucketGrid::List const& list) {
+    return !list.tasks.empty() && list.allowed_on(group);
+  });
+}
+
+std::size_t HeteroprioBuckets::workers_of(GroupId group) const {
+  auto const& workers = m_view->topology().group(group);
+  bool const stated = m_options.workers_per_device > 0 && workers.kind == WorkerKind::Device;
+  return stated ? m_options.workers_per_device : workers.workers.size();
+}
+
 void HeteroprioBuckets::learn(Bucket& bucket, Task const& task) const {
   for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
     GroupSet const groups = m_groups[kind] & task.allowed_groups;
@@ -99,6 +118,7 @@ void HeteroprioBuckets::learn(Bucket& bucket, Task const& task) const {
 }
 
 void HeteroprioBuckets::order() {
+  ++m_orderings;
   std::vector<KindTimes> times;
   for (auto const& bucket : m_buckets) times.push_back(bucket.times);
   m_best_somewhere = {};
@@ -137,7 +157,7 @@ std::uint32_t HeteroprioBuckets::put(TaskId id, std::uint32_t column) {
 bool HeteroprioBuckets::look_for(GroupId group) {
   auto const kind = m_view->topology().group(group).kind;
   if (m_options.workers_per_device > 0 && kind == WorkerKind::Device &&
-      m_view->committed(group).size() >= m_options.workers_per_device) {
+      m_view->committed(group).size() >= workers_of(group)) {
     return false;
   }
   WorkerKind const other = kind == WorkerKind::Cpu ? WorkerKind::Device : WorkerKind::Cpu;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,9 @@ struct GRANARY_EXPORT HeteroprioOptions {
   Slow slow = Slow::Auto;
   std::uint32_t workers_per_device = 0;  ///< 0: the device's lanes
 
-  /// Throws InvalidArgument when a value is malformed.
-  static HeteroprioOptions read(PolicyOptions& options);
+  /// Those that are not given are as in `defaults`. Throws InvalidArgument when a value is malformed.
+  static HeteroprioOptions read(PolicyOptions& options, HeteroprioOptions defaults);
+  static HeteroprioOptions read(PolicyOptions& options) { return read(options, {}); }
 };
 
 /// The buckets of `heteroprio` and `laheteroprio`, one per codelet: their tasks, the order in which each kind of worker
@@ -69,6 +71,16 @@ class GRANARY_EXPORT HeteroprioBuckets {
   [[nodiscard]] BucketLevels const& levels(WorkerKind kind) const { return m_levels[static_cast<std::size_t>(kind)]; }
   /// Changes when levels do.
   [[nodiscard]] std::uint64_t version() const { return m_version; }
+  /// Counts how often the order was found anew from the models.
+  [[nodiscard]] std::uint64_t orderings() const { return m_orderings; }
+  /// The bucket of the codelet's tasks, if there were some.
+  [[nodiscard]] std::optional<std::uint32_t> find(CodeletId codelet) const;
+  /// The mean times of the bucket's tasks.
+  [[nodiscard]] KindTimes const& times(std::uint32_t bucket) const { return m_buckets[bucket].times; }
+  /// Whether a task of the bucket is ready that the group may run. O(distinct sets of groups).
+  [[nodiscard]] bool has_ready(std::uint32_t bucket, std::uint32_t column, GroupId group) const;
+  /// How many tasks the group runs at once.
+  [[nodiscard]] std::size_t workers_of(GroupId group) const;
   /// The codelets' names, by bucket.
   [[nodiscard]] std::vector<std::string> const& names() const { return m_names; }
 
@@ -102,6 +114,7 @@ class GRANARY_EXPORT HeteroprioBuckets {
   std::array<GroupSet, worker_kinds> m_groups;        // by kind
   std::array<bool, worker_kinds> m_best_somewhere{};  // some bucket's tasks run fastest on the kind
   std::uint64_t m_version = 0;
+  std::uint64_t m_orderings = 0;
   std::uint64_t m_put = 0;
 };
 

@@ -20,6 +20,8 @@ void Acts::noticed(Notice const& notice) {
   auto const before = m_performed + planner().commands().size();
   if (auto const* const allocated = std::get_if<Allocated>(&notice)) m_waiting.push_back({before, *allocated});
   if (auto const* const freed = std::get_if<Freed>(&notice)) m_waiting.push_back({before, *freed});
+  if (auto const* const kept = std::get_if<KeptAside>(&notice)) m_waiting.push_back({before, *kept});
+  if (auto const* const given_back = std::get_if<NotKept>(&notice)) m_waiting.push_back({before, *given_back});
 }
 
 void Acts::tell_waiting() {

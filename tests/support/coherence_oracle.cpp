@@ -146,27 +146,45 @@ Place CoherenceOracle::expected_place(DataId data, NodeId node) const {
 }
 
 void CoherenceOracle::act(Allocated const& allocated) {
-  auto const& node = m_topology.machine()[allocated.node];
-  auto& pool = m_pools[allocated.node];
   auto& record = m_data[allocated.data.index()];
-  auto const what = [&] { return "the place of " + name(allocated.data) + " on " + name(allocated.node); };
-  require(allocated.bytes == round_up(record.description.bytes, node.alignment),
-          [&] { return what() + " has a wrong size"; });
-  require(allocated.offset % node.alignment == 0, [&] { return what() + " is not aligned"; });
-  require(allocated.offset + allocated.bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
-  require(!record.pool.contains(allocated.node), [&] { return what() + " was there before"; });
+  require(!record.pool.contains(allocated.node),
+          [&] { return "the place of " + name(allocated.data) + " on " + name(allocated.node) + " was there before"; });
+  take(allocated.data, allocated.node, allocated.offset, allocated.bytes);
+  record.pool[allocated.node] = allocated.offset;
+}
+
+void CoherenceOracle::act(KeptAside const& kept) {
+  require(m_kept.emplace(kept.data, Place{kept.node, Slot::Pool, kept.offset}).second,
+          [&] { return name(kept.data) + " is kept aside twice"; });
+  take(kept.data, kept.node, kept.offset, kept.bytes);
+}
+
+void CoherenceOracle::act(NotKept const& given_back) {
+  auto const found = m_kept.find(given_back.data);
+  require(found != m_kept.end() && found->second == Place{given_back.node, Slot::Pool, given_back.offset},
+          [&] { return name(given_back.data) + " was not kept aside there"; });
+  m_kept.erase(found);
+  m_pools[given_back.node].erase(given_back.offset);
+}
+
+void CoherenceOracle::take(DataId data, NodeId on, Bytes offset, Bytes bytes) {
+  auto const& node = m_topology.machine()[on];
+  auto& pool = m_pools[on];
+  auto const& record = m_data[data.index()];
+  auto const what = [&] { return "the place of " + name(data) + " on " + name(on); };
+  require(bytes == round_up(record.description.bytes, node.alignment), [&] { return what() + " has a wrong size"; });
+  require(offset % node.alignment == 0, [&] { return what() + " is not aligned"; });
+  require(offset + bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
   require(!record.forgotten, [&] { return what() + " comes after the datum was forgotten"; });
-  auto const after = pool.lower_bound(allocated.offset);
-  require(after == pool.end() || after->first >= allocated.offset + allocated.bytes,
+  auto const after = pool.lower_bound(offset);
+  require(after == pool.end() || after->first >= offset + bytes,
           [&] { return what() + " overlaps with that of " + name(after->second.data); });
   if (after != pool.begin()) {
     auto const before = std::prev(after);
-    require(before->first + before->second.bytes <= allocated.offset,
+    require(before->first + before->second.bytes <= offset,
             [&] { return what() + " overlaps with that of " + name(before->second.data); });
   }
-  pool[allocated.offset] =
-      Region{.data = allocated.data, .bytes = allocated.bytes, .spots = std::vector<Spot>(record.cells.size())};
-  record.pool[allocated.node] = allocated.offset;
+  pool[offset] = Region{.data = data, .bytes = bytes, .spots = std::vector<Spot>(record.cells.size())};
 }
 
 void CoherenceOracle::act(Freed const& freed) {

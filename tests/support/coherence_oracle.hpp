@@ -120,6 +120,7 @@ class CoherenceOracle {
     WorkerId worker;                      // which has it; invalid: it is external
     std::vector<Place> places;            // by access
     std::vector<std::uint32_t> versions;  // by access, of the planner
+    bool aborted = false;                 // since it was issued
     bool waits = false;                   // issued behind its predecessor on its lane, whose result it reads
   };
   struct DataRecord {
@@ -177,8 +178,11 @@ class CoherenceOracle {
 
   void act(Allocated const& allocated);
   void act(Freed const& freed);
+  void act(KeptAside const& kept);
+  void act(NotKept const& given_back);
   void act(CopyCommand const& copy);
   void act(RunCommand const& run);
+  void act(AbortCommand const& abort);
   void act(BeginCommand const& begun);
   void act(RetireCommand const& retired);
   void act(ForgetCommand const& forgotten);
@@ -197,6 +201,7 @@ class CoherenceOracle {
   void end_task(TaskId task, bool success);
   void skip_task(TaskId task);
   void return_task(TaskId task, bool changed);
+  void take(DataId data, NodeId node, Bytes offset, Bytes bytes);
   void lose_outputs(TaskId task, bool success);
   void leave_lane(TaskId task);
   void pass(TaskId id, TaskId before);
@@ -231,6 +236,8 @@ class CoherenceOracle {
   std::map<std::uint32_t, std::size_t> m_family_cells;       // by the number that the test gave
   std::map<std::uint32_t, std::vector<TaskId>> m_relatives;  // by family, since the last rest
   std::map<NodeId, std::map<Bytes, Region>> m_pools;
+  std::map<DataId, Place> m_kept;        // values aside, of data that tasks overwrite
+  std::map<WorkerId, TaskId> m_aborted;  // the last one of each worker
   std::map<TransferId, OpenCopy> m_open_copies;
   std::map<LinkId, std::uint32_t> m_in_flight;
   std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker

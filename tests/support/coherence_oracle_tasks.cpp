@@ -140,6 +140,7 @@ void CoherenceOracle::act(RunCommand const& run) {
   check_turns(run.task);
   task.state = State::Running;
   task.worker = run.worker;
+  task.aborted = false;
   lane.push_back(run.task);
   if (!task.waits) start_task(run.task);
 }
@@ -160,8 +161,11 @@ void CoherenceOracle::start_task(TaskId id) {
     task.places.push_back(place);
     if (access.repeated) continue;
     auto const used = spots(access.data, place);
+    auto const kept = m_kept.find(access.data);
+    auto const aside = kept != m_kept.end() && writes(access.mode) ? spots(access.data, kept->second) : Spots{};
     for (std::size_t c = 0; c < used.size(); ++c) {
       auto& spot = *used[c];
+      if (!aside.empty()) aside[c]->content = spot.content;
       require(!spot.written, [&] { return what() + " uses " + name(access.data) + " while it is written"; });
       if (reads(access.mode)) check_input(id, i, c, spot.content);
       require(!writes(access.mode) || spot.readers == 0,
@@ -246,12 +250,15 @@ void CoherenceOracle::return_task(TaskId id, bool changed) {
   }
   for (std::size_t i = 0; i < task.places.size(); ++i) {
     if (task.accesses[i].repeated) continue;
-    for (auto* const spot : spots(task.accesses[i].data, task.places[i])) {
+    auto const used = spots(task.accesses[i].data, task.places[i]);
+    auto const kept = m_kept.find(task.accesses[i].data);
+    for (std::size_t c = 0; c < used.size(); ++c) {
       if (writes(task.accesses[i].mode)) {
-        spot->written = false;
-        if (changed) spot->content.reset();
+        used[c]->written = false;
+        if (!changed) continue;
+        used[c]->content = kept != m_kept.end() ? spots(task.accesses[i].data, kept->second)[c]->content : Content{};
       } else if (task.worker.valid()) {
-        --spot->readers;
+        --used[c]->readers;
       }
     }
     touch(task.accesses[i].data);
@@ -316,6 +323,22 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
   if (external) return;
   auto const& lane = m_lanes[task.worker.index()];
   if (success && !lane.empty() && m_tasks[lane.front().index()].waits) start_task(lane.front());
+}
+
+void CoherenceOracle::act(AbortCommand const& abort) {
+  auto const& task = m_tasks.at(abort.task.index());
+  auto const what = [&] { return "task " + std::to_string(abort.task.value()); };
+  require(m_topology.machine()[abort.worker].kind == WorkerKind::Cpu && m_codelets[task.codelet.index()].restartable,
+          [&] { return what() + " is aborted although it cannot be"; });
+  auto& last = m_aborted[abort.worker];
+  bool const open = last.valid() && m_tasks[last.index()].state == State::Running &&
+                    m_tasks[last.index()].worker == abort.worker && m_tasks[last.index()].aborted;
+  require(!open, [&] { return what() + " is aborted before task " + std::to_string(last.value()) + " has answered"; });
+  last = abort.task;
+  // Its end may be known to the driver alone.
+  require(over(abort.task) || (task.state == State::Running && task.worker == abort.worker),
+          [&] { return what() + " is aborted on a worker that does not have it"; });
+  m_tasks[abort.task.index()].aborted = true;
 }
 
 void CoherenceOracle::act(BeginCommand const& begun) {

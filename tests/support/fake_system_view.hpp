@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -84,6 +85,11 @@ class FakeSystemView final : public SystemView {
     count_uses(id, -1);
   }
 
+  void set_may_abort(TaskId task, bool may) {
+    may ? static_cast<void>(m_may_abort.insert(task)) : static_cast<void>(m_may_abort.erase(task));
+  }
+  [[nodiscard]] bool may_abort(TaskId task) const override { return m_may_abort.contains(task); }
+
   void set_now(Instant now) { m_now = now; }
   CodeletId add_codelet(Codelet codelet) {
     m_codelets.push_back(std::move(codelet));
@@ -148,6 +154,7 @@ class FakeSystemView final : public SystemView {
   Instant m_now{};
   std::vector<Duration> m_durations;
   std::map<std::pair<TaskId, GroupId>, Duration> m_group_durations;
+  std::set<TaskId> m_may_abort;
   std::vector<std::vector<TaskId>> m_committed;
 };
 

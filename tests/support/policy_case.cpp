@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/policy_case.hpp"
 
+#include "support/aborting_scheduler.hpp"
 #include "support/coherence_oracle.hpp"
 #include "support/print_events.hpp"
 #include "support/random_machine.hpp"
@@ -64,8 +65,7 @@ class Player {
         m_truth(jittering(drawn.seed)),
         m_oracle(m_topology),
         m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty()),
-        m_simulator(m_topology, make_policies(drawn.scheduler, drawn.eviction, drawn.seed), m_estimator, m_truth,
-                    options()) {
+        m_simulator(m_topology, policies(), m_estimator, m_truth, options()) {
     m_oracle.look_into(&m_simulator.planner());
   }
 
@@ -81,11 +81,16 @@ class Player {
     m_result.tasks_run = m_oracle.tasks_run();
     m_result.tasks_cancelled = m_oracle.tasks_cancelled();
     m_result.copies = m_oracle.copies();
+    m_result.tasks_aborted = m_simulator.planner().statistics().tasks_aborted;
     for (auto const& node : m_simulator.planner().statistics().nodes) m_result.evictions += node.evictions;
     return std::move(m_result);
   }
 
  private:
+  PolicySet policies() const {
+    auto policies = make_policies(m_case.scheduler, m_case.eviction, m_case.seed);
+    return m_case.aborts ? aborting(std::move(policies), m_case.seed) : std::move(policies);
+  }
   SimulatorOptions options() {
     SimulatorOptions options;
     options.planner = m_case.planner;
@@ -108,6 +113,7 @@ class Player {
     if (m_trace) *m_trace << to_text(act) << std::endl;
     m_oracle.on_act(act);
     if (auto const* const begun = std::get_if<BeginCommand>(&act)) m_begun.push_back(begun->task);
+    m_result.values_kept += std::holds_alternative<KeptAside>(act) ? 1 : 0;
     if (auto const* const run = std::get_if<RunCommand>(&act)) {
       m_result.turns += m_simulator.planner().task(run->task).accesses.commutes() ? 1 : 0;
     }

@@ -26,6 +26,7 @@ struct PolicyCase {
   std::uint32_t check_every = 1;
   bool expands = false;  ///< its tasks may run as inner graphs
   bool wilful = false;   ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
+  bool aborts = false;   ///< the scheduler has running tasks stopped at random (AbortingScheduler)
   bool lines = false;    ///< the bytes of some data on the host have gaps
 
   [[nodiscard]] std::string describe() const;
@@ -51,6 +52,8 @@ struct CaseResult {
   std::size_t tasks_cancelled = 0;
   std::size_t tasks_returned = 0;
   std::size_t tasks_stopped = 0;
+  std::size_t tasks_aborted = 0;  ///< of these and of those returned, the ones that the scheduler wanted back
+  std::size_t values_kept = 0;    ///< aside
   std::size_t tasks_outside = 0;
   std::size_t turns = 0;  ///< tasks that ran and commute with others
   std::size_t copies = 0;

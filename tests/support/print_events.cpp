@@ -71,6 +71,16 @@ struct Print {
   std::string operator()(Freed const& c) const {
     return "  free data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset);
   }
+  std::string operator()(KeptAside const& c) const {
+    return "  keep data " + number(c.data) + " aside on node " + number(c.node) + " + " + number(c.offset) + ", " +
+           number(c.bytes) + " bytes";
+  }
+  std::string operator()(NotKept const& c) const {
+    return "  keep data " + number(c.data) + " no longer aside on node " + number(c.node) + " + " + number(c.offset);
+  }
+  std::string operator()(AbortCommand const& c) const {
+    return "  abort task " + number(c.task) + " on worker " + number(c.worker);
+  }
   std::string operator()(CopyCommand const& c) const {
     return "  copy " + number(c.transfer) + ": data " + number(c.data) + " from " + text(c.from) + " to " + text(c.to);
   }

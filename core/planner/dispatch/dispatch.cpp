@@ -16,7 +16,8 @@ Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator cons
       m_workers(context),
       m_commuting(tasks),
       m_groups(context.topology.groups().size()),
-      m_nodes(context.topology.machine().nodes.size()) {}
+      m_nodes(context.topology.machine().nodes.size()),
+      m_aborts(scheduler.aborts_tasks()) {}
 
 void Dispatch::make_ready(LiveTask& task) {
   task.cancelled = task.cancelled || lacks_input(task);
@@ -85,6 +86,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
   m_groups[group.index()].committed.push_back(task.id);
   ++m_groups[group.index()].ahead;
   ++m_context.statistics.tasks_committed;
+  if (m_aborts) post_all_groups();
   auto& uses = m_nodes[node_of(task).index()].committed_uses;
   for (auto const& access : task.accesses) {
     if (access.repeated) continue;
@@ -173,7 +175,12 @@ void Dispatch::issue_behind(LiveTask& task, GroupId group, WorkerId worker) {
 }
 
 void Dispatch::issue(LiveTask& task, WorkerId worker) {
-  m_movement.begin_work(task.accesses, node_of(task), m_context.codelets[task.codelet.index()].restartable);
+  bool const restartable = m_context.codelets[task.codelet.index()].restartable;
+  bool const abortable = m_aborts && m_context.topology.group(task.assignment.group).kind == WorkerKind::Cpu;
+  m_movement.begin_work(task.accesses, node_of(task),
+                        !restartable ? Keep::Nothing
+                        : abortable  ? Keep::Aside
+                                     : Keep::Elsewhere);
   end_exclusivity_of(task.id);
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
@@ -181,6 +188,7 @@ void Dispatch::issue(LiveTask& task, WorkerId worker) {
   --m_groups[task.assignment.group.index()].ahead;
   m_context.commands.emplace_back(RunCommand{task.id, worker, task.predecessors > 0});
   m_scheduler.issued(task.id);
+  if (restartable && abortable) post_all_groups();
 }
 
 void Dispatch::end(LiveTask& task) {
@@ -189,10 +197,7 @@ void Dispatch::end(LiveTask& task) {
   bool const known_outside = !task.handover();
   NodeId wrote_on;
   end_exclusivity_of(id);
-  if (assignment.worker.valid()) {
-    m_workers.ended(assignment.worker, assignment.estimate);
-    m_movement.end_work();
-  }
+  if (assignment.worker.valid()) leave_worker(task, false);
   if (task.external()) {
     assignment.phase == TaskPhase::Issued ? --m_begun : std::erase(m_external, id);
     m_scheduler.external_finished(id);
@@ -219,10 +224,7 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
   if (assignment.phase < TaskPhase::Committed) return;
   end_exclusivity_of(task.id);
   if (assignment.phase == TaskPhase::Issued) revert_writes(task, changed);
-  if (assignment.worker.valid()) {
-    m_workers.returned(assignment.worker, task.id, assignment.estimate);
-    m_movement.end_work();
-  }
+  if (assignment.worker.valid()) leave_worker(task, true);
   if (task.external()) --m_begun;
   bool const committed = assignment.group.valid();
   if (committed) {
@@ -235,6 +237,33 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
     m_context.agenda.post(Agenda::Commit{assignment.group});
   }
   if (task.predecessors == 0) make_ready(task);
+}
+
+// Whoever had it stopped may want another task now.
+void Dispatch::leave_worker(LiveTask const& task, bool returned) {
+  auto const [estimate, group, worker, phase] = task.assignment;
+  if (m_workers.aborted(worker) == task.id) {
+    if (returned) ++m_context.statistics.tasks_aborted;
+    post_all_groups();
+  }
+  returned ? m_workers.returned(worker, task.id, estimate) : m_workers.ended(worker, task.id, estimate);
+  m_movement.end_work();
+}
+
+void Dispatch::abort_tasks(GroupId group) {
+  while (m_aborts && ahead(group) == 0) {
+    TaskId const id = m_scheduler.abort_for(group);
+    if (!id.valid() || !may_abort(m_tasks[id])) return;
+    WorkerId const worker = m_tasks[id].assignment.worker;
+    m_workers.abort(worker, id);
+    m_context.commands.emplace_back(AbortCommand{id, worker});
+  }
+}
+
+bool Dispatch::may_abort(LiveTask const& task) const {
+  auto const& [estimate, group, worker, phase] = task.assignment;
+  return m_aborts && worker.valid() && m_context.topology.group(group).kind == WorkerKind::Cpu && !task.cancelled &&
+         !m_workers.aborted(worker).valid() && may_restart(task);
 }
 
 void Dispatch::revert_writes(LiveTask const& task, bool changed) {
@@ -321,8 +350,12 @@ void Dispatch::post_room_on_all_nodes() {
 
 bool Dispatch::offer_to_all_groups() {
   if (m_tasks.size() == 0 || std::exchange(m_offered_to_all, true)) return false;
-  for (std::uint32_t g = 0; g < m_groups.size(); ++g) m_context.agenda.post(Agenda::Commit{GroupId(g)});
+  post_all_groups();
   return true;
+}
+
+void Dispatch::post_all_groups() {
+  for (std::uint32_t g = 0; g < m_groups.size(); ++g) m_context.agenda.post(Agenda::Commit{GroupId(g)});
 }
 
 std::string Dispatch::name_of(LiveTask const& task) const {

@@ -45,6 +45,10 @@ class Dispatch {
   /// may have changed what it writes.
   void take_back(LiveTask& task, bool changed);
   [[nodiscard]] bool may_restart(LiveTask const& task) const;
+  /// Stops the tasks that the scheduler names for the group, which has none ahead of its workers.
+  void abort_tasks(GroupId group);
+  /// Whether the task's worker may be told to stop it: a CPU worker that was not told to stop another one.
+  [[nodiscard]] bool may_abort(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
 
@@ -113,9 +117,11 @@ class Dispatch {
   void end_turn(TaskId task, AccessList const& accesses);
   void issue(LiveTask& task, WorkerId worker);
   void revert_writes(LiveTask const& task, bool changed);
+  void leave_worker(LiveTask const& task, bool returned);
   void give_way_to(LiveTask const& task);
   void end_exclusivity_of(TaskId task);
   void post_room_on_all_nodes();
+  void post_all_groups();
   void waiting_changed(NodeId node) { m_movement.set_waiting(node, m_nodes[node.index()].waiting.size()); }
 
   PlannerContext& m_context;
@@ -130,6 +136,7 @@ class Dispatch {
   std::vector<TaskId> m_external;  // ready
   std::size_t m_begun = 0;         // external tasks
   TaskId m_exclusive;
+  bool m_aborts;                  // the scheduler does
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };
 

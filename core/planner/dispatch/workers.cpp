@@ -37,13 +37,14 @@ void Workers::hand(WorkerId worker, TaskId task, Duration estimate) {
   state.last = task;
 }
 
-void Workers::ended(WorkerId worker, Duration estimate) {
+void Workers::ended(WorkerId worker, TaskId task, Duration estimate) {
   auto& state = m_workers[worker.index()];
   state.held_time = --state.held == 0 ? Duration{0} : state.held_time - estimate;
+  if (state.aborted == task) state.aborted = {};
 }
 
 void Workers::returned(WorkerId worker, TaskId task, Duration estimate) {
-  ended(worker, estimate);
+  ended(worker, task, estimate);
   auto& last = m_workers[worker.index()].last;
   if (last == task) last = {};
 }

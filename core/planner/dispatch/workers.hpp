@@ -26,7 +26,11 @@ class Workers {
   [[nodiscard]] std::uint32_t idle(WorkerGroup const& group) const;
 
   void hand(WorkerId worker, TaskId task, Duration estimate);
-  void ended(WorkerId worker, Duration estimate);
+  void ended(WorkerId worker, TaskId task, Duration estimate);
+  /// The worker was told to stop the task, one of those that it holds; and the one of which that was not answered, or
+  /// an invalid id.
+  void abort(WorkerId worker, TaskId task) { m_workers[worker.index()].aborted = task; }
+  [[nodiscard]] TaskId aborted(WorkerId worker) const { return m_workers[worker.index()].aborted; }
   /// The task does not run: nothing follows it.
   void returned(WorkerId worker, TaskId task, Duration estimate);
 
@@ -35,6 +39,7 @@ class Workers {
     std::uint32_t held = 0;
     Duration held_time{0};
     TaskId last;
+    TaskId aborted;
   };
 
   PlannerContext const& m_context;

@@ -24,6 +24,7 @@ void Changes::begin(DataId data, NodeId node, bool keep) {
 void Changes::end(Access const& access, NodeId node) {
   auto& datum = m_data[access.data];
   if (datum.replicas.size() > 1) m_memories.drop_superseded(access.data);
+  m_kept.release(access.data);
   Replica* const written = datum.on(node);
   --written->writers;
   if (commutes(access.mode)) {
@@ -48,14 +49,16 @@ void Changes::hand_over(Access const& access, bool regained) {
 }
 
 bool Changes::may_revert(Access const& access) const {
-  return !reads(access.mode) || std::ranges::any_of(m_data[access.data].replicas, &Replica::superseded);
+  return !reads(access.mode) || m_kept.find(access.data) != nullptr ||
+         std::ranges::any_of(m_data[access.data].replicas, &Replica::superseded);
 }
 
 void Changes::revert(DataId data, NodeId node, bool changed) {
   auto& datum = m_data[data];
   Replica* const written = datum.on(node);
   if (--written->writers > 0) return;  // the task behind which this one was issued
-  if (changed) m_memories.invalidate(data, *written);
+  bool const put_back = m_kept.release(data);
+  if (changed && !put_back) m_memories.invalidate(data, *written);
   for (auto& replica : datum.replicas) {
     if (replica.superseded) m_memories.restore(data, replica);
   }
@@ -63,6 +66,7 @@ void Changes::revert(DataId data, NodeId node, bool changed) {
 
 bool Changes::lose(DataId data, NodeId node, std::uint32_t cause) {
   m_memories.drop_superseded(data);
+  m_kept.release(data);
   --m_data[data].on(node)->writers;
   return m_data[data].value.lose(cause);
 }

@@ -5,6 +5,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/planner/movement/homes.hpp>
+#include <granary/core/planner/movement/kept_values.hpp>
 
 #include <cstdint>
 
@@ -13,8 +14,8 @@ namespace granary::detail {
 /// What becomes of a datum's replicas and of its value when it is written, or is not.
 class GRANARY_EXPORT Changes {
  public:
-  Changes(PlannerContext& context, DataTable& data, Memories& memories, Routes& routes, Homes& homes)
-      : m_context(context), m_data(data), m_memories(memories), m_routes(routes), m_homes(homes) {}
+  Changes(PlannerContext& context, DataTable& data, Memories& memories, KeptValues& kept, Routes& routes, Homes& homes)
+      : m_context(context), m_data(data), m_memories(memories), m_kept(kept), m_routes(routes), m_homes(homes) {}
 
   /// The datum is overwritten on the node from now on. Its other replicas hold a value that nobody will read; `keep`:
   /// they stay until the write ends, so that it may be reverted after it has begun to change the bytes.
@@ -23,10 +24,10 @@ class GRANARY_EXPORT Changes {
   void end(Access const& access, NodeId node);
   /// The home is the only valid place from now on. `regained`: a lost value is there again.
   void hand_over(Access const& access, bool regained);
-  /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, or
-  /// another replica holds it.
+  /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, another
+  /// replica holds it, or it is kept aside.
   [[nodiscard]] bool may_revert(Access const& access) const;
-  /// The write was not done. `changed`: its bytes hold no value any more.
+  /// The write was not done. `changed`: its bytes hold no value any more, unless it was kept aside and put back.
   void revert(DataId data, NodeId node, bool changed);
   /// It was spoilt by the failure with this number; returns whether that is news. `poison` follows.
   bool lose(DataId data, NodeId node, std::uint32_t cause);
@@ -47,6 +48,7 @@ class GRANARY_EXPORT Changes {
   PlannerContext& m_context;
   DataTable& m_data;
   Memories& m_memories;
+  KeptValues& m_kept;
   Routes& m_routes;
   Homes& m_homes;
 };

@@ -132,13 +132,16 @@ bool Memories::leave_reserve(AccessList const& accesses, NodeId id, Bytes high) 
   return !stands_in_reserve(accesses, id, high);
 }
 
-void Memories::add(DataId data, NodeId id, Bytes offset) {
-  auto& node = m_nodes[id.index()];
-  Bytes const bytes = node.ledger.rounded(m_data[data].bytes);
-  m_data[data].replicas.add({.node = id, .offset = offset, .bytes = bytes});
+void Memories::count_used(NodeId id) {
   auto& statistics = m_context.statistics.nodes[id.index()];
-  statistics.used = node.ledger.used();
+  statistics.used = m_nodes[id.index()].ledger.used();
   statistics.peak = std::max(statistics.peak, statistics.used);
+}
+
+void Memories::add(DataId data, NodeId id, Bytes offset) {
+  Bytes const bytes = m_nodes[id.index()].ledger.rounded(m_data[data].bytes);
+  m_data[data].replicas.add({.node = id, .offset = offset, .bytes = bytes});
+  count_used(id);
   m_context.notice(Allocated{data, id, offset, bytes});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_added(data, id);
   m_listener.allocated(data, id);
@@ -191,7 +194,7 @@ void Memories::drop(DataId data, NodeId id, bool evicted) {
   bool const superseded = replica->superseded;  // policies were told when it was outdated
   if (replica->evicting) node.evicting -= replica->bytes;
   node.ledger.free(offset);
-  m_context.statistics.nodes[id.index()].used = node.ledger.used();
+  count_used(id);
   datum.replicas.erase(replica);
   m_context.notice(Freed{data, id, offset});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_dropped(data, id);
@@ -294,7 +297,8 @@ DataId Memories::any_victim(NodeId id) const {
 void Memories::clear_reserve(NodeId id, Bytes bytes) {
   auto const& ledger = m_nodes[id.index()].ledger;
   for (DataId const victim : ledger.window(bytes, room_for_holders(id), ledger.capacity(), [&](DataId other) {
-         return evictable(other, id) || m_data[other].find(id, Slot::Pool)->evicting;
+         auto const* const replica = m_data[other].find(id, Slot::Pool);  // null: its value is kept aside
+         return evictable(other, id) || (replica != nullptr && replica->evicting);
        })) {
     if (evictable(victim, id)) evict(victim, id, EvictionReason::Reserve);
   }

@@ -68,6 +68,8 @@ class GRANARY_EXPORT Memories {
   /// Evicts those that do; false if some of them have to be written back first.
   bool leave_reserve(AccessList const& accesses, NodeId node, Bytes high);
 
+  /// Bytes of the node were taken or freed.
+  void count_used(NodeId node);
   /// A replica at bytes that were taken; it holds no value yet.
   void add(DataId data, NodeId node, Bytes offset);
   /// The replica is needed after all, if it was being evicted.

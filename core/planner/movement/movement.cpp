@@ -13,10 +13,11 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_eviction(eviction),
       m_links(context),
       m_memories(context, eviction, listener, m_data, m_links),
+      m_kept(context, m_data, m_memories),
       m_routes(context, m_data, m_links, m_memories),
       m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
-      m_changes(context, m_data, m_memories, m_routes, m_homes),
+      m_changes(context, m_data, m_memories, m_kept, m_routes, m_homes),
       m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {}
 
 DataId Movement::add(DataDescription description, std::span<FixedPlace const> places,
@@ -272,9 +273,10 @@ bool Movement::may_write(AccessList const& accesses) const {
       accesses, [&](Access const& access) { return !writes(access.mode) || m_data[access.data].active == 0; });
 }
 
-void Movement::begin_work(AccessList const& accesses, NodeId node, bool keep) {
+void Movement::begin_work(AccessList const& accesses, NodeId node, Keep keep) {
   m_memories.begin_work();
-  for_each_write(accesses, [&](Access const& access) { m_changes.begin(access.data, node, keep); });
+  for_each_write(accesses, [&](Access const& access) { m_changes.begin(access.data, node, keep != Keep::Nothing); });
+  if (keep == Keep::Aside) m_kept.keep(accesses, node);
 }
 
 Movement::Way Movement::bring_home(AccessList const& accesses, std::uint32_t& done) {

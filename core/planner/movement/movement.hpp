@@ -24,7 +24,6 @@ class GRANARY_EXPORT Movement {
  public:
   Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener);
   Movement(Movement const&) = delete;
-  Movement& operator=(Movement const&) = delete;
 
   /// Registers a datum; throws InvalidArgument for a description that contradicts itself or the machine.
   DataId add(DataDescription description, std::span<FixedPlace const> places = {},
@@ -50,11 +49,11 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
   /// Whether no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
   [[nodiscard]] bool may_write(AccessList const& accesses) const;
-  /// The holder works with its places until `end_work`: what it writes is overwritten from now on, as
-  /// `Changes::begin` says.
-  void begin_work(AccessList const& accesses, NodeId node, bool keep = false);
+  /// The holder works with its places until `end_work`: what it writes is overwritten from now on (`Changes::begin`).
+  void begin_work(AccessList const& accesses, NodeId node, Keep keep = Keep::Nothing);
   void end_work() { m_memories.end_work(); }
   [[nodiscard]] Changes& changes() { return m_changes; }
+  [[nodiscard]] KeptValues const& kept() const { return m_kept; }
   [[nodiscard]] Ahead& ahead() { return m_ahead; }
 
   /// What a handover hands over (ReadWrite in the list) goes home. `done`: of the list, which are home already.
@@ -138,6 +137,7 @@ class GRANARY_EXPORT Movement {
   Overlaps m_overlaps{m_data};
   Links m_links;
   Memories m_memories;
+  KeptValues m_kept;
   Routes m_routes;
   Homes m_homes;
   Transfers m_transfers;

@@ -61,7 +61,9 @@ class Hand {
  public:
   explicit Hand(Machine machine, PlannerOptions options = {}, std::string const& scheduler = "eager",
                 std::string const& eviction = "lru")
-      : planner(Topology(std::move(machine)), make_policies(scheduler, eviction), m_estimator, options) {
+      : Hand(std::move(machine), options, make_policies(scheduler, eviction)) {}
+  Hand(Machine machine, PlannerOptions options, PolicySet policies)
+      : planner(Topology(std::move(machine)), std::move(policies), m_estimator, options) {
     planner.attach(m_acts);
     codelet = planner.handle(AddCodelet{{.name = "work", .kernels = {no_kernel, no_kernel}}});
   }
@@ -177,6 +179,7 @@ class Hand {
     for (auto const& command : m_taken) {
       if (auto const* const copy = std::get_if<CopyCommand>(&command)) copies.push_back(*copy);
       if (auto const* const run = std::get_if<RunCommand>(&command)) runs.push_back(*run);
+      if (auto const* const abort = std::get_if<AbortCommand>(&command)) aborts.push_back(*abort);
     }
     planner.check_invariants();
   }
@@ -191,6 +194,7 @@ class Hand {
   CodeletId codelet;
   std::vector<CopyCommand> copies;  // not answered
   std::vector<RunCommand> runs;     // not answered
+  std::vector<AbortCommand> aborts;
   std::vector<Act> log;
 };
 

@@ -194,11 +194,11 @@ class Witness final : public PlannerObserver {
     }
   }
   void performed(Command const& command) override {
-    constexpr std::array names{"copy", "run", "begin", "retire", "forget"};
+    constexpr std::array names{"copy", "run", "abort", "begin", "retire", "forget"};
     add(names[command.index()]);
   }
   void noticed(Notice const& notice) override {
-    constexpr std::array names{"allocated", "freed", "evicted"};
+    constexpr std::array names{"allocated", "freed", "kept aside", "not kept", "evicted"};
     add(names[notice.index()]);
   }
 };
