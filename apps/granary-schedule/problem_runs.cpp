@@ -48,6 +48,7 @@ Schedule ProblemRuns::run(PolicySet policies) const {
   SimulatorOptions options;
   if (m_platform.depth) options.planner.depth = *m_platform.depth;
   if (m_platform.device_issue > 0) options.planner.device_issue = m_platform.device_issue;
+  options.all_restartable = true;
   options.observers = {&recorder};
   Simulator simulator(Topology(m_platform.machine), std::move(policies), estimator, truth, options);
   DataHome const home{m_platform.home_node(), m_platform.home_in_place()};
