@@ -146,7 +146,7 @@ std::string csv_field(std::string const& text) {
 std::string format_known() {
   return fmt::format("platforms:   {}\nalgorithms:  {}\nschedulers:  {}\nevictions:   {}\n",
                      fmt::join(Platform::known_names(), " "), fmt::join(algorithm_names(), " "),
-                     fmt::join(scheduler_names(), " "), fmt::join(eviction_names(), " "));
+                     fmt::join(all_scheduler_names(), " "), fmt::join(eviction_names(), " "));
 }
 
 }  // namespace granary::app

@@ -321,6 +321,7 @@ void Dispatch::post_room_on_all_nodes() {
 
 bool Dispatch::offer_to_all_groups() {
   if (m_tasks.size() == 0 || std::exchange(m_offered_to_all, true)) return false;
+  m_scheduler.stalled();
   for (std::uint32_t g = 0; g < m_groups.size(); ++g) m_context.agenda.post(Agenda::Commit{GroupId(g)});
   return true;
 }
