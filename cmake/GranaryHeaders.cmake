@@ -145,4 +145,5 @@ set(granary_included_headers
   simulator/reload_counter.hpp
   simulator/report.hpp
   simulator/shared_processors.hpp
+  simulator/slow_workers.hpp
   workloads/tiling.hpp)

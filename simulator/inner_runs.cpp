@@ -52,7 +52,8 @@ bool Simulator::help(WorkerId worker, InnerRun* preferred) {
   Task timed;
   timed.id = TaskId((parent.value() + 1) * 0x9e3779b97f4a7c15U + inner->id.value());
   timed.flops = inner->flops;
-  Duration const duration = m_truth.kernel_time(timed, run->graph.codelet(*inner), topology.machine()[worker]);
+  Duration const duration =
+      m_slow.slowed(worker, m_now, m_truth.kernel_time(timed, run->graph.codelet(*inner), topology.machine()[worker]));
   lane.helps = true;
   m_heap.push(m_now + duration + delay(m_options.faults.task_delay), InnerEnds{worker, duration, run, inner->id});
   return true;

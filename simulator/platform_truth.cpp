@@ -31,13 +31,27 @@ Precision precision_of(Codelet const& codelet, Precision otherwise) {
 PlatformTruth::PlatformTruth(Platform const& platform, Options options) : m_platform(platform), m_options(options) {
   if (!m_options.jitter) m_options.jitter = platform.jitter;
   check_share("jitter", *m_options.jitter);
+  check_share("error of the truth", m_options.error);
+  if (!(m_options.scale > 0 && m_options.scale < 1e9)) {
+    throw InvalidArgument("the scale of a platform's times must be above 0 and below 1e9; it is " +
+                          std::to_string(m_options.scale));
+  }
+}
+
+double PlatformTruth::factor(Codelet const& codelet, WorkerKind kind) const {
+  if (m_options.error == 0) return m_options.scale;
+  // Unlike an estimator's factors with the same seed.
+  Random random(stable_hash(codelet.name) ^ (m_options.error_seed * 0x2545f4914f6cdd1dU + 1));
+  double uniform = random.uniform();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(kind); ++k) uniform = random.uniform();
+  return m_options.scale * (1 + m_options.error * (2 * uniform - 1));
 }
 
 Duration PlatformTruth::kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const {
   auto const exact = m_platform.kernel_time(codelet.name, task.flops, precision_of(codelet, m_options.precision),
                                             Platform::model_of(worker));
-  if (*m_options.jitter == 0) return exact;
-  return from_seconds(seconds(exact) * jitter_factor(task.id, *m_options.jitter, m_options.seed));
+  double const factor = this->factor(codelet, worker.kind) * jitter_factor(task.id, *m_options.jitter, m_options.seed);
+  return factor == 1 ? exact : from_seconds(seconds(exact) * factor);
 }
 
 double PlatformTruth::processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const {

@@ -30,15 +30,23 @@ class GRANARY_EXPORT PlatformTruth final : public GroundTruth {
     Precision precision = Precision::Single;  ///< for codelets without a variant
     std::optional<double> jitter{};           ///< in [0, 1), instead of the platform's
     std::uint64_t seed = 0;                   ///< of the jitter: one draw per task
+    /// In [0, 1): all times of a codelet on a kind of worker are multiplied by a factor from [1 - error, 1 + error).
+    /// The policies' estimates, a PlatformEstimator's, remain those of the platform.
+    double error = 0;
+    std::uint64_t error_seed = 0;  ///< of these factors
+    double scale = 1;              ///< multiplies all times; positive
   };
 
-  /// The platform must outlive the truth. Throws InvalidArgument when the jitter is out of range.
+  /// The platform must outlive the truth. Throws InvalidArgument when the jitter, the error or the scale is out of
+  /// range.
   explicit PlatformTruth(Platform const& platform) : PlatformTruth(platform, Options{}) {}
   PlatformTruth(Platform const& platform, Options options);
   /// Throws InvalidArgument when the platform states no time for it.
   [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override;
   [[nodiscard]] bool runs_on(Codelet const& codelet, WorkerKind kind) const override;
   [[nodiscard]] double processor_share(Task const& task, Codelet const& codelet, Worker const& worker) const override;
+  /// What the times of the codelet on the kind are multiplied by, apart from jitter.
+  [[nodiscard]] double factor(Codelet const& codelet, WorkerKind kind) const;
 
  private:
   Platform const& m_platform;

@@ -21,6 +21,7 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
       m_truth(truth),
       m_options(std::move(options)),
       m_links(m_planner.topology().machine()),
+      m_slow(m_planner.topology().machine(), m_options.slow),
       m_lanes(m_planner.topology().machine().workers.size()),
       m_runs(m_planner.topology().groups().size()),
       m_reloads(m_planner.topology().machine().nodes.size()),
@@ -307,7 +308,7 @@ void Simulator::start_front(WorkerId worker) {
   Task const& task = m_planner.task(lane.queue.front().task);
   auto const& machine = m_planner.topology().machine();
   Codelet const& codelet = m_planner.view().codelet(task.codelet);
-  Duration const duration = m_truth.kernel_time(task, codelet, machine[worker]);
+  Duration const duration = m_slow.slowed(worker, m_now, m_truth.kernel_time(task, codelet, machine[worker]));
   if (m_planner.may_restart(task.id) && faulty_front(worker, m_options.faults.stops)) {
     m_heap.push(m_now + duration / 2, TaskEnds{worker, duration / 2, m_now, TaskEnds::How::Stopped});
     return;

@@ -17,6 +17,7 @@
 #include <granary/simulator/reload_counter.hpp>
 #include <granary/simulator/report.hpp>
 #include <granary/simulator/shared_processors.hpp>
+#include <granary/simulator/slow_workers.hpp>
 
 #include <deque>
 #include <exception>
@@ -51,6 +52,8 @@ struct GRANARY_EXPORT SimulatorOptions {
   /// Check the planner's invariants after every n-th event; 0: never. A check costs O(everything).
   std::uint32_t check_invariants_every = 0;
   FaultPlan faults{};
+  /// Workers that become slower, as a device that clocks down.
+  std::vector<SlowWorkers::From> slow{};
   TraceOptions trace{};
   /// Told all events, commands and notices; they must outlive the run.
   std::vector<PlannerObserver*> observers{};
@@ -206,6 +209,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   std::unique_ptr<TraceRecorder> m_recorder;  // null: nothing is recorded
   LinkModel m_links;
   SharedProcessors m_shared;
+  SlowWorkers m_slow;
   EventHeap<Happening> m_heap;
   std::vector<Lane> m_lanes;                                   // by worker
   std::set<TransferId> m_bad_copies;                           // in flight, and will fail

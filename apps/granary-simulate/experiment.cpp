@@ -126,16 +126,53 @@ class ProblemRuns {
   void set_bounds() {
     if (!m_platform.home_in_place()) m_result.compulsory = compulsory_traffic(m_graph).read;
     if (!m_options.bounds) return;
-    auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
+    PlatformTruth const exact(m_platform, {.precision = m_precision, .jitter = 0});
+    auto const bounds = time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(exact));
+    m_result.upper_bound_flops = bounds.upper_bound_flops();
+    m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
+  }
+
+  [[nodiscard]] KernelTime times_for_bounds(PlatformTruth const& truth) const {
+    return [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
       auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
       if (!times) return std::nullopt;
       // Small kernels run beside each other.
       bool const shared = m_platform.shared_devices && worker.kind == WorkerKind::Device && flops > 0;
-      return from_seconds(times->seconds(flops) * (shared ? times->share(flops) : 1));
+      double const factor = truth.factor(codelet, worker.kind) * (shared ? times->share(flops) : 1);
+      return from_seconds(times->seconds(flops) * factor);
     };
-    auto const bounds = time_bounds(m_graph, with_whole_devices(m_platform), time);
-    m_result.upper_bound_flops = bounds.upper_bound_flops();
-    m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
+  }
+
+  // The scale of the true times with which their area bound is that of the platform's times (Static, section IV).
+  double truth_scale(RunSettings const& settings) {
+    if (m_options.truth_error == 0) return 1;
+    auto const area = [&](PlatformTruth const& truth) {
+      return seconds(area_bound(m_graph, with_whole_devices(m_platform), times_for_bounds(truth)));
+    };
+    if (m_truth_scales.empty()) m_truth_scales.push_back(area(PlatformTruth(m_platform, {.precision = m_precision})));
+    while (m_truth_scales.size() < settings.truth_seed + 2) {
+      auto drawn = settings;
+      drawn.truth_seed = m_truth_scales.size() - 1;
+      drawn.truth_scale = 1;
+      double const changed = area(truth_of(m_platform, m_precision, drawn));
+      m_truth_scales.push_back(changed > 0 ? m_truth_scales.front() / changed : 1);
+    }
+    return m_truth_scales[settings.truth_seed + 1];
+  }
+
+  [[nodiscard]] std::vector<SlowWorkers::From> slow_workers() const {
+    std::vector<SlowWorkers::From> slow;
+    auto const& workers = m_platform.machine.workers;
+    for (auto const& [name, factor, start] : m_options.slow_workers) {
+      auto const found = std::ranges::find(workers, name, &Worker::name);
+      if (found == workers.end()) {
+        throw InvalidArgument("--slow-worker: platform '" + m_platform.name + "' has no worker '" + name +
+                              "'; its first one is '" + workers.front().name + "'");
+      }
+      slow.push_back(
+          {WorkerId(static_cast<std::uint32_t>(found - workers.begin())), factor, Instant(from_seconds(start))});
+    }
+    return slow;
   }
 
   void run_policies(std::optional<std::uint32_t> depth) {
@@ -145,7 +182,9 @@ class ProblemRuns {
                          .max_live_tasks = m_options.max_live_tasks,
                          .charge_decisions = m_options.charge_decisions,
                          .jitter = m_options.jitter,
-                         .estimator_error = m_options.estimator_error};
+                         .estimator_error = m_options.estimator_error,
+                         .truth_error = m_options.truth_error,
+                         .slow = slow_workers()};
     settings.planner.depth = m_platform.depth.value_or(settings.planner.depth);
     if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
@@ -169,8 +208,10 @@ class ProblemRuns {
     OrderTrace order;
     Trace trace;
     Schedule schedule;
-    for (std::uint32_t seed = 0; seed < m_options.seeds; ++seed) {
-      settings.seed = seed;
+    for (std::uint32_t run = 0; run < m_options.seeds * m_options.truth_seeds; ++run) {
+      settings.seed = run % m_options.seeds;
+      settings.truth_seed = run / m_options.seeds;
+      settings.truth_scale = truth_scale(settings);
       auto const* const priorities = m_problem.has_priorities ? nullptr : &priorities_for(settings);
       Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
       try {
@@ -184,7 +225,9 @@ class ProblemRuns {
     if (m_options.order) write_text(*m_options.order, order.to_csv(m_platform.machine));
     if (m_options.save_schedule) write_text(*m_options.save_schedule, format_schedule(schedule));
     m_result.figures = medians(runs);
-    m_result.seeds = m_options.seeds;
+    m_result.seeds = static_cast<std::uint32_t>(runs.size());
+    m_result.seconds_of_runs.clear();
+    for (auto const& run : runs) m_result.seconds_of_runs.push_back(run.seconds);
     auto const [least, most] = std::ranges::minmax(runs, {}, &RunFigures::seconds);
     m_result.seconds_min = least.seconds;
     m_result.seconds_max = most.seconds;
@@ -224,6 +267,7 @@ class ProblemRuns {
   Problem m_problem;
   GraphRecorder m_graph;
   std::vector<std::int64_t> m_priorities;
+  std::vector<double> m_truth_scales;  // by seed, behind the area bound of the platform's times
   std::function<void(Result const&)> const& m_done;
   Result m_result;
 };

@@ -33,7 +33,8 @@ struct Result {
   Bytes bus_limit = 0;           ///< bytes that the links into the devices can carry in the time of the upper bound
   std::uint64_t tasks = 0;
   RunFigures figures;
-  std::uint32_t seeds = 1;
+  std::uint32_t seeds = 1;  ///< runs
+  std::vector<double> seconds_of_runs;
   double seconds_min = 0;
   double seconds_mean = 0;
   double seconds_max = 0;

@@ -38,6 +38,7 @@ struct Texts {
   std::string evictions;
   std::string precision = "s";
   std::string charge = "none";
+  std::vector<std::string> slow_workers;
 };
 
 void add_problem(CLI::App& app, Options& options, Texts& texts) {
@@ -97,6 +98,18 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--estimator-error", options.estimator_error,
                  "schedulers' estimates of kernel times are wrong by up to this fraction, below 1")
       ->capture_default_str();
+  app.add_option(
+         "--truth-error", options.truth_error,
+         "true kernel times differ from the schedulers' estimates by a factor per codelet and kind of worker in "
+         "[1-X, 1+X], X below 1, and one for all that keeps the area bound")
+      ->capture_default_str();
+  app.add_option("--truth-seeds", options.truth_seeds,
+                 "number of true times that are drawn; each is run with all seeds, and medians are shown")
+      ->capture_default_str()
+      ->transform(whole_number(1, 10000));
+  app.add_option("--slow-worker", texts.slow_workers,
+                 "NAME:FACTOR:SECONDS: from SECONDS on, kernels take FACTOR times as long on the worker of that name; "
+                 "may be repeated");
   app.add_option("--charge-decisions", texts.charge,
                  "virtual time of scheduling decisions: none, measured, or a time per task")
       ->capture_default_str();
@@ -167,6 +180,7 @@ void take_texts(Options& options, Texts& texts) {
   }
   options.single_precision = texts.precision == "s";
   options.charge_decisions = parse_decision_cost(texts.charge);
+  for (auto const& slow : texts.slow_workers) options.slow_workers.push_back(parse_slow_worker(slow));
 }
 
 void check_names(Options& options) {
@@ -192,6 +206,7 @@ void check_names(Options& options) {
       throw InvalidArgument(fmt::format("{} is {}; it must be at least 0 and below 1", option, value));
   };
   check_share("--estimator-error", options.estimator_error);
+  check_share("--truth-error", options.truth_error);
   if (options.jitter) check_share("--jitter", *options.jitter);
 }
 
@@ -226,7 +241,7 @@ void check_outputs(Options const& options) {
     }
     outputs.push_back(path);
   }
-  auto const runs = options.combinations() * options.seeds;
+  auto const runs = options.combinations() * options.seeds * options.truth_seeds;
   if (options.trace) static_cast<void>(trace_format(*options.trace));
   if (options.report) check_report_path(*options.report);
   auto const needs_one_run = [&](std::optional<std::string> const& file, char const* option) {

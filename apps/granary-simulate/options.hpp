@@ -35,6 +35,9 @@ struct Options {
   std::uint32_t seeds = 1;
   std::optional<double> jitter;
   double estimator_error = 0;
+  double truth_error = 0;
+  std::uint32_t truth_seeds = 1;
+  std::vector<SlowWorker> slow_workers;
   std::uint64_t max_live_tasks = 0;  ///< 0: all tasks are submitted at the beginning
   DecisionCost charge_decisions;
   bool bounds = true;

@@ -115,6 +115,7 @@ std::string format_json(std::vector<Result> const& results) {
     entry["links"] = std::move(links);
     entry["counters"] = nlohmann::ordered_json::object();
     for (auto const& [name, value] : result.figures.counters) entry["counters"][name] = value;
+    entry["seconds_of_runs"] = result.seconds_of_runs;
     json.push_back(std::move(entry));
   }
   return json.dump(2) + "\n";

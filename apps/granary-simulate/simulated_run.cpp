@@ -82,12 +82,12 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
 RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace,
                     Schedule* schedule) {
   auto const& platform = problem.platform;
-  PlatformTruth const truth(platform,
-                            {.precision = problem.precision, .jitter = settings.jitter, .seed = settings.seed});
+  auto const truth = truth_of(platform, problem.precision, settings);
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   SimulatorOptions options{.planner = settings.planner,
                            .max_live_tasks = settings.max_live_tasks,
-                           .charge_decisions = settings.charge_decisions};
+                           .charge_decisions = settings.charge_decisions,
+                           .slow = settings.slow};
   options.trace.record = trace != nullptr;
   if (order != nullptr) options.observers.push_back(order);
   std::optional<ScheduleRecorder> recorder;
@@ -155,6 +155,16 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
       "the tasks and transfers take up to {:.3g} s on platform '{}' one after the other; the maximum is {:.3g} "
       "s",
       total, platform.name, seconds(longest_duration)));
+}
+
+PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings) {
+  return {platform,
+          {.precision = precision,
+           .jitter = settings.jitter,
+           .seed = settings.seed,
+           .error = settings.truth_error,
+           .error_seed = settings.truth_seed,
+           .scale = settings.truth_scale}};
 }
 
 std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform, Precision precision,

@@ -4,6 +4,7 @@
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform.hpp>
+#include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
 #include <granary/workloads/workload.hpp>
 
@@ -35,6 +36,10 @@ struct RunSettings {
   DecisionCost charge_decisions;
   std::optional<double> jitter;
   double estimator_error = 0;
+  double truth_error = 0;
+  std::uint64_t truth_seed = 0;
+  double truth_scale = 1;
+  std::vector<SlowWorkers::From> slow;
   std::uint64_t seed = 0;
 };
 
@@ -75,5 +80,7 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
 /// Bottom levels with the schedulers' estimates, each task on its fastest kind of worker.
 [[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
                                                       Precision precision, RunSettings const& settings);
+/// The true times of the run.
+[[nodiscard]] PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings);
 
 }  // namespace granary::app

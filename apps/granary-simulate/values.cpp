@@ -147,4 +147,19 @@ DecisionCost parse_decision_cost(std::string_view text) {
                   text));
 }
 
+SlowWorker parse_slow_worker(std::string_view text) {
+  auto const parts = split(text, ':');
+  auto const factor = parts.size() < 3 ? std::nullopt : number_in<double>(parts[parts.size() - 2]);
+  auto const seconds = parts.size() < 3 ? std::nullopt : number_in<double>(parts.back());
+  bool const valid = factor && seconds && *factor >= SlowWorkers::least_factor && *factor <= SlowWorkers::most_factor &&
+                     *seconds >= 0 && *seconds < 1e9;
+  if (!valid) {
+    throw InvalidArgument(fmt::format(
+        "malformed slow worker '{}': write NAME:FACTOR:SECONDS, with a factor from {} to {}, such as gpu0:2:0.5", text,
+        SlowWorkers::least_factor, SlowWorkers::most_factor));
+  }
+  auto const length = text.size() - parts.back().size() - parts[parts.size() - 2].size() - 2;
+  return {std::string(text.substr(0, length)), *factor, *seconds};
+}
+
 }  // namespace granary::app

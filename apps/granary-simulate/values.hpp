@@ -18,6 +18,13 @@ struct Memory {
   std::optional<double> fraction;
 };
 
+/// From `seconds` on, the worker's kernels take `factor` times as long.
+struct SlowWorker {
+  std::string name;
+  double factor = 1;
+  double seconds = 0;
+};
+
 /// The members of a list `a,b,c`. Throws InvalidArgument with `what` if one is empty.
 [[nodiscard]] std::vector<std::string> parse_names(std::string_view text, std::string_view what);
 /// `8`, `8,16`, `8:32:4` (both ends included, if the steps hit the last) or a list of these; each in [least, most].
@@ -29,5 +36,7 @@ struct Memory {
 [[nodiscard]] std::vector<Memory> parse_memory(std::string_view text);
 /// `none`, `measured` or a time such as 500ns, 1.5us, 2ms, 0.1s.
 [[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);
+/// `NAME:FACTOR:SECONDS`; the name may have colons.
+[[nodiscard]] SlowWorker parse_slow_worker(std::string_view text);
 
 }  // namespace granary::app

@@ -166,6 +166,45 @@ TEST_F(SimulateCli, DividesDevicesAmongWorkers) {
   EXPECT_LT(seconds("4"), 0.8 * seconds("1"));  // these kernels alone use half of the GPU
 }
 
+TEST_F(SimulateCli, DrawsTrueTimesThatKeepTheAreaBound) {
+  auto const seconds = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--platform", "static2016", "--tiles", "6", "--scheduler", "heftp", "--json",
+                                         "r.json", "--force"});
+    auto const result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json("r.json")[0]["seconds_of_runs"].get<std::vector<double>>();
+  };
+  std::vector<std::string> const draws{"--truth-error", "0.5", "--truth-seeds", "4", "--seeds", "2"};
+  auto drawn = seconds(draws);
+  ASSERT_EQ(drawn.size(), 8U);
+  for (std::size_t i = 0; i < drawn.size(); i += 2) EXPECT_EQ(drawn[i], drawn[i + 1]);
+  EXPECT_NE(drawn[0], drawn[2]);
+  // On a single worker the area is the makespan.
+  auto const exact = seconds({"--gpus", "1", "--cpus", "0"});
+  auto on_one = draws;
+  on_one.insert(on_one.end(), {"--gpus", "1", "--cpus", "0"});
+  for (double const time : seconds(on_one)) EXPECT_NEAR(time, exact[0], 1e-6 * exact[0]);
+}
+
+TEST_F(SimulateCli, SlowsWorkersDown) {
+  auto const seconds = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--platform", "static2016", "--tiles", "6", "--gpus", "1", "--cpus", "0",
+                                         "--scheduler", "heftp", "--json", "r.json", "--force"});
+    auto const result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json("r.json")[0]["seconds"].get<double>();
+  };
+  double const alone = seconds({});
+  EXPECT_NEAR(seconds({"--slow-worker", "gpu0:2:0"}), 2 * alone, 1e-6);
+  EXPECT_NEAR(seconds({"--slow-worker", "gpu0:3:0.05"}), 0.05 + 3 * (alone - 0.05), 1e-6);
+  EXPECT_NEAR(seconds({"--slow-worker", "gpu0:3:0.05", "--slow-worker", "gpu0:1:0.06"}), alone + 0.01 * 2 / 3, 1e-6);
+  for (auto const* wrong : {"gpu0", "gpu0:2", "gpu0:0:1", "gpu0:2:-1", "gpu0:x:1", "gpu7:2:1"}) {
+    auto const result = run({"--platform", "static2016", "--slow-worker", wrong});
+    EXPECT_EQ(result.status, 2) << wrong;
+    EXPECT_THAT(result.err, HasSubstr("slow")) << wrong;
+  }
+}
+
 TEST_F(SimulateCli, RepeatsExactly) {
   std::array<nlohmann::ordered_json, 2> runs;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -285,6 +324,8 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--seeds", "0"}, "seeds"},
       {{"--jitter", "1"}, "--jitter"},
       {{"--estimator-error", "-0.1"}, "--estimator-error"},
+      {{"--truth-error", "1"}, "--truth-error"},
+      {{"--truth-seeds", "0"}, "--truth-seeds"},
       {{"--charge-decisions", "free"}, "free"},
       {{"--charge-decisions", "-1us"}, "-1us"},
       {{"--json", "/no/such/place/r.json"}, "/no/such/place"},

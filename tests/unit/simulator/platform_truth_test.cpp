@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 namespace granary {
@@ -79,6 +80,33 @@ TEST_F(PlatformTruthTest, JitterIsDrawnPerTaskWithinItsBounds) {
   }
   EXPECT_GT(seen.size(), 90U);
   EXPECT_THROW(PlatformTruth(platform, {.jitter = 1.0}), InvalidArgument);
+}
+
+TEST_F(PlatformTruthTest, MayDifferFromThePlatformByAFactorForEachCodeletAndKind) {
+  std::set<double> seen;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    PlatformTruth const truth(platform, {.error = 0.3, .error_seed = seed});
+    auto const on = [&](Codelet const& codelet, std::size_t w) {
+      return seconds(truth.kernel_time(task(seed, 1e9), codelet, worker(w)));
+    };
+    EXPECT_NEAR(on(gemm, 0), 1, 0.3);
+    EXPECT_NEAR(on(gemm, 1), 0.01, 0.003);
+    EXPECT_NEAR(on(gemm, 3), 10 * on(gemm, 1), 1e-8);
+    EXPECT_NEAR(on(gemm, 0), truth.factor(gemm, WorkerKind::Cpu), 1e-8);
+    EXPECT_GT(std::abs(on(gemm, 0) - 100 * on(gemm, 1)), 1e-6);
+    EXPECT_GT(std::abs(on(gemm, 0) - on({.name = "panel"}, 0)), 1e-6);
+    PlatformEstimator estimator(platform, {.error = 0.3, .seed = seed});
+    estimator.codelet_added(CodeletId(0), gemm);
+    EXPECT_GT(std::abs(seconds(estimator.kernel_time(CodeletId(0), 1e9, WorkerKind::Cpu)) - on(gemm, 0)), 1e-6);
+    seen.insert(on(gemm, 0));
+  }
+  EXPECT_EQ(seen.size(), 50U);
+  EXPECT_LT(*seen.begin(), 0.75);
+  EXPECT_GT(*seen.rbegin(), 1.25);
+  PlatformTruth const twice(platform, {.scale = 2});
+  EXPECT_EQ(twice.kernel_time(task(0, 1e9), gemm, worker(0)), std::chrono::seconds(2));
+  EXPECT_THROW(PlatformTruth(platform, {.error = 1.0}), InvalidArgument);
+  EXPECT_THROW(PlatformTruth(platform, {.scale = 0}), InvalidArgument);
 }
 
 TEST_F(PlatformEstimatorTest, AveragesTheModelsOfAKind) {
