@@ -89,6 +89,11 @@ std::string PolicyOptions::choice(std::string const& key, std::string const& oth
   return *text;
 }
 
+std::string PolicyOptions::text(std::string const& key, std::string const& otherwise) {
+  auto const* text = find(key);
+  return text == nullptr ? otherwise : *text;
+}
+
 std::vector<std::string> PolicyOptions::list(std::string const& key) {
   auto const* text = find(key);
   return text == nullptr ? std::vector<std::string>{} : split(*text, '+');

@@ -28,6 +28,8 @@ class GRANARY_EXPORT PolicyOptions {
   std::int64_t integer(std::string const& key, std::int64_t otherwise, std::int64_t low, std::int64_t high);
   /// Throws InvalidArgument when the value is not one of `known`.
   std::string choice(std::string const& key, std::string const& otherwise, std::vector<std::string> const& known);
+  /// A text without ':', or `otherwise` if it is not given.
+  std::string text(std::string const& key, std::string const& otherwise);
   /// A list with elements separated by '+'; empty if it is not given.
   std::vector<std::string> list(std::string const& key);
 

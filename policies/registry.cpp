@@ -14,21 +14,21 @@ class Registry {
  public:
   struct Entry {
     Factory factory;
-    std::string companion;  // of a scheduler: its default eviction policy
+    std::string companion = {};  // of a scheduler: its default eviction policy
+    bool needs_options = false;
   };
 
   explicit Registry(std::string kind) : m_kind(std::move(kind)) {}
 
-  void add(std::string name, Factory factory, std::string companion = {}) {
+  void add(std::string name, Entry entry) {
     if (name.empty()) throw InvalidArgument("the name of the new " + m_kind + " is empty");
     if (name.find_first_of(":=+,") != std::string::npos) {
       throw InvalidArgument("the name '" + name + "' of the new " + m_kind + " contains one of ':=+,'");
     }
-    if (!factory) throw InvalidArgument("the " + m_kind + " '" + name + "' has no factory");
+    if (!entry.factory) throw InvalidArgument("the " + m_kind + " '" + name + "' has no factory");
     std::scoped_lock const lock(m_mutex);
-    auto const [entry, added] =
-        m_factories.try_emplace(std::move(name), Entry{std::move(factory), std::move(companion)});
-    if (!added) throw InvalidArgument("the " + m_kind + " '" + entry->first + "' is registered already");
+    auto const [known, added] = m_factories.try_emplace(std::move(name), std::move(entry));
+    if (!added) throw InvalidArgument("the " + m_kind + " '" + known->first + "' is registered already");
   }
 
   [[nodiscard]] Entry find(std::string_view name) const {
@@ -47,10 +47,12 @@ class Registry {
     return policy;
   }
 
-  [[nodiscard]] std::vector<std::string> names() const {
+  [[nodiscard]] std::vector<std::string> names(bool all) const {
     std::scoped_lock const lock(m_mutex);
     std::vector<std::string> result;
-    for (auto const& [name, factory] : m_factories) result.push_back(name);
+    for (auto const& [name, entry] : m_factories) {
+      if (all || !entry.needs_options) result.push_back(name);
+    }
     return result;
   }
 
@@ -73,11 +75,11 @@ Registry<EvictionFactory>& evictions() {
 
 }  // namespace
 
-void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction) {
-  schedulers().add(std::move(name), std::move(factory), std::move(eviction));
+void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction, bool needs_options) {
+  schedulers().add(std::move(name), {std::move(factory), std::move(eviction), needs_options});
 }
 void register_eviction(std::string name, EvictionFactory factory) {
-  evictions().add(std::move(name), std::move(factory));
+  evictions().add(std::move(name), {std::move(factory)});
 }
 
 std::unique_ptr<Scheduler> make_scheduler(std::string_view specification, std::uint64_t seed) {
@@ -95,7 +97,8 @@ std::string default_eviction(std::string_view scheduler) {
   return schedulers().find(PolicyOptions(scheduler).policy()).companion;
 }
 
-std::vector<std::string> scheduler_names() { return schedulers().names(); }
-std::vector<std::string> eviction_names() { return evictions().names(); }
+std::vector<std::string> scheduler_names() { return schedulers().names(false); }
+std::vector<std::string> all_scheduler_names() { return schedulers().names(true); }
+std::vector<std::string> eviction_names() { return evictions().names(true); }
 
 }  // namespace granary

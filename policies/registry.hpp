@@ -19,8 +19,10 @@ using SchedulerFactory = std::function<std::unique_ptr<Scheduler>(PolicyOptions&
 using EvictionFactory = std::function<std::unique_ptr<EvictionPolicy>(PolicyOptions& options)>;
 
 /// Registers a policy under a name, granary's own or an application's. Throws InvalidArgument when the name is empty,
-/// used already or contains one of ":=+,". `eviction` is the scheduler's default eviction policy.
-GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru");
+/// used already or contains one of ":=+,". `eviction` is the scheduler's default eviction policy; one that
+/// `needs_options` is refused by its factory without them, and not among `scheduler_names`.
+GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factory, std::string eviction = "lru",
+                                       bool needs_options = false);
 GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory);
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
@@ -41,15 +43,19 @@ GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory)
 /// The default eviction policy of a scheduler; throws as `make_scheduler`.
 [[nodiscard]] GRANARY_EXPORT std::string default_eviction(std::string_view scheduler);
 
-/// The known names, sorted.
+/// The names of the schedulers that need no options, sorted.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> scheduler_names();
+/// The same, with those that need some.
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> all_scheduler_names();
+/// The known names, sorted.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> eviction_names();
 
 /// Registers during static initialisation: a policy's source file contains one of these; no other list of policies
 /// exists.
 struct GRANARY_EXPORT SchedulerRegistration {
-  SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru") {
-    register_scheduler(std::move(name), std::move(factory), std::move(eviction));
+  SchedulerRegistration(std::string name, SchedulerFactory factory, std::string eviction = "lru",
+                        bool needs_options = false) {
+    register_scheduler(std::move(name), std::move(factory), std::move(eviction), needs_options);
   }
 };
 struct GRANARY_EXPORT EvictionRegistration {

@@ -102,7 +102,7 @@ Json describe_memory(RuntimeOptions const& options) {
 
 Json describe_policies(RuntimeOptions const& options) {
   Json schedulers = Json::array();
-  for (auto const& name : scheduler_names()) {
+  for (auto const& name : all_scheduler_names()) {
     schedulers.push_back({{"name", name}, {"eviction", default_eviction(name)}});
   }
   return {{"scheduler", options.scheduler},

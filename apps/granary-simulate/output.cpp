@@ -140,7 +140,7 @@ std::string format_csv(std::vector<Result> const& results) {
 std::string format_known() {
   return fmt::format("platforms:   {}\nalgorithms:  {}\nschedulers:  {}\nevictions:   {}\n",
                      fmt::join(Platform::known_names(), " "), fmt::join(algorithm_names(), " "),
-                     fmt::join(scheduler_names(), " "), fmt::join(eviction_names(), " "));
+                     fmt::join(all_scheduler_names(), " "), fmt::join(eviction_names(), " "));
 }
 
 }  // namespace granary::app

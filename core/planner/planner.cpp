@@ -147,6 +147,7 @@ void Planner::handle(RetainData event) {
 
 void Planner::handle(ReleaseData event) {
   m_parts->movement.release(event.data);
+  if (!held(event.data)) m_parts->policies.scheduler->released(event.data);
   advance();
   tell(event);
 }
@@ -159,6 +160,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   auto& parts = *m_parts;
   AccessList accesses(event.accesses);
   GroupSet const groups = parts.admission.check(event, accesses);
+  if (!groups.empty()) parts.policies.scheduler->check(event, accesses);
   GroupId const behind = parts.followers.group_to_follow(accesses);
   parts.handovers.precede(accesses);
   parts.movement.announce(accesses);

@@ -3,6 +3,7 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
+#include <granary/core/model/submitter.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 
@@ -93,6 +94,9 @@ class GRANARY_EXPORT Scheduler {
   /// Named counters of the scheduler, for reports.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 
+  /// A task that workers run is about to be submitted: throws InvalidArgument if the scheduler cannot have it, and
+  /// nothing has changed then. The accesses are those of the submission, merged.
+  virtual void check(TaskSubmission const&, AccessList const&) const {}
   /// The task was submitted; its predecessors may still run.
   virtual void submitted(TaskId) {}
   /// The task was handed to a worker.
@@ -102,6 +106,11 @@ class GRANARY_EXPORT Scheduler {
   virtual void finished(TaskId) {}
   /// A task that no worker runs has ended. It is not reported otherwise.
   virtual void external_finished(TaskId) {}
+  /// Nothing is under way, and no group took one of the ready tasks: all groups are asked once more.
+  virtual void stalled() {}
+  /// The last registration of the datum was released: tasks that were submitted use it, and the next one that does uses
+  /// another datum, or a new registration.
+  virtual void released(DataId) {}
   /// The datum was allocated on the node: a transfer to it was requested, a task will write it there, or it was kept
   /// there for a task that came back.
   virtual void replica_expected(DataId, NodeId) {}

@@ -49,10 +49,10 @@ void DmdaBase::attach(SystemView const& view, PlanBoard& board) {
   }
 }
 
-DmdaBase::Queued DmdaBase::assign(Task const& task) const {
+DmdaBase::Queued DmdaBase::assign(Task const& task, GroupSet among) const {
   Queued best;
   double best_fitness = std::numeric_limits<double>::infinity();
-  for (GroupId const group : task.allowed_groups) {
+  for (GroupId const group : among) {
     Duration const duration = m_view->kernel_time(task.id, group);
     Duration const end = m_start(group, m_work[group.index()], m_board->plan(group).size()) + duration;
     Duration const transfers = input_transfers(*m_view, *m_board, task, m_view->topology().group(group).node);
@@ -60,14 +60,14 @@ DmdaBase::Queued DmdaBase::assign(Task const& task) const {
     double const fitness = m_alpha * static_cast<double>(end.count()) + m_beta * shared;
     if (fitness >= best_fitness) continue;
     best_fitness = fitness;
-    best = {group, duration};
+    best = {group, duration, end + from_seconds(shared * 1e-9)};
   }
   return best;
 }
 
 void DmdaBase::ready(TaskId id) {
   auto const& task = m_view->task(id);
-  Queued const queued = assign(task);
+  Queued const queued = reconsider(task, assign(task, task.allowed_groups));
   m_queued.insert(id, queued);
   m_work[queued.group.index()] += queued.duration;
   m_board->insert(queued.group, id, task.accesses, rank(task));
@@ -87,10 +87,10 @@ void DmdaBase::withdrawn(TaskId task, Withdrawal why, GroupId) {
 }
 
 void DmdaBase::remove(TaskId id) {
-  auto const [group, duration] = m_queued.take(id);
-  leaves(m_view->task(id), group);
+  auto const queued = m_queued.take(id);
+  leaves(m_view->task(id), queued.group);
   m_board->remove(id);
-  m_work[group.index()] -= duration;
+  m_work[queued.group.index()] -= queued.duration;
 }
 
 }  // namespace granary

@@ -39,21 +39,33 @@ class GRANARY_EXPORT DmdaBase : public Scheduler {
   [[nodiscard]] TaskId next(GroupId group) override;
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
   /// A task that would be assigned to the group.
-  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override { return assign(view().task(task)).group == group; }
+  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override {
+    auto const& known = view().task(task);
+    return assign(known, known.allowed_groups).group == group;
+  }
   [[nodiscard]] bool keeps_plans() const override { return true; }
   [[nodiscard]] bool heeds_priorities() const override { return false; }
   void issued(TaskId task) override { m_start.issued(task); }
   void finished(TaskId task) override { m_start.finished(task); }
 
  protected:
-  [[nodiscard]] SystemView const& view() const { return *m_view; }
-
- private:
   struct Queued {
     GroupId group;
     Duration duration{0};
+    Duration end{0};  ///< expected, with transfers; from now
   };
 
+  [[nodiscard]] SystemView const& view() const { return *m_view; }
+  [[nodiscard]] PlanBoard const& board() const { return *m_board; }
+  [[nodiscard]] ExpectedStart const& starts() const { return m_start; }
+  /// By group: durations of the queued tasks.
+  [[nodiscard]] std::vector<Duration> const& work() const { return m_work; }
+  /// The best of these groups; `group` is invalid if there are none.
+  [[nodiscard]] Queued assign(Task const& task, GroupSet among) const;
+
+ private:
+  /// The place of a ready task for which `assigned` is the best one.
+  [[nodiscard]] virtual Queued reconsider(Task const&, Queued const& assigned) { return assigned; }
   /// A group's queue is sorted by rank, equal ranks by arrival.
   [[nodiscard]] virtual std::int64_t rank(Task const&) const { return 0; }
   /// The next task to take from the group's queue, which is not empty.
@@ -62,7 +74,6 @@ class GRANARY_EXPORT DmdaBase : public Scheduler {
   virtual void joined(Task const&, GroupId) {}
   virtual void leaves(Task const&, GroupId) {}
 
-  [[nodiscard]] Queued assign(Task const& task) const;
   void remove(TaskId task);
 
   double m_alpha;

@@ -17,6 +17,8 @@ class GRANARY_EXPORT ExpectedStart {
   void issued(TaskId task);
   void finished(TaskId task);
 
+  /// When the worker's oldest task started; meaningless if it holds none.
+  [[nodiscard]] Instant since(WorkerId worker) const { return m_lanes[worker.index()].since; }
   /// The time from now; `queued` tasks of together `work` precede it and are not committed yet. Queued tasks are
   /// assumed to be equally long. O(committed tasks + workers · log workers).
   [[nodiscard]] Duration operator()(GroupId group, Duration work, std::size_t queued) const;

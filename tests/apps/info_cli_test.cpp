@@ -148,7 +148,7 @@ TEST_F(InfoCli, SoftwareAndPolicies) {
     schedulers.push_back(scheduler.at("name"));
     EXPECT_EQ(scheduler.at("eviction"), default_eviction(schedulers.back()));
   }
-  EXPECT_EQ(schedulers, scheduler_names());
+  EXPECT_EQ(schedulers, all_scheduler_names());
   EXPECT_EQ(policies.at("evictions"), json(eviction_names()));
   EXPECT_EQ(policies.at("scheduler"), "darts");
   EXPECT_EQ(policies.at("eviction"), default_eviction("darts"));

@@ -5,10 +5,12 @@
 #include "support/random_graph.hpp"
 
 #include <granary/core/planner/options.hpp>
+#include <granary/schedules/schedule.hpp>
 #include <granary/simulator/faults.hpp>
 
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct PolicyCase {
   bool wilful = false;   ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
   bool aborts = false;   ///< the scheduler has running tasks stopped at random (AbortingScheduler)
   bool lines = false;    ///< the bytes of some data on the host have gaps
+  std::shared_ptr<Schedule const> schedule = {};  ///< of the scheduler static, whose options follow in `scheduler`
 
   [[nodiscard]] std::string describe() const;
 };
@@ -45,6 +48,10 @@ struct PolicyCase {
 /// Families of data that share bytes; every other seed with faults, every third with tasks that commute, some with
 /// external, returned and restarted tasks.
 [[nodiscard]] PolicyCase draw_families_case(std::uint64_t seed);
+
+/// The case under the scheduler static with a schedule of its tasks that is mostly nonsense: any worker, the order of
+/// submission or any, workers that the machine lacks, too few or too many tasks, tasks that are others.
+[[nodiscard]] PolicyCase with_random_schedule(PolicyCase drawn);
 
 struct CaseResult {
   std::vector<Act> acts;

@@ -350,6 +350,7 @@ void Dispatch::post_room_on_all_nodes() {
 
 bool Dispatch::offer_to_all_groups() {
   if (m_tasks.size() == 0 || std::exchange(m_offered_to_all, true)) return false;
+  m_scheduler.stalled();
   post_all_groups();
   return true;
 }

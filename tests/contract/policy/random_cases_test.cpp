@@ -216,6 +216,31 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereSchedulersAbortTasks) {
   EXPECT_GT(sums.failures, 300U);
 }
 
+// Schedules that are mostly nonsense, with all that happens in the cases above. Every task runs.
+TEST(PolicyContract, EveryPromiseIsKeptWhateverAScheduleSays) {
+  Seeds const seeds(8000001, 2000);
+  auto const sums = run_cases(seeds, [](auto seed) {
+                      auto drawn = seed % 3 == 0   ? draw_families_case(seed)
+                                   : seed % 3 == 1 ? draw_case(seed, seed % 4 < 2)
+                                                   : draw_device_case(seed, seed % 4 < 2);
+                      Random random(seed);
+                      if (seed % 3 != 0 && seed % 5 == 0) make_commuting(drawn.graph, random);
+                      if (seed % 3 != 0 && seed % 7 == 0) {
+                        drawn.wilful = true;
+                        make_external(drawn.graph, random);
+                      }
+                      for (std::uint64_t task = 0; task < faulty_tasks && seed % 4 == 0; ++task) {
+                        if ((task + seed) % 3 == 0) drawn.faults.returns.emplace(task);
+                      }
+                      return with_random_schedule(std::move(drawn));
+                    }).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.tasks_run, 10000U);
+  EXPECT_GT(sums.evictions, 1000U);
+  EXPECT_GT(sums.tasks_cancelled, 500U);
+  EXPECT_GT(sums.tasks_returned, 1000U);
+}
+
 PolicyCase with(std::string scheduler, PolicyCase drawn) {
   drawn.scheduler = std::move(scheduler);
   return drawn;

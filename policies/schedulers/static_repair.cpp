@@ -1,0 +1,136 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What idle workers run while the first of their tasks is not ready.
+#include <granary/policies/schedulers/expected_inputs.hpp>
+#include <granary/policies/schedulers/static.hpp>
+
+#include <algorithm>
+#include <tuple>
+
+namespace granary {
+namespace {
+
+// Tasks that a decision looks at in order to know when a task will be ready.
+constexpr int most_steps = 64;
+
+}  // namespace
+
+// The times on the slowest and on the fastest group.
+void StaticScheduler::note_acceleration(Task const& task) {
+  Duration least = Duration::max();
+  Duration most{0};
+  for (GroupId const group : task.allowed_groups) {
+    Duration const time = m_view->kernel_time(task.id, group);
+    least = std::min(least, time);
+    most = std::max(most, time);
+  }
+  if (task.codelet.index() >= m_accelerations.size()) m_accelerations.resize(task.codelet.index() + 1);
+  auto& known = m_accelerations[task.codelet.index()];
+  auto const acceleration = static_cast<double>(most.count()) / static_cast<double>(least.count());
+  if (acceleration <= known) return;
+  known = acceleration;
+  auto sorted = m_accelerations;
+  std::ranges::sort(sorted, std::greater{});
+  m_top = sorted[0];
+  m_second = sorted.size() > 1 && sorted[1] > 0 ? sorted[1] : sorted[0];
+}
+
+bool StaticScheduler::worth_stealing(Task const& task, GroupId thief) const {
+  double const acceleration = m_accelerations[task.codelet.index()];
+  switch (m_options.repair) {
+    case Repair::None:
+      return false;
+    case Repair::Top:
+      if (acceleration < m_top) return false;
+      break;
+    case Repair::TopTwo:
+      if (acceleration < m_second) return false;
+      break;
+    case Repair::Auto:
+      return 2 * acceleration >= m_top;
+  }
+  Duration const here = m_view->kernel_time(task.id, thief);
+  return std::ranges::none_of(task.allowed_groups,
+                              [&](GroupId group) { return m_view->kernel_time(task.id, group) < here; });
+}
+
+TaskId StaticScheduler::repair(GroupId group) {
+  for (WorkerId const lane : m_view->topology().group(group).workers) {
+    if (m_lanes[lane.index()].held > 0) continue;
+    auto const task = m_options.repair == Repair::Auto ? steal_sooner(lane) : steal_alike(lane);
+    if (task.valid()) return give(task, lane);
+    // The others of the group that are idle would find the same, but for their own tasks.
+  }
+  return {};
+}
+
+// SS+G and SS+GS: its own task of the highest priority, else that of any other worker that does not take it at once.
+TaskId StaticScheduler::steal_alike(WorkerId thief) const {
+  GroupId const group = m_lanes[thief.index()].group;
+  TaskId best;
+  std::tuple<bool, std::int64_t, std::uint32_t> least{true, 0, nowhere};
+  for (std::uint32_t w = 0; w < m_lanes.size(); ++w) {
+    auto const& lane = m_lanes[w];
+    auto const taken_now = takes_more(WorkerId(w)) ? head(lane) : nowhere;
+    for (auto const place : lane.tasks.ready()) {
+      auto const& task = m_view->task(m_tasks[place]);
+      std::tuple const key{WorkerId(w) != thief, -task.priority, place};
+      if (place == taken_now || (best.valid() && key >= least)) continue;
+      if (!task.allowed_on(group) || !worth_stealing(task, group)) continue;
+      least = key;
+      best = task.id;
+    }
+  }
+  return best;
+}
+
+// When all predecessors of the task will have ended: a lower bound, for which so many predecessors are looked at.
+Duration StaticScheduler::ready_in(TaskId id, int& steps) const {
+  Duration latest{0};
+  for (TaskId const before : m_predecessors.of(id)) {
+    if (!m_predecessors.live(before)) continue;
+    if (--steps < 0) break;
+    latest = std::max(latest, ends_in(before, steps));
+  }
+  return latest;
+}
+
+Duration StaticScheduler::ends_in(TaskId id, int& steps) const {
+  auto const& item = m_items.at(id);
+  if (!item.lane.valid()) return ready_in(id, steps);
+  auto const& lane = m_lanes[item.lane.index()];
+  if (item.given) return rest(lane);
+  Duration start = start_of(item.place, item.lane);
+  if (!lane.tasks.is_ready(item.place)) start = std::max(start, ready_in(id, steps));
+  return start + expected(m_view->task(id), item.duration, item.lane);
+}
+
+// The first task that ends here before its own worker would start it.
+TaskId StaticScheduler::steal_sooner(WorkerId thief) const {
+  GroupId const group = m_lanes[thief.index()].group;
+  NodeId const node = m_view->topology().group(group).node;
+  TaskId best;
+  std::uint32_t first = nowhere;
+  // Until its own next task is ready.
+  auto const& own = m_lanes[thief.index()].tasks;
+  int steps = most_steps;
+  Duration const spare =
+      own.empty() || !m_tasks[own.first()].valid() ? longest_duration : ready_in(m_tasks[own.first()], steps);
+  for (std::uint32_t w = 0; w < m_lanes.size(); ++w) {
+    auto const& lane = m_lanes[w];
+    auto const taken_now = takes_more(WorkerId(w)) ? head(lane) : nowhere;
+    for (auto const place : lane.tasks.ready()) {
+      if (place >= first) break;
+      auto const& task = m_view->task(m_tasks[place]);
+      if (place == taken_now || !task.allowed_on(group) || !worth_stealing(task, group)) continue;
+      Duration const end =
+          expected(task, duration(task, place, thief), thief) + input_transfers(*m_view, *m_board, task, node);
+      if (end > spare || (WorkerId(w) != thief && end > start_of(place, WorkerId(w)))) continue;
+      first = place;
+      best = task.id;
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace granary
