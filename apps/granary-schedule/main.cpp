@@ -40,7 +40,8 @@ First first_schedule(app::ProblemRuns const& problem, app::Options const& option
     if (best.origin.empty() || schedule.makespan < best.schedule.makespan) best = {std::move(schedule), scheduler};
   }
   if (!options.resume) return best;
-  auto resumed = problem.follow(*options.resume);
+  auto resumed = read_schedule(*options.resume);
+  resumed.makespan = problem.follow(resumed, *options.resume).makespan;
   if (resumed.makespan < best.schedule.makespan) best = {std::move(resumed), *options.resume};
   return best;
 }

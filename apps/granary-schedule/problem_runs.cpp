@@ -3,6 +3,7 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/static.hpp>
 #include <granary/schedules/recorder/schedule_recorder.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 #include "apps/simulation/simulated_run.hpp"
@@ -29,7 +31,8 @@ ProblemRuns::ProblemRuns(Options const& options)
     : m_platform(chosen_platform(options)),
       m_precision(options.element()),
       m_problem(make_problem(options, options.tiles, options.tile)),
-      m_graph(record(*m_problem.workload, m_platform, m_precision)) {
+      m_graph(record(*m_problem.workload, m_platform, m_precision)),
+      m_unplaced(unplaced_schedule(m_platform.machine, m_graph)) {
   require_countable_time(m_graph, m_platform, m_precision);
   if (options.memory.size) m_platform.limit(*options.memory.size);
   if (!m_problem.has_priorities) m_priorities = priorities_of(m_graph, m_platform, m_precision, {});
@@ -63,11 +66,18 @@ Schedule ProblemRuns::run(PolicySet policies) const {
   if (report.statistics.tasks_run != m_graph.tasks().size()) {
     throw Error(fmt::format("only {} of {} tasks ran", report.statistics.tasks_run, m_graph.tasks().size()));
   }
-  return recorder.schedule();
+  auto schedule = recorder.schedule();
+  schedule.makespan = report.end.time_since_epoch();
+  return schedule;
 }
 
 Schedule ProblemRuns::run(std::string const& scheduler) const {
   return run(make_policies(scheduler, default_eviction(scheduler)));
+}
+
+Schedule ProblemRuns::follow(Schedule const& schedule, std::string const& origin) const {
+  return run({std::make_unique<StaticScheduler>(origin, schedule, StaticScheduler::Options{}),
+              make_eviction(default_eviction("static"))});
 }
 
 }  // namespace granary::app

@@ -20,13 +20,17 @@ class ProblemRuns {
   /// Throws InvalidArgument.
   explicit ProblemRuns(Options const& options);
 
-  /// What the policies make of it. Throws what a simulation throws, and Error if not every task ran.
+  /// What the policies make of it. The makespan includes the values' ways home. Throws what a simulation throws, and
+  /// Error if not every task ran.
   [[nodiscard]] Schedule run(PolicySet policies) const;
   /// The scheduler with its default eviction policy.
   [[nodiscard]] Schedule run(std::string const& scheduler) const;
 
-  /// The scheduler static with that schedule file. Throws InvalidArgument with the first task that differs.
-  [[nodiscard]] Schedule follow(std::string const& file) const { return run("static:file=" + file); }
+  /// What the scheduler static makes of a schedule. Throws InvalidArgument, with the first task that differs, if it is
+  /// one of another graph; `origin` names it.
+  [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule") const;
+  /// A schedule without workers, ranks and times.
+  [[nodiscard]] Schedule const& unplaced() const { return m_unplaced; }
 
   [[nodiscard]] Platform const& platform() const { return m_platform; }
   [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
@@ -42,6 +46,7 @@ class ProblemRuns {
   Problem m_problem;
   GraphRecorder m_graph;
   std::vector<std::int64_t> m_priorities;  // empty: the problem's own
+  Schedule m_unplaced;
 };
 
 }  // namespace granary::app

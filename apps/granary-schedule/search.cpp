@@ -1,13 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "search.hpp"
 
-#include <granary/policies/registry.hpp>
-
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
-
-#include "plan_policy.hpp"
+#include <vector>
 
 namespace granary::app {
 namespace {
@@ -16,7 +14,10 @@ namespace {
 constexpr double same_without_transfers = 1.01;
 // The part of the search without transfers if they matter.
 constexpr double share_without_transfers = 0.3;
-// A simulation knows the neighbourhood of a good schedule better: it starts colder.
+// Of that part: from the bottom levels, from the first schedule, and from the better result of both. The later ones
+// start colder, since they improve what is good already.
+constexpr std::array shares{0.5, 0.25, 0.25};
+constexpr std::array hot{1e-2, 3e-3, 2e-3};
 constexpr double hot_with_transfers = 2e-3;
 
 ListProblem list_problem(ProblemRuns const& problem, ListProblem::Classes classes) {
@@ -26,7 +27,7 @@ ListProblem list_problem(ProblemRuns const& problem, ListProblem::Classes classe
   return {problem.graph(), problem.platform().machine, time, classes};
 }
 
-// The plan that starts the tasks in the order of the schedule.
+// Starts the tasks in the order of the schedule, on workers of the same classes.
 ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
   ListPlan plan;
   for (auto const& task : schedule.tasks) {
@@ -36,128 +37,187 @@ ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
   return plan;
 }
 
-// Schedules of plans in the simulator.
-class SimulatedPlans final : public PlanScheduler {
+// Each task on its fastest class; the longest path to the end of the graph first.
+ListPlan plan_by_bottom_levels(ListProblem const& problem) {
+  ListPlan plan{std::vector<double>(problem.tasks()), std::vector<std::uint32_t>(problem.tasks())};
+  for (auto task = problem.tasks(); task-- > 0;) {
+    double below = 0;
+    for (auto const next : problem.successors(task)) below = std::max(below, plan.priorities[next]);
+    Duration::rep fastest = ListProblem::cannot_run;
+    for (std::uint32_t c = 0; c < problem.classes().size(); ++c) {
+      auto const time = problem.time(task, c);
+      if (time == ListProblem::cannot_run || (fastest != ListProblem::cannot_run && time >= fastest)) continue;
+      fastest = time;
+      plan.classes[task] = c;
+    }
+    plan.priorities[task] = below + static_cast<double>(fastest);
+  }
+  return plan;
+}
+
+// List schedules without transfers, followed in the simulator with them.
+class FollowedPlans final : public PlanScheduler {
  public:
-  SimulatedPlans(ProblemRuns const& runs, ListProblem const& problem) : m_runs(runs), m_problem(problem) {}
+  FollowedPlans(ProblemRuns const& runs, ListProblem const& problem)
+      : m_runs(runs), m_list(problem), m_problem(problem) {}
 
   Duration::rep schedule(ListPlan const& plan) override {
-    auto const& platform = m_runs.platform();
-    auto policy = std::make_unique<PlanPolicy>(m_problem, plan, platform.home_node());
-    m_schedule = m_runs.run({std::move(policy), make_eviction("lru")});
-    find_causes();
-    return m_schedule.makespan.count();
+    m_list.schedule(plan);
+    auto const& [starts, workers, causes, last] = m_list.times();
+    m_schedule = m_runs.unplaced();
+    std::vector<std::uint32_t> order(starts.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [&, &starts = starts](auto task) { return std::pair(starts[task], task); });
+    for (std::uint64_t rank = 0; rank < order.size(); ++rank) {
+      auto& task = m_schedule.tasks[order[rank]];
+      task.rank = rank;
+      task.worker = workers[order[rank]];
+      task.start = Duration(starts[order[rank]]);
+      task.duration = Duration(m_problem.time(order[rank], plan.classes[order[rank]]));
+    }
+    return follow().count();
+  }
+  /// The same for a schedule.
+  Duration follow(Schedule schedule) {
+    m_schedule = std::move(schedule);
+    return follow();
+  }
+  /// The latest one with the times that were simulated; it is not followed again.
+  [[nodiscard]] Schedule with_simulated_times() const {
+    auto schedule = m_schedule;
+    for (std::size_t i = 0; i < schedule.tasks.size(); ++i) schedule.tasks[i].start = m_starts[i];
+    return schedule;
   }
   [[nodiscard]] ListTimes const& times() const override { return m_times; }
   /// The latest one.
   [[nodiscard]] Schedule const& schedule() const { return m_schedule; }
 
  private:
-  void find_causes() {
-    auto const& tasks = m_schedule.tasks;
+  Duration follow() {
+    auto const run = m_runs.follow(m_schedule);
+    m_schedule.makespan = run.makespan;
+    m_starts.clear();
+    for (auto const& task : run.tasks) m_starts.push_back(task.start);
+    find_causes(run);
+    return run.makespan;
+  }
+
+  // A task's cause is what ended last of its predecessors and the task before it on its worker.
+  void find_causes(Schedule const& run) {
+    auto const& tasks = run.tasks;
+    auto const end = [&](std::uint32_t task) { return tasks[task].start + tasks[task].duration; };
     m_times.causes.resize(tasks.size());
     std::iota(m_times.causes.begin(), m_times.causes.end(), 0U);
-    m_times.last = 0;
-    std::vector<Duration> latest(tasks.size());  // the end of the cause
+    std::vector<Duration> latest(tasks.size());
     auto const follows = [&](std::uint32_t task, std::uint32_t cause) {
-      auto const end = tasks[cause].start + tasks[cause].duration;
-      if (end > tasks[task].start || end <= latest[task]) return;
-      latest[task] = end;
+      if (cause == task || end(cause) > tasks[task].start || end(cause) <= latest[task]) return;
+      latest[task] = end(cause);
       m_times.causes[task] = cause;
     };
     std::vector<std::uint32_t> order(tasks.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::sort(order, {}, [&](std::uint32_t task) { return std::pair(tasks[task].start, tasks[task].rank); });
-    std::vector<std::optional<std::uint32_t>> before(m_schedule.workers.size());
-    Duration last{0};
+    constexpr std::uint32_t none = 0xffffffffU;
+    std::vector<std::uint32_t> before(run.workers.size(), none);
+    m_times.last = order.empty() ? 0 : order.front();
     for (auto const task : order) {
       auto& previous = before[tasks[task].worker];
-      if (previous) follows(task, *previous);
+      if (previous != none) follows(task, previous);
       previous = task;
       for (auto const next : m_problem.successors(task)) follows(next, task);
-      auto const end = tasks[task].start + tasks[task].duration;
-      if (end >= last) {
-        last = end;
-        m_times.last = task;
-      }
+      if (end(task) >= end(m_times.last)) m_times.last = task;
     }
   }
 
   ProblemRuns const& m_runs;
+  ListScheduler m_list;
   ListProblem const& m_problem;
   Schedule m_schedule;
+  std::vector<Duration> m_starts;  // that were simulated
   ListTimes m_times;
 };
-
-SearchLimit part(SearchLimit limit, double share) {
-  if (limit.time) *limit.time *= share;
-  if (limit.evaluations)
-    limit.evaluations =
-        std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(*limit.evaluations) * share));
-  return limit;
-}
 
 // One search of several phases.
 class Search {
  public:
   Search(ProblemRuns const& runs, Schedule const& first, SearchOptions const& options)
-      : m_runs(runs), m_options(options), m_result{.schedule = first} {}
+      : m_runs(runs), m_options(options), m_first(first) {}
 
   SearchResult run() {
     auto const by_speed = list_problem(m_runs, ListProblem::Classes::BySpeed);
-    auto const plan = plan_of(m_result.schedule, by_speed);
     ListScheduler without_transfers(by_speed);
-    SimulatedPlans simulated(m_runs, by_speed);
+    FollowedPlans followed(m_runs, by_speed);
+    followed.follow(m_first);
+    m_result.schedule = followed.schedule();
+    keep(followed);
+    auto const plan = plan_of(m_first, by_speed);
     auto const alone = static_cast<double>(without_transfers.schedule(plan));
-    m_result.simulated = static_cast<double>(simulated.schedule(plan)) > same_without_transfers * alone;
-    keep(simulated);
-    double const share = m_result.simulated ? share_without_transfers : 1;
-    bool const ended = !anneal_with(by_speed, without_transfers, plan, {0, share}, {});
-    simulated.schedule(m_best_plan);
-    keep(simulated);
-    if (!m_result.simulated || ended) return std::move(m_result);
+    m_result.transfers = static_cast<double>(followed.schedule(plan)) > same_without_transfers * alone;
+    keep(followed);
 
-    auto const by_memory = list_problem(m_runs, ListProblem::Classes::BySpeedAndMemory);
-    SimulatedPlans transfers(m_runs, by_memory);
-    AnnealingOptions colder;
-    colder.hot = hot_with_transfers;
-    anneal_with(by_memory, transfers, plan_of(m_result.schedule, by_memory), {share, 1}, colder);
-    transfers.schedule(m_best_plan);
-    keep(transfers);
+    m_end = 0;
+    double const share = m_result.transfers ? share_without_transfers : 1;
+    auto const levels =
+        search_from(by_speed, without_transfers, plan_by_bottom_levels(by_speed), share * shares[0], hot[0]);
+    auto const refined = search_from(by_speed, without_transfers, plan, share * shares[1], hot[1]);
+    for (auto const& found : {levels, refined}) {
+      followed.schedule(found.plan);
+      keep(followed);
+    }
+    auto const& better = levels.makespan < refined.makespan ? levels : refined;
+    auto const best = search_from(by_speed, without_transfers, better.plan, share * shares[2], hot[2]);
+    followed.schedule(best.plan);
+    keep(followed);
+    if (m_result.transfers) {
+      auto const by_memory = list_problem(m_runs, ListProblem::Classes::BySpeedAndMemory);
+      FollowedPlans transfers(m_runs, by_memory);
+      auto const last =
+          search_from(by_memory, transfers, plan_of(m_result.schedule, by_memory), 1 - share, hot_with_transfers);
+      transfers.schedule(last.plan);
+      keep(transfers);
+    }
     return std::move(m_result);
   }
 
  private:
-  struct Span {
-    double begin;
-    double end;
-  };
-
-  // In that part of the search; false if the user ended it.
-  bool anneal_with(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& plan, Span span,
-                   AnnealingOptions options) {
-    bool goes_on = true;
-    options.limit = part(m_options.limit, span.end - span.begin);
+  // In the next part of the search; at once if the user has ended it.
+  AnnealingResult search_from(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& plan, double share,
+                              double temperature) {
+    AnnealingOptions options;
+    options.limit = m_options.limit;
+    if (auto& time = options.limit.time) *time *= share;
+    if (auto& evaluations = options.limit.evaluations)
+      evaluations = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(*evaluations) * share));
     options.seed = m_options.seed;
-    options.progress = [&](double share, Duration best) {
-      goes_on = !m_options.progress || m_options.progress(span.begin + share * (span.end - span.begin),
-                                                          std::min(best, m_result.schedule.makespan));
-      return goes_on;
+    options.hot = temperature;
+    options.progress = [this, begin = m_end, share](double part, Duration best) {
+      if (m_goes_on && m_options.progress) {
+        m_goes_on = m_options.progress(begin + part * share, std::min(best, m_result.schedule.makespan));
+      }
+      return m_goes_on;
     };
+    m_end += share;
     auto result = anneal(problem, scheduler, plan, options);
-    m_best_plan = std::move(result.plan);
     m_result.evaluations += result.evaluations;
-    return goes_on;
+    return result;
   }
 
-  void keep(SimulatedPlans const& simulated) {
-    if (simulated.schedule().makespan < m_result.schedule.makespan) m_result.schedule = simulated.schedule();
+  // The latest schedule if it is better. The simulated times also decide which of two workers is served first, so that
+  // following them may end a little earlier or later.
+  void keep(FollowedPlans& followed) {
+    for (int times = 0; times < 2; ++times) {
+      if (followed.schedule().makespan < m_result.schedule.makespan) m_result.schedule = followed.schedule();
+      followed.follow(followed.with_simulated_times());
+    }
+    if (followed.schedule().makespan <= m_result.schedule.makespan) m_result.schedule = followed.schedule();
   }
 
   ProblemRuns const& m_runs;
   SearchOptions const& m_options;
+  Schedule const& m_first;
   SearchResult m_result;
-  ListPlan m_best_plan;
+  double m_end = 0;  // of the parts so far
+  bool m_goes_on = true;
 };
 
 }  // namespace

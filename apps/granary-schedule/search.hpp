@@ -21,11 +21,12 @@ struct SearchOptions {
 struct SearchResult {
   Schedule schedule;
   std::uint64_t evaluations = 0;
-  bool simulated = false;  ///< transfers matter: most of the time went into simulated schedules
+  bool transfers = false;  ///< they matter: most of the time went into simulated schedules
 };
 
 /// Looks for a better schedule than the first one, by annealing: with list schedules that know no transfers, and if
-/// these matter, then with simulated ones. Each schedule that is kept was simulated. Never worse than the first.
+/// these matter, then with simulated ones. Of the schedules that it finds, and the first one, the one with which the
+/// scheduler static ends first in the simulator; its times are those of that simulation.
 [[nodiscard]] SearchResult search(ProblemRuns const& problem, Schedule const& first, SearchOptions const& options);
 
 }  // namespace granary::app
