@@ -4,8 +4,10 @@
 #include <granary/policies/schedulers/look_ahead.hpp>
 #include <granary/policies/schedulers/priority_rank.hpp>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -35,7 +37,8 @@ class HeftScheduler : public DmdaBase {
 
 /// `heftp:look=let|gb|mms`: before a task joins a queue, the schedule of `heftp` is simulated with what is known of the
 /// submitted tasks, and may put the task on a core: LookAhead. Without both cores and devices, and for tasks that only
-/// one kind runs, it is `heftp`. A task that a device lane gets behind the one that it waits for is not simulated.
+/// one kind runs, it is `heftp`; tasks that become ready at once are queued by priority. A task that a device lane gets
+/// behind the one that it waits for is not simulated.
 class LookingScheduler final : public HeftScheduler {
  public:
   LookingScheduler(PolicyOptions& options, LookAhead::Rule rule) : HeftScheduler(options, true), m_look(rule) {}
@@ -47,22 +50,38 @@ class LookingScheduler final : public HeftScheduler {
       m_of_kind[static_cast<std::size_t>(view.topology().groups()[g].kind)].insert(GroupId(g));
   }
   void submitted(TaskId task) override {
+    queue_new();
     if (m_look.active()) m_look.tasks().submitted(task);
   }
-  void ready(TaskId task) override {
-    if (m_look.active()) m_look.tasks().ready(task);
-    HeftScheduler::ready(task);
+  void ready(TaskId task) override { m_new.push_back(task); }
+  TaskId next(GroupId group) override {
+    queue_new();
+    return HeftScheduler::next(group);
+  }
+  bool hand_over(TaskId task, GroupId group) override {
+    queue_new();
+    return HeftScheduler::hand_over(task, group);
   }
   void finished(TaskId task) override {
+    queue_new();
     HeftScheduler::finished(task);
     if (m_look.active()) m_look.tasks().finished(task);
   }
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override {
-    HeftScheduler::withdrawn(task, why, group);
+    if (std::erase(m_new, task) == 0) HeftScheduler::withdrawn(task, why, group);
     if (m_look.active() && why != Withdrawal::InputEvicted) m_look.tasks().cancelled(task);
   }
 
  private:
+  // Tasks that became ready at once are queued by priority, as in the paper.
+  void queue_new() {
+    std::ranges::stable_sort(m_new, {}, [&](TaskId task) { return priority_rank(view().task(task).priority); });
+    for (TaskId const task : m_new) {
+      if (m_look.active()) m_look.tasks().ready(task);
+      HeftScheduler::ready(task);
+    }
+    m_new.clear();
+  }
   [[nodiscard]] Queued reconsider(Task const& task, Queued const& assigned) override {
     if (!m_look.active()) return assigned;
     auto const best = [&](WorkerKind kind) {
@@ -76,6 +95,7 @@ class LookingScheduler final : public HeftScheduler {
   }
 
   LookAhead m_look;
+  std::vector<TaskId> m_new;  // ready, and in no queue
   std::array<GroupSet, worker_kinds> m_of_kind{};
 };
 

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace granary {
 namespace {
 
 // Estimates are asked again after this many simulations.
 constexpr std::uint64_t estimates_last = 256;
+// Of the tasks released with the simulated one, the most urgent ones are simulated, so that a fork is not quadratic.
+constexpr std::size_t most_released = 256;
 
 struct Later {
   template <class Event>
@@ -24,6 +27,11 @@ struct LessUrgent {
     return std::tie(a.rank, a.number) > std::tie(b.rank, b.number);
   }
 };
+
+// Urgent tasks first.
+std::pair<std::int64_t, TaskId> order(ToldTasks::Node const* task) {
+  return {priority_rank(task->priority), task->told};
+}
 
 }  // namespace
 
@@ -47,6 +55,10 @@ void ListSimulation::start(TaskId task, GroupId group) {
   m_newly.clear();
   for (Node* const node : m_tasks->released()) {
     if (!begun(*node).placed) m_newly.push_back(node);
+  }
+  if (m_newly.size() > most_released) {
+    std::ranges::nth_element(m_newly, m_newly.begin() + most_released, {}, order);
+    m_newly.resize(most_released);
   }
   assign_all(m_newly);
   for (std::size_t g = 0; g < m_groups.size(); ++g) fill(g);
@@ -114,7 +126,7 @@ bool ListSimulation::all_busy(WorkerKind kind) const {
 }
 
 void ListSimulation::assign_all(std::vector<Node*>& tasks) {
-  std::ranges::sort(tasks, {}, [](Node const* task) { return std::pair(priority_rank(task->priority), task->told); });
+  std::ranges::sort(tasks, {}, order);
   for (Node* const task : tasks) assign(*task);
 }
 

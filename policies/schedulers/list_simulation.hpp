@@ -18,6 +18,8 @@ namespace granary {
 /// earliest expected end, those that become ready at once by priority. Estimated times are taken for true ones, and
 /// transfers as hidden behind kernels.
 ///
+/// Of the tasks that were released with the first one, 256 are simulated.
+///
 /// Starting costs O(workers + committed tasks + tasks released last), and a step O(log tasks + successors + for each
 /// released task groups · workers log workers). Queues are not copied.
 class GRANARY_EXPORT ListSimulation {

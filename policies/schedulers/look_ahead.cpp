@@ -10,25 +10,26 @@ void LookAhead::attach(SystemView const& view, PlanBoard const& board, ExpectedS
   auto const has = [&](WorkerKind kind) {
     return std::ranges::any_of(view.topology().groups(), [&](WorkerGroup const& group) { return group.kind == kind; });
   };
-  if (m_rule == Rule::None || !has(WorkerKind::Cpu) || !has(WorkerKind::Device)) return;
+  if (!has(WorkerKind::Cpu) || !has(WorkerKind::Device)) return;
   m_tasks.attach(view);
   m_simulation.emplace_back(view, board, starts, work, m_tasks);
 }
 
 GroupId LookAhead::choose(TaskId task, Place const& core, Place const& device, GroupId plain) {
+  if (plain == core.group) return plain;
+  bool to_core = false;
   switch (m_rule) {
-    case Rule::None:
-      return plain;
     case Rule::Let:
-      if (plain == core.group) return plain;
-      return passed_on_device(task, device.group, core.end) ? core.group : device.group;
+      to_core = passed_on_device(task, device.group, core.end);
+      break;
     case Rule::Gb:
-      return devices_stay_busy(task, core.group) ? core.group : device.group;
+      to_core = devices_stay_busy(task, core.group);
+      break;
     case Rule::Mms:
-      if (plain == core.group) return plain;
-      return shortens(task, core.group, device.group) ? core.group : device.group;
+      to_core = shortens(task, core.group, device.group);
+      break;
   }
-  return plain;
+  return to_core ? core.group : device.group;
 }
 
 bool LookAhead::passed_on_device(TaskId task, GroupId device, Duration core_end) {

@@ -10,11 +10,11 @@
 
 namespace granary {
 
-/// Whether a ready task goes to a core although `heftp` puts it on a device (Static, section V-A).
+/// Whether a ready task goes to a core although `heftp` puts it on a device (Static, section V-A). Where `heftp` itself
+/// puts it on a core, it goes there: the paper's GB would ask the devices first.
 class GRANARY_EXPORT LookAhead {
  public:
   enum class Rule : std::uint8_t {
-    None,
     /// Local execution time: if it ends on a core no later than on the device, where in a simulation of `heftp` more
     /// urgent tasks pass it.
     Let,
@@ -39,7 +39,8 @@ class GRANARY_EXPORT LookAhead {
   /// Whether the rule decides on anything: the machine has cores and devices.
   [[nodiscard]] bool active() const { return !m_simulation.empty(); }
   /// The group of the ready task. `core` and `device` are the best groups of each kind, and `plain` the one that heftp
-  /// chooses. Let and Gb simulate until the task would end on a core, Mms until all known tasks have ended, twice.
+  /// chooses, one of them. Let and Gb simulate until the task would end on a core, Mms until all known tasks have
+  /// ended, twice; ListSimulation states the cost of a step.
   [[nodiscard]] GroupId choose(TaskId task, Place const& core, Place const& device, GroupId plain);
 
  private:

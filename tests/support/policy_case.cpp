@@ -363,7 +363,8 @@ std::vector<std::string> tested_schedulers() {
   auto schedulers = scheduler_names();
   schedulers.insert(schedulers.end(),
                     {"dmda:prefetch=assign", "dmdar:prefetch=assign", "dmdas:prefetch=assign", "dmdas:ready=all",
-                     "dmdas:ready=all:prefetch=assign", "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
+                     "dmdas:ready=all:prefetch=assign", "heftp:look=gb", "heftp:look=let", "heftp:look=mms",
+                     "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
   return schedulers;
 }
 
