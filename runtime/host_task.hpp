@@ -87,6 +87,28 @@ struct GRANARY_EXPORT TaskInfo {
   double flops = 0;           ///< floating-point operations; 0 when unknown
 };
 
+/// The token of the restartable task whose body calls this on its own thread; other threads of the body get a copy. Of
+/// other tasks, on devices and outside of tasks it is one that never asks to stop. A body is *restartable* if it
+/// declares `static constexpr bool restartable = true`: then schedulers that abort tasks (heteroprio:spoliation=...)
+/// may have it stopped on a core, and it runs again later, on the same data. It may not do what cannot be done twice.
+///
+/// ```cpp
+/// struct Relax {
+///   static constexpr bool launches_kokkos_kernels = false;
+///   static constexpr bool restartable = true;
+///   template <class Exec, class X>
+///   void operator()(Exec const&, X x) const {
+///     auto const stop = granary::stop_token();
+///     for (int sweep = 0; sweep < 1000 && !stop.requested(); ++sweep) x() = (x() + 2 / x()) / 2;
+///   }
+/// };
+/// granary::Runtime runtime;
+/// auto const x = runtime.scalar("x", 1.0);
+/// runtime.submit("relax", Relax{}, read_write(x));
+/// assert(std::abs(x.get() * x.get() - 2) < 1e-12);
+/// ```
+[[nodiscard]] GRANARY_EXPORT StopToken stop_token();
+
 namespace detail {
 
 // What a function returns after the compiler's error for its arguments.
@@ -114,6 +136,7 @@ struct GRANARY_EXPORT TaskCode {
   std::string const& variant;                // see Codelet
   bool launches_kokkos_kernels;
   bool external = false;  // no worker runs it
+  bool restartable = false;
 };
 
 template <class Body>
@@ -121,6 +144,23 @@ constexpr bool launches_kokkos_kernels() {
   if constexpr (requires { Body::launches_kokkos_kernels; }) return Body::launches_kokkos_kernels;
   return true;
 }
+
+template <class Body>
+constexpr bool restartable() {
+  if constexpr (requires { Body::restartable; }) return Body::restartable;
+  return false;
+}
+
+// The token of the body that the thread runs, while this object exists.
+class GRANARY_EXPORT StopScope {
+ public:
+  explicit StopScope(StopToken const& token);
+  ~StopScope();
+  StopScope(StopScope const&) = delete;
+
+ private:
+  StopToken m_outer;
+};
 
 // A body that launches no Kokkos kernels accesses the elements from the host, unless it says otherwise.
 template <class Body>
@@ -325,6 +365,8 @@ struct GRANARY_EXPORT HostTask {
 
  private:
   static void run_on_host(KernelCall const& call) {
+    using Scope = std::conditional_t<restartable<Body>(), StopScope, StopToken>;
+    [[maybe_unused]] Scope const scope(call.stop);
     run<HostExecutionSpace, HostView>(call, std::index_sequence_for<Accesses...>{});
   }
   static void run_on_device(KernelCall const& call) {
@@ -340,8 +382,10 @@ struct GRANARY_EXPORT HostTask {
 
 template <class Body, class... Accesses>
 TaskCode code_of() {
-  return {HostTask<Body, Accesses...>::kernels(), element_sizes<typename Accesses::ViewType...>(),
-          launches_kokkos_kernels<Body>()};
+  return {.kernels = HostTask<Body, Accesses...>::kernels(),
+          .variant = element_sizes<typename Accesses::ViewType...>(),
+          .launches_kokkos_kernels = launches_kokkos_kernels<Body>(),
+          .restartable = restartable<Body>()};
 }
 
 }  // namespace detail

@@ -29,6 +29,16 @@ detail::DataHold::~DataHold() {
   }
 }
 
+namespace {
+thread_local StopToken current_stop;
+}
+
+StopToken stop_token() { return current_stop; }
+
+detail::StopScope::StopScope(StopToken const& token) : m_outer(std::exchange(current_stop, token)) {}
+
+detail::StopScope::~StopScope() { current_stop = m_outer; }
+
 void detail::rethrow_with(SourceLine const& place) {
   auto const submitted = [&](std::exception const& error) {
     return std::string(error.what()) + " (submitted at " + place.file + ":" + std::to_string(place.line) + ")";

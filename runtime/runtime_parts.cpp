@@ -201,7 +201,8 @@ CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const&
                                        .kernels = code.kernels,
                                        .launches_kokkos_kernels = code.launches_kokkos_kernels,
                                        .variant = code.variant,
-                                       .external = code.external});
+                                       .external = code.external,
+                                       .restartable = code.restartable});
   std::lock_guard const lock(mutex);
   codelets[body].by_name.emplace(name, id);
   return id;

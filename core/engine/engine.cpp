@@ -128,6 +128,8 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
   TaskTimes const times{m_accounts.since_start(end.begin), m_accounts.since_start(end.end), end.blocked};
   if (end.skipped) {
     m_planner.handle(TaskSkipped{end.task});
+  } else if (end.stopped) {
+    m_planner.handle(TaskReturned{end.task, end.changed});
   } else if (end.error) {
     m_planner.handle(TaskFailed{end.task, end.error, times});
     after.dropped_errors.push_back(std::exchange(end.error, nullptr));
@@ -149,6 +151,8 @@ void Engine::perform(Afterwards& after) {
   for (auto const& command : m_commands) {
     if (auto const* const run = std::get_if<RunCommand>(&command)) {
       m_lanes.hand_over(*run, m_planner, m_data);
+    } else if (auto const* const abort = std::get_if<AbortCommand>(&command)) {
+      m_lanes.stop(*abort);
     } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {
       m_data.retire(retired->task);
     } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {

@@ -51,6 +51,17 @@ void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner c
     if (place.slot == Slot::Pool || !m_addresses.has_lines()) continue;
     if (auto const lines = m_addresses.lines(data); lines.count > 0) entry.set_pitch(i, lines.pitch);
   }
+  entry.kept.clear();
+  if (!entry.codelet->restartable) return;
+  for_each_write(task.accesses, [&](Access const& access) {
+    auto const* const aside = planner.kept(access.data);
+    if (aside == nullptr) return;
+    auto const place = planner.place(access.data, node);
+    entry.kept.push_back({.value = m_addresses.find(access.data, place),
+                          .aside = m_addresses.find(access.data, *aside),
+                          .bytes = planner.description(access.data).bytes,
+                          .lines = place.slot != Slot::Pool ? m_addresses.lines(access.data) : Lines{}});
+  });
 }
 
 CopyRequest EngineData::request(CopyCommand const& copy) const {

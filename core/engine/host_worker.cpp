@@ -49,13 +49,40 @@ void HostWorker::run_task(LaneEntry& entry) {
   if (m_unannounced > 0 && m_mailbox.someone_waits()) announce_results();
   auto& end = m_lane.finished.next();
   end.task = entry.task;
-  run_kernel(entry, end);
-  entry.parameters->reset();
+  end.stopped = false;
+  entry.codelet->restartable ? run_stoppable(entry, end) : run_kernel(entry, end);
+  if (!end.stopped) entry.parameters->reset();  // else it runs again
   bool const was_long = end.duration > long_kernel;
   m_lane.pass_on();
   if (++m_unannounced < batch && !was_long) return;
   announce_results();
   m_now = Clock::now();
+}
+
+// Only a body that was told to stop is stopped, whatever it did then; if none was told, its result counts. So nobody
+// has to guess whether a body ended early.
+void HostWorker::run_stoppable(LaneEntry& entry, TaskEnd& end) {
+  auto& stop = m_lane.stop;
+  stop.seen.store(false, std::memory_order_relaxed);
+  if (stop.task.load(std::memory_order_relaxed) == entry.task.value()) {
+    stop.task.store(TaskId().value(), std::memory_order_relaxed);
+    end.stopped = true;
+    end.changed = false;
+    end.error = nullptr;
+    end.duration = end.blocked = Duration{0};
+    end.begin = end.end = m_now;
+    return;
+  }
+  for (auto const& kept : entry.kept) kept.keep();
+  if (!entry.kept.empty()) m_now = Clock::now();
+  run_kernel(entry, end);
+  if (!stop.seen.load(std::memory_order_relaxed)) return;
+  // The planner names this worker again only after the reply; the task may run here again.
+  stop.task.store(TaskId().value(), std::memory_order_relaxed);
+  for (auto const& kept : entry.kept) kept.put_back();
+  if (!entry.kept.empty()) m_now = Clock::now();
+  end.stopped = end.changed = true;
+  end.error = nullptr;
 }
 
 // The duration of an inner graph is the sum of its kernels on all workers: the cost of its work, as an estimator needs
@@ -70,13 +97,15 @@ void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
         end.end = m_now = Clock::now();
         return;
       }
-      end.blocked = m_backend.run(entry.kernel, entry.codelet->launches_kokkos_kernels,
-                                  {.data = entry.addresses(),
-                                   .pitches = entry.pitches(),
-                                   .parameters = entry.parameters->get(),
-                                   .instance = m_instance,
-                                   .worker = m_lane.id,
-                                   .name = entry.codelet->name.c_str()});
+      end.blocked =
+          m_backend.run(entry.kernel, entry.codelet->launches_kokkos_kernels,
+                        {.data = entry.addresses(),
+                         .pitches = entry.pitches(),
+                         .parameters = entry.parameters->get(),
+                         .instance = m_instance,
+                         .worker = m_lane.id,
+                         .name = entry.codelet->name.c_str(),
+                         .stop = entry.codelet->restartable ? StopToken(m_lane.stop, entry.task) : StopToken()});
     } catch (...) {
       end.error = std::current_exception();
     }

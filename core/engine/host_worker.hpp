@@ -29,6 +29,7 @@ class HostWorker {
 
   void run_task(LaneEntry& entry);
   void run_kernel(LaneEntry& entry, TaskEnd& end);
+  void run_stoppable(LaneEntry& entry, TaskEnd& end);
   bool run_as_graph(LaneEntry& entry, TaskEnd& end);
   bool help(InnerRun* preferred);
   void announce_results(bool at_once = true);

@@ -39,6 +39,10 @@ class Lanes {
   void expect_expansions() { m_expand = true; }
   /// Hands the task to its worker, who sees it after `publish`.
   void hand_over(RunCommand const& run, Planner const& planner, EngineData& data);
+  /// Its worker shall stop the task if it still has it.
+  void stop(AbortCommand const& abort) {
+    m_lanes[abort.worker.index()]->stop.task.store(abort.task.value(), std::memory_order_relaxed);
+  }
   /// Shows the workers what was handed to them; appends the bells of those that must be woken.
   void publish(Planner const& planner, std::vector<Bell*>& to_wake);
   /// Calls `answer` for each result, and `after` between two lanes.

@@ -5,6 +5,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/bell.hpp>
+#include <granary/core/engine/kept_bytes.hpp>
 #include <granary/core/engine/spsc_ring.hpp>
 #include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
@@ -32,9 +33,10 @@ class GRANARY_EXPORT LaneEntry {
   Kernel kernel = nullptr;               ///< the codelet's for the worker
   AccessList const* accesses = nullptr;  ///< valid as long as the task
   Parameters* parameters = nullptr;
-  bool follows = false;        ///< as in RunCommand
-  bool skipped = false;        ///< not launched, because the kernel that it follows failed
-  std::exception_ptr refused;  ///< why a launching lane did not launch it
+  bool follows = false;         ///< as in RunCommand
+  bool skipped = false;         ///< not launched, because the kernel that it follows failed
+  std::exception_ptr refused;   ///< why a launching lane did not launch it
+  std::vector<KeptBytes> kept;  ///< what it overwrites and is kept meanwhile
 
   /// Room for the addresses of `count` accesses; none has a pitch.
   [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
@@ -74,6 +76,8 @@ struct GRANARY_EXPORT TaskEnd {
   std::chrono::steady_clock::time_point begin = {};
   std::chrono::steady_clock::time_point end = {};
   bool skipped = false;  ///< because the kernel that it follows failed
+  bool stopped = false;  ///< as an AbortCommand asked
+  bool changed = false;  ///< as in TaskReturned
 };
 
 /// One worker's lane: its tasks, its results, and the bell of the thread that serves it, which is its own thread or the
@@ -88,6 +92,7 @@ struct GRANARY_EXPORT WorkerLane {
   SpscRing<TaskEnd> finished;    // back
 
   InnerPool* inner = nullptr;  // of its group; null if tasks are not expanded
+  StopRequest stop;            // the task from whoever holds the planner's lock, the rest from the worker
 
   // Written by its thread, read by any.
   alignas(64) std::atomic<std::int64_t> busy_nanoseconds = 0;
@@ -107,10 +112,11 @@ struct GRANARY_EXPORT WorkerLane {
   }
   /// Worker: the task at the front of `incoming` ended as the next element of `finished` says.
   void pass_on() {
+    bool const ran = !finished.next().stopped;
     incoming.pop();
     finished.stage();
     finished.publish();
-    add(tasks, 1);
+    if (ran) add(tasks, 1);
   }
   /// Worker: adds to one of its own counters.
   template <class Count, class Number>

@@ -6,6 +6,7 @@
 #include <granary/core/model/machine.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,42 @@ struct GRANARY_EXPORT KernelReport {
   double value = 0;       ///< a number for the error message
 };
 
+/// A worker's task that shall stop, if any, and whether its body has seen that.
+struct GRANARY_EXPORT StopRequest {
+  std::atomic<TaskId::rep> task = TaskId().value();
+  std::atomic<bool> seen = false;
+};
+
+/// Tells the body of a restartable task whether it shall stop (Codelet::restartable). It may be copied, also to other
+/// threads on which the body works.
+///
+/// ```cpp
+/// granary::StopRequest request;
+/// granary::StopToken const token(request, granary::TaskId(7));
+/// assert(!token.requested() && !request.seen);
+/// request.task = 7;
+/// assert(token.requested() && request.seen);
+/// assert(!granary::StopToken().requested());
+/// ```
+class GRANARY_EXPORT StopToken {
+ public:
+  /// Of a task that is never stopped.
+  StopToken() = default;
+  StopToken(StopRequest& request, TaskId task) : m_request(&request), m_task(task) {}
+
+  /// Whether the body shall return soon, with whatever result: once one of the token's copies has said so, neither what
+  /// the body writes nor what it throws counts, and it runs again later. A few nanoseconds.
+  [[nodiscard]] bool requested() const noexcept {
+    if (m_request == nullptr || m_request->task.load(std::memory_order_relaxed) != m_task.value()) return false;
+    m_request->seen.store(true, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  StopRequest* m_request = nullptr;
+  TaskId m_task;
+};
+
 /// The arguments of a kernel.
 struct GRANARY_EXPORT KernelCall {
   std::span<std::byte* const> data;  ///< one address per access, in the order of submission
@@ -33,6 +70,7 @@ struct GRANARY_EXPORT KernelCall {
   void const* instance = nullptr;
   WorkerId worker;
   char const* name = nullptr;  ///< the codelet's, for tools
+  StopToken stop = {};         ///< of a restartable codelet's task on a CPU worker; others are never stopped
   // Only for workers that run kernels in the background; null and empty for others.
   KernelReport* report = nullptr;
   LaneStorage* storage = nullptr;
@@ -72,7 +110,8 @@ struct GRANARY_EXPORT Codelet {
   /// the unfinished uses of data.
   bool external = false;
   /// A worker may stop it before its end, and it runs again: until it has ended, the values that it overwrites are kept
-  /// where other memories hold them.
+  /// where other memories hold them, and aside if the scheduler aborts tasks. CPU workers stop it through
+  /// KernelCall::stop, at which its kernel looks from time to time.
   bool restartable = false;
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "support/aborting_scheduler.hpp"
 #include "support/faulty_storage.hpp"
 #include "support/journal_judge.hpp"
 #include "support/play_machine.hpp"
@@ -113,7 +114,10 @@ class EnginePlayer {
     std::shared_ptr<std::byte> origin, home;  // address, for homes in memory
   };
 
-  [[nodiscard]] PolicySet policies() const { return make_policies(m_case.scheduler, m_case.eviction, m_case.seed); }
+  [[nodiscard]] PolicySet policies() const {
+    auto policies = make_policies(m_case.scheduler, m_case.eviction, m_case.seed);
+    return m_case.aborts ? aborting(std::move(policies), m_case.seed) : std::move(policies);
+  }
 
   void add_codelets() {
     for (auto codelet : m_case.graph.codelets) {
@@ -193,6 +197,7 @@ class EnginePlayer {
     StampTask stamp{.accesses = {},
                     .stamp = m_submitted + 1,
                     .fails = m_case.faults.tasks.contains(TaskId(m_submitted)),
+                    .polls = m_case.graph.codelets[task.codelet].restartable,
                     .wrong = &m_wrong,
                     .ran = &m_ran};
     std::vector<Access> accesses;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -65,6 +66,7 @@ struct StampTask {
   std::vector<ExpectedAccess> accesses;
   std::uint64_t stamp = 0;  ///< written
   bool fails = false;
+  bool polls = false;  ///< takes a while, and looks whether it shall stop: then it leaves nonsense
   std::atomic<std::uint64_t>* wrong = nullptr;
   std::atomic<std::uint64_t>* ran = nullptr;
 };
@@ -83,10 +85,20 @@ inline void run_stamp_task(KernelCall const& call) {
     auto const& access = task.accesses[i];
     if (reads(access.mode) && !layout(i).holds(call.data[i], stamped(access.stamp, access.bytes))) ++*task.wrong;
   }
-  if (task.fails) throw Injected();
-  for (std::size_t i = 0; i < call.data.size(); ++i) {
-    if (writes(task.accesses[i].mode)) layout(i).write(call.data[i], stamped(task.stamp, task.accesses[i].bytes));
+  auto const write_all = [&](std::uint64_t stamp) {
+    for (std::size_t i = 0; i < call.data.size(); ++i) {
+      if (writes(task.accesses[i].mode)) layout(i).write(call.data[i], stamped(stamp, task.accesses[i].bytes));
+    }
+  };
+  auto const until = std::chrono::steady_clock::now() + std::chrono::microseconds(task.polls ? task.stamp % 7 * 10 : 0);
+  while (task.polls && std::chrono::steady_clock::now() < until) {
+    if (!call.stop.requested()) continue;
+    write_all(~task.stamp);
+    if (task.stamp % 2 == 0) throw Injected();
+    return;
   }
+  if (task.fails) throw Injected();
+  write_all(task.stamp);
   ++*task.ran;
 }
 

@@ -27,6 +27,25 @@ TEST(DriverContract, EveryReadSeesTheLastWriteAndHomesHoldTheLastValues) { play_
 
 TEST(DriverContract, FailingTasksLeaveTheRestAlone) { play_cases(10'001, 500, true); }
 
+// Bodies that are told to stop leave nonsense; what they read the next time is checked, and the journal is judged.
+TEST(DriverContract, AbortedTasksRunAgainOnTheSameValues) {
+  std::uint64_t aborted = 0;
+  std::uint64_t redefining = 0;
+  for (std::uint64_t seed = 40'001; seed <= 40'400 && !HasFailure(); ++seed) {
+    auto drawn = seed % 2 == 0 ? draw_device_case(seed, seed % 3 == 0) : draw_case(seed, seed % 3 == 0);
+    drawn.aborts = seed % 4 != 0;
+    if (!drawn.aborts) drawn.scheduler = seed % 8 == 0 ? "heteroprio:spoliation=sp" : "heteroprio:spoliation=pc";
+    for (auto& codelet : drawn.graph.codelets) codelet.restartable = true;
+    SCOPED_TRACE(drawn.describe());
+    EnginePlayer player(drawn);
+    ASSERT_NO_THROW(player.play());
+    aborted += player.engine().statistics().planner.tasks_aborted;
+    redefining += player.redefining_tasks();
+  }
+  EXPECT_GT(aborted, 1000U);
+  EXPECT_GT(redefining, 0U);
+}
+
 TEST(DriverContract, StoragesMayAnswerLateAndOutOfOrder) {
   for (std::uint64_t seed = 20'001; seed <= 20'150 && !HasFailure(); ++seed) {
     auto const drawn = draw_case(seed, false);
