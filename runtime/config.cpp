@@ -4,6 +4,7 @@
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/partial_file.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/address_space.hpp>
@@ -182,6 +183,8 @@ RuntimeOptions configure(RuntimeOptions options) {
     options.stall_timeout = parse_seconds("GRANARY_STALL_TIMEOUT", text);
   if (options.trace.empty()) options.trace = variable("GRANARY_TRACE");
   if (!options.trace.empty()) check_trace_file(options.trace);
+  if (options.save_schedule.empty()) options.save_schedule = variable("GRANARY_SAVE_SCHEDULE");
+  if (!options.save_schedule.empty()) check_text_output(options.save_schedule, {});
   if (!options.workers || options.host_memory == 0) {
     auto const host = discover_host();
     if (!options.workers) options.workers = static_cast<unsigned>(host.cores.size());

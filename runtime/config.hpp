@@ -59,6 +59,10 @@ struct GRANARY_EXPORT RuntimeOptions {
   std::string trace = {};
   bool record_trace = false;                                ///< records the trace without a file: see Runtime::trace
   std::uint64_t trace_events = TraceOptions{}.most_events;  ///< limit of recorded events; the rest is only counted
+  /// File for the schedule, which worker ran which tasks, written when the Runtime ends (docs/schedules.md):
+  /// GRANARY_SAVE_SCHEDULE.
+  std::string save_schedule = {};
+  bool record_schedule = false;  ///< records it without a file: see Runtime::schedule
   /// When no task and no transfer has ended for this long, the state of the run is logged: GRANARY_STALL_TIMEOUT, in
   /// seconds; 0: never.
   Duration stall_timeout{0};

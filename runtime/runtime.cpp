@@ -8,6 +8,7 @@
 #include <granary/core/model/trace.hpp>
 #include <granary/runtime/runtime_parts.hpp>
 #include <granary/runtime/warnings.hpp>
+#include <granary/schedules/schedule.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -112,6 +113,7 @@ void Runtime::cancel_on(std::stop_token const& token) {
 }
 std::string Runtime::describe() const { return m_parts->engine->describe(); }
 Trace Runtime::trace() const { return m_parts->trace(); }
+Schedule Runtime::schedule() const { return m_parts->schedule(); }
 Submitter& Runtime::submitter() {
   combine_reductions({});
   return *m_parts->engine;

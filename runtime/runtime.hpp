@@ -43,6 +43,7 @@ namespace granary {
 class AsyncFileIo;
 class Submitter;
 struct EngineStatistics;
+struct Schedule;
 struct Trace;
 
 /// Handles on data: Data, Scalar, MatrixTile.
@@ -276,6 +277,10 @@ class GRANARY_EXPORT Runtime {
   /// The record of what has ended so far, with the configuration; empty unless RuntimeOptions::trace or record_trace
   /// asks for it. O(events). Include <granary/core/model/trace.hpp> to use it.
   [[nodiscard]] Trace trace() const;
+  /// Which worker ran which of the tasks that have ended; empty unless RuntimeOptions::save_schedule or record_schedule
+  /// asks for it. Throws Error, with the first of them, when tasks failed or have not ended. O(tasks). Include
+  /// <granary/schedules/schedule.hpp> to use it.
+  [[nodiscard]] Schedule schedule() const;
 
   /// An array in the memory of a device of this Runtime, by its index in `devices()`: a View for `data` whose elements
   /// are not initialised. It takes device memory beside `RuntimeOptions::device_memory`, and keeps it until the last

@@ -11,6 +11,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/two_sides.hpp>
 #include <granary/runtime/warnings.hpp>
+#include <granary/schedules/schedule.hpp>
 #include <granary/trace/trace_file.hpp>
 
 #include <spdlog/spdlog.h>
@@ -102,6 +103,10 @@ std::unique_ptr<Engine> Runtime::Parts::make_engine() {
   engine_options.record_journal = options.record_journal;
   engine_options.trace = {.record = options.record_trace || !options.trace.empty(),
                           .most_events = options.trace_events};
+  if (options.record_schedule || !options.save_schedule.empty()) {
+    recorder = std::make_unique<ScheduleRecorder>(machine);
+    engine_options.observers = {recorder.get()};
+  }
   auto estimator = cache.make_models();
   models = estimator.get();
   return std::make_unique<Engine>(Topology(std::move(machine)),
@@ -135,6 +140,7 @@ void Runtime::Parts::shut_down() {
   stop.reset();
   watchdog.reset();
   if (!options.trace.empty()) write_trace();
+  if (!options.save_schedule.empty()) write_schedule();
   cache.keep(*models);
   engine.end();
   disk.reset();
@@ -165,6 +171,20 @@ void Runtime::Parts::write_trace() const {
     granary::write_trace(events, options.trace);
   } catch (std::exception const& error) {
     spdlog::error("granary: the trace was not written: {}", error.what());
+  }
+}
+
+Schedule Runtime::Parts::schedule() const {
+  Schedule schedule;
+  if (recorder) engine->between_events([&] { schedule = recorder->schedule(); });
+  return schedule;
+}
+
+void Runtime::Parts::write_schedule() const {
+  try {
+    granary::write_schedule(options.save_schedule, schedule());
+  } catch (std::exception const& error) {
+    spdlog::error("granary: the schedule was not written: {}", error.what());
   }
 }
 

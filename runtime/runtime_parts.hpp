@@ -12,6 +12,7 @@
 #include <granary/runtime/reductions.hpp>
 #include <granary/runtime/runtime.hpp>
 #include <granary/runtime/watchdog.hpp>
+#include <granary/schedules/recorder/schedule_recorder.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -35,6 +36,8 @@ struct Runtime::Parts {
 
   /// See Runtime::trace.
   [[nodiscard]] Trace trace() const;
+  /// See Runtime::schedule.
+  [[nodiscard]] Schedule schedule() const;
   /// See Runtime::io.
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// The codelet of this code and name, or of the name that stands for too many.
@@ -84,14 +87,16 @@ struct Runtime::Parts {
   std::shared_ptr<detail::Divisions> const divisions = std::make_shared<detail::Divisions>();
   std::shared_ptr<DiskNode> disk;
   int exceptions = std::uncaught_exceptions();
-  PerformanceModels* models = nullptr;  // the engine's
-  LentEngine engine;                    // created last and destroyed first, except for the watchdog
-  std::unique_ptr<Watchdog> watchdog;   // null without a stall timeout
+  PerformanceModels* models = nullptr;              // the engine's
+  std::unique_ptr<ScheduleRecorder> recorder = {};  // the engine's; null: nothing is recorded
+  LentEngine engine;                                // created last and destroyed first, except for the watchdog
+  std::unique_ptr<Watchdog> watchdog;               // null without a stall timeout
 
  private:
   EngineBackends make_backends(Machine const& machine);
   std::unique_ptr<Engine> make_engine();
   void write_trace() const;
+  void write_schedule() const;
 };
 
 }  // namespace granary

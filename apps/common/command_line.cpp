@@ -102,6 +102,8 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--trace", m_options.trace,
                    "write a trace to this file: .json for Perfetto, .paje for ViTE (docs/trace.md)");
   m_app.add_option("--report", m_options.report, "write a report of the run to this .html file (docs/report.md)");
+  m_app.add_option("--save-schedule", m_options.save_schedule,
+                   "write which worker ran which tasks to this .json file (docs/schedules.md)");
   m_app
       .add_option("--trace-events", runtime.trace_events,
                   "maximum number of recorded events; further ones are only counted")
@@ -130,6 +132,7 @@ bool CommandLine::parse(int argc, char const* const* argv) {
   if (!parse_arguments(m_app, argc, argv)) return false;
   auto& runtime = m_options.runtime;
   runtime.record_trace = m_options.trace || m_options.report;
+  runtime.record_schedule = m_options.save_schedule.has_value();
   if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
   if (!m_device_memory.empty()) runtime.device_memory = parse_memory(m_device_memory);

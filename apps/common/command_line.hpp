@@ -25,6 +25,7 @@ struct RunOptions {
   std::optional<std::string> json;
   std::optional<std::string> trace;
   std::optional<std::string> report;
+  std::optional<std::string> save_schedule;
   RuntimeOptions runtime;
   bool left_looking = false;
   bool single_precision = false;  ///< generated matrices only, like the next one

@@ -6,6 +6,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/schedules/schedule.hpp>
 #include <granary/trace/html_report.hpp>
 #include <granary/trace/trace_file.hpp>
 
@@ -201,12 +202,13 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
   for (auto const& file : {options.output, options.json}) {
     if (file) outputs.push_back(place_of(*file));
   }
-  for (auto const& file : {options.trace, options.report}) {
+  for (auto const& file : {options.trace, options.report, options.save_schedule}) {
     if (!file) continue;
     check_text_output(*file, files);
     auto const path = place_of(*file);
     if (std::ranges::find(outputs, path) != outputs.end()) {
-      throw InvalidArgument("a trace or a report cannot be written to " + *file + ", which is another output");
+      throw InvalidArgument("a trace, a report or a schedule cannot be written to " + *file +
+                            ", which is another output");
     }
     outputs.push_back(path);
   }
@@ -236,6 +238,7 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
       throw;
     }
     session.write_events();
+    if (options.save_schedule) write_schedule(*options.save_schedule, runtime.schedule());
   } catch (DeviceLost const&) {
     // Kokkos cannot finalize without its device: it would end the process before the error is printed.
     if (*vendor_backend() != '\0') static_cast<void>(kokkos.release());

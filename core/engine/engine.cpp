@@ -50,6 +50,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
     m_records.trace = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
     m_planner.attach(*m_records.trace);
   }
+  for (auto* const observer : options.observers) m_planner.attach(*observer);
   start_threads(backends);
 }
 
@@ -364,6 +365,8 @@ Trace Engine::trace() {
   if (!m_records.trace) return {};
   return hold_lock([&] { return m_records.trace->trace(); });
 }
+
+void Engine::between_events(std::function<void()> const& function) { hold_lock(function); }
 
 std::string Engine::describe() {
   return apply([&] { return m_planner.describe_waiting(); });

@@ -56,6 +56,8 @@ struct GRANARY_EXPORT EngineOptions {
   Duration spin = std::chrono::microseconds(20);
   bool record_journal = false;
   TraceOptions trace = {};
+  /// Told all events, commands and notices; they must outlive the engine.
+  std::vector<PlannerObserver*> observers = {};
 };
 
 /// The real-time driver: performs the planner's commands on threads and reports the results to it.
@@ -176,6 +178,9 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// those of their kernels. A transfer begins when the planner requests it and ends when its backend reports so; a
   /// task on a device ends when the driver notices. O(events); no task is scheduled meanwhile.
   [[nodiscard]] Trace trace();
+  /// Calls the function between two events, so that it may read what observers have recorded. No task is scheduled
+  /// meanwhile.
+  void between_events(std::function<void()> const& function);
 
  private:
   // What is to be done after one hold of the planner's lock, once it is released: what is slow, or may run users' code,

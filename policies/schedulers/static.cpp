@@ -146,7 +146,12 @@ Duration StaticScheduler::start_of(std::uint32_t place, WorkerId id) const {
 void StaticScheduler::ready(TaskId id) {
   auto const& task = m_view->task(id);
   Item item = m_items.at(id);
-  if (!item.lane.valid()) {
+  bool const late = item.lane.valid() && m_options.repair == Repair::Auto && is_late(task, item);
+  if (late) {
+    m_lanes[item.lane.index()].tasks.erase(item.place, item.duration);
+    m_board->remove(id);
+  }
+  if (late || !item.lane.valid()) {
     deal(task, item);
     m_items[m_items.slot(id)] = item;
   }

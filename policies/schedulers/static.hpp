@@ -92,6 +92,9 @@ class GRANARY_EXPORT StaticScheduler final : public Scheduler {
   [[nodiscard]] TaskId steal_alike(WorkerId thief) const;
   [[nodiscard]] TaskId steal_sooner(WorkerId thief) const;
   [[nodiscard]] bool worth_stealing(Task const& task, GroupId group) const;
+  [[nodiscard]] bool is_late(Task const& task, Item const& item) const;
+  [[nodiscard]] Duration lag(Lane const& lane) const;
+  [[nodiscard]] bool is_fastest(Task const& task, GroupId on) const;
   void note_acceleration(Task const& task);
   [[nodiscard]] Duration ready_in(TaskId task, int& steps) const;
   [[nodiscard]] Duration ends_in(TaskId task, int& steps) const;

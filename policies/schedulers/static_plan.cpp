@@ -56,6 +56,7 @@ StaticPlan::StaticPlan(Schedule const& schedule, Machine const& machine) : m_pla
     auto const& task = tasks[order[place]];
     m_places[order[place]] = place;
     m_workers.push_back(workers[task.worker]);
+    m_starts.push_back(starts[order[place]]);
     m_durations.push_back(std::min(task.duration, most));
   }
 }

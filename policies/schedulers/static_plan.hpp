@@ -26,11 +26,14 @@ class GRANARY_EXPORT StaticPlan {
   [[nodiscard]] std::uint32_t place_of(std::uint64_t task) const { return m_places[task]; }
   /// The worker that the task at this place is for; invalid if the machine lacks it.
   [[nodiscard]] WorkerId worker(std::uint32_t place) const { return m_workers[place]; }
+  /// When it is to start: not before the tasks that precede it on the worker.
+  [[nodiscard]] Duration start(std::uint32_t place) const { return m_starts[place]; }
   [[nodiscard]] Duration duration(std::uint32_t place) const { return m_durations[place]; }
 
  private:
   std::vector<std::uint32_t> m_places;  // by task
   std::vector<WorkerId> m_workers;      // by place
+  std::vector<Duration> m_starts;       // by place
   std::vector<Duration> m_durations;    // by place
 };
 

@@ -260,6 +260,24 @@ TEST_F(SimulateCli, SchedulesGraphsThatItSaved) {
   EXPECT_EQ(json("2.json")[0]["algorithm"], "graph");
 }
 
+TEST_F(SimulateCli, ReplaysASchedule) {
+  auto const simulate = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--platform", "static2016", "--force"});
+    return run(arguments);
+  };
+  ASSERT_EQ(simulate({"--tiles", "8", "--scheduler", "heftp", "--save-schedule", "s.json", "--json", "1.json"}).status,
+            0);
+  for (auto const* repair : {"none", "g", "gs"}) {
+    auto const scheduler = std::string("static:file=s.json:repair=") + repair;
+    ASSERT_EQ(simulate({"--tiles", "8", "--scheduler", scheduler, "--json", "2.json"}).status, 0);
+    EXPECT_EQ(json("1.json")[0]["seconds"], json("2.json")[0]["seconds"]) << repair;
+  }
+  EXPECT_EQ(simulate({"--tiles", "8", "--gpus", "2", "--scheduler", "static:file=s.json"}).status, 0);
+  auto const other = simulate({"--tiles", "9", "--scheduler", "static:file=s.json"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("which is of another graph: there it is 'syrk'"));
+}
+
 TEST_F(SimulateCli, RefusesGraphsByName) {
   write("cycle.json", R"({"codelets":[{"name":"f","kinds":["cpu","device"]}],"data":[],"tasks":[
       {"name":"hen","codelet":"f","flops":1,"accesses":[],"after":["egg"]},

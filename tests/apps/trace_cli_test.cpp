@@ -168,13 +168,14 @@ TEST_F(TraceCli, RefusesWhatItCouldNotWrite) {
   expect_refused({"random:200", "--trace", "t.txt"}, 2, "the trace file 't.txt' has no known ending: .json");
   expect_refused({"random:200", "--trace", "absent/t.json"}, 2, "absent/t.json");
   expect_refused({"random:200", "--trace", "t.json", "--json", "t.json"}, 2,
-                 "a trace or a report cannot be written to t.json");
+                 "a trace, a report or a schedule cannot be written to t.json");
   for (auto const* name : {"t.html", "./t.html"}) {
-    expect_refused({"random:200", "--trace", "t.html", "--report", name}, 2,
-                   std::string("a trace or a report cannot be written to ") + name + ", which is another output");
+    expect_refused(
+        {"random:200", "--trace", "t.html", "--report", name}, 2,
+        std::string("a trace, a report or a schedule cannot be written to ") + name + ", which is another output");
   }
   expect_refused({"random:200", "--json", "t.html", "--report", "t.html"}, 2,
-                 "a trace or a report cannot be written to t.html, which is another output");
+                 "a trace, a report or a schedule cannot be written to t.html, which is another output");
   expect_refused({"random:200", "--trace-events", "0"}, 2, "--trace-events");
 }
 
