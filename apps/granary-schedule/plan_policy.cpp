@@ -15,6 +15,20 @@ void PlanPolicy::attach(SystemView const& view, PlanBoard&) {
       if (std::ranges::find(classes, its) == classes.end()) classes.push_back(its);
     }
   }
+  if (m_order == Order::AsReady) return;
+  m_left.resize(m_problem.classes().size());
+  for (std::uint32_t task = 0; task < m_problem.tasks(); ++task) m_left[m_plan.classes[task]].push_back(task);
+  for (auto& left : m_left) {
+    std::ranges::sort(left, [&](std::uint64_t a, std::uint64_t b) {
+      return Entry{m_plan.priorities[a], a, {}} < Entry{m_plan.priorities[b], b, {}};
+    });
+  }
+}
+
+bool PlanPolicy::has_next(std::uint32_t worker_class) const {
+  auto const& ready = m_ready[worker_class];
+  if (ready.empty()) return false;
+  return m_order == Order::AsReady || ready.front().position == m_left[worker_class].back();
 }
 
 void PlanPolicy::ready(TaskId id) {
@@ -30,12 +44,13 @@ TaskId PlanPolicy::next(GroupId group) {
   std::vector<Entry>* best = nullptr;
   for (auto const worker_class : m_classes[group.index()]) {
     auto& ready = m_ready[worker_class];
-    if (!ready.empty() && (best == nullptr || best->front() < ready.front())) best = &ready;
+    if (has_next(worker_class) && (best == nullptr || best->front() < ready.front())) best = &ready;
   }
   if (best == nullptr) return {};
   TaskId const task = best->front().task;
   std::pop_heap(best->begin(), best->end());
   best->pop_back();
+  if (m_order == Order::Strict) m_left[m_plan.classes[m_view->task(task).position]].pop_back();
   return task;
 }
 

@@ -41,6 +41,13 @@ std::optional<Duration> ProblemRuns::kernel_time(Codelet const& codelet, double 
   return from_seconds(times->seconds(flops));
 }
 
+ListProblem ProblemRuns::list_problem(ListProblem::Classes classes) const {
+  auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) {
+    return kernel_time(codelet, flops, worker);
+  };
+  return {m_graph, m_platform.machine, time, classes};
+}
+
 Schedule ProblemRuns::run(PolicySet policies) const {
   PlatformTruth const truth(m_platform, {.precision = m_precision, .jitter = 0.0});
   PlatformEstimator estimator(m_platform, {.precision = m_precision});

@@ -5,6 +5,7 @@
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
+#include <granary/workloads/search/list_problem.hpp>
 
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ class ProblemRuns {
   [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
   /// Of the codelet's kernel on the worker; empty if it cannot run there.
   [[nodiscard]] std::optional<Duration> kernel_time(Codelet const& codelet, double flops, Worker const& worker) const;
+  /// The same problem without transfers.
+  [[nodiscard]] ListProblem list_problem(ListProblem::Classes classes) const;
   /// Operations per second.
   [[nodiscard]] double speed(Duration makespan) const { return m_problem.workload->flops() / seconds(makespan); }
 

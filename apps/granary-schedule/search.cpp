@@ -19,13 +19,6 @@ constexpr double share_without_transfers = 0.3;
 // A simulation knows the neighbourhood of a good schedule better: it starts colder.
 constexpr double hot_with_transfers = 2e-3;
 
-ListProblem list_problem(ProblemRuns const& problem, ListProblem::Classes classes) {
-  auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) {
-    return problem.kernel_time(codelet, flops, worker);
-  };
-  return {problem.graph(), problem.platform().machine, time, classes};
-}
-
 // The plan that starts the tasks in the order of the schedule.
 ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
   ListPlan plan;
@@ -104,7 +97,7 @@ class Search {
       : m_runs(runs), m_options(options), m_result{.schedule = first} {}
 
   SearchResult run() {
-    auto const by_speed = list_problem(m_runs, ListProblem::Classes::BySpeed);
+    auto const by_speed = m_runs.list_problem(ListProblem::Classes::BySpeed);
     auto const plan = plan_of(m_result.schedule, by_speed);
     ListScheduler without_transfers(by_speed);
     SimulatedPlans simulated(m_runs, by_speed);
@@ -117,7 +110,7 @@ class Search {
     keep(simulated);
     if (!m_result.simulated || ended) return std::move(m_result);
 
-    auto const by_memory = list_problem(m_runs, ListProblem::Classes::BySpeedAndMemory);
+    auto const by_memory = m_runs.list_problem(ListProblem::Classes::BySpeedAndMemory);
     SimulatedPlans transfers(m_runs, by_memory);
     AnnealingOptions colder;
     colder.hot = hot_with_transfers;
