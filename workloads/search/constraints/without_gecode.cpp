@@ -7,7 +7,7 @@ namespace granary {
 bool have_constraint_search() { return false; }
 
 ConstraintResult constraint_search(ListProblem const&, ConstraintOptions const&) {
-  throw InvalidArgument("this build has no constraint solver: install Gecode and configure granary again");
+  throw InvalidArgument("this build of granary has no constraint solver, Gecode");
 }
 
 }  // namespace granary
