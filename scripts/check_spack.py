@@ -14,7 +14,7 @@ PACKAGES = {
     "rocsolver": "rocsolver", "hip": "rocm", "BLAS": "blas", "LAPACK": "lapack", "fmt": "fmt", "spdlog": "spdlog",
     "nlohmann_json": "nlohmann-json", "HDF5": "hdf5", "CLI11": "cli11", "PkgConfig": "pkgconfig", "GTest": "googletest",
     "hwloc": "hwloc", "liburing": "liburing", "clp": "clp", "CoinUtils": "coinutils", "Clp": "clp", "Threads": None,
-    "MPI": None, "kokkoscore": None,
+    "gecode": "gecode", "MPI": None, "kokkoscore": None,
 }
 # Dependencies without find_package(): compilers and CMake itself.
 TOOLS = {"c", "cxx", "cmake"}
@@ -72,12 +72,14 @@ class Project:
         kokkos = (root / "cmake" / "GranaryKokkos.cmake").read_text()
         everything = "\n".join(re.sub(r"#.*", "", text) for text in [
             top, kokkos, (root / "cmake" / "GranaryDependencies.cmake").read_text(),
+            (root / "cmake" / "GranaryGecode.cmake").read_text(),
             (root / "tests" / "CMakeLists.txt").read_text()])
         self.version = re.search(r"project\(granary VERSION ([\d.]+)", top)[1]
         self.cmake = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", top)[1]
         self.options = set(re.findall(r"option\((\w+)", everything)) | set(re.findall(r"set\((GRANARY_\w+) \S+ CACHE (?!INTERNAL)", everything))
         self.found = re.findall(r"find_package\((\w+)", everything) + re.findall(r"pkg_check_modules\((\w+)", everything)
         self.found += re.findall(r"find_library\(\w+ (\w+)", everything)
+        self.found += re.findall(r"find_path\(\w+ (\w+)/", everything)
         self.kokkos = re.search(r"Kokkos_VERSION VERSION_LESS (\S+?)\)\s+set\(granary_kokkos_problem", kokkos)[1]
         self.kokkos_devices = re.search(r'"HIP" IN_LIST.*\n\s*if\(Kokkos_VERSION VERSION_LESS (\S+?)\)', kokkos)[1]
         self.cuda = re.search(r"find_package\(CUDAToolkit ([\d.]+)", everything)[1]

@@ -9,10 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "apps/common/print.hpp"
 #include "apps/common/program.hpp"
+#include "constraint_schedule.hpp"
 #include "options.hpp"
 #include "problem_runs.hpp"
 #include "search.hpp"
@@ -31,18 +35,21 @@ struct First {
   std::string origin;
 };
 
-// The best of the schedulers' schedules, and of the one to be resumed.
-First first_schedule(app::ProblemRuns const& problem, app::Options const& options, app::SignalWatch const& signals) {
-  First best;
+// The best of the schedulers' schedules, and of the one to be resumed. Gecode starts from the latter or from nothing.
+std::optional<First> first_schedule(app::ProblemRuns const& problem, app::Options const& options,
+                                    app::SignalWatch const& signals) {
+  std::optional<First> best;
+  // Before the others, so that a file that does not fit costs no time.
+  if (options.resume) {
+    best = First{read_schedule(*options.resume), *options.resume};
+    best->schedule.makespan = problem.follow(best->schedule, best->origin).makespan;
+  }
+  if (options.gecode) return best;
   for (auto const& scheduler : options.schedulers) {
     signals.check();
     auto schedule = problem.run(scheduler);
-    if (best.origin.empty() || schedule.makespan < best.schedule.makespan) best = {std::move(schedule), scheduler};
+    if (!best || schedule.makespan < best->schedule.makespan) best = First{std::move(schedule), scheduler};
   }
-  if (!options.resume) return best;
-  auto resumed = read_schedule(*options.resume);
-  resumed.makespan = problem.follow(resumed, *options.resume).makespan;
-  if (resumed.makespan < best.schedule.makespan) best = {std::move(resumed), *options.resume};
   return best;
 }
 
@@ -66,11 +73,12 @@ class ProgressLine {
   ProgressLine(ProgressLine const&) = delete;
   ProgressLine& operator=(ProgressLine const&) = delete;
 
-  void show(double share, Duration best) {
+  void show(double share, std::optional<Duration> best) {
     auto const now = std::chrono::steady_clock::now();
     if (!m_shown || now - m_last < std::chrono::milliseconds(200)) return;
     m_last = now;
-    app::say(fmt::format("\r\x1b[Ksearching  {:.0f} %  {:.0f} GFlop/s", 100 * share, m_problem.speed(best) * 1e-9));
+    auto const speed = best ? fmt::format("{:.0f} GFlop/s", m_problem.speed(*best) * 1e-9) : "no schedule yet";
+    app::say(fmt::format("\r\x1b[Ksearching  {:.0f} %  {}", 100 * share, speed));
   }
 
  private:
@@ -79,6 +87,51 @@ class ProgressLine {
   std::chrono::steady_clock::time_point m_last{};
 };
 
+struct Found {
+  Schedule schedule;
+  std::string how;
+};
+
+// Returns false once the search shall end.
+using Progress = std::function<bool(double share, std::optional<Duration> best)>;
+
+SearchLimit limit_of(app::Options const& options) {
+  SearchLimit limit{.time = {}, .evaluations = options.evaluations};
+  if (options.time) limit.time = std::chrono::duration<double>(*options.time);
+  return limit;
+}
+
+Found anneal(app::ProblemRuns const& problem, app::Options const& options, First const& first,
+             Progress const& progress) {
+  auto result =
+      app::search(problem, first.schedule, {.limit = limit_of(options), .seed = options.seed, .progress = progress});
+  return {std::move(result.schedule), fmt::format("best of {} schedules", result.evaluations)};
+}
+
+// Empty if there is neither a first schedule nor a new one.
+std::optional<Found> solve(app::ProblemRuns const& problem, app::Options const& options,
+                           std::optional<First> const& first, Progress const& progress) {
+  ConstraintOptions how{.limit = limit_of(options), .below = {}, .progress = progress};
+  if (first) how.below = first->schedule.makespan;
+  auto result = app::constraint_schedule(problem, how);
+  auto const searched = fmt::format("{} nodes{}", result.nodes, result.complete ? ", the whole tree" : "");
+  if (first && (!result.schedule || result.schedule->makespan >= first->schedule.makespan))
+    return Found{first->schedule, "nothing shorter in " + searched};
+  if (result.schedule) return Found{std::move(*result.schedule), "best of " + searched};
+  return std::nullopt;
+}
+
+std::optional<Found> find(app::ProblemRuns const& problem, app::Options const& options,
+                          std::optional<First> const& first, std::atomic<bool> const& stopped) {
+  ProgressLine line(problem, options.quiet);
+  auto const progress = [&](double share, std::optional<Duration> best) {
+    line.show(share, best);
+    return !stopped;
+  };
+  if (options.gecode) return solve(problem, options, first, progress);
+  return anneal(problem, options, *first, progress);
+}
+
 void run(app::Options const& options, app::SignalWatch& signals) {
   app::ProblemRuns const problem(options);
   bool const printed = app::is_standard_output(options.output);
@@ -86,29 +139,25 @@ void run(app::Options const& options, app::SignalWatch& signals) {
     fmt::print("{} on {}, {} precision, {} tasks\n", problem.workload().name(), problem.platform().name,
                options.element() == Precision::Single ? "single" : "double", problem.graph().tasks().size());
   }
-  auto first = first_schedule(problem, options, signals);
-  if (!printed) print_row(problem, "first: " + first.origin, first.schedule.makespan);
+  auto const first = first_schedule(problem, options, signals);
+  if (!printed && first) print_row(problem, "first: " + first->origin, first->schedule.makespan);
 
   std::atomic<bool> stopped = false;
   signals.on_signal([&](app::Interrupted const&) { stopped = true; });
-  app::SearchOptions how{.limit = {.time = {}, .evaluations = options.evaluations}, .seed = options.seed};
-  if (options.time) how.limit.time = std::chrono::duration<double>(*options.time);
-  app::SearchResult result;
-  {
-    ProgressLine line(problem, options.quiet);
-    how.progress = [&](double share, Duration best) {
-      line.show(share, best);
-      return !stopped;
-    };
-    result = app::search(problem, first.schedule, how);
-  }
+  auto const found = find(problem, options, first, stopped);
   signals.on_signal(nullptr);
+  if (!found) {
+    if (stopped) signals.check();
+    auto const limit =
+        options.time ? fmt::format("{} s", *options.time) : fmt::format("{} nodes", *options.evaluations);
+    throw Error("Gecode found no schedule in " + limit + ": give it more, or use --method anneal for a large graph");
+  }
   if (printed) {
-    app::write_text(options.output, format_schedule(result.schedule));
+    app::write_text(options.output, format_schedule(found->schedule));
   } else {
-    print_row(problem, fmt::format("best of {} schedules", result.evaluations), result.schedule.makespan);
+    print_row(problem, found->how, found->schedule.makespan);
     print_bounds(problem);
-    write_schedule(options.output, result.schedule);
+    write_schedule(options.output, found->schedule);
   }
   if (stopped) signals.check();
 }

@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/workloads/search/constraints/constraint_search.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -26,6 +27,19 @@ std::vector<std::string> default_schedulers() {
   for (auto const* const variant : {"heftp:look=let", "heftp:look=gb", "heteroprio:spoliation=pcept"})
     names.emplace_back(variant);
   return names;
+}
+
+// Whether it is gecode.
+bool check_method(std::string const& method, CLI::App const& app) {
+  if (method == "anneal") return false;
+  if (method != "gecode") throw InvalidArgument("unknown method '" + method + "': use anneal or gecode");
+  if (!have_constraint_search()) {
+    throw InvalidArgument("--method gecode: granary was built without Gecode; docs/install.md says how to add it");
+  }
+  for (auto const* const option : {"--start", "--seed"}) {
+    if (app.count(option) > 0) throw InvalidArgument(std::string(option) + " is for --method anneal");
+  }
+  return true;
 }
 
 void check_output(Options const& options) {
@@ -51,6 +65,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   Options options;
   std::string schedulers;
   std::string memory;
+  std::string method = "anneal";
   CLI::App app("Computes a schedule of a task graph on a machine described by a file, for the scheduler static.",
                "granary-schedule");
   add_problem_options(app, options);
@@ -64,15 +79,20 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   app.add_option("--memory", memory,
                  "memory of each device: a size such as 512MiB, or a fraction of the working set that the devices "
                  "share (default: the platform's)");
+  app.add_option("--method", method,
+                 "anneal, or gecode: a constraint solver for small graphs, without transfers, if granary was built "
+                 "with it")
+      ->capture_default_str();
   app.add_option("--start", schedulers,
-                 "schedulers whose best schedule is the first one, separated by commas (default: all that are "
+                 "anneal: schedulers whose best schedule is the first one, separated by commas (default: all that are "
                  "registered, and variants)");
-  app.add_option("--resume", options.resume, "start from this schedule if it is better");
+  app.add_option("--resume", options.resume,
+                 "start from this schedule if it is better; gecode: look for a shorter one");
   app.add_option("--time", options.time, fmt::format("seconds for the search (default: {:.0f})", default_time));
   app.add_option("--evaluations", options.evaluations,
-                 "schedules that the search looks at, instead of a time: the result is repeatable")
+                 "schedules that the search looks at, or gecode's nodes, instead of a time: the result is repeatable")
       ->transform(whole_number(1));
-  app.add_option("--seed", options.seed, "of the search's random numbers")
+  app.add_option("--seed", options.seed, "anneal: of the search's random numbers")
       ->capture_default_str()
       ->transform(whole_number(0));
   app.add_option("--output", options.output, "write the schedule to this file");
@@ -83,7 +103,9 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   check_problem_options(options);
   if (options.platform.empty())
     throw InvalidArgument("--platform is required; granary-simulate --list shows the shipped ones");
-  options.schedulers = schedulers.empty() ? default_schedulers() : parse_names(schedulers, "schedulers");
+  options.gecode = check_method(method, app);
+  if (!options.gecode)
+    options.schedulers = schedulers.empty() ? default_schedulers() : parse_names(schedulers, "schedulers");
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
   if (!memory.empty()) {
     auto const values = parse_memory(memory);

@@ -18,6 +18,7 @@ struct Options : ProblemOptions {
   std::optional<std::uint32_t> gpus;  ///< absent: all of the platform's
   std::optional<std::uint32_t> cpus;
   Memory memory;
+  bool gecode = false;                  ///< the method; otherwise annealing
   std::vector<std::string> schedulers;  ///< of which the best one's schedule is the first
   std::optional<std::string> resume;
   std::optional<double> time;  ///< seconds

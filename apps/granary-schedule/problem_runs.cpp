@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "apps/simulation/simulated_run.hpp"
@@ -42,6 +44,13 @@ std::optional<Duration> ProblemRuns::kernel_time(Codelet const& codelet, double 
   auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
   if (!times) return std::nullopt;
   return from_seconds(times->seconds(flops));
+}
+
+ListProblem ProblemRuns::list_problem(ListProblem::Classes classes) const {
+  auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) {
+    return kernel_time(codelet, flops, worker);
+  };
+  return {m_graph, m_platform.machine, time, classes};
 }
 
 Schedule ProblemRuns::run(PolicySet policies) const {
@@ -78,6 +87,22 @@ Schedule ProblemRuns::run(std::string const& scheduler) const {
 Schedule ProblemRuns::follow(Schedule const& schedule, std::string const& origin) const {
   return run({std::make_unique<StaticScheduler>(origin, schedule, StaticScheduler::Options{}),
               make_eviction(default_eviction("static"))});
+}
+
+Schedule ProblemRuns::placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const {
+  auto schedule = m_unplaced;
+  std::vector<std::uint32_t> order(times.starts.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t task) { return std::pair(times.starts[task], task); });
+  for (std::uint64_t rank = 0; rank < order.size(); ++rank) {
+    auto const number = order[rank];
+    auto& task = schedule.tasks[number];
+    task.rank = rank;
+    task.worker = times.workers[number];
+    task.start = Duration(times.starts[number]);
+    task.duration = Duration(problem.time(number, plan.classes[number]));
+  }
+  return schedule;
 }
 
 }  // namespace granary::app

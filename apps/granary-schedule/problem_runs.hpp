@@ -5,6 +5,7 @@
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
+#include <granary/workloads/search/list_schedule.hpp>
 
 #include <optional>
 #include <string>
@@ -29,14 +30,16 @@ class ProblemRuns {
   /// What the scheduler static makes of a schedule. Throws InvalidArgument, with the first task that differs, if it is
   /// one of another graph; `origin` names it.
   [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule") const;
-  /// A schedule without workers, ranks and times.
-  [[nodiscard]] Schedule const& unplaced() const { return m_unplaced; }
+  /// The schedule of these times, which belong to the plan. Its makespan is not set.
+  [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
 
   [[nodiscard]] Platform const& platform() const { return m_platform; }
   [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
   [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
   /// Of the codelet's kernel on the worker; empty if it cannot run there.
   [[nodiscard]] std::optional<Duration> kernel_time(Codelet const& codelet, double flops, Worker const& worker) const;
+  /// The same problem without transfers.
+  [[nodiscard]] ListProblem list_problem(ListProblem::Classes classes) const;
   /// Operations per second.
   [[nodiscard]] double speed(Duration makespan) const { return m_problem.workload->flops() / seconds(makespan); }
 
@@ -46,7 +49,7 @@ class ProblemRuns {
   Problem m_problem;
   GraphRecorder m_graph;
   std::vector<std::int64_t> m_priorities;  // empty: the problem's own
-  Schedule m_unplaced;
+  Schedule m_unplaced;                     // of the graph
 };
 
 }  // namespace granary::app

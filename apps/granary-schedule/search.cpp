@@ -20,13 +20,6 @@ constexpr std::array shares{0.5, 0.25, 0.25};
 constexpr std::array hot{1e-2, 3e-3, 2e-3};
 constexpr double hot_with_transfers = 2e-3;
 
-ListProblem list_problem(ProblemRuns const& problem, ListProblem::Classes classes) {
-  auto const time = [&](Codelet const& codelet, double flops, Worker const& worker) {
-    return problem.kernel_time(codelet, flops, worker);
-  };
-  return {problem.graph(), problem.platform().machine, time, classes};
-}
-
 // Starts the tasks in the order of the schedule, on workers of the same classes.
 ListPlan plan_of(Schedule const& schedule, ListProblem const& problem) {
   ListPlan plan;
@@ -63,18 +56,7 @@ class FollowedPlans final : public PlanScheduler {
 
   Duration::rep schedule(ListPlan const& plan) override {
     m_list.schedule(plan);
-    auto const& [starts, workers, causes, last] = m_list.times();
-    m_schedule = m_runs.unplaced();
-    std::vector<std::uint32_t> order(starts.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, {}, [&, &starts = starts](auto task) { return std::pair(starts[task], task); });
-    for (std::uint64_t rank = 0; rank < order.size(); ++rank) {
-      auto& task = m_schedule.tasks[order[rank]];
-      task.rank = rank;
-      task.worker = workers[order[rank]];
-      task.start = Duration(starts[order[rank]]);
-      task.duration = Duration(m_problem.time(order[rank], plan.classes[order[rank]]));
-    }
+    m_schedule = m_runs.placed(m_list.times(), plan, m_problem);
     return follow().count();
   }
   /// The same for a schedule.
@@ -144,7 +126,7 @@ class Search {
       : m_runs(runs), m_options(options), m_first(first) {}
 
   SearchResult run() {
-    auto const by_speed = list_problem(m_runs, ListProblem::Classes::BySpeed);
+    auto const by_speed = m_runs.list_problem(ListProblem::Classes::BySpeed);
     ListScheduler without_transfers(by_speed);
     FollowedPlans followed(m_runs, by_speed);
     followed.follow(m_first);
@@ -169,7 +151,7 @@ class Search {
     followed.schedule(best.plan);
     keep(followed);
     if (m_result.transfers) {
-      auto const by_memory = list_problem(m_runs, ListProblem::Classes::BySpeedAndMemory);
+      auto const by_memory = m_runs.list_problem(ListProblem::Classes::BySpeedAndMemory);
       FollowedPlans transfers(m_runs, by_memory);
       auto const last =
           search_from(by_memory, transfers, plan_of(m_result.schedule, by_memory), 1 - share, hot_with_transfers);

@@ -11,7 +11,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = "spack/spack_repo/granary/packages/granary/package.py"
-READ = ["CMakeLists.txt", "cmake/GranaryKokkos.cmake", "cmake/GranaryDependencies.cmake", "tests/CMakeLists.txt", RECIPE,
+READ = ["CMakeLists.txt", "cmake/GranaryKokkos.cmake", "cmake/GranaryDependencies.cmake", "cmake/GranaryGecode.cmake",
+        "tests/CMakeLists.txt", RECIPE,
         *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("spack/environments/*/spack.yaml")))]
 
 sys.dont_write_bytecode = True

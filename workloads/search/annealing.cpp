@@ -10,8 +10,6 @@
 namespace granary {
 namespace {
 
-constexpr std::uint64_t look_at_clock_every = 64;
-
 class Annealing {
  public:
   Annealing(ListProblem const& problem, PlanScheduler& scheduler, ListPlan const& first,
@@ -50,7 +48,7 @@ class Annealing {
   bool ended(AnnealingResult const& best) {
     auto const& [time, evaluations] = m_options.limit;
     if (evaluations && best.evaluations >= *evaluations) return true;
-    if (best.evaluations % look_at_clock_every != 0) return false;
+    // Each time: an evaluation may be a simulation of seconds.
     double share = 0;
     if (time) {
       std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - m_start;
@@ -124,8 +122,14 @@ AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler, Lis
                        AnnealingOptions const& options) {
   if (!options.limit.time && !options.limit.evaluations)
     throw InvalidArgument("a search needs a limit of time or of evaluations");
+  if (problem.tasks() == 0) throw InvalidArgument("a search needs a graph with tasks");
+  if (first.priorities.size() != problem.tasks() || first.classes.size() != problem.tasks()) {
+    throw InvalidArgument("the plan has " + std::to_string(first.priorities.size()) + " priorities and " +
+                          std::to_string(first.classes.size()) + " classes, and the graph " +
+                          std::to_string(problem.tasks()) + " tasks");
+  }
   for (std::uint32_t task = 0; task < problem.tasks(); ++task) {
-    if (problem.runs_on(task, first.classes[task])) continue;
+    if (first.classes[task] < problem.classes().size() && problem.runs_on(task, first.classes[task])) continue;
     throw InvalidArgument("task " + std::to_string(task) + " cannot run on class " +
                           std::to_string(first.classes[task]) + " of the workers");
   }

@@ -25,8 +25,8 @@ struct GRANARY_EXPORT AnnealingOptions {
   /// geometrically.
   double hot = 1e-2;
   double cold = 1e-4;
-  /// Called from time to time with the share of the limit that is used up and the best makespan so far; the search ends
-  /// if it returns false.
+  /// Called before each list schedule with the share of the limit that is used up and the best makespan so far; the
+  /// search ends if it returns false.
   std::function<bool(double share, Duration best)> progress = {};
 };
 
@@ -42,7 +42,8 @@ struct GRANARY_EXPORT AnnealingResult {
 /// schedule.
 ///
 /// The scheduler makes the schedules: a ListScheduler of this problem, or one that knows more than the problem, such as
-/// transfers. Throws InvalidArgument if the limit is empty, or a class of the plan cannot run its task.
+/// transfers. Throws InvalidArgument if the limit is empty, the graph has no task, the plan is not of the graph's
+/// length, or a class of the plan cannot run its task.
 ///
 /// ```cpp
 /// #include <granary/workloads/tiled_cholesky.hpp>
@@ -54,10 +55,12 @@ struct GRANARY_EXPORT AnnealingResult {
 /// granary::ListProblem const problem(graph, machine, [](auto const&, double flops, auto const&) {
 ///   return std::optional<granary::Duration>(std::chrono::nanoseconds(static_cast<std::int64_t>(flops)));
 /// });
-/// granary::ListPlan const as_submitted{std::vector<double>(problem.tasks()),
-/// std::vector<std::uint32_t>(problem.tasks())}; granary::ListScheduler scheduler(problem); auto const best =
-/// granary::anneal(problem, scheduler, as_submitted, {.limit = {.evaluations = 1000}}); assert(best.makespan.count() <=
-/// scheduler.schedule(as_submitted));
+/// std::vector<double> const priorities(problem.tasks());
+/// std::vector<std::uint32_t> const classes(problem.tasks());
+/// granary::ListPlan const as_submitted{priorities, classes};
+/// granary::ListScheduler scheduler(problem);
+/// auto const best = granary::anneal(problem, scheduler, as_submitted, {.limit = {.evaluations = 1000}});
+/// assert(best.makespan.count() <= scheduler.schedule(as_submitted));
 /// ```
 [[nodiscard]] GRANARY_EXPORT AnnealingResult anneal(ListProblem const& problem, PlanScheduler& scheduler,
                                                     ListPlan const& first, AnnealingOptions const& options);

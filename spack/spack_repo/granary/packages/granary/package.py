@@ -26,6 +26,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     variant("openmp", default=False, description="Use a Kokkos with OpenMP for the host")
     variant("mpi", default=False, description="Reserved: several processes")
     variant("hdf5", default=True, description="Matrices in HDF5 files")
+    variant("gecode", default=False, description="A constraint solver for granary-schedule")
     variant("shared", default=True, description="Build shared libraries")
     variant("tests", default=False, description="Build the tests")
     variant("examples", default=False, description="Build the examples")
@@ -63,6 +64,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("liburing", when="platform=linux")
     depends_on("clp")
     depends_on("coinutils")
+    depends_on("gecode", when="+gecode")
     depends_on("fmt")
     depends_on("spdlog")
     depends_on("nlohmann-json")
@@ -93,6 +95,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
             self.define("Kokkos_ROOT", self["kokkos"].prefix),
             self.define("KokkosKernels_ROOT", self["kokkos-kernels"].prefix),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("GRANARY_GECODE", "gecode"),
             self.define_from_variant("GRANARY_BUILD_TESTS", "tests"),
             self.define_from_variant("GRANARY_BUILD_EXAMPLES", "examples"),
             self.define("GRANARY_BUILD_BENCHMARKS", False),
