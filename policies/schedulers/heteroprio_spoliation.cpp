@@ -122,14 +122,20 @@ TaskId SpoliatingHeteroprio::next(GroupId group) {
   bool const cpu = m_view->topology().group(group).kind == WorkerKind::Cpu;
   if (cpu) {
     // Idle devices choose first, whichever group is asked first: it is asked again when they have.
-    auto const chooses = [&](GroupId device) { return has_idle_worker(device) && choice_of(device).valid(); };
-    if (std::ranges::any_of(m_devices, chooses)) return {};
+    if (std::ranges::any_of(m_devices, [&](GroupId device) { return chooses_now(device); })) return {};
     // Whatever the user's order: the worker may have been freed for it.
     auto const slowest = m_rules == Rules::Sp ? std::nullopt : m_slowest;
     TaskId const task = slowest ? m_buckets.first({*slowest}, 0, group, {}) : TaskId();
     return taken(task.valid() ? task : first_ready(group, {}));
   }
   return taken(choice_of(group));
+}
+
+// A group of which a task waits for its data or for room may not be asked at present.
+bool SpoliatingHeteroprio::chooses_now(GroupId device) const {
+  auto const has_worker = [&](TaskId task) { return m_view->assignment(task).phase == TaskPhase::Issued; };
+  return has_idle_worker(device) && std::ranges::all_of(m_view->committed(device), has_worker) &&
+         choice_of(device).valid();
 }
 
 TaskId SpoliatingHeteroprio::choice_of(GroupId device) const {

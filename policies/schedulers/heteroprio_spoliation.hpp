@@ -66,6 +66,7 @@ class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
   [[nodiscard]] TaskId take_stopped(GroupId group);
   [[nodiscard]] TaskId most_urgent_for(GroupId device, bool constrain) const;
   [[nodiscard]] TaskId to_preempt(GroupId cpu) const;
+  [[nodiscard]] bool chooses_now(GroupId device) const;
   [[nodiscard]] TaskId choice_of(GroupId device) const;
   [[nodiscard]] TaskId first_ready(GroupId group, std::optional<std::int64_t> at_least) const;
   [[nodiscard]] bool exempt(TaskId task) const;

@@ -30,6 +30,16 @@ TEST(SharedProcessors, AreIdleAtFirst) {
   EXPECT_TRUE(processors.advance(at(5)).empty());
 }
 
+TEST(SharedProcessors, AStoppedTaskLeavesItsPartToTheOthers) {
+  SharedProcessors processors;
+  processors.start(WorkerId(0), NodeId(0), 1, Duration(1000), at(0));
+  processors.start(WorkerId(1), NodeId(0), 1, Duration(1000), at(0));
+  processors.stop(WorkerId(1), at(500));
+  EXPECT_EQ(ends(processors), (Ends{{0, 1250}}));
+  processors.stop(WorkerId(1), at(2000));
+  EXPECT_FALSE(processors.next_end().has_value());
+}
+
 TEST(SharedProcessors, ATaskAloneTakesItsTime) {
   SharedProcessors processors;
   processors.start(WorkerId(3), NodeId(1), 1, Duration(1000), at(100));
