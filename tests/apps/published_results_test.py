@@ -284,6 +284,56 @@ class HierarchicalPaper(unittest.TestCase):
         self.assertGreater(self.gflops(1, 16128, 1152, 192), 0.95 * self.gflops(1, 16128, 768, 192))
 
 
+class StaticPaper(unittest.TestCase):
+    """Cholesky in single precision on nine cores and three GPUs without transfers."""
+
+    NODE = {"platform": "static2016", "algorithm": "cholesky", "tile": 960, "precision": "s"}
+
+    def rates(self, tiles, schedulers, **more):
+        runs = simulate(**self.NODE, tiles=tiles, scheduler=",".join(schedulers), **more)
+        return [runs[scheduler]["gflops"] for scheduler in schedulers]
+
+    def test_figure_6_priorities_and_the_look_at_the_makespan_gain(self):
+        for tiles in (8, 12, 16, 20, 24):
+            heft, heftp, mms = self.rates(tiles, ("heft", "heftp", "heftp:look=mms"))
+            self.assertLess(heft, heftp, f"{tiles} tiles")
+            self.assertLess(heftp, mms, f"{tiles} tiles")
+
+    def test_figure_6_greedy_looks_gain_on_some_sizes_and_lose_on_large_ones(self):
+        for tiles, gains in ((16, True), (32, False)):
+            heftp, let, gb = self.rates(tiles, ("heftp", "heftp:look=let", "heftp:look=gb"))
+            self.assertEqual((let > heftp, gb > heftp), (gains, gains), f"{tiles} tiles")
+
+    def test_figures_10_to_12_spoliation(self):
+        for tiles in (8, 12, 16, 20):
+            plain, sp, pp, pc, pcep, pcept = self.rates(tiles, (
+                "heteroprio:limit=0:merge_device=1", *(f"heteroprio:spoliation={rule}" for rule in ("sp", "pp", "pc", "pcep", "pcept"))))
+            self.assertGreater(sp, plain, f"{tiles} tiles")
+            if tiles == 8:
+                continue
+            self.assertEqual(pcept, max(sp, pp, pc, pcep, pcept), f"{tiles} tiles")
+            self.assertEqual(pc, min(sp, pp, pc, pcep, pcept), f"{tiles} tiles")
+
+    def test_figure_10_pcept_is_near_the_bound_on_large_matrices(self):
+        run, = simulate(**self.NODE, tiles=32, scheduler="heteroprio:spoliation=pcept").values()
+        self.assertGreater(of_bound(run), 0.95)
+
+    def test_figures_3_5_and_13_annealed_schedules_bear_other_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "schedule.json")
+            command = [str(pathlib.Path(PROGRAM).with_name("granary-schedule")), "--evaluations", "100000", "--output", path]
+            for key, value in {**self.NODE, "tiles": 12}.items():
+                command += ["--" + key, str(value)]
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            strict, auto, pcept = f"static:file={path}", f"static:file={path}:repair=auto", "heteroprio:spoliation=pcept"
+            exact, heftp = self.rates(12, (strict, "heftp"))
+            self.assertGreater(exact, 1.08 * heftp)
+            drawn = simulate(**self.NODE, tiles=12, scheduler=f"{strict},{auto}", **{"truth-error": 0.1, "truth-seeds": 30})
+            times, repaired = (drawn[name]["seconds_of_runs"] for name in (strict, auto))
+            self.assertLess(max(times) / (drawn[strict]["gflops"] * drawn[strict]["seconds"] / exact), 1 / 0.88)
+            self.assertLess(max(ours / theirs for ours, theirs in zip(repaired, times)), 1.01)
+
+
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(1)
     unittest.main()
