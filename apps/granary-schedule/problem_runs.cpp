@@ -3,7 +3,6 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
-#include <granary/policies/schedulers/static.hpp>
 #include <granary/schedules/recorder/schedule_recorder.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
@@ -84,8 +83,9 @@ Schedule ProblemRuns::run(std::string const& scheduler) const {
   return run(make_policies(scheduler, default_eviction(scheduler)));
 }
 
-Schedule ProblemRuns::follow(Schedule const& schedule, std::string const& origin) const {
-  return run({std::make_unique<StaticScheduler>(origin, schedule, StaticScheduler::Options{}),
+Schedule ProblemRuns::follow(Schedule const& schedule, std::string const& origin,
+                             StaticScheduler::Repair repair) const {
+  return run({std::make_unique<StaticScheduler>(origin, schedule, StaticScheduler::Options{.repair = repair}),
               make_eviction(default_eviction("static"))});
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/policy/policy_set.hpp>
+#include <granary/policies/schedulers/static.hpp>
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
@@ -29,7 +30,8 @@ class ProblemRuns {
 
   /// What the scheduler static makes of a schedule. Throws InvalidArgument, with the first task that differs, if it is
   /// one of another graph; `origin` names it.
-  [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule") const;
+  [[nodiscard]] Schedule follow(Schedule const& schedule, std::string const& origin = "the schedule",
+                                StaticScheduler::Repair repair = StaticScheduler::Repair::None) const;
   /// The schedule of these times, which belong to the plan. Its makespan is not set.
   [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
 

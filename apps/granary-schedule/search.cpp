@@ -132,7 +132,8 @@ class Search {
     followed.follow(m_first);
     m_result.schedule = followed.schedule();
     keep(followed);
-    auto const plan = plan_of(m_first, by_speed);
+    repair(followed);
+    auto const plan = plan_of(m_result.schedule, by_speed);
     auto const alone = static_cast<double>(without_transfers.schedule(plan));
     m_result.transfers = static_cast<double>(followed.schedule(plan)) > same_without_transfers * alone;
     keep(followed);
@@ -158,6 +159,7 @@ class Search {
       transfers.schedule(last.plan);
       keep(transfers);
     }
+    repair(followed);
     return std::move(m_result);
   }
 
@@ -182,6 +184,15 @@ class Search {
     auto result = anneal(problem, scheduler, plan, options);
     m_result.evaluations += result.evaluations;
     return result;
+  }
+
+  // What the scheduler makes of the best schedule if it may leave it where workers would idle, again and again.
+  void repair(FollowedPlans& followed) {
+    for (Duration before{-1}; m_goes_on && before != m_result.schedule.makespan;) {
+      before = m_result.schedule.makespan;
+      followed.follow(m_runs.follow(m_result.schedule, "the schedule", StaticScheduler::Repair::Auto));
+      keep(followed);
+    }
   }
 
   // The latest schedule if it is better. The simulated times also decide which of two workers is served first, so that
