@@ -156,8 +156,8 @@ void Simulator::happens(TaskEnds const& end) {
   if (end.run != m_lanes[end.worker.index()].run) return;
   if (end.how == TaskEnds::How::Skipped) return answer(TaskSkipped{take_front(end.worker)});
   if (end.how == TaskEnds::How::Returned) return return_front(end.worker, false);
-  if (end.how == TaskEnds::How::Stopped) return return_front(end.worker, true);
   m_lanes[end.worker.index()].busy += end.duration;
+  if (end.how == TaskEnds::How::Stopped) return return_front(end.worker, true);
   end_front(end.worker, end.duration, end.start, end.start + end.duration);
   share_inner_tasks();
 }
@@ -308,7 +308,7 @@ void Simulator::perform(AbortCommand const& command) {
   auto const& graphs = m_runs[m_planner.topology().group_of(command.worker).index()];
   if (std::ranges::any_of(graphs, [&](auto const& run) { return run->parent == command.worker; })) return;
   m_shared.stop(command.worker, m_now);
-  m_heap.push(m_now, TaskEnds{command.worker, Duration{0}, m_now, ++lane.run, TaskEnds::How::Stopped});
+  m_heap.push(m_now, TaskEnds{command.worker, m_now - lane.began, lane.began, ++lane.run, TaskEnds::How::Stopped});
 }
 
 // Starts the worker's next task if it has one and is idle.
@@ -316,6 +316,7 @@ void Simulator::start_front(WorkerId worker) {
   auto& lane = m_lanes[worker.index()];
   if (lane.started || lane.helps || lane.queue.empty()) return;
   lane.started = true;
+  lane.began = m_now;
   ++lane.run;
   if (is_skipped(lane.queue.front().follows, lane.last_failed)) {
     m_heap.push(m_now, TaskEnds{worker, Duration{0}, m_now, lane.run, TaskEnds::How::Skipped});

@@ -135,6 +135,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   struct Lane {
     std::deque<Given> queue;
     bool started = false;   // the first task is running
+    Instant began{};        // when it did
     bool helps = false;     // runs an inner task
     std::uint32_t run = 0;  // counts the starts and stops of tasks
     bool last_failed = false;

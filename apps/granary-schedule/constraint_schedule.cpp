@@ -42,7 +42,7 @@ ConstraintSchedule constraint_schedule(ProblemRuns const& problem, ConstraintOpt
   list.schedule(*found.plan);
   for (auto const& times : {in_order(model, *found.plan), list.times()}) {
     auto schedule = problem.placed(times, *found.plan, model);
-    schedule.makespan = problem.follow(schedule).makespan;
+    schedule = with_makespan(schedule, problem.follow(schedule).makespan);
     if (!result.schedule || schedule.makespan < result.schedule->makespan) result.schedule = std::move(schedule);
   }
   return result;

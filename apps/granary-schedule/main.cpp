@@ -35,29 +35,41 @@ struct First {
   std::string origin;
 };
 
-// The best of the schedulers' schedules, and of the one to be resumed. Gecode starts from the latter or from nothing.
-std::optional<First> first_schedule(app::ProblemRuns const& problem, app::Options const& options,
+First followed(app::ProblemRuns const& problem, Schedule schedule, std::string const& origin) {
+  auto const makespan = problem.follow(schedule, origin).makespan;
+  return {app::with_makespan(std::move(schedule), makespan), origin};
+}
+
+Schedule resumed_schedule(std::string const& file) {
+  try {
+    return read_schedule(file);
+  } catch (IoError const& error) {
+    throw InvalidArgument(error.what());
+  }
+}
+
+// The best that the scheduler static makes of the schedulers' schedules, and of the one to be resumed. Gecode starts
+// from the latter or from nothing.
+std::optional<First> first_schedule(app::ProblemRuns const& problem, app::Options const& options, bool print,
                                     app::SignalWatch const& signals) {
   std::optional<First> best;
   // Before the others, so that a file that does not fit costs no time.
-  if (options.resume) {
-    best = First{read_schedule(*options.resume), *options.resume};
-    best->schedule.makespan = problem.follow(best->schedule, best->origin).makespan;
-  }
+  if (options.resume) best = followed(problem, resumed_schedule(*options.resume), *options.resume);
   if (options.gecode) return best;
+  std::pair<Duration, std::string> fastest{Duration::max(), ""};
   for (auto const& scheduler : options.schedulers) {
     signals.check();
     auto schedule = problem.run(scheduler);
-    if (!best || schedule.makespan < best->schedule.makespan) best = First{std::move(schedule), scheduler};
+    fastest = std::min(fastest, {schedule.makespan, scheduler});
+    auto first = followed(problem, std::move(schedule), scheduler);
+    if (!best || first.schedule.makespan < best->schedule.makespan) best = std::move(first);
   }
+  if (print) print_row(problem, "best scheduler: " + fastest.second, fastest.first);
   return best;
 }
 
 void print_bounds(app::ProblemRuns const& problem) {
-  auto const bounds = time_bounds(problem.graph(), problem.platform().machine,
-                                  [&](Codelet const& codelet, double flops, Worker const& worker) {
-                                    return problem.kernel_time(codelet, flops, worker);
-                                  });
+  auto const bounds = problem.bounds();
   print_row(problem, "bound by the area", bounds.area);
   print_row(problem, "bound by the critical path", bounds.critical_path);
   print_row(problem, "bound by both", bounds.mixed);
@@ -139,7 +151,7 @@ void run(app::Options const& options, app::SignalWatch& signals) {
     fmt::print("{} on {}, {} precision, {} tasks\n", problem.workload().name(), problem.platform().name,
                options.element() == Precision::Single ? "single" : "double", problem.graph().tasks().size());
   }
-  auto const first = first_schedule(problem, options, signals);
+  auto const first = first_schedule(problem, options, !printed, signals);
   if (!printed && first) print_row(problem, "first: " + first->origin, first->schedule.makespan);
 
   std::atomic<bool> stopped = false;
@@ -156,10 +168,13 @@ void run(app::Options const& options, app::SignalWatch& signals) {
     app::write_text(options.output, format_schedule(found->schedule));
   } else {
     print_row(problem, found->how, found->schedule.makespan);
-    print_bounds(problem);
+    // A task that several workers share may end earlier than the times of one worker allow.
+    if (options.inner_tile == 0) print_bounds(problem);
     write_schedule(options.output, found->schedule);
   }
-  if (stopped) signals.check();
+  if (!stopped) return;
+  if (!printed) app::say("the best schedule so far is in " + options.output + "\n");
+  signals.check();
 }
 
 }  // namespace

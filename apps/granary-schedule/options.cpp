@@ -45,6 +45,10 @@ bool check_method(std::string const& method, CLI::App const& app) {
 void check_output(Options const& options) {
   if (options.output.empty()) throw InvalidArgument("--output is required: the file for the schedule");
   if (is_standard_output(options.output)) return;
+  if (options.output.find(':') != std::string::npos) {
+    throw InvalidArgument("the output " + options.output +
+                          " has a ':' in its name, where the option file of the scheduler static would end");
+  }
   check_text_output(options.output, {});
   std::error_code error;
   bool const exists = std::filesystem::exists(options.output, error);

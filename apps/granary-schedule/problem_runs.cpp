@@ -15,6 +15,7 @@
 #include <numeric>
 #include <utility>
 
+#include "apps/simulation/bounded_machine.hpp"
 #include "apps/simulation/simulated_run.hpp"
 
 namespace granary::app {
@@ -35,7 +36,8 @@ ProblemRuns::ProblemRuns(Options const& options)
       m_graph(record(*m_problem.workload, m_platform, m_precision)),
       m_unplaced(unplaced_schedule(m_platform.machine, m_graph)) {
   require_countable_time(m_graph, m_platform, m_precision);
-  if (options.memory.size) m_platform.limit(*options.memory.size);
+  if (options.memory.size || options.memory.fraction)
+    set_memory(m_platform, options.memory, m_problem.workload->working_set());
   if (!m_problem.has_priorities) m_priorities = priorities_of(m_graph, m_platform, m_precision, {});
 }
 
@@ -103,6 +105,20 @@ Schedule ProblemRuns::placed(ListTimes const& times, ListPlan const& plan, ListP
     task.duration = Duration(problem.time(number, plan.classes[number]));
   }
   return schedule;
+}
+
+Schedule with_makespan(Schedule schedule, Duration makespan) {
+  schedule.makespan = makespan;
+  for (auto& task : schedule.tasks) {
+    task.duration = std::min(task.duration, makespan);
+    task.start = std::min(task.start, makespan - task.duration);
+  }
+  return schedule;
+}
+
+TimeBounds ProblemRuns::bounds() const {
+  PlatformTruth const exact(m_platform, {.precision = m_precision, .jitter = 0.0});
+  return time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, exact, m_precision));
 }
 
 }  // namespace granary::app

@@ -35,6 +35,9 @@ class ProblemRuns {
   /// The schedule of these times, which belong to the plan. Its makespan is not set.
   [[nodiscard]] Schedule placed(ListTimes const& times, ListPlan const& plan, ListProblem const& problem) const;
 
+  /// Of any schedule, without transfers and inner graphs.
+  [[nodiscard]] TimeBounds bounds() const;
+
   [[nodiscard]] Platform const& platform() const { return m_platform; }
   [[nodiscard]] Workload const& workload() const { return *m_problem.workload; }
   [[nodiscard]] GraphRecorder const& graph() const { return m_graph; }
@@ -53,5 +56,8 @@ class ProblemRuns {
   std::vector<std::int64_t> m_priorities;  // empty: the problem's own
   Schedule m_unplaced;                     // of the graph
 };
+
+/// With this makespan, as simulated. Expected times beyond it, which knew less, become earlier.
+[[nodiscard]] Schedule with_makespan(Schedule schedule, Duration makespan);
 
 }  // namespace granary::app

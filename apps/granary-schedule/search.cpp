@@ -77,7 +77,7 @@ class FollowedPlans final : public PlanScheduler {
  private:
   Duration follow() {
     auto const run = m_runs.follow(m_schedule);
-    m_schedule.makespan = run.makespan;
+    m_schedule = with_makespan(std::move(m_schedule), run.makespan);
     m_starts.clear();
     for (auto const& task : run.tasks) m_starts.push_back(task.start);
     find_causes(run);

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "apps/common/print.hpp"
+#include "apps/simulation/bounded_machine.hpp"
 #include "apps/simulation/make_workload.hpp"
 #include "output.hpp"
 #include "trace_notes.hpp"
@@ -50,29 +51,6 @@ RunFigures medians(std::vector<RunFigures> const& runs) {
   take(&RunFigures::decision_seconds);
   take(&RunFigures::wall_seconds);
   return result;
-}
-
-// Each device with one worker, of its whole speed.
-Machine with_whole_devices(Platform const& platform) {
-  Machine machine = platform.machine;
-  if (!platform.shared_devices) return machine;
-  std::set<NodeId> seen;
-  std::erase_if(machine.workers, [&](Worker const& worker) {
-    return worker.kind == WorkerKind::Device && !seen.insert(worker.node).second;
-  });
-  return machine;
-}
-
-Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set) {
-  auto const nodes = platform.limited_nodes();
-  if (memory.size) platform.limit(*memory.size);
-  if (memory.fraction && !nodes.empty()) {
-    double const share = *memory.fraction * static_cast<double>(working_set) / static_cast<double>(nodes.size());
-    platform.limit(std::max<Bytes>(1, static_cast<Bytes>(std::min(share, static_cast<double>(unbounded)))));
-  } else if (memory.fraction) {
-    platform.limit(working_set);  // throws if the limit is wrong
-  }
-  return platform.machine[nodes.empty() ? platform.home_node() : nodes.front()].capacity;
 }
 
 // One problem on one selection of workers.
@@ -119,27 +97,18 @@ class ProblemRuns {
     if (!m_platform.home_in_place()) m_result.compulsory = compulsory_traffic(m_graph).read;
     if (!m_options.bounds) return;
     PlatformTruth const exact(m_platform, {.precision = m_precision, .jitter = 0});
-    auto const bounds = time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(exact));
+    auto const bounds =
+        time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, exact, m_precision));
     m_result.upper_bound_flops = bounds.upper_bound_flops();
     m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
-  }
-
-  [[nodiscard]] KernelTime times_for_bounds(PlatformTruth const& truth) const {
-    return [&](Codelet const& codelet, double flops, Worker const& worker) -> std::optional<Duration> {
-      auto const times = m_platform.times(codelet.name, precision_of(codelet, m_precision), Platform::model_of(worker));
-      if (!times) return std::nullopt;
-      // Small kernels run beside each other.
-      bool const shared = m_platform.shared_devices && worker.kind == WorkerKind::Device && flops > 0;
-      double const factor = truth.factor(codelet, worker.kind) * (shared ? times->share(flops) : 1);
-      return from_seconds(times->seconds(flops) * factor);
-    };
   }
 
   // The scale of the true times with which their area bound is that of the platform's times (Static, section IV).
   double truth_scale(RunSettings const& settings) {
     if (m_options.truth_error == 0) return 1;
     auto const area = [&](PlatformTruth const& truth) {
-      return seconds(area_bound(m_graph, with_whole_devices(m_platform), times_for_bounds(truth)));
+      return seconds(
+          area_bound(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, truth, m_precision)));
     };
     if (m_truth_scales.empty()) m_truth_scales.push_back(area(PlatformTruth(m_platform, {.precision = m_precision})));
     while (m_truth_scales.size() < settings.truth_seed + 2) {

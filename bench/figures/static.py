@@ -14,7 +14,7 @@ TRUTHS = dict(truth_error=0.1, truth_seeds=30)
 # The paper's names.
 HEFT = {"heft": "heft", "heftp": "heftp", "heftp:look=let": "heftp+LET", "heftp:look=gb": "heftp+GB",
         "heftp:look=mms": "heftp+MMS"}
-HP = {"heteroprio:spoliation=none:limit=0": "HP", "heteroprio:spoliation=sp": "HP+Sp", "heteroprio:spoliation=pp": "HP+PP",
+HP = {"heteroprio:limit=0:merge_device=1": "HP", "heteroprio:spoliation=sp": "HP+Sp", "heteroprio:spoliation=pp": "HP+PP",
       "heteroprio:spoliation=pc": "HP+PC", "heteroprio:spoliation=pcep": "HP+PCEP", "heteroprio:spoliation=pcept": "HP+PCEPT"}
 SS = {"none": "SS", "g": "SS+G", "gs": "SS+GS", "auto": "auto"}
 KERNELS = {"potrf": "#d62728", "trsm": "#2ca02c", "syrk": "#1f77b4", "gemm": "#ff7f0e"}
@@ -82,7 +82,7 @@ def figure_2(simulations, quick):
     printed = [_schedule(simulations, tiles, quick)[1] for tiles in sizes]
     figure, axes = plt.subplots(figsize=(7, 4))
     for key, label in (("bound by the area", "area bound"), ("bound by the critical path", "critical path"),
-                       ("bound by both", "both"), ("best", "annealed schedule"), ("first", "best scheduler")):
+                       ("bound by both", "both"), ("best", "annealed schedule"), ("best scheduler", "best scheduler")):
         axes.plot(sizes, [values[key] for values in printed], marker="o", markersize=4, linewidth=1, label=label)
     axes.set_ylim(top=1.3 * printed[-1]["bound by the area"])
     _finish(axes, "tiles per row", "GFlop/s")

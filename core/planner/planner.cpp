@@ -77,7 +77,8 @@ struct Planner::Parts {
     do {
       dispatch.commit_tasks(item.group);
     } while (dispatch.issue_complete(item.group) || followers.issue(item.group));
-    dispatch.abort_tasks(item.group);
+    // After the end of a run, what a stopped task makes way for would not run.
+    if (dispatch.aborts() && !failures.run_ended()) dispatch.abort_tasks(item.group);
   }
 
   detail::PlannerContext context;

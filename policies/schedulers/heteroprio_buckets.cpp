@@ -61,11 +61,13 @@ HeteroprioOptions HeteroprioOptions::read(PolicyOptions& options, HeteroprioOpti
   result.merge[0] = options.number("merge_cpu", result.merge[0], 1, 1e12);
   result.merge[1] = options.number("merge_device", result.merge[1], 1, 1e12);
   result.limit = options.number("limit", result.limit, 0, 1e12);
-  result.count_buckets = options.choice("count", "work", {"work", "bucket"}) == "bucket";
+  result.count_buckets =
+      options.choice("count", result.count_buckets ? "bucket" : "work", {"work", "bucket"}) == "bucket";
   std::vector<std::string> const slow{"auto", "least-urgent", "most-urgent"};
   auto const chosen = options.choice("slow", slow[static_cast<std::size_t>(result.slow)], slow);
   result.slow = static_cast<Slow>(std::ranges::find(slow, chosen) - slow.begin());
-  result.workers_per_device = static_cast<std::uint32_t>(options.integer("workers_per_device", 0, 0, 1024));
+  result.workers_per_device =
+      static_cast<std::uint32_t>(options.integer("workers_per_device", result.workers_per_device, 0, 1024));
   return result;
 }
 
@@ -95,9 +97,13 @@ std::optional<std::uint32_t> HeteroprioBuckets::find(CodeletId codelet) const {
   return known ? std::optional(m_bucket_of[index]) : std::nullopt;
 }
 
-bool HeteroprioBuckets::has_ready(std::uint32_t bucket, std::uint32_t column, GroupId group) const {
+bool HeteroprioBuckets::would_take(std::uint32_t bucket, std::uint32_t column, GroupId group) const {
+  auto const [best, factor] = m_buckets[bucket].speed_up;
   return std::ranges::any_of(m_grid.lists(bucket, column), [&](BucketGrid::List const& list) {
-    return !list.tasks.empty() && list.allowed_on(group);
+    if (list.tasks.empty() || !list.allowed_on(group)) return false;
+    bool const fast = factor == 0 || m_view->topology().group(group).kind == best ||
+                      list.workers[static_cast<std::size_t>(best)] == 0;
+    return fast || enough_for_slow(bucket, list);
   });
 }
 

@@ -77,8 +77,9 @@ class GRANARY_EXPORT HeteroprioBuckets {
   [[nodiscard]] std::optional<std::uint32_t> find(CodeletId codelet) const;
   /// The mean times of the bucket's tasks.
   [[nodiscard]] KindTimes const& times(std::uint32_t bucket) const { return m_buckets[bucket].times; }
-  /// Whether a task of the bucket is ready that the group may run. O(distinct sets of groups).
-  [[nodiscard]] bool has_ready(std::uint32_t bucket, std::uint32_t column, GroupId group) const;
+  /// Call look_for before: whether an idle worker of the group would take a ready task of the bucket. O(distinct sets
+  /// of groups).
+  [[nodiscard]] bool would_take(std::uint32_t bucket, std::uint32_t column, GroupId group) const;
   /// How many tasks the group runs at once.
   [[nodiscard]] std::size_t workers_of(GroupId group) const;
   /// The codelets' names, by bucket.

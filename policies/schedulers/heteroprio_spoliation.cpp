@@ -90,7 +90,8 @@ bool SpoliatingHeteroprio::exempt(TaskId task) const {
 bool SpoliatingHeteroprio::has_idle_worker(GroupId group) const {
   auto const waiting = std::ranges::count_if(
       m_stopped, [&](Stopped const& stopped) { return stopped.by == group && !stopped.preempted; });
-  return m_view->committed(group).size() + static_cast<std::size_t>(waiting) < m_buckets.workers_of(group);
+  auto const workers = std::min(m_buckets.workers_of(group), m_view->topology().group(group).workers.size());
+  return m_view->committed(group).size() + static_cast<std::size_t>(waiting) < workers;
 }
 
 bool SpoliatingHeteroprio::all_busy() const {
@@ -187,7 +188,8 @@ TaskId SpoliatingHeteroprio::abort_for(GroupId group) {
   if (m_view->topology().group(group).kind == WorkerKind::Cpu) {
     bool const making_way = std::ranges::any_of(
         m_stopped, [&](Stopped const& stopped) { return stopped.preempted && stopped.by == group; });
-    bool const waits = m_rules != Rules::Sp && m_slowest && m_buckets.has_ready(*m_slowest, 0, group);
+    bool const waits =
+        m_rules != Rules::Sp && m_slowest && m_buckets.look_for(group) && m_buckets.would_take(*m_slowest, 0, group);
     return waits && !making_way && all_busy() ? stop(to_preempt(group), group, true) : TaskId();
   }
   if (!has_idle_worker(group)) return {};

@@ -47,11 +47,8 @@ class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
 
  private:
-  enum class Slowness : std::uint8_t {
-    No,
-    Half,
-    Most
-  };  // less than half of the highest acceleration; the slow codelet
+  // Half: less than half of the highest acceleration. Most: the slow codelet.
+  enum class Slowness : std::uint8_t { No, Half, Most };
   // A task that is being stopped, or was and waits for the device that asked.
   struct Stopped {
     enum class State : std::uint8_t { Asked, Ended, Back, Ready };

@@ -72,20 +72,34 @@ void StaticLane::add(std::uint32_t place, Duration::rep duration) {
   for (std::size_t i = index(place) + 1; i < m_sums.size(); i += i & (~i + 1)) m_sums[i] += duration;
 }
 
+bool StaticLane::planned(std::uint32_t place) const {
+  auto const number = index(place);
+  return number < m_planned.size() && m_planned[number] == place;
+}
+
 void StaticLane::insert(std::uint32_t place, Duration duration) {
   m_left.insert(m_left.end(), place);
-  add(place, duration.count());
+  if (planned(place)) {
+    add(place, duration.count());
+  } else {
+    m_guests.emplace(place, duration.count());
+  }
 }
 
 void StaticLane::erase(std::uint32_t place, Duration duration) {
   m_left.erase(place);
   m_ready.erase(place);
-  add(place, -duration.count());
+  if (planned(place)) {
+    add(place, -duration.count());
+  } else {
+    m_guests.erase(place);
+  }
 }
 
 Duration StaticLane::before(std::uint32_t place) const {
   Duration::rep sum = 0;
   for (std::size_t i = index(place); i > 0; i -= i & (~i + 1)) sum += m_sums[i];
+  for (auto guest = m_guests.begin(); guest != m_guests.end() && guest->first < place; ++guest) sum += guest->second;
   return Duration(sum);
 }
 

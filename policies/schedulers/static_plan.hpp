@@ -8,6 +8,7 @@
 #include <granary/schedules/schedule.hpp>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -54,15 +55,18 @@ class GRANARY_EXPORT StaticLane {
   [[nodiscard]] std::uint32_t first() const { return *m_left.begin(); }
   [[nodiscard]] bool is_ready(std::uint32_t place) const { return m_ready.contains(place); }
   [[nodiscard]] std::set<std::uint32_t> const& ready() const { return m_ready; }
-  /// The sum of the durations of the tasks before this place. O(log tasks).
+  /// The sum of the durations of the tasks before this place. O(log tasks + guests), which are the tasks that it got
+  /// besides those of the plan.
   [[nodiscard]] Duration before(std::uint32_t place) const;
 
  private:
   [[nodiscard]] std::size_t index(std::uint32_t place) const;
+  [[nodiscard]] bool planned(std::uint32_t place) const;
   void add(std::uint32_t place, Duration::rep duration);
 
   std::vector<std::uint32_t> m_planned;
   std::vector<Duration::rep> m_sums;  // a Fenwick tree of durations, by the number of planned places before
+  std::map<std::uint32_t, Duration::rep> m_guests;
   std::set<std::uint32_t> m_left;
   std::set<std::uint32_t> m_ready;  // of these
 };

@@ -251,7 +251,7 @@ void Dispatch::leave_worker(LiveTask const& task, bool returned) {
 }
 
 void Dispatch::abort_tasks(GroupId group) {
-  while (m_aborts && ahead(group) == 0) {
+  while (ahead(group) == 0) {
     TaskId const id = m_scheduler.abort_for(group);
     if (!id.valid() || !may_abort(m_tasks[id])) return;
     WorkerId const worker = m_tasks[id].assignment.worker;

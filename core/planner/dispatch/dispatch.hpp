@@ -47,6 +47,7 @@ class Dispatch {
   [[nodiscard]] bool may_restart(LiveTask const& task) const;
   /// Stops the tasks that the scheduler names for the group, which has none ahead of its workers.
   void abort_tasks(GroupId group);
+  [[nodiscard]] bool aborts() const { return m_aborts; }
   /// Whether the task's worker may be told to stop it: a CPU worker that was not told to stop another one.
   [[nodiscard]] bool may_abort(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.

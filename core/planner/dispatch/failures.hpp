@@ -23,6 +23,8 @@ class Failures {
 
   /// Whether none is left to report.
   [[nodiscard]] bool empty() const { return m_reported == m_failures.size(); }
+  /// Whether a failure that is not reported cancelled all tasks that no worker had. O(failures).
+  [[nodiscard]] bool run_ended() const { return of_the_run() != nullptr; }
   /// In the order of submission; they are reported with this.
   std::vector<Failure> take();
   /// Those that concern a datum which no task uses: see TakeFailures.

@@ -15,7 +15,8 @@ Followers::Followers(PlannerContext const& context, Scheduler& scheduler, Dispat
 
 bool Followers::issue(GroupId id) {
   auto const& group = m_context.topology.group(id);
-  if (group.kind != WorkerKind::Device || m_context.options.device_issue < 2) return false;
+  if (group.kind != WorkerKind::Device || m_context.options.device_issue < 2 || m_context.options.depth == 0)
+    return false;
   if (m_dispatch.exclusive().valid() || m_dispatch.has_complete(id)) return false;
   bool issued = false;
   for (WorkerId const worker : group.workers) {

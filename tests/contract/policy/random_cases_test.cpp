@@ -198,6 +198,7 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereSchedulersAbortTasks) {
     Random random(seed);
     drawn.aborts = seed % 3 != 0;
     if (!drawn.aborts) drawn.scheduler = std::string("heteroprio:spoliation=") + rules[random.below(5)];
+    if (!drawn.aborts && random.chance(0.3)) drawn.scheduler += ":limit=0.5:count=bucket";
     for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external && random.chance(0.9);
     bool const plain = seed % 4 != 3;
     if (plain && seed % 5 == 0) make_commuting(drawn.graph, random);

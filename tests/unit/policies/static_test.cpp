@@ -302,12 +302,24 @@ TEST(StaticLane, SumsTheTasksBeforeAPlace) {
   EXPECT_EQ(lane.before(9), Duration(7));
   EXPECT_EQ(lane.before(100), Duration(16));
   lane.insert(7, Duration(70));
+  EXPECT_EQ(lane.before(7), Duration(7));
+  EXPECT_EQ(lane.before(8), Duration(77));
+  EXPECT_EQ(lane.before(9), Duration(77));
   EXPECT_EQ(lane.before(10), Duration(86));
   lane.make_ready(5);
   lane.erase(5, Duration(5));
   EXPECT_TRUE(lane.ready().empty());
   EXPECT_EQ(lane.before(10), Duration(81));
   EXPECT_EQ(lane.first(), 2U);
+}
+
+TEST(StaticLane, CountsTasksThatAreNotPlannedThere) {
+  StaticLane lane;
+  lane.insert(3, Duration(30));
+  EXPECT_EQ(lane.before(3), Duration(0));
+  EXPECT_EQ(lane.before(5), Duration(30));
+  lane.erase(3, Duration(30));
+  EXPECT_EQ(lane.before(5), Duration(0));
 }
 
 TEST(StaticPace, TellsASlowWorkerFromASlowCodelet) {

@@ -1,0 +1,21 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/simulator/platform_truth.hpp>
+#include <granary/workloads/bounds/bounds.hpp>
+
+#include "values.hpp"
+
+namespace granary::app {
+
+/// The platform's machine for bounds: each device with one worker, of its whole speed.
+[[nodiscard]] Machine with_whole_devices(Platform const& platform);
+/// The times for bounds on that machine. Small kernels run beside each other on devices that workers share: they take
+/// their part of the device. Both must outlive the function.
+[[nodiscard]] KernelTime times_for_bounds(Platform const& platform, PlatformTruth const& truth, Precision precision);
+
+/// Sets the memory of the platform's devices, a fraction of the working set divided by their number; returns that of
+/// one. Throws InvalidArgument as Platform::limit.
+Bytes set_memory(Platform& platform, Memory const& memory, Bytes working_set);
+
+}  // namespace granary::app
