@@ -11,7 +11,7 @@ if [[ ${1-} == --fast ]]; then
   checks=(-checks='-clang-analyzer-*')
   shift
 fi
-if (($# == 0)); then set -- core policies simulator trace outofcore runtime linalg workloads apps examples; fi
+if (($# == 0)); then set -- core policies schedules simulator trace outofcore runtime linalg workloads apps examples; fi
 [[ -f build/compile_commands.json ]] || {
   echo "build/compile_commands.json is missing: run ./test.sh first" >&2
   exit 1
