@@ -54,6 +54,7 @@ struct Body {
   bool fails = false;         // at the end of its last run
   std::atomic<int> runs = 0;  // begun
   std::atomic<bool> may_end = false;
+  std::atomic<bool> may_stop = true;  // once it was told to
 
   void operator()(KernelCall const& call) {
     auto& x = value(call);
@@ -61,7 +62,7 @@ struct Body {
     x = nonsense;
     bool const first = ++runs == 1;
     if (first && looks) {
-      while (!call.stop.requested()) std::this_thread::yield();
+      while (!call.stop.requested() || !may_stop) std::this_thread::yield();
       if (throws) throw std::runtime_error("told to stop");
       return;
     }
@@ -183,14 +184,30 @@ TEST_F(EngineAbort, AStoppedTaskRunsAgainAfterACancellation) {
   Body body{.result = 18};
   Body later{.result = 19, .looks = false};
   auto const data = in_place(x);
+  body.may_stop = false;
   submit(body, data);
   later.may_end = true;
   running.engine->submit({running.polls, std::array{Access{data, AccessMode::ReadWrite}}, 0, 0}, Parameters(&later));
-  running.engine->cancel(std::make_exception_ptr(std::runtime_error("interrupted")));
   stop_one();
+  running.engine->cancel(std::make_exception_ptr(std::runtime_error("interrupted")));
+  body.may_stop = true;
   EXPECT_THROW(running.engine->wait(), std::runtime_error);
   EXPECT_EQ(body.before, (std::vector<std::uint64_t>{17, 17}));
   EXPECT_EQ(later.runs, 0);
+  EXPECT_EQ(x, 18U);
+}
+
+TEST_F(EngineAbort, NothingIsStoppedAfterACancellation) {
+  std::uint64_t x = 17;
+  Body body{.result = 18, .looks = false};
+  submit(body, in_place(x));
+  running.engine->cancel(std::make_exception_ptr(std::runtime_error("interrupted")));
+  wishes = 1;
+  running.engine->submit({running.asks, {}, 0, 0}, Parameters());
+  body.may_end = true;
+  EXPECT_THROW(running.engine->wait(), std::runtime_error);
+  EXPECT_EQ(wishes, 1);
+  EXPECT_EQ(body.runs, 1);
   EXPECT_EQ(x, 18U);
 }
 
