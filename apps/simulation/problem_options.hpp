@@ -3,13 +3,11 @@
 
 #include <granary/simulator/platform.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace granary::app {
 

@@ -120,10 +120,9 @@ TaskId SpoliatingHeteroprio::next(GroupId group) {
   forget_ended();
   if (TaskId const task = take_stopped(group); task.valid()) return task;
   if (!has_idle_worker(group) || !m_buckets.look_for(group)) return {};
-  bool const cpu = m_view->topology().group(group).kind == WorkerKind::Cpu;
-  if (cpu) {
+  if (m_view->topology().group(group).kind == WorkerKind::Cpu) {
     // Idle devices choose first, whichever group is asked first: it is asked again when they have.
-    if (std::ranges::any_of(m_devices, [&](GroupId device) { return chooses_now(device); })) return {};
+    if (std::ranges::any_of(m_devices, [&](GroupId device_group) { return chooses_now(device_group); })) return {};
     // Whatever the user's order: the worker may have been freed for it.
     auto const slowest = m_rules == Rules::Sp ? std::nullopt : m_slowest;
     TaskId const task = slowest ? m_buckets.first({*slowest}, 0, group, {}) : TaskId();
@@ -133,15 +132,15 @@ TaskId SpoliatingHeteroprio::next(GroupId group) {
 }
 
 // A group of which a task waits for its data or for room may not be asked at present.
-bool SpoliatingHeteroprio::chooses_now(GroupId device) const {
+bool SpoliatingHeteroprio::chooses_now(GroupId device_group) const {
   auto const has_worker = [&](TaskId task) { return m_view->assignment(task).phase == TaskPhase::Issued; };
-  return has_idle_worker(device) && std::ranges::all_of(m_view->committed(device), has_worker) &&
-         choice_of(device).valid();
+  return has_idle_worker(device_group) && std::ranges::all_of(m_view->committed(device_group), has_worker) &&
+         choice_of(device_group).valid();
 }
 
-TaskId SpoliatingHeteroprio::choice_of(GroupId device) const {
-  TaskId const above = m_rules < Rules::Pc ? TaskId() : most_urgent_for(device, true);
-  return first_ready(device, above.valid() ? std::optional(m_view->task(above).priority) : std::nullopt);
+TaskId SpoliatingHeteroprio::choice_of(GroupId device_group) const {
+  TaskId const above = m_rules < Rules::Pc ? TaskId() : most_urgent_for(device_group, true);
+  return first_ready(device_group, above.valid() ? std::optional(m_view->task(above).priority) : std::nullopt);
 }
 
 // The first in the group's order of the buckets, among those of at least this priority.
@@ -154,22 +153,22 @@ TaskId SpoliatingHeteroprio::first_ready(GroupId group, std::optional<std::int64
 }
 
 // The most urgent task on a CPU worker that the device would run faster; `constrain`: of those that the rule PC counts.
-TaskId SpoliatingHeteroprio::most_urgent_for(GroupId device, bool constrain) const {
+TaskId SpoliatingHeteroprio::most_urgent_for(GroupId device_group, bool constrain) const {
   TaskId best;
   for (GroupId const group : m_cpu_groups) {
     for (TaskId const id : m_view->committed(group)) {
       auto const& task = m_view->task(id);
       bool const better = !best.valid() || task.priority > m_view->task(best).priority;
-      if (!better || !task.allowed_on(device) || !m_view->may_abort(id) || (constrain && exempt(id))) continue;
-      if (m_view->kernel_time(id, device) < m_view->kernel_time(id, group)) best = id;
+      if (!better || !task.allowed_on(device_group) || !m_view->may_abort(id) || (constrain && exempt(id))) continue;
+      if (m_view->kernel_time(id, device_group) < m_view->kernel_time(id, group)) best = id;
     }
   }
   return best;
 }
 
-TaskId SpoliatingHeteroprio::to_preempt(GroupId cpu) const {
+TaskId SpoliatingHeteroprio::to_preempt(GroupId group) const {
   TaskId least;
-  for (TaskId const id : m_view->committed(cpu)) {
+  for (TaskId const id : m_view->committed(group)) {
     bool const better = !least.valid() || m_view->task(id).priority < m_view->task(least).priority;
     if (better && slowness(id) != Slowness::Most && m_view->may_abort(id)) least = id;
   }

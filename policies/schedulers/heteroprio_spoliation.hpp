@@ -61,10 +61,10 @@ class GRANARY_EXPORT SpoliatingHeteroprio final : public Scheduler {
   [[nodiscard]] bool has_idle_worker(GroupId group) const;
   [[nodiscard]] bool all_busy() const;
   [[nodiscard]] TaskId take_stopped(GroupId group);
-  [[nodiscard]] TaskId most_urgent_for(GroupId device, bool constrain) const;
-  [[nodiscard]] TaskId to_preempt(GroupId cpu) const;
-  [[nodiscard]] bool chooses_now(GroupId device) const;
-  [[nodiscard]] TaskId choice_of(GroupId device) const;
+  [[nodiscard]] TaskId most_urgent_for(GroupId device_group, bool constrain) const;
+  [[nodiscard]] TaskId to_preempt(GroupId group) const;
+  [[nodiscard]] bool chooses_now(GroupId device_group) const;
+  [[nodiscard]] TaskId choice_of(GroupId device_group) const;
   [[nodiscard]] TaskId first_ready(GroupId group, std::optional<std::int64_t> at_least) const;
   [[nodiscard]] bool exempt(TaskId task) const;
   [[nodiscard]] Slowness slowness(TaskId task) const;

@@ -51,13 +51,13 @@ StaticPlan::StaticPlan(Schedule const& schedule, Machine const& machine) : m_pla
   std::ranges::stable_sort(order, {}, [&](std::uint32_t t) { return starts[t]; });
   auto const workers = matching(schedule.workers, machine);
   // So that sums do not overflow.
-  Duration const most = longest_duration / static_cast<Duration::rep>(tasks.size() + 1);
+  Duration const each = longest_duration / static_cast<Duration::rep>(tasks.size() + 1);
   for (std::uint32_t place = 0; place < order.size(); ++place) {
     auto const& task = tasks[order[place]];
     m_places[order[place]] = place;
     m_workers.push_back(workers[task.worker]);
     m_starts.push_back(starts[order[place]]);
-    m_durations.push_back(std::min(task.duration, most));
+    m_durations.push_back(std::min(task.duration, each));
   }
 }
 

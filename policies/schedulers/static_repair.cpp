@@ -23,16 +23,16 @@ constexpr double slow = 1.25;
 
 // The times on the slowest and on the fastest group.
 void StaticScheduler::note_acceleration(Task const& task) {
-  Duration least = Duration::max();
-  Duration most{0};
+  Duration shortest = Duration::max();
+  Duration longest{0};
   for (GroupId const group : task.allowed_groups) {
     Duration const time = m_view->kernel_time(task.id, group);
-    least = std::min(least, time);
-    most = std::max(most, time);
+    shortest = std::min(shortest, time);
+    longest = std::max(longest, time);
   }
   if (task.codelet.index() >= m_accelerations.size()) m_accelerations.resize(task.codelet.index() + 1);
   auto& known = m_accelerations[task.codelet.index()];
-  auto const acceleration = static_cast<double>(most.count()) / static_cast<double>(least.count());
+  auto const acceleration = static_cast<double>(longest.count()) / static_cast<double>(shortest.count());
   if (acceleration <= known) return;
   known = acceleration;
   auto sorted = m_accelerations;

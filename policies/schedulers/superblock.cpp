@@ -47,7 +47,7 @@ void SuperblockScheduler::ready(TaskId id) {
   GroupId owner = data.valid() ? m_blocks.owner(data) : GroupId{};
   // The chain may have grown since the group became the owner.
   if (owner.valid() && task.allowed_on(owner) && !fast.contains(owner) && !m_blocks.suits(data, owner)) {
-    release(data);
+    let_go(data);
     owner = {};
   }
   if (owner.valid() && task.allowed_on(owner)) {
@@ -60,7 +60,7 @@ void SuperblockScheduler::ready(TaskId id) {
 }
 
 // The datum has no owner any more; ready tasks of its chain go to the pool.
-void SuperblockScheduler::release(DataId data) {
+void SuperblockScheduler::let_go(DataId data) {
   GroupId const owner = m_blocks.owner(data);
   for (TaskId const id : m_blocks.chain(data)) {
     auto const& task = m_view->task(id);

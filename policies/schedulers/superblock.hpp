@@ -50,7 +50,7 @@ class GRANARY_EXPORT SuperblockScheduler final : public Scheduler {
   using ReadyTasks = std::set<std::pair<std::uint64_t, TaskId>>;
 
   void open_block(TaskId seed, GroupId group);
-  void release(DataId data);
+  void let_go(DataId data);
   void claim(DataId data, GroupId group, std::uint64_t block);
   void give(TaskId task);
   void forget(TaskId task);
