@@ -32,7 +32,7 @@ std::exception_ptr error_of(Event const& event) {
 }  // namespace
 
 Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator,
-               EngineBackends const& backends, EngineOptions options)
+               EngineBackends const& backends, EngineOptions const& options)
     : m_devices(backends.devices),
       m_estimator(std::move(estimator)),
       m_mailbox([this] { try_drain(); }, options.spin),

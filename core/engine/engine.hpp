@@ -71,7 +71,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// workers. Throws InvalidArgument when a node that is not a disk has no stated capacity, or when a link, some
   /// workers or a device's memory have no backend; and what Planner throws.
   Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator> estimator, EngineBackends const& backends,
-         EngineOptions options = {});
+         EngineOptions const& options = {});
   /// Cancels the tasks that were not handed to a worker, waits for the others, and reports nothing. Terminates the
   /// program if `works_here`: it would wait for itself.
   ~Engine() override;
