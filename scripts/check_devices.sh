@@ -9,10 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=build/devices
 rm -rf $work/sources $work/logs $work/failed
-mkdir -p $work/sources/include/granary $work/logs
-for folder in core linalg outofcore policies runtime simulator trace; do
-  ln -s "$PWD/$folder" $work/sources/include/granary/$folder
-done
+mkdir -p $work/sources/include $work/logs
+ln -s "$PWD" $work/sources/include/granary
 skipped=0
 checks=0
 
