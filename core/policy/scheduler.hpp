@@ -85,6 +85,10 @@ class GRANARY_EXPORT Scheduler {
   /// its worker, and when the worker of one that was to be stopped has answered.
   [[nodiscard]] virtual TaskId abort_for(GroupId) { return {}; }
 
+  /// The limit of committed tasks of the group beyond those that its workers have, where `depth` is the one that the
+  /// user chose (PlannerOptions::depth), not 0. A scheduler that leaves room for more may raise it.
+  [[nodiscard]] virtual std::uint32_t most_ahead(GroupId, std::uint32_t depth) const { return depth; }
+
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }
 

@@ -64,7 +64,8 @@ void Dispatch::begin_external() {
 void Dispatch::commit_tasks(GroupId group) {
   NodeId const node = m_context.topology.group(group).node;
   auto const depth = m_context.options.depth;
-  while (ahead(group) < (depth > 0 ? depth : m_workers.idle(m_context.topology.group(group)))) {
+  while (ahead(group) <
+         (depth > 0 ? m_scheduler.most_ahead(group, depth) : m_workers.idle(m_context.topology.group(group)))) {
     TaskId const next = m_scheduler.next(group);
     if (!next.valid()) return;
     LiveTask& task = m_tasks[next];

@@ -204,7 +204,8 @@ TEST(Followers, AreIssuedEvenIfTheRestIsCancelled) {
 
 // Schedulers that have mapped the task elsewhere keep it.
 TEST(Followers, TheSchedulerDecides) {
-  for (std::string const scheduler : {"eager", "lws", "dmda", "dmdar", "dmdas", "heft", "darts", "superblock"}) {
+  for (std::string const scheduler :
+       {"eager", "lws", "dmda", "dmdar", "dmdas", "heft", "darts", "superblock", "planned"}) {
     OnTheDevice hand(two_held, scheduler);
     TaskId const before = hand.submit({});
     for (int i = 0; i < 2; ++i) hand.submit({read_write(hand.a)});

@@ -93,7 +93,7 @@ std::vector<double> shares(SimulationReport const& report) {
 TEST(LuOnTheSimulator, GivesEachOfFourDevicesItsShare) {
   auto const large = square_grid(16 * 64, 64);
   Bytes const bytes = 64 * 64 * sizeof(double);
-  for (auto const* scheduler : {"eager", "dmdas", "darts", "superblock"}) {
+  for (auto const* scheduler : {"eager", "dmdas", "darts", "superblock", "planned"}) {
     for (bool const pivoted : {false, true}) {
       AveragingEstimator estimator;
       ConstantSpeeds::Options speeds;

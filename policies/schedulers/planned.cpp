@@ -1,0 +1,303 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/planned.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace granary {
+namespace {
+
+SchedulerRegistration const planned_registration(
+    "planned",
+    [](PolicyOptions& options) {
+      PlannedScheduler::Options chosen;
+      chosen.effort = static_cast<std::uint64_t>(options.integer("effort", 1000, 0, 1'000'000'000));
+      chosen.share = options.number("share", 2, 0.1, 1e6);
+      chosen.ahead = options.integer("ahead", -1, -1, 1'000'000);
+      return std::make_unique<PlannedScheduler>(chosen);
+    },
+    "belady");
+
+// New tasks run in the order of submission, after all planned ones.
+std::int64_t rank_of_new(TaskId task) {
+  return (std::int64_t{1} << 62U) + static_cast<std::int64_t>(task.value() & ((std::uint64_t{1} << 61U) - 1));
+}
+
+// Fewer new tasks are not worth a plan.
+constexpr std::size_t few_tasks = 16;
+// The part of the memory for tasks that are fetched ahead, and the most of these.
+constexpr Bytes ahead_part = 6;
+constexpr std::uint64_t most_ahead_by_memory = 64;
+
+}  // namespace
+
+void PlannedScheduler::attach(SystemView const& view, PlanBoard& board) {
+  m_view = &view;
+  m_board = &board;
+  m_slower.attach(view);
+  auto const& topology = view.topology();
+  m_memory = std::numeric_limits<Bytes>::max();
+  for (std::uint32_t n = 0; n < topology.machine().nodes.size(); ++n) {
+    if (topology.groups_on(NodeId(n)).empty()) continue;
+    m_only_node = m_nodes++ == 0 ? NodeId(n) : NodeId{};
+    m_memory = std::min(m_memory, topology.machine()[NodeId(n)].capacity);
+  }
+}
+
+void PlannedScheduler::submitted(TaskId task) {
+  m_tasks.insert(task, {.rank = rank_of_new(task)});
+  m_pending.push_back(task);
+  ++m_new;
+}
+
+void PlannedScheduler::ready(TaskId task) {
+  m_slower.ready(m_view->task(task));
+  m_tasks[m_tasks.slot(task)].ready = true;
+  insert_ready(task);
+}
+
+bool PlannedScheduler::due() const { return m_new >= few_tasks && m_new >= m_unbegun; }
+
+TaskId PlannedScheduler::next(GroupId group) {
+  if (due()) plan();
+  if (TaskId const own = m_own.first(group); own.valid()) return give(own);
+  TaskId const other = m_others.first(group);
+  if (!other.valid()) {
+    TaskId const taken = take_over(group);
+    TaskId const found = taken.valid() ? taken : m_slower.best_for(group);
+    return found.valid() ? give(found) : found;
+  }
+  auto const number = m_tasks.at(other).block;
+  if (number != no_block && !m_blocks.at(number).owner.valid() && m_slower.fast_on_all(left_of(number), group)) {
+    begin_block(number, m_view->topology().group(group).node);
+  }
+  return give(other);
+}
+
+// A ready task of another node's block that would end here before it began there.
+TaskId PlannedScheduler::take_over(GroupId group) {
+  std::size_t queued = 0;
+  TaskId const last = m_own.last_of_others(group, queued);
+  if (!last.valid()) return {};
+  auto const& task = m_view->task(last);
+  if (!task.allowed_on(group) || !m_slower.is_fast(task, group)) return {};
+  auto const there = groups_for(task, block_of(m_tasks.at(last)));
+  GroupId const from = *there.begin();
+  auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());
+  auto const ahead = static_cast<std::int64_t>(queued + m_view->committed(from).size());
+  return m_view->kernel_time(last, group) <= m_view->kernel_time(last, from) * (1 + ahead / workers) ? last : TaskId{};
+}
+
+bool PlannedScheduler::hand_over(TaskId task, GroupId group) {
+  auto const* const block = block_of(m_tasks.at(task));
+  if (block == nullptr || block->owner != m_view->topology().group(group).node) return false;
+  give(task);
+  return true;
+}
+
+TaskId PlannedScheduler::give(TaskId task) {
+  if (auto const block = m_tasks.at(task).block; block != no_block && m_nodes == 1) begin_block(block, m_only_node);
+  forget(task);
+  return task;
+}
+
+void PlannedScheduler::withdrawn(TaskId task, Withdrawal, GroupId) { forget(task); }
+
+void PlannedScheduler::forget(TaskId task) {
+  m_board->remove(task);
+  erase_ready(task);
+  m_slower.leave(m_view->task(task));
+  auto const entry = m_tasks.take(task);
+  if (entry.block == no_block) {
+    --m_new;
+    return;
+  }
+  auto const block = m_blocks.find(entry.block);
+  if (!block->second.begun) --m_unbegun;
+  if (--block->second.left == 0) m_blocks.erase(block);
+}
+
+// The tasks of the block that no group has.
+std::vector<TaskId> PlannedScheduler::left_of(std::uint32_t number) const {
+  std::vector<TaskId> left;
+  std::ranges::copy_if(m_blocks.at(number).tasks, std::back_inserter(left),
+                       [&](TaskId task) { return m_tasks.contains(task) && m_tasks.at(task).block == number; });
+  return left;
+}
+
+// The block is not planned again. If it had no owner, its tasks go to the node.
+void PlannedScheduler::begin_block(std::uint32_t number, NodeId owner) {
+  auto& block = m_blocks.at(number);
+  if (std::exchange(block.begun, true)) return;
+  m_unbegun -= block.left;
+  if (block.owner.valid()) return;
+  auto const left = left_of(number);
+  for (TaskId const task : left) erase_ready(task);
+  block.owner = owner;
+  for (TaskId const task : left) {
+    publish(task);
+    insert_ready(task);
+  }
+}
+
+PlannedScheduler::Block const* PlannedScheduler::block_of(Entry const& entry) const {
+  return entry.block == no_block ? nullptr : &m_blocks.at(entry.block);
+}
+
+GroupSet PlannedScheduler::groups_on(NodeId node) const {
+  GroupSet groups;
+  for (GroupId const group : m_view->topology().groups_on(node)) groups.insert(group);
+  return groups;
+}
+
+// Those of the owner of the task's block, if they are fast enough on it.
+GroupSet PlannedScheduler::groups_for(Task const& task, Block const* block) const {
+  auto const fast = m_slower.fast_groups(task);
+  if (block == nullptr || !block->owner.valid()) return fast;
+  auto const own = fast & groups_on(block->owner);
+  return own.empty() ? fast : own;
+}
+
+void PlannedScheduler::insert_ready(TaskId task) {
+  auto const& entry = m_tasks.at(task);
+  if (!entry.ready) return;
+  auto const* const block = block_of(entry);
+  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
+  tasks.insert(task, entry.rank, groups_for(m_view->task(task), block));
+}
+
+void PlannedScheduler::erase_ready(TaskId task) {
+  auto const& entry = m_tasks.at(task);
+  if (!entry.ready) return;
+  auto const* const block = block_of(entry);
+  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
+  tasks.erase(task, entry.rank, groups_for(m_view->task(task), block));
+}
+
+void PlannedScheduler::plan() {
+  auto const tasks = take_pending();
+  m_graph = graph_of(tasks);
+  m_mean_bytes = std::max<Bytes>(1, m_data_bytes / std::max<Bytes>(1, m_graph.data()));
+  m_fits = m_data_bytes <= m_memory;
+  auto const order = order_of(tasks);
+  m_graph = {};
+  publish(tasks, order);
+  m_pending = tasks;
+  m_new = 0;
+  ++m_plans;
+  m_expected = static_cast<double>(order.traffic.all());
+}
+
+// The tasks to plan, in the order of submission, without plan.
+std::vector<TaskId> PlannedScheduler::take_pending() {
+  std::vector<TaskId> tasks;
+  std::ranges::sort(m_pending);
+  m_pending.erase(std::unique(m_pending.begin(), m_pending.end()), m_pending.end());
+  for (TaskId const task : m_pending) {
+    if (!m_tasks.contains(task)) continue;
+    auto const number = m_tasks.at(task).block;
+    if (number != no_block && m_blocks.at(number).begun) continue;
+    erase_ready(task);
+    m_board->remove(task);
+    tasks.push_back(task);
+  }
+  for (TaskId const task : tasks) {
+    if (auto const number = std::exchange(m_tasks[m_tasks.slot(task)].block, no_block); number != no_block) {
+      m_blocks.erase(number);
+    }
+  }
+  m_unbegun = 0;
+  return tasks;
+}
+
+OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
+  OrderGraph graph;
+  std::unordered_map<DataId, std::uint32_t> numbers;
+  m_data_bytes = 0;
+  for (TaskId const task : tasks) {
+    for (auto const& access : m_view->task(task).accesses) {
+      if (access.repeated) continue;
+      auto const [known, is_new] = numbers.try_emplace(access.data, graph.data());
+      if (is_new) {
+        auto const bytes = m_view->bytes(access.data);
+        graph.add_data(bytes, m_only_node.valid() && m_view->expected(access.data, m_only_node));
+        m_data_bytes += bytes;
+      }
+      graph.add_use({.data = known->second,
+                     .reads = reads(access.mode),
+                     .writes = writes(access.mode),
+                     .commutes = commutes(access.mode)});
+    }
+    graph.end_task();
+  }
+  return graph;
+}
+
+FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
+  if (m_fits && m_nodes == 1) {
+    FoundOrder order;
+    order.tasks.resize(tasks.size());
+    std::iota(order.tasks.begin(), order.tasks.end(), 0U);
+    std::ranges::stable_sort(order.tasks, [&](std::uint32_t a, std::uint32_t b) {
+      return m_view->task(tasks[a]).priority > m_view->task(tasks[b]).priority;
+    });
+    order.blocks.resize(tasks.size(), 0);
+    return order;
+  }
+  double const parts = m_nodes == 1 ? 1 : m_options.share * static_cast<double>(m_nodes);
+  auto const memory = m_memory - std::min(m_memory / 2, ahead_of(m_memory) * m_mean_bytes);
+  return find_order(m_graph, {.memory = memory, .parts = parts, .effort = m_options.effort});
+}
+
+void PlannedScheduler::publish(std::vector<TaskId> const& tasks, FoundOrder const& order) {
+  for (std::size_t i = 0; i < order.tasks.size(); ++i) {
+    TaskId const task = tasks[order.tasks[i]];
+    auto const number = m_next_block + order.blocks[i];
+    auto& block = m_blocks[number];
+    if (m_nodes == 1) block.owner = m_only_node;
+    block.tasks.push_back(task);
+    ++block.left;
+    auto& entry = m_tasks[m_tasks.slot(task)];
+    entry.rank = m_next_rank++;
+    entry.block = number;
+    if (m_nodes == 1) publish(task);
+    insert_ready(task);
+  }
+  if (!order.blocks.empty()) m_next_block += order.blocks.back() + 1;
+  m_unbegun = tasks.size();
+}
+
+// On the plan of a group that is meant to run it.
+void PlannedScheduler::publish(TaskId id) {
+  auto const& task = m_view->task(id);
+  auto const& entry = m_tasks.at(id);
+  auto const on_node = task.allowed_groups & groups_on(m_blocks.at(entry.block).owner);
+  if (on_node.empty()) return;
+  auto const fast = on_node & m_slower.fast_groups(task);
+  m_board->insert(*(fast.empty() ? on_node : fast).begin(), id, task.accesses, entry.rank);
+}
+
+std::uint32_t PlannedScheduler::most_ahead(GroupId group, std::uint32_t depth) const {
+  if (m_fits) return depth;
+  auto const& node = m_view->topology().machine()[m_view->topology().group(group).node];
+  return std::max(depth, static_cast<std::uint32_t>(ahead_of(node.capacity)));
+}
+
+// The number of tasks for which a memory of this size has data ahead.
+std::uint64_t PlannedScheduler::ahead_of(Bytes memory) const {
+  if (m_options.ahead >= 0) return static_cast<std::uint64_t>(m_options.ahead);
+  return std::min(most_ahead_by_memory, memory / ahead_part / m_mean_bytes);
+}
+
+std::vector<std::pair<std::string, double>> PlannedScheduler::counters() const {
+  return {{"plans", static_cast<double>(m_plans)},
+          {"planned blocks", static_cast<double>(m_next_block)},
+          {"expected bytes of the last plan", m_expected}};
+}
+
+}  // namespace granary

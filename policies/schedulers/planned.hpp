@@ -1,0 +1,112 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/policy/scheduler.hpp>
+#include <granary/core/policy/task_table.hpp>
+#include <granary/policies/order/find_order.hpp>
+#include <granary/policies/schedulers/ready_by_rank.hpp>
+#include <granary/policies/schedulers/slower_groups.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Runs the tasks in an order that was computed to move few bytes. Our own algorithm: `find_order` plans over the
+/// submitted tasks, with no knowledge of matrices or tiles. Use it with `belady` eviction: the whole plan is published,
+/// so that each datum's next use is known.
+///
+/// On one memory its groups take the first ready task of the plan. If several nodes have workers, each takes the plan's
+/// next block when it has no ready task of its blocks; the other rules are those of SuperblockScheduler: kinds of
+/// workers that are slow on a task leave it to others while these have no more work than they can do.
+///
+/// Plans when at least as many tasks are new as are planned in blocks that have not begun, and these again with them:
+/// so a task is planned twice on average. What was planned and has begun is kept. If all data fit in the memory, tasks
+/// run by priority. A sixth of the memory is left for tasks that are fetched ahead: groups may be as many tasks ahead.
+///
+/// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
+/// O(log tasks).
+class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
+ public:
+  struct Options {
+    std::uint64_t effort = 1000;  ///< OrderProblem::effort
+    double share = 2;             ///< with several nodes: a block has at most 1/share of a node's part of the data
+    std::int64_t ahead = -1;      ///< tasks that groups may be ahead; negative: by memory
+  };
+  explicit PlannedScheduler(Options const& options) : m_options(options) {}
+
+  void attach(SystemView const& view, PlanBoard& board) override;
+  void submitted(TaskId task) override;
+  void ready(TaskId task) override;
+  [[nodiscard]] TaskId next(GroupId group) override;
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
+  /// A task of a block of the group's node.
+  [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
+  [[nodiscard]] bool keeps_plans() const override { return true; }
+  [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
+  /// `plans`, and the last one's `planned blocks` and the bytes that it `expects` to move.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
+
+ private:
+  static constexpr std::uint32_t no_block = 0xffffffffU;
+  struct Entry {
+    std::int64_t rank;
+    std::uint32_t block = no_block;
+    bool ready = false;
+  };
+  struct Block {
+    NodeId owner;
+    bool begun = false;
+    std::vector<TaskId> tasks;
+    std::size_t left = 0;
+  };
+
+  [[nodiscard]] bool due() const;
+  void plan();
+  [[nodiscard]] std::vector<TaskId> take_pending();
+  [[nodiscard]] OrderGraph graph_of(std::vector<TaskId> const& tasks);
+  [[nodiscard]] FoundOrder order_of(std::vector<TaskId> const& tasks) const;
+  void publish(std::vector<TaskId> const& tasks, FoundOrder const& order);
+  void publish(TaskId task);
+  [[nodiscard]] std::uint64_t ahead_of(Bytes memory) const;
+  [[nodiscard]] std::vector<TaskId> left_of(std::uint32_t block) const;
+  void begin_block(std::uint32_t block, NodeId owner);
+  [[nodiscard]] GroupSet groups_for(Task const& task, Block const* block) const;
+  [[nodiscard]] GroupSet groups_on(NodeId node) const;
+  [[nodiscard]] Block const* block_of(Entry const& entry) const;
+  void insert_ready(TaskId task);
+  void erase_ready(TaskId task);
+  [[nodiscard]] TaskId take_over(GroupId group);
+  TaskId give(TaskId task);
+  void forget(TaskId task);
+
+  Options m_options;
+  SystemView const* m_view = nullptr;
+  PlanBoard* m_board = nullptr;
+  SlowerGroups m_slower;
+  NodeId m_only_node;        // with workers; invalid: there are several
+  std::size_t m_nodes = 0;   // with workers
+  Bytes m_memory = 0;        // the smallest of the memories that bound a plan
+  TaskTable<Entry> m_tasks;  // not given to a group
+  std::unordered_map<std::uint32_t, Block> m_blocks;
+  std::uint32_t m_next_block = 0;
+  std::int64_t m_next_rank = 0;
+  std::vector<TaskId> m_pending;  // new tasks, and planned ones whose block may have begun, or that were given
+  std::size_t m_new = 0;          // tasks without a plan
+  std::size_t m_unbegun = 0;      // tasks of blocks that have not begun
+  ReadyByRank m_own;              // ready tasks of blocks with an owner
+  ReadyByRank m_others;           // other ready tasks
+  OrderGraph m_graph;
+  Bytes m_data_bytes = 0;  // of m_graph
+  Bytes m_mean_bytes = 1;  // of a datum of the last plan
+  bool m_fits = true;      // all data of the last plan
+  std::uint64_t m_plans = 0;
+  double m_expected = 0;
+};
+
+}  // namespace granary

@@ -1,0 +1,210 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/random.hpp>
+#include <granary/policies/order/find_order.hpp>
+#include <granary/policies/order/growth.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct GraphOfTiles : OrderGraph {
+  explicit GraphOfTiles(std::uint32_t tiles) {
+    for (std::uint32_t i = 0; i < tiles; ++i) add_data(1);
+  }
+  void task(std::vector<std::uint32_t> const& inputs, std::uint32_t result) {
+    for (auto const input : inputs) add_use({.data = input, .reads = true});
+    add_use({.data = result, .reads = true, .writes = true});
+    end_task();
+  }
+};
+
+GraphOfTiles lu(std::uint32_t n) {
+  GraphOfTiles graph(n * n);
+  for (std::uint32_t k = 0; k < n; ++k) {
+    graph.task({}, k * n + k);
+    for (std::uint32_t i = k + 1; i < n; ++i) {
+      graph.task({k * n + k}, k * n + i);
+      graph.task({k * n + k}, i * n + k);
+    }
+    for (std::uint32_t i = k + 1; i < n; ++i) {
+      for (std::uint32_t j = k + 1; j < n; ++j) graph.task({i * n + k, k * n + j}, i * n + j);
+    }
+  }
+  return graph;
+}
+
+// Each chain of updates one after the other, as a plain triple loop submits it.
+GraphOfTiles product(std::uint32_t n) {
+  GraphOfTiles graph(3 * n * n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (std::uint32_t j = 0; j < n; ++j) {
+      for (std::uint32_t k = 0; k < n; ++k) graph.task({i * n + k, n * n + k * n + j}, 2 * n * n + i * n + j);
+    }
+  }
+  return graph;
+}
+
+// Tasks that read and write some of a few data of different sizes.
+OrderGraph random_graph(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  OrderGraph graph;
+  for (int i = 0; i < 30; ++i) graph.add_data(1 + random() % 9, random() % 5 == 0);
+  for (int t = 0; t < 200; ++t) {
+    std::map<std::uint32_t, OrderGraph::Use> uses;
+    for (std::uint64_t u = 0; u < 1 + random() % 4; ++u) {
+      auto const data = static_cast<std::uint32_t>(random() % graph.data());
+      bool const writes = random() % 3 == 0;
+      uses[data] = {.data = data, .reads = !writes || random() % 2 == 0, .writes = writes};
+    }
+    for (auto const& [data, use] : uses) graph.add_use(use);
+    graph.end_task();
+  }
+  return graph;
+}
+
+// Whether each task comes once, and two that access a datum, one of which writes it, in the order of submission.
+bool keeps_dependencies(OrderGraph const& graph, std::vector<std::uint32_t> const& order) {
+  std::vector<std::uint32_t> position(graph.tasks(), graph.tasks());
+  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  if (order.size() != graph.tasks() || std::ranges::find(position, graph.tasks()) != position.end()) return false;
+  for (std::uint32_t later = 0; later < graph.tasks(); ++later) {
+    for (std::uint32_t earlier = 0; earlier < later; ++earlier) {
+      if (position[earlier] < position[later]) continue;
+      for (auto const& a : graph.uses(earlier)) {
+        for (auto const& b : graph.uses(later)) {
+          if (a.data == b.data && (a.writes || b.writes)) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// The same rule, looking at everything at each step.
+Traffic replay_by_search(OrderGraph const& graph, std::vector<std::uint32_t> const& order, Bytes memory) {
+  Traffic traffic;
+  std::map<std::uint32_t, bool> there;  // and whether it was changed
+  auto const next_use = [&](std::uint32_t data, std::size_t from) {
+    for (std::size_t i = from; i < order.size(); ++i) {
+      for (auto const& use : graph.uses(order[i])) {
+        if (use.data == data) return i;
+      }
+    }
+    return order.size();
+  };
+  for (std::uint32_t data = 0; data < graph.data(); ++data) {
+    if (graph.resident(data)) there[data] = false;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    auto const uses = graph.uses(order[i]);
+    auto const uses_it = [&](std::uint32_t data) {
+      return std::ranges::any_of(uses, [&](auto const& use) { return use.data == data; });
+    };
+    while (true) {
+      Bytes needed = 0;
+      for (auto const& [data, changed] : there) needed += graph.bytes(data);
+      for (auto const& use : uses) needed += there.contains(use.data) ? 0 : graph.bytes(use.data);
+      if (needed <= memory) break;
+      std::pair<std::size_t, std::uint32_t> furthest{0, graph.data()};
+      for (auto const& [data, changed] : there) {
+        if (uses_it(data)) continue;
+        auto const next = next_use(data, i);
+        if (furthest.second == graph.data() || next >= furthest.first) furthest = {next, data};
+      }
+      if (furthest.second == graph.data()) break;
+      if (there[furthest.second]) traffic.written += graph.bytes(furthest.second);
+      there.erase(furthest.second);
+    }
+    for (auto const& use : uses) {
+      if (!there.contains(use.data) && use.reads) traffic.loaded += graph.bytes(use.data);
+      there[use.data] = there[use.data] || use.writes;
+    }
+  }
+  for (auto const& [data, changed] : there) traffic.written += changed ? graph.bytes(data) : 0;
+  return traffic;
+}
+
+TEST(Segments, are_runs_of_updates_that_nobody_reads_between) {
+  GraphOfTiles graph(3);
+  graph.task({0}, 1);  // segment 0
+  graph.task({0}, 1);
+  graph.task({1}, 2);  // segment 1 reads what segment 0 made
+  graph.task({0}, 1);  // so this is segment 2
+  Segments const segments(graph);
+  ASSERT_EQ(segments.count(), 3U);
+  EXPECT_THAT(segments.tasks(0), ElementsAre(0, 1));
+  EXPECT_THAT(segments.tasks(1), ElementsAre(2));
+  EXPECT_THAT(segments.tasks(2), ElementsAre(3));
+  EXPECT_THAT(segments.inputs(0), ElementsAre(0));
+  EXPECT_EQ(segments.reads(0), 2U);
+  EXPECT_THAT(segments.followers(0), ElementsAre(1, 2));
+  EXPECT_THAT(segments.followers(1), ElementsAre(2)) << "which overwrites what it read";
+  EXPECT_THAT(segments.inputs(1), ElementsAre(segments.outputs(0)[0]));
+  EXPECT_THAT(segments.readers(segments.outputs(0)[0]), ElementsAre(1));
+  EXPECT_THAT(segments.followers(2), IsEmpty());
+}
+
+TEST(Replay, moves_what_the_rule_of_Belady_moves) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    auto const graph = random_graph(seed);
+    std::vector<std::uint32_t> order(graph.tasks());
+    for (std::uint32_t i = 0; i < graph.tasks(); ++i) order[i] = i;
+    auto const found = replay(graph, order, 60);
+    auto const expected = replay_by_search(graph, order, 60);
+    EXPECT_EQ(found.loaded, expected.loaded) << "seed " << seed;
+    EXPECT_EQ(found.written, expected.written) << "seed " << seed;
+  }
+}
+
+TEST(FindOrder, keeps_dependencies_and_never_moves_more_than_the_order_of_submission) {
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    auto const graph = random_graph(seed);
+    std::vector<std::uint32_t> submitted(graph.tasks());
+    for (std::uint32_t i = 0; i < graph.tasks(); ++i) submitted[i] = i;
+    auto const plain = replay(graph, submitted, 60);
+    for (double const parts : {1.0, 4.0}) {
+      auto const found = find_order(graph, {.memory = 60, .parts = parts});
+      EXPECT_TRUE(keeps_dependencies(graph, found.tasks)) << "seed " << seed;
+      EXPECT_TRUE(std::ranges::is_sorted(found.blocks));
+      EXPECT_LE(found.traffic.all(), plain.all()) << "seed " << seed;
+      EXPECT_EQ(found.traffic.all(), replay(graph, found.tasks, 60).all());
+      better += found.traffic.all() < plain.all() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(better, 20);
+}
+
+TEST(FindOrder, moves_little_more_than_must_be_moved_for_matrices) {
+  std::uint32_t const n = 24;
+  double const cube = n * n * n;
+  for (std::uint64_t const part : {2, 4, 8, 16}) {
+    auto const factored = lu(n);
+    Bytes const memory = n * n / part;
+    auto const found = find_order(factored, {.memory = memory - 4});
+    EXPECT_TRUE(keeps_dependencies(factored, found.tasks));
+    double const least = std::max(2 * cube / (3 * std::sqrt(memory)), double{n * n});
+    EXPECT_LT(static_cast<double>(found.traffic.loaded), 1.55 * least) << "1/" << part;
+    EXPECT_LT(static_cast<double>(found.traffic.written), 1.08 * n * n) << "1/" << part;
+  }
+  for (std::uint64_t const part : {8, 16}) {
+    auto const multiplied = product(n);
+    Bytes const memory = 3 * n * n / part;
+    auto const found = find_order(multiplied, {.memory = memory - 4});
+    double const streamed = static_cast<double>(found.traffic.loaded) - n * n;
+    EXPECT_LT(streamed, 1.25 * 2 * cube / std::sqrt(memory)) << "1/" << part;
+  }
+}
+
+}  // namespace
+}  // namespace granary

@@ -1,0 +1,170 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <support/fake_system_view.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using test::devices;
+using test::FakeRun;
+using test::FakeSystemView;
+using test::read;
+using test::read_write;
+using testing::ElementsAre;
+using testing::Le;
+using testing::SizeIs;
+
+constexpr GroupId first_group{0};
+constexpr GroupId second_group{1};
+
+// C(i,j) += A(i,k) B(k,j) on tiles of 100 bytes, one chain of updates after the other; the first of each is ready.
+struct PlannedProduct {
+  static constexpr std::size_t order = 4;
+  PlannedProduct(std::uint32_t groups, Bytes capacity, char const* specification = "planned")
+      : view(machine(groups, capacity)), run(view, make_scheduler(specification)) {
+    for (std::size_t i = 0; i < order * order; ++i) {
+      a.push_back(view.add_data());
+      b.push_back(view.add_data());
+      c.push_back(view.add_data());
+    }
+    for (std::size_t i = 0; i < order; ++i) {
+      for (std::size_t j = 0; j < order; ++j) {
+        for (std::size_t k = 0; k < order; ++k) {
+          tasks.push_back(
+              view.add_task({read(a[i * order + k]), read(b[k * order + j]), read_write(c[i * order + j])}));
+          run.scheduler->submitted(tasks.back());
+        }
+      }
+    }
+    for (std::size_t t = 0; t < tasks.size(); t += order) run.scheduler->ready(tasks[t]);
+  }
+  static Machine machine(std::uint32_t groups, Bytes capacity) {
+    auto made = devices(groups);
+    for (std::uint32_t g = 1; g <= groups; ++g) made.nodes[g].capacity = capacity;
+    return made;
+  }
+  // Runs the group's next task to its end; the next update of the same tile becomes ready.
+  TaskId step(GroupId group) {
+    TaskId const task = run.next_and_commit(group);
+    if (!task.valid()) return task;
+    run.scheduler->finished(task);
+    view.finish(task);
+    if ((task.index() + 1) % order != 0) run.scheduler->ready(tasks[task.index() + 1]);
+    return task;
+  }
+  [[nodiscard]] std::size_t tile_of(TaskId task) const { return task.index() / order; }
+
+  FakeSystemView view;
+  FakeRun run;
+  std::vector<DataId> a, b, c;
+  std::vector<TaskId> tasks;
+};
+
+TEST(Planned, updates_a_block_step_by_step_although_chains_were_submitted_one_by_one) {
+  PlannedProduct product(1, 1200, "planned:ahead=1");
+  std::set<std::size_t> tiles;
+  std::vector<std::size_t> steps;
+  for (int i = 0; i < 8; ++i) {
+    TaskId const task = product.step(first_group);
+    tiles.insert(product.tile_of(task));
+    steps.push_back(task.index() % PlannedProduct::order);
+  }
+  EXPECT_THAT(tiles, SizeIs(Le(6U))) << "a block of C stays";
+  EXPECT_TRUE(std::ranges::is_sorted(steps)) << "A and B stream through memory once";
+}
+
+TEST(Planned, publishes_the_plan_of_all_submitted_tasks) {
+  PlannedProduct product(1, 1200);
+  TaskId const first = product.step(first_group);
+  EXPECT_THAT(product.run.board.plan(first_group), SizeIs(product.tasks.size() - 1));
+  std::vector<TaskId> planned;
+  for (auto const& [position, task] : product.run.board.plan(first_group)) planned.push_back(task);
+  std::vector<TaskId> run;
+  while (true) {
+    TaskId const task = product.step(first_group);
+    if (!task.valid()) break;
+    run.push_back(task);
+  }
+  EXPECT_EQ(run, planned) << "after " << first.index();
+}
+
+TEST(Planned, plans_again_when_as_many_tasks_are_new) {
+  PlannedProduct product(1, 1200);
+  product.step(first_group);
+  auto const counter = [&] { return product.run.scheduler->counters()[0].second; };
+  EXPECT_EQ(counter(), 1);
+  std::vector<TaskId> later;
+  for (std::size_t t = 0; t < product.tasks.size(); ++t) {
+    later.push_back(product.view.add_task({read(product.a[t % 16]), read_write(product.c[t % 16])}));
+    product.run.scheduler->submitted(later.back());
+  }
+  product.step(first_group);
+  EXPECT_EQ(counter(), 2);
+  EXPECT_TRUE(product.run.board.planned(later.back()));
+}
+
+TEST(Planned, is_as_far_ahead_as_memory_allows) {
+  PlannedProduct product(1, 3600);
+  EXPECT_EQ(product.run.scheduler->most_ahead(first_group, 4), 4U) << "before the first plan";
+  product.step(first_group);
+  EXPECT_EQ(product.run.scheduler->most_ahead(first_group, 4), 6U) << "a sixth of 36 tiles";
+  PlannedProduct given(1, 3600, "planned:ahead=9");
+  given.step(first_group);
+  EXPECT_EQ(given.run.scheduler->most_ahead(first_group, 4), 9U);
+}
+
+TEST(Planned, runs_by_priority_where_all_data_fit) {
+  FakeSystemView view(PlannedProduct::machine(1, 100'000));
+  FakeRun run(view, make_scheduler("planned"));
+  std::vector<TaskId> tasks;
+  for (int i = 0; i < 20; ++i) {
+    tasks.push_back(view.add_task({read_write(view.add_data())}, i == 13 ? 5 : 0));
+    run.scheduler->submitted(tasks.back());
+  }
+  for (TaskId const task : tasks) run.scheduler->ready(task);
+  EXPECT_EQ(run.next_and_commit(), tasks[13]);
+  EXPECT_EQ(run.next_and_commit(), tasks[0]);
+  EXPECT_EQ(run.scheduler->most_ahead(first_group, 4), 4U);
+}
+
+TEST(Planned, deals_blocks_to_nodes_and_lets_an_idle_one_take_over) {
+  PlannedProduct product(2, 1200);
+  std::vector<std::set<std::size_t>> tiles(2);
+  for (int i = 0; i < 8; ++i) {
+    tiles[0].insert(product.tile_of(product.step(first_group)));
+    tiles[1].insert(product.tile_of(product.step(second_group)));
+  }
+  for (auto const tile : tiles[0]) EXPECT_FALSE(tiles[1].contains(tile)) << tile;
+  std::size_t run = 16;
+  while (product.step(second_group).valid()) ++run;
+  while (product.step(first_group).valid()) ++run;
+  EXPECT_EQ(run, product.tasks.size());
+}
+
+TEST(Planned, forgets_tasks_that_are_cancelled_and_plans_those_that_come_back) {
+  PlannedProduct product(1, 1200);
+  TaskId const first = product.run.next_and_commit(first_group);
+  product.run.scheduler->withdrawn(product.tasks[63], Withdrawal::NeverReady, GroupId{});
+  EXPECT_FALSE(product.run.board.planned(product.tasks[63]));
+  product.run.scheduler->finished(first);
+  product.run.scheduler->submitted(first);
+  product.run.scheduler->ready(first);
+  std::set<TaskId> run;
+  while (true) {
+    TaskId const task = product.run.next_and_commit(first_group);
+    if (!task.valid()) break;
+    run.insert(task);
+  }
+  EXPECT_TRUE(run.contains(first));
+  EXPECT_THAT(run, SizeIs(16)) << "those that were ready";
+}
+
+}  // namespace
+}  // namespace granary
