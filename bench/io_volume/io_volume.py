@@ -31,14 +31,14 @@ COLUMNS = ["part", "case", "platform", "tiles", "graph_seed", "fraction", "memor
 
 
 class Factorization:
-    """A tiled algorithm, with its bounds in tiles (ORDER of n tiles per row, m tiles in memory)."""
+    """A tiled algorithm, with its bounds in tiles; n tiles per row, m tiles in memory."""
 
     def __init__(self, working_set, written, bound, symmetric=None, operands=None):
         self.working_set, self.written, self.bound, self.symmetric, self.operands = working_set, written, bound, symmetric, operands
 
 
-# For any order of the operations of GEMM and LU: Smith et al. 2019; Kwasniewski et al. 2021. Cholesky: the bound of orders that do not use the
-# symmetry of the products; the symmetric one is smaller by the square root of 2 (Beaumont, Eyraud-Dubois, Vérité, Langou 2022).
+# GEMM: Smith et al. 2019; LU: Olivry et al. 2019. Cholesky: the bound of orders that do not use the symmetry of the products; the symmetric one is
+# smaller by the square root of 2 (Beaumont et al. 2022). References are in linalg/algorithms/io_bounds.hpp.
 GEMM = Factorization(lambda n: 3 * n * n, lambda n: n * n, lambda n, m: max(2 * n**3 / math.sqrt(m), 3 * n * n),
                      operands=lambda n, m: 2 * n**3 / math.sqrt(m))
 LU = Factorization(lambda n: n * n, lambda n: n * n, lambda n, m: max(2 * n**3 / (3 * math.sqrt(m)), n * n))
