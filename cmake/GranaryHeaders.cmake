@@ -30,6 +30,7 @@ set(granary_public_headers
   workloads/bounds/longest_path.hpp
   workloads/bounds/transfer_bounds.hpp
   workloads/priorities.hpp
+  workloads/random_dag.hpp
   workloads/random_layers.hpp
   workloads/search/annealing.hpp
   workloads/search/list_problem.hpp

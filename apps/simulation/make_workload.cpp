@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/workloads/assembly_tree.hpp>
+#include <granary/workloads/random_dag.hpp>
 #include <granary/workloads/random_layers.hpp>
 #include <granary/workloads/sliced_stencil.hpp>
 #include <granary/workloads/stencil.hpp>
@@ -64,6 +65,16 @@ std::unique_ptr<Workload> make_random(ProblemOptions const& options, Tiling cons
                                                               .variant = tiling.variant()});
 }
 
+std::unique_ptr<Workload> make_random_dag(ProblemOptions const& options, Tiling const& tiling) {
+  auto const tasks = tiling.tiles * tiling.tiles;
+  return std::make_unique<RandomDag>(RandomDag::Options{.tasks = tasks,
+                                                        .inputs = (tasks + 3) / 4,
+                                                        .bytes = tiling.tile_bytes(),
+                                                        .flops = 2 * tiling.cube(),
+                                                        .seed = options.graph_seed,
+                                                        .variant = tiling.variant()});
+}
+
 template <AssemblyTree::Shape shape>
 std::unique_ptr<Workload> make_tree(ProblemOptions const& options, Tiling const& tiling) {
   return std::make_unique<AssemblyTree>(AssemblyTree::Options{.shape = shape,
@@ -90,6 +101,7 @@ std::map<std::string, Algorithm, std::less<>> const& algorithms() {
       {"stencil", {make_stencil}},
       {"stencil-z", {make_sliced_stencil}},
       {"random", {make_random}},
+      {"random-dag", {make_random_dag}},
       {"tree", {make_tree<AssemblyTree::Shape::Qr>}},
       {"tree-ldlt", {make_tree<AssemblyTree::Shape::Ldlt>}},
       {"graph", {}}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/workloads/assembly_tree.hpp>
+#include <granary/workloads/random_dag.hpp>
 #include <granary/workloads/random_layers.hpp>
 #include <granary/workloads/sliced_stencil.hpp>
 #include <granary/workloads/stencil.hpp>
@@ -33,6 +34,8 @@ inline std::vector<std::unique_ptr<Workload>> every_workload() {
       std::make_unique<SlicedStencil>(SlicedStencil::Options{.size = {62, 30, 24}, .slices = 5, .iterations = 4}));
   all.push_back(std::make_unique<RandomLayers>(
       RandomLayers::Options{.layers = 8, .width = 8, .bytes = 8192, .flops = 1e6, .cpu_only = 0.2}));
+  all.push_back(
+      std::make_unique<RandomDag>(RandomDag::Options{.tasks = 64, .inputs = 16, .bytes = 8192, .flops = 1e6}));
   all.push_back(std::make_unique<AssemblyTree>(
       AssemblyTree::Options{.shape = AssemblyTree::Shape::Qr, .levels = 4, .root_blocks = 8, .block = 32}));
   all.push_back(std::make_unique<AssemblyTree>(

@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -234,6 +236,46 @@ TEST(AssemblyTreeWorkload, LeavesNoTemporaryDataBehind) {
   EXPECT_EQ(report.statistics.nodes[0].used, 0U);
 }
 
+TEST(RandomDag, HasSizesOutputsAndReadsOfAllKinds) {
+  RandomDag const workload({.tasks = 500, .inputs = 100, .recent = 10, .bytes = 4096, .seed = 3});
+  auto const record = record_of(workload);
+  ASSERT_EQ(record.tasks().size(), 500U);
+  std::size_t octaves[4] = {};
+  std::size_t temporary = 0;
+  for (auto const& data : record.data()) {
+    ASSERT_GE(data.bytes, 1024U);
+    ASSERT_LT(data.bytes, 16384U);
+    ++octaves[std::bit_width(data.bytes) - 11];
+    temporary += data.home.valid() ? 0U : 1U;
+  }
+  for (auto const octave : octaves) EXPECT_GT(octave, record.data().size() / 6);
+  EXPECT_GT(temporary, 50U);
+  std::size_t updates = 0;
+  std::size_t two_outputs = 0;
+  std::size_t distant = 0;
+  for (auto const& task : record.tasks()) {
+    std::size_t written = 0;
+    std::size_t newest = 0;
+    std::set<std::size_t> accessed;
+    for (auto const& access : record.accesses_of(task)) {
+      EXPECT_TRUE(accessed.insert(access.data.index()).second) << "a task accesses a datum twice";
+      newest = std::max(newest, access.data.index());
+      updates += access.mode == AccessMode::ReadWrite ? 1U : 0U;
+      written += access.mode == AccessMode::Write ? 1U : 0U;
+    }
+    two_outputs += written == 2 ? 1U : 0U;
+    distant += *accessed.begin() + 100 < newest ? 1U : 0U;
+  }
+  EXPECT_GT(updates, 100U);
+  EXPECT_GT(two_outputs, 30U);
+  EXPECT_GT(distant, 100U);
+}
+
+TEST(RandomDag, DiffersWithTheSeed) {
+  auto const json = [](std::uint64_t seed) { return TaskGraphFile::record(RandomDag({.seed = seed})).to_json(); };
+  EXPECT_NE(json(1), json(2));
+}
+
 TEST(Workloads, RefuseNumbersThatCannotBe) {
   EXPECT_THROW(TiledCholesky({0, 8, true}), InvalidArgument);
   EXPECT_THROW(TiledLu({8, 0, true}), InvalidArgument);
@@ -242,6 +284,11 @@ TEST(Workloads, RefuseNumbersThatCannotBe) {
   EXPECT_THROW(Stencil({.iterations = 0}), InvalidArgument);
   EXPECT_THROW(RandomLayers({.layers = 0}), InvalidArgument);
   EXPECT_THROW(RandomLayers({.cpu_only = 1.5}), InvalidArgument);
+  EXPECT_THROW(RandomDag({.tasks = 0}), InvalidArgument);
+  EXPECT_THROW(RandomDag({.inputs = 0}), InvalidArgument);
+  EXPECT_THROW(RandomDag({.bytes = 3}), InvalidArgument);
+  EXPECT_THROW(RandomDag({.bytes = Bytes{1} << 60}), InvalidArgument);
+  EXPECT_THROW(RandomDag({.updates = -0.5}), InvalidArgument);
   EXPECT_THROW(AssemblyTree({.levels = 0}), InvalidArgument);
   EXPECT_THROW(AssemblyTree({.root_blocks = 0}), InvalidArgument);
 }
