@@ -95,7 +95,7 @@ TaskId PlannedScheduler::take_over(GroupId group) {
 
 bool PlannedScheduler::hand_over(TaskId task, GroupId group) {
   auto const* const block = block_of(m_tasks.at(task));
-  if (block == nullptr || block->owner != m_view->topology().group(group).node) return false;
+  if (block != nullptr && block->owner != m_view->topology().group(group).node) return false;
   give(task);
   return true;
 }

@@ -45,7 +45,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
-  /// A task of a block of the group's node.
+  /// A task without plan, or of a block of the group's node.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
   [[nodiscard]] bool keeps_plans() const override { return true; }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
