@@ -7,16 +7,16 @@
 namespace granary {
 namespace {
 
-constexpr auto cpu = static_cast<std::size_t>(WorkerKind::Cpu);
-constexpr auto device = static_cast<std::size_t>(WorkerKind::Device);
+constexpr auto of_cpu = static_cast<std::size_t>(WorkerKind::Cpu);
+constexpr auto of_device = static_cast<std::size_t>(WorkerKind::Device);
 
 bool within(double a, double b, double factor) { return a == b || (a <= b * factor && b <= a * factor); }
 
 }  // namespace
 
 double acceleration(KindTimes const& times) {
-  if (times[cpu] <= 0) return std::numeric_limits<double>::infinity();
-  return times[device] > 0 ? times[cpu] / times[device] : 0;
+  if (times[of_cpu] <= 0) return std::numeric_limits<double>::infinity();
+  return times[of_device] > 0 ? times[of_cpu] / times[of_device] : 0;
 }
 
 BucketLevels levels_by_acceleration(std::span<KindTimes const> times, WorkerKind kind, double merge) {
@@ -59,11 +59,11 @@ BucketLevels stated_levels(NamedLevels const& stated, std::span<std::string cons
 }
 
 SpeedUp speed_up(KindTimes const& times) {
-  if (times[cpu] <= 0) return {WorkerKind::Device, times[device] > 0 ? 1.0 : 0.0};
-  if (times[device] <= 0) return {WorkerKind::Cpu, 1};
-  if (times[cpu] == times[device]) return {};
-  return times[cpu] > times[device] ? SpeedUp{WorkerKind::Device, times[cpu] / times[device]}
-                                    : SpeedUp{WorkerKind::Cpu, times[device] / times[cpu]};
+  if (times[of_cpu] <= 0) return {WorkerKind::Device, times[of_device] > 0 ? 1.0 : 0.0};
+  if (times[of_device] <= 0) return {WorkerKind::Cpu, 1};
+  if (times[of_cpu] == times[of_device]) return {};
+  return times[of_cpu] > times[of_device] ? SpeedUp{WorkerKind::Device, times[of_cpu] / times[of_device]}
+                                          : SpeedUp{WorkerKind::Cpu, times[of_device] / times[of_cpu]};
 }
 
 }  // namespace granary
