@@ -20,6 +20,7 @@ class PolicyView final : public SystemView {
   [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_dispatch.tasks()[task].assignment; }
   [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_context.codelets[codelet.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_movement.data()[data].bytes; }
+  [[nodiscard]] bool temporary(DataId data) const override { return !m_movement.data()[data].home.valid(); }
   [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override { return m_movement.data()[data].users; }
   [[nodiscard]] bool valid(DataId data, NodeId node) const override;
   [[nodiscard]] bool expected(DataId data, NodeId node) const override;

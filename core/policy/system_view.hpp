@@ -38,6 +38,8 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Assignment const& assignment(TaskId task) const = 0;
   [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
+  /// Whether nobody needs the datum's value after its last use: it has no home.
+  [[nodiscard]] virtual bool temporary(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.
   [[nodiscard]] virtual std::uint32_t unfinished_uses(DataId data) const = 0;
   /// Whether workers on `node` can read the datum's current value there now.

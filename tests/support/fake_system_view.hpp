@@ -103,6 +103,8 @@ class FakeSystemView final : public SystemView {
   [[nodiscard]] Task const& task(TaskId task) const override { return m_tasks[task.index()]; }
   [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_assignments[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
+  void set_temporary(DataId data) { m_data[data.index()].temporary = true; }
+  [[nodiscard]] bool temporary(DataId data) const override { return m_data[data.index()].temporary; }
   void set_unfinished_uses(DataId data, std::uint32_t uses) { m_data[data.index()].unfinished_uses = uses; }
   [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override {
     return m_data[data.index()].unfinished_uses;
@@ -135,6 +137,7 @@ class FakeSystemView final : public SystemView {
     Bytes bytes;
     std::vector<Place> places;  // by node
     std::uint32_t unfinished_uses = 1;
+    bool temporary = false;
   };
 
   [[nodiscard]] Place& place(DataId data, NodeId node) { return m_data[data.index()].places[node.index()]; }

@@ -63,20 +63,23 @@ std::optional<Bytes> Memories::take_to_pass(NodeId id, DataId data) {
   return take(id, data, room_for_holders(id), node.ledger.capacity());
 }
 
-bool Memories::take_all(AccessList const& accesses, NodeId id, Bytes high,
+bool Memories::take_all(std::span<DataId const> data, NodeId id, Bytes high,
                         std::vector<std::pair<DataId, Bytes>>& taken) {
   taken.clear();
-  for (auto const& access : accesses) {
-    if (access.repeated || m_data[access.data].on(id) != nullptr) continue;
-    if (auto const offset = take(id, access.data, 0, high)) {
-      taken.emplace_back(access.data, *offset);
-      continue;
+  for (DataId const datum : data) {
+    auto const offset = take(id, datum, 0, high);
+    if (!offset) {
+      give_back(id, taken);
+      return false;
     }
-    for (auto const& [data, offset] : taken) m_nodes[id.index()].ledger.free(offset);
-    taken.clear();
-    return false;
+    taken.emplace_back(datum, *offset);
   }
   return true;
+}
+
+void Memories::give_back(NodeId id, std::vector<std::pair<DataId, Bytes>>& taken) {
+  for (auto const& [data, offset] : taken) m_nodes[id.index()].ledger.free(offset);
+  taken.clear();
 }
 
 // Two data that go home in opposite directions must not each occupy the reserve that the other needs next: only one
@@ -257,8 +260,10 @@ void Memories::restore(DataId data, Replica& replica) {
   set_valid(data, replica, replica.version);
 }
 
-bool Memories::make_room(NodeId id, Bytes total, Bytes largest, Bytes high) {
+bool Memories::make_room(NodeId id, std::span<DataId const> data, Bytes high) {
   auto& node = m_nodes[id.index()];
+  Bytes total = 0;
+  for (DataId const datum : data) total += node.ledger.rounded(m_data[datum].bytes);
   for (;;) {
     Bytes const used = node.ledger.used() - node.ledger.used_from(high);
     if (high + node.evicting < used + total) {
@@ -271,13 +276,27 @@ bool Memories::make_room(NodeId id, Bytes total, Bytes largest, Bytes high) {
       if (node.ledger.used() < before) return true;
       continue;
     }
-    if (node.evicting > 0) return false;
-    // Enough bytes are free, but fragmented: clear the cheapest contiguous range for the largest datum.
-    auto const victims = node.ledger.window(largest, 0, high, [&](DataId data) { return evictable(data, id); });
-    if (victims.empty()) return false;
-    for (DataId const victim : victims) evict(victim, id, EvictionReason::Fragments);
-    return node.evicting == 0;
+    return node.evicting == 0 && clear_range(id, data, high);
   }
+}
+
+// Enough bytes are free, but fragmented: the cheapest contiguous range is cleared for the first datum that finds none
+// beside those before it.
+bool Memories::clear_range(NodeId id, std::span<DataId const> data, Bytes high) {
+  auto& node = m_nodes[id.index()];
+  std::vector<std::pair<DataId, Bytes>> taken;
+  std::vector<DataId> victims;
+  for (DataId const datum : data) {
+    if (auto const offset = take(id, datum, 0, high)) {
+      taken.emplace_back(datum, *offset);
+      continue;
+    }
+    victims = node.ledger.window(m_data[datum].bytes, 0, high, [&](DataId other) { return evictable(other, id); });
+    break;
+  }
+  give_back(id, taken);
+  for (DataId const victim : victims) evict(victim, id, EvictionReason::Fragments);
+  return !victims.empty() && node.evicting == 0;
 }
 
 bool Memories::lacks_bytes(NodeId id, Bytes bytes) const {

@@ -14,6 +14,7 @@
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -60,7 +61,7 @@ class GRANARY_EXPORT Memories {
   /// The same for a datum on its way home: anywhere, or only in the reserve while others wait for room.
   [[nodiscard]] std::optional<Bytes> take_to_pass(NodeId node, DataId data);
   /// Takes bytes for those data of the list that lack a place; all or none.
-  bool take_all(AccessList const& accesses, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
+  bool take_all(std::span<DataId const> data, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
   /// Whether the datum may be in the node's reserve now; others that are in its way move on first.
   bool may_enter_reserve(NodeId node, DataId data);
   /// Whether data of the list stand above `high`, in the reserve, where holders must not keep them.
@@ -89,9 +90,8 @@ class GRANARY_EXPORT Memories {
   void supersede(DataId data, Replica& replica);
   void drop_superseded(DataId data);
   void restore(DataId data, Replica& replica);
-  /// Evicts until `take` may succeed below `high` for `total` bytes, the largest of them `largest`; false if the caller
-  /// has to wait.
-  bool make_room(NodeId node, Bytes total, Bytes largest, Bytes high);
+  /// Evicts until `take_all` may succeed below `high` for these data; false if the caller has to wait.
+  bool make_room(NodeId node, std::span<DataId const> data, Bytes high);
   /// Whether `bytes` for a holder will not be free, not even when what is being evicted has left.
   [[nodiscard]] bool lacks_bytes(NodeId node, Bytes bytes) const;
   /// Makes room in the reserve alone, for a datum on its way home.
@@ -114,6 +114,8 @@ class GRANARY_EXPORT Memories {
   [[nodiscard]] bool continues_beyond(DataId data, NodeId node) const;
   [[nodiscard]] bool stands_above(DataId data, NodeId node, Bytes high) const;
   [[nodiscard]] DataId any_victim(NodeId node) const;
+  void give_back(NodeId node, std::vector<std::pair<DataId, Bytes>>& taken);
+  bool clear_range(NodeId node, std::span<DataId const> data, Bytes high);
 
   PlannerContext& m_context;
   EvictionPolicy& m_eviction;

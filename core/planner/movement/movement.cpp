@@ -3,6 +3,7 @@
 #include <granary/core/planner/movement/movement.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -214,16 +215,14 @@ bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
       !(may_evict && m_memories.leave_reserve(accesses, id, high))) {
     return false;
   }
-  Bytes total = 0;
-  Bytes largest = 0;
+  m_missing.clear();
   for (auto const& access : accesses) {
-    if (access.repeated || m_data[access.data].on(id) != nullptr) continue;
-    Bytes const size = node.ledger.rounded(m_data[access.data].bytes);
-    total += size;
-    largest = std::max(largest, size);
+    if (!access.repeated && m_data[access.data].on(id) == nullptr) m_missing.push_back(access.data);
   }
-  if (total == 0) return true;
+  if (m_missing.empty()) return true;
   if (!may_evict) return false;
+  // The largest first: the others find room beside them more easily.
+  std::ranges::stable_sort(m_missing, std::greater{}, [&](DataId data) { return m_data[data].bytes; });
   // The list's own data must not be chosen as victims.
   m_own.clear();
   for (auto const& access : accesses) {
@@ -232,9 +231,9 @@ bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
       m_own.push_back(access.data);
     }
   }
-  bool placed = m_memories.take_all(accesses, id, high, m_taken);
-  while (!placed && m_memories.make_room(id, total, largest, high))
-    placed = m_memories.take_all(accesses, id, high, m_taken);
+  bool placed = m_memories.take_all(m_missing, id, high, m_taken);
+  while (!placed && m_memories.make_room(id, m_missing, high))
+    placed = m_memories.take_all(m_missing, id, high, m_taken);
   for (DataId const data : m_own) --m_data[data].on(id)->pins;
   for (auto const& [data, offset] : m_taken) m_memories.add(data, id, offset);
   // Nothing on the node is in use, but the list's own data fragment it so that the rest does not fit.

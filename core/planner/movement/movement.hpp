@@ -144,7 +144,7 @@ class GRANARY_EXPORT Movement {
   Changes m_changes;
   Ahead m_ahead;
   std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
-  std::vector<DataId> m_own;                      // the same
+  std::vector<DataId> m_own, m_missing;           // the same
 };
 
 }  // namespace granary::detail

@@ -3,6 +3,7 @@
 #include <granary/core/planner/movement/routes.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace granary::detail {
@@ -205,10 +206,9 @@ bool Routes::give_room_to_transit(NodeId node, DataId data) {
     return true;
   }
   if (datum.on(node) == nullptr) {
-    Bytes const bytes = datum.bytes;
-    Bytes const high = m_memories.room_for_accepted(m_memories[node].ledger.rounded(bytes), node);
+    Bytes const high = m_memories.room_for_accepted(m_memories[node].ledger.rounded(datum.bytes), node);
     auto offset = m_memories.take(node, data, 0, high);
-    while (!offset && m_memories.make_room(node, bytes, bytes, high)) offset = m_memories.take(node, data, 0, high);
+    while (!offset && m_memories.make_room(node, std::array{data}, high)) offset = m_memories.take(node, data, 0, high);
     if (!offset) return false;
     m_memories.add(data, node, *offset);
   }

@@ -144,6 +144,23 @@ TEST(Staging, CompletesWhenTheRestDoesNotFitAroundWhatLiesInTheMiddle) {
   EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
 }
 
+TEST(Staging, EvictsNoMoreThanRangesForTwoDataThatFindNoneTogether) {
+  Hand hand(disk_and_host(800), {.depth = 1});
+  std::vector<DataId> lying;
+  for (int i = 0; i < 8; ++i) lying.push_back(hand.stored("d" + std::to_string(i), 100));
+  DataId const large = hand.stored("large", 180);
+  DataId const other = hand.stored("other", 150);
+  for (std::size_t const i : {0, 1, 2, 3, 4, 5, 6, 7, 1, 3, 5, 7}) {
+    hand.submit({read(lying[i])});
+    hand.finish_all();
+  }
+  // Every second one leaves first: 400 bytes in four pieces, of which `large` needs two, and `other` two more.
+  hand.submit({read(large), read(other)});
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().nodes[1].evictions, 6U);
+  EXPECT_TRUE(hand.planner.handle(TakeFailures{}).empty());
+}
+
 TEST(Staging, KeepsRoomForWriteBacksOnNodesBetweenOthers) {
   // 200 bytes for a task on the device; on the host 100 for transfers upward and 100 reserved for write-backs.
   Hand hand(three_levels(200, 200), {.depth = 3});
