@@ -15,8 +15,8 @@ namespace granary {
 ///
 /// ```cpp
 /// granary::OrderGraph graph;
-/// auto const a = graph.add_data(8);
-/// auto const c = graph.add_data(8);
+/// auto const a = graph.add_data({.bytes = 8});
+/// auto const c = graph.add_data({.bytes = 8});
 /// graph.add_use({.data = a, .reads = true});
 /// graph.add_use({.data = c, .reads = true, .writes = true});
 /// graph.end_task();
@@ -31,19 +31,30 @@ class GRANARY_EXPORT OrderGraph {
     bool commutes = false;  ///< AccessMode::Commute
   };
 
-  /// `resident`: the memory has the datum's value when the first task starts.
-  std::uint32_t add_data(Bytes bytes, bool resident = false) {
-    m_data.push_back({bytes, resident});
+  struct Datum {
+    Bytes bytes = 0;
+    bool resident = false;   ///< the memory has the value when the first task starts
+    bool temporary = false;  ///< nobody needs the value after its last use
+  };
+
+  std::uint32_t add_data(Datum datum) {
+    m_data.push_back(datum);
     return data() - 1;
   }
   /// A use of the next task; a task uses a datum once.
   void add_use(Use use) { m_uses.push_back(use); }
-  void end_task() { m_ends.push_back(m_uses.size()); }
+  /// `elsewhere`: the task runs on what is behind the memory, so that what others of the tasks write moves there and
+  /// back.
+  void end_task(bool elsewhere = false) {
+    m_ends.push_back(m_uses.size());
+    m_elsewhere.push_back(elsewhere);
+  }
 
   [[nodiscard]] std::uint32_t data() const { return static_cast<std::uint32_t>(m_data.size()); }
   [[nodiscard]] std::uint32_t tasks() const { return static_cast<std::uint32_t>(m_ends.size() - 1); }
   [[nodiscard]] Bytes bytes(std::uint32_t data) const { return m_data[data].bytes; }
-  [[nodiscard]] bool resident(std::uint32_t data) const { return m_data[data].resident; }
+  [[nodiscard]] Datum const& operator[](std::uint32_t data) const { return m_data[data]; }
+  [[nodiscard]] bool elsewhere(std::uint32_t task) const { return m_elsewhere[task]; }
   [[nodiscard]] std::span<Use const> uses(std::uint32_t task) const {
     return std::span(m_uses).subspan(m_ends[task], m_ends[task + 1] - m_ends[task]);
   }
@@ -52,11 +63,8 @@ class GRANARY_EXPORT OrderGraph {
   [[nodiscard]] std::size_t all_uses() const { return m_uses.size(); }
 
  private:
-  struct Datum {
-    Bytes bytes;
-    bool resident;
-  };
   std::vector<Datum> m_data;
+  std::vector<bool> m_elsewhere;
   std::vector<Use> m_uses;
   std::vector<std::size_t> m_ends{0};
 };

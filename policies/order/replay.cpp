@@ -10,15 +10,19 @@ namespace {
 
 constexpr std::uint32_t never = 0xffffffffU;
 
-/// The position in the order at which each use's datum is used next.
+/// The position in the order at which each use's value is used next in the memory.
 std::vector<std::uint32_t> next_uses(OrderGraph const& graph, std::span<std::uint32_t const> order,
                                      std::vector<std::uint32_t>& first_use) {
   std::vector<std::uint32_t> next(graph.all_uses());
   first_use.assign(graph.data(), never);
   for (auto position = static_cast<std::uint32_t>(order.size()); position-- > 0;) {
     auto use = graph.first_use(order[position]);
+    bool const elsewhere = graph.elsewhere(order[position]);
     for (auto const& access : graph.uses(order[position])) {
-      next[use++] = std::exchange(first_use[access.data], position);
+      auto& first = first_use[access.data];
+      next[use++] = first;
+      if (!elsewhere) first = position;
+      if (elsewhere && access.writes) first = never;
     }
   }
   return next;
@@ -29,7 +33,7 @@ class Memory {
   Memory(OrderGraph const& graph, Bytes capacity, std::vector<std::uint32_t> const& first_use)
       : m_graph(graph), m_capacity(capacity), m_data(graph.data()) {
     for (std::uint32_t data = 0; data < graph.data(); ++data) {
-      if (graph.resident(data)) take(data, first_use[data]);
+      if (graph[data].resident) take(data, first_use[data]);
     }
   }
 
@@ -38,6 +42,13 @@ class Memory {
     if (!datum.there && access.reads) m_traffic.loaded += m_graph.bytes(access.data);
     datum.changed = datum.changed || access.writes;
     take(access.data, next);
+  }
+  void use_elsewhere(OrderGraph::Use const& access) {
+    if (access.reads) write(access.data);
+    if (!access.writes) return;
+    auto& datum = m_data[access.data];
+    datum.changed = false;
+    if (std::exchange(datum.there, false)) m_used -= m_graph.bytes(access.data);
   }
   // Room for what the task at this position uses.
   void make_room(std::span<OrderGraph::Use const> uses, std::uint32_t position) {
@@ -61,7 +72,9 @@ class Memory {
     for (auto const& entry : own) m_furthest.push(entry);
   }
   [[nodiscard]] Traffic at_end() {
-    for (std::uint32_t data = 0; data < m_graph.data(); ++data) write(data);
+    for (std::uint32_t data = 0; data < m_graph.data(); ++data) {
+      if (!m_graph[data].temporary) write(data);
+    }
     return m_traffic;
   }
 
@@ -80,7 +93,8 @@ class Memory {
     m_furthest.emplace(next, data);
   }
   void drop(std::uint32_t data) {
-    write(data);
+    // If a task elsewhere needs the temporary value, that one's use counts the write.
+    if (!m_graph[data].temporary || m_data[data].next != never) write(data);
     m_data[data].there = false;
     m_used -= m_graph.bytes(data);
   }
@@ -104,6 +118,10 @@ Traffic replay(OrderGraph const& graph, std::span<std::uint32_t const> order, By
   Memory state(graph, memory, first_use);
   for (std::uint32_t position = 0; position < order.size(); ++position) {
     auto const uses = graph.uses(order[position]);
+    if (graph.elsewhere(order[position])) {
+      for (auto const& access : uses) state.use_elsewhere(access);
+      continue;
+    }
     state.make_room(uses, position);
     auto use = graph.first_use(order[position]);
     for (auto const& access : uses) state.use(access, next[use++]);

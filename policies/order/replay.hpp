@@ -17,7 +17,8 @@ struct GRANARY_EXPORT Traffic {
 };
 
 /// Runs the tasks one after the other in this order in a memory of `memory` bytes that evicts by Belady's rule: the
-/// datum whose next use is furthest away. Each value that is changed is written when it leaves, or at the end. The
+/// datum whose next use is furthest away. Each value that is changed is written when it leaves, when a task elsewhere
+/// reads it, or at the end, except a temporary one that nobody needs any more; what a task elsewhere writes leaves. The
 /// memory is exceeded only by a task whose own data need more. O(uses log uses).
 [[nodiscard]] GRANARY_EXPORT Traffic replay(OrderGraph const& graph, std::span<std::uint32_t const> order,
                                             Bytes memory);

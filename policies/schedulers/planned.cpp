@@ -3,6 +3,7 @@
 #include <granary/policies/schedulers/planned.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -41,11 +42,20 @@ void PlannedScheduler::attach(SystemView const& view, PlanBoard& board) {
   m_board = &board;
   m_slower.attach(view);
   auto const& topology = view.topology();
+  auto const& nodes = topology.machine().nodes;
+  auto const has_workers = [&](std::size_t n) {
+    return !topology.groups_on(NodeId(static_cast<std::uint32_t>(n))).empty();
+  };
+  bool devices = false;
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    devices = devices || (has_workers(n) && nodes[n].kind == NodeKind::Device);
   m_memory = std::numeric_limits<Bytes>::max();
-  for (std::uint32_t n = 0; n < topology.machine().nodes.size(); ++n) {
-    if (topology.groups_on(NodeId(n)).empty()) continue;
-    m_only_node = m_nodes++ == 0 ? NodeId(n) : NodeId{};
-    m_memory = std::min(m_memory, topology.machine()[NodeId(n)].capacity);
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (!has_workers(n) || (devices && nodes[n].kind != NodeKind::Device)) continue;
+    NodeId const node(static_cast<std::uint32_t>(n));
+    m_only_node = m_nodes++ == 0 ? node : NodeId{};
+    for (GroupId const group : topology.groups_on(node)) m_planned_groups.insert(group);
+    m_memory = std::min(m_memory, nodes[n].capacity);
   }
 }
 
@@ -65,9 +75,12 @@ bool PlannedScheduler::due() const { return m_new >= few_tasks && m_new >= m_unb
 
 TaskId PlannedScheduler::next(GroupId group) {
   if (due()) plan();
-  if (TaskId const own = m_own.first(group); own.valid()) return give(own);
+  TaskId const own = m_own.first(group);
+  bool const waits = own.valid() && too_early(own, group);
+  if (own.valid() && !waits) return give(own);
   TaskId const other = m_others.first(group);
   if (!other.valid()) {
+    if (waits) return {};
     TaskId const taken = take_over(group);
     TaskId const found = taken.valid() ? taken : m_slower.best_for(group);
     return found.valid() ? give(found) : found;
@@ -77,6 +90,21 @@ TaskId PlannedScheduler::next(GroupId group) {
     begin_block(number, m_view->topology().group(group).node);
   }
   return give(other);
+}
+
+// Whether the task can wait, since the group's workers have work and tasks are left which the plan has much earlier:
+// what it needs would take the place of what they need.
+bool PlannedScheduler::too_early(TaskId task, GroupId group) const {
+  if (m_fits || m_view->committed(group).size() < m_view->topology().group(group).workers.size()) return false;
+  auto const plan = m_tasks.at(task).plan;
+  if (!plan.valid()) return false;
+  auto const position = m_board->position(task);
+  std::uint64_t earlier = 0;
+  for (auto const& [other, _] : m_board->plan(plan)) {
+    if (other == position) return false;
+    if (++earlier > ahead_of(m_memory)) return true;
+  }
+  return false;
 }
 
 // A ready task of another node's block that would end here before it began there.
@@ -207,12 +235,18 @@ std::vector<TaskId> PlannedScheduler::take_pending() {
     tasks.push_back(task);
   }
   for (TaskId const task : tasks) {
-    if (auto const number = std::exchange(m_tasks[m_tasks.slot(task)].block, no_block); number != no_block) {
-      m_blocks.erase(number);
-    }
+    auto& entry = m_tasks[m_tasks.slot(task)];
+    entry.plan = {};
+    if (auto const number = std::exchange(entry.block, no_block); number != no_block) m_blocks.erase(number);
   }
   m_unbegun = 0;
   return tasks;
+}
+
+// Whether other nodes than those of the plan run the task: it may not, or should not, run on these.
+bool PlannedScheduler::elsewhere(TaskId task) const {
+  return std::ranges::none_of(m_view->task(task).allowed_groups & m_planned_groups,
+                              [&](GroupId group) { return m_slower.fast_on_all(std::array{task}, group); });
 }
 
 OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
@@ -225,7 +259,9 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
       auto const [known, is_new] = numbers.try_emplace(access.data, graph.data());
       if (is_new) {
         auto const bytes = m_view->bytes(access.data);
-        graph.add_data(bytes, m_only_node.valid() && m_view->expected(access.data, m_only_node));
+        graph.add_data({.bytes = bytes,
+                        .resident = m_only_node.valid() && m_view->expected(access.data, m_only_node),
+                        .temporary = m_view->temporary(access.data)});
         m_data_bytes += bytes;
       }
       graph.add_use({.data = known->second,
@@ -233,7 +269,7 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
                      .writes = writes(access.mode),
                      .commutes = commutes(access.mode)});
     }
-    graph.end_task();
+    graph.end_task(elsewhere(task));
   }
   return graph;
 }
@@ -272,14 +308,19 @@ void PlannedScheduler::publish(std::vector<TaskId> const& tasks, FoundOrder cons
   m_unbegun = tasks.size();
 }
 
-// On the plan of a group that is meant to run it.
+// The group of the owner that is meant to run it; invalid if that is none of the owner's.
+GroupId PlannedScheduler::planned_group(TaskId id) const {
+  auto const own = m_view->task(id).allowed_groups & groups_on(m_blocks.at(m_tasks.at(id).block).owner);
+  for (GroupId const group : own) {
+    if (m_slower.fast_on_all(std::array{id}, group)) return group;
+  }
+  return {};
+}
+
 void PlannedScheduler::publish(TaskId id) {
-  auto const& task = m_view->task(id);
-  auto const& entry = m_tasks.at(id);
-  auto const on_node = task.allowed_groups & groups_on(m_blocks.at(entry.block).owner);
-  if (on_node.empty()) return;
-  auto const fast = on_node & m_slower.fast_groups(task);
-  m_board->insert(*(fast.empty() ? on_node : fast).begin(), id, task.accesses, entry.rank);
+  auto& entry = m_tasks[m_tasks.slot(id)];
+  entry.plan = planned_group(id);
+  if (entry.plan.valid()) m_board->insert(entry.plan, id, m_view->task(id).accesses, entry.rank);
 }
 
 std::uint32_t PlannedScheduler::most_ahead(GroupId group, std::uint32_t depth) const {

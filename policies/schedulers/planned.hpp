@@ -57,6 +57,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   struct Entry {
     std::int64_t rank;
     std::uint32_t block = no_block;
+    GroupId plan;  // on whose plan it is; invalid: none
     bool ready = false;
   };
   struct Block {
@@ -81,6 +82,9 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   [[nodiscard]] Block const* block_of(Entry const& entry) const;
   void insert_ready(TaskId task);
   void erase_ready(TaskId task);
+  [[nodiscard]] bool too_early(TaskId task, GroupId group) const;
+  [[nodiscard]] bool elsewhere(TaskId task) const;
+  [[nodiscard]] GroupId planned_group(TaskId task) const;
   [[nodiscard]] TaskId take_over(GroupId group);
   TaskId give(TaskId task);
   void forget(TaskId task);
@@ -89,10 +93,11 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   SlowerGroups m_slower;
-  NodeId m_only_node;        // with workers; invalid: there are several
-  std::size_t m_nodes = 0;   // with workers
-  Bytes m_memory = 0;        // the smallest of the memories that bound a plan
-  TaskTable<Entry> m_tasks;  // not given to a group
+  GroupSet m_planned_groups;  // of the nodes that are planned for: devices, or else those with workers
+  NodeId m_only_node;         // of these; invalid: there are several
+  std::size_t m_nodes = 0;    // how many they are
+  Bytes m_memory = 0;         // the smallest of their memories
+  TaskTable<Entry> m_tasks;   // not given to a group
   std::unordered_map<std::uint32_t, Block> m_blocks;
   std::uint32_t m_next_block = 0;
   std::int64_t m_next_rank = 0;

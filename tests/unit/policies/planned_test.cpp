@@ -154,16 +154,21 @@ TEST(Planned, forgets_tasks_that_are_cancelled_and_plans_those_that_come_back) {
   product.run.scheduler->withdrawn(product.tasks[63], Withdrawal::NeverReady, GroupId{});
   EXPECT_FALSE(product.run.board.planned(product.tasks[63]));
   product.run.scheduler->finished(first);
+  product.view.finish(first);
   product.run.scheduler->submitted(first);
   product.run.scheduler->ready(first);
   std::set<TaskId> run;
-  while (true) {
-    TaskId const task = product.run.next_and_commit(first_group);
-    if (!task.valid()) break;
-    run.insert(task);
-  }
+  for (TaskId task = product.step(first_group); task.valid(); task = product.step(first_group)) run.insert(task);
   EXPECT_TRUE(run.contains(first));
-  EXPECT_THAT(run, SizeIs(16)) << "those that were ready";
+  EXPECT_THAT(run, SizeIs(63)) << "all but the one that was withdrawn";
+}
+
+TEST(Planned, keeps_tasks_back_that_are_ready_long_before_their_place_in_the_plan) {
+  PlannedProduct product(1, 1200, "planned:ahead=2");
+  std::size_t committed = 0;
+  while (product.run.next_and_commit(first_group).valid()) ++committed;
+  EXPECT_THAT(committed, Le(6U)) << "of the 16 that are ready: the first of a block, and two more";
+  EXPECT_GT(committed, 0U);
 }
 
 }  // namespace
