@@ -32,8 +32,10 @@ std::int64_t rank_of_new(TaskId task) {
 // Fewer new tasks are not worth a plan.
 constexpr std::size_t few_tasks = 16;
 // The part of the memory for tasks that are fetched ahead, and the most of these.
-constexpr Bytes ahead_part = 6;
+constexpr Bytes ahead_part = 5;
 constexpr std::uint64_t most_ahead_by_memory = 64;
+// A task waits if more than this many times the tasks ahead are left before it in the plan.
+constexpr std::uint64_t lead_of_plan = 3;
 
 }  // namespace
 
@@ -102,7 +104,7 @@ bool PlannedScheduler::too_early(TaskId task, GroupId group) const {
   std::uint64_t earlier = 0;
   for (auto const& [other, _] : m_board->plan(plan)) {
     if (other == position) return false;
-    if (++earlier > ahead_of(m_memory)) return true;
+    if (++earlier > lead_of_plan * ahead_of(m_memory)) return true;
   }
   return false;
 }

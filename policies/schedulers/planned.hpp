@@ -27,7 +27,7 @@ namespace granary {
 ///
 /// Plans when at least as many tasks are new as are planned in blocks that have not begun, and these again with them:
 /// so a task is planned twice on average. What was planned and has begun is kept. If all data fit in the memory, tasks
-/// run by priority. A sixth of the memory is left for tasks that are fetched ahead: groups may be as many tasks ahead.
+/// run by priority. A fifth of the memory is left for tasks that are fetched ahead: groups may be as many tasks ahead.
 ///
 /// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
 /// O(log tasks).
