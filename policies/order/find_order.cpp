@@ -1,4 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/order/bands.hpp>
+#include <granary/policies/order/coordinates.hpp>
 #include <granary/policies/order/find_order.hpp>
 #include <granary/policies/order/growth.hpp>
 #include <granary/policies/order/least_missing.hpp>
@@ -9,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace granary {
@@ -40,9 +43,10 @@ constexpr std::array<Trial, 16> trials{{{true, true, 0.5, 1, 0},
                                         {true, true, 0.5, 1, 1},
                                         {true, false, 1, 0.6, -1}}};
 
-// Those that were best on stencils, trees and random graphs; they cost a tenth of the others.
+// Those that were best where memory holds half of the data, and on stencils, trees and random graphs.
 using Tie = LeastMissingRule::Tie;
-constexpr std::array<LeastMissingRule, 10> list_rules{{{.tie = Tie::Submission},
+constexpr std::array<LeastMissingRule, 11> list_rules{{{.tie = Tie::Shallowest, .outputs = 1, .dying = 1},
+                                                       {.tie = Tie::Submission},
                                                        {.tie = Tie::Deepest},
                                                        {.tie = Tie::Submission, .dying = 1},
                                                        {.tie = Tie::Submission, .outputs = 1, .dying = 1},
@@ -52,6 +56,10 @@ constexpr std::array<LeastMissingRule, 10> list_rules{{{.tie = Tie::Submission},
                                                        {.band = 8, .tie = Tie::Deepest},
                                                        {.band = 12, .tie = Tie::Deepest},
                                                        {.band = 16, .tie = Tie::Deepest}}};
+
+// Rules for bands that are tried: by their estimates, and with neighbours of the best one.
+constexpr std::size_t first_bands = 8;
+constexpr std::size_t most_bands = 16;
 
 double bytes_written(OrderGraph const& graph) {
   std::vector<bool> written(graph.data());
@@ -121,9 +129,39 @@ class Search {
   void grow(Trial const& trial) {
     if (!may_go_on()) return;
     auto const blocks = grow_blocks(m_graph, m_segments, rule_of(trial, m_problem, m_written));
-    m_work += blocks.work;
-    auto order = order_of(m_graph, m_segments, blocks);
-    if (auto const traffic = better(order)) m_best = {std::move(order), blocks_of(m_segments, blocks), *traffic};
+    take_if_better(blocks);
+  }
+
+  // Of the rules for bands, those that are estimated to move the fewest bytes; then neighbours of the best one while
+  // they are better. Whether they are better than all others up to now.
+  bool cut_in_bands() {
+    Coordinates const coordinates(m_graph, m_segments);
+    if (2 * coordinates.tasks() < m_graph.tasks()) return false;
+    auto const memory = static_cast<double>(m_problem.memory);
+    std::vector<std::pair<double, BandRule>> rules;
+    for (auto const& rule : band_rules(m_graph, m_segments, coordinates, memory)) {
+      auto const blocks = cut_bands(m_segments, coordinates, rule);
+      m_work += blocks.work;
+      rules.emplace_back(estimated_bytes(m_graph, m_segments, blocks, memory), rule);
+    }
+    std::ranges::sort(rules);
+    std::vector<BandRule> tried;
+    auto const better = [&](BandRule const& rule) {
+      if (tried.size() >= most_bands || !may_go_on() || std::ranges::find(tried, rule) != tried.end()) return false;
+      tried.push_back(rule);
+      return take_if_better(cut_bands(m_segments, coordinates, rule));
+    };
+    std::optional<BandRule> best;
+    auto const before = m_best.traffic.all();
+    for (std::size_t i = 0; i < std::min(rules.size(), first_bands); ++i) {
+      if (better(rules[i].second)) best = rules[i].second;
+    }
+    while (best) {
+      auto const near = neighbours(*std::exchange(best, {}), coordinates);
+      auto const found = std::ranges::find_if(near, better);
+      if (found != near.end()) best = *found;
+    }
+    return m_best.traffic.all() < before;
   }
 
   void list(LeastMissingRule const& rule) {
@@ -142,8 +180,15 @@ class Search {
 
  private:
   [[nodiscard]] bool may_go_on() const { return m_work <= m_problem.effort * m_graph.all_uses(); }
+  bool take_if_better(Blocks const& blocks) {
+    m_work += blocks.work + 16 * m_graph.all_uses();
+    auto order = order_of(m_graph, m_segments, blocks);
+    auto const traffic = better(order);
+    if (traffic) m_best = {std::move(order), blocks_of(m_segments, blocks), *traffic};
+    return traffic.has_value();
+  }
   std::optional<Traffic> better(std::vector<std::uint32_t> const& order) {
-    m_work += 32 * m_graph.all_uses();
+    m_work += 16 * m_graph.all_uses();
     auto const traffic = replay(m_graph, order, m_problem.memory);
     return traffic.all() < m_best.traffic.all() ? std::optional(traffic) : std::nullopt;
   }
@@ -161,11 +206,19 @@ class Search {
 
 FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem) {
   Search search(graph, problem);
-  constexpr std::size_t first = 4;
-  std::for_each_n(trials.begin(), first, [&](Trial const& trial) { search.grow(trial); });
-  // A list has no blocks that several memories could share out.
-  if (problem.parts <= 1) std::ranges::for_each(list_rules, [&](LeastMissingRule const& rule) { search.list(rule); });
-  std::for_each(trials.begin() + first, trials.end(), [&](Trial const& trial) { search.grow(trial); });
+  std::span<Trial const> growing = trials;
+  std::span<LeastMissingRule const> listing = list_rules;
+  if (problem.parts > 1) {
+    // Bands and lists have no blocks that several memories could share out.
+    listing = {};
+  } else if (search.cut_in_bands()) {
+    // The graph has the form of a matrix.
+    for (auto const& trial : growing.first(2)) search.grow(trial);
+    listing = listing.first(1);
+    growing = {};
+  }
+  for (auto const& rule : listing) search.list(rule);
+  for (auto const& trial : growing) search.grow(trial);
   return search.take();
 }
 

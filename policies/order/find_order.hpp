@@ -22,16 +22,15 @@ struct GRANARY_EXPORT OrderProblem {
   /// A block writes at most 1/parts of the data: with several memories, each gets several blocks.
   double parts = 1;
   /// Steps of the search for each use of a datum: it tries further orders while it has taken fewer.
-  std::uint64_t effort = 1000;
+  std::uint64_t effort = 1500;
 };
 
-/// An order of the tasks that moves few bytes between a memory and what is behind it. Our own algorithm: grows blocks
-/// by several rules (see `grow_blocks`), lists tasks by what they lack (see `order_by_missing`), replays each order and
-/// the order of submission, and keeps the one that moves the fewest bytes. Rules that divide the data evenly come
-/// first: blocks of equal size leave no slivers.
+/// An order of the tasks that moves few bytes between a memory and what is behind it. Our own algorithm: where the graph
+/// has the form of a matrix it cuts bands (see `cut_bands`), elsewhere it lists tasks by what they lack (see
+/// `order_by_missing`) and grows blocks (see `grow_blocks`); it replays each of these orders and the order of
+/// submission, and keeps the one that moves the fewest bytes.
 ///
-/// Takes about 1 µs per task for each order tried, and about 200 bytes for each use. The result depends on the graph
-/// and the problem only.
+/// Takes about 2 µs for each use of a datum, and about 200 bytes. The result depends on the graph and the problem only.
 [[nodiscard]] GRANARY_EXPORT FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem);
 
 }  // namespace granary

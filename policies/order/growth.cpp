@@ -22,7 +22,7 @@ class Growth {
         m_values(segments.values()),
         m_data(graph.data(), 0) {
     for (std::uint32_t segment = 0; segment < segments.count(); ++segment) {
-      m_state[segment].waits_for = segments.predecessors(segment);
+      m_state[segment].waits_for = static_cast<std::uint32_t>(segments.predecessors(segment).size());
       if (m_state[segment].waits_for == 0) m_open.push(segment);
     }
     for (std::uint32_t data = 0; data < graph.data(); ++data) m_largest = std::max(m_largest, bytes_of(data));

@@ -2,7 +2,9 @@
 #include <granary/policies/order/least_missing.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -118,7 +120,7 @@ class ListOfReady {
 
   void offer(std::uint32_t task) {
     m_best.push({m_tasks[task].cost, tie_of(task), task, ++m_tasks[task].offer});
-    m_order.work += 8;
+    m_order.work += 4 * static_cast<std::uint64_t>(std::bit_width(m_best.size()));
   }
 
   // Calls change() and offers the ready tasks that use the datum at their new costs.
@@ -126,7 +128,7 @@ class ListOfReady {
   void change(std::uint32_t data, Change&& change) {
     auto& ready = m_data[data].ready;
     std::erase_if(ready, [&](std::uint32_t task) { return m_tasks[task].done; });
-    m_order.work += ready.size();
+    m_order.work += 4 * ready.size();
     std::vector<double>& before = m_before;
     before.clear();
     for (auto const task : ready) before.push_back(cost_on(task, data));
@@ -155,11 +157,14 @@ class ListOfReady {
     change(data, [&] { m_data[data].there = false; });
   }
 
+  // The task, or the level, at which the datum is used next.
   std::uint32_t next_use(std::uint32_t data) {
-    auto const users = m_links.users(data);
+    bool const by_level = m_rule.tie != LeastMissingRule::Tie::Submission;
+    auto const users = by_level ? m_links.users_by_level(data) : m_links.users(data);
     auto& next = m_data[data].next;
     while (next < users.size() && m_tasks[users[next]].done) ++next;
-    return next < users.size() ? users[next] : no_task;
+    if (next == users.size()) return no_task;
+    return by_level ? m_links.level(users[next]) : users[next];
   }
 
   void make_room(std::span<OrderGraph::Use const> uses) {
@@ -226,7 +231,6 @@ class ListOfReady {
 
 TaskLinks::TaskLinks(OrderGraph const& graph) : m_predecessors(graph.tasks()), m_levels(graph.tasks()) {
   std::vector<NumberLists::Entry> edges;
-  std::vector<NumberLists::Entry> users;
   std::vector<std::uint32_t> writer(graph.data(), no_task);
   std::vector<std::vector<std::uint32_t>> readers(graph.data());
   for (std::uint32_t task = 0; task < graph.tasks(); ++task) {
@@ -236,7 +240,6 @@ TaskLinks::TaskLinks(OrderGraph const& graph) : m_predecessors(graph.tasks()), m
       m_levels[task] = std::max(m_levels[task], m_levels[before] + 1);
     };
     for (auto const& use : graph.uses(task)) {
-      users.push_back({use.data, task});
       follow(writer[use.data]);
       if (use.writes) std::ranges::for_each(readers[use.data], follow);
     }
@@ -250,6 +253,15 @@ TaskLinks::TaskLinks(OrderGraph const& graph) : m_predecessors(graph.tasks()), m
     }
   }
   m_followers = NumberLists::of(std::move(edges), graph.tasks());
+  std::vector<std::uint32_t> by_level(graph.tasks());
+  std::iota(by_level.begin(), by_level.end(), 0U);
+  std::ranges::stable_sort(by_level, {}, [&](std::uint32_t task) { return m_levels[task]; });
+  std::vector<NumberLists::Entry> users;
+  users.reserve(graph.all_uses());
+  for (auto const task : by_level) {
+    for (auto const& use : graph.uses(task)) users.push_back({use.data, task});
+  }
+  m_users_by_level = NumberLists::in_order(users, graph.data());
   m_users = NumberLists::of(std::move(users), graph.data());
   for (std::uint32_t task = 0; task < graph.tasks(); ++task) {
     for (auto const follower : m_followers[task]) ++m_predecessors[follower];

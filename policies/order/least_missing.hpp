@@ -20,10 +20,15 @@ class GRANARY_EXPORT TaskLinks {
   [[nodiscard]] std::uint32_t level(std::uint32_t task) const { return m_levels[task]; }
   /// The tasks that use a datum, in the order of submission.
   [[nodiscard]] std::span<std::uint32_t const> users(std::uint32_t data) const { return m_users[data]; }
+  /// The same by level.
+  [[nodiscard]] std::span<std::uint32_t const> users_by_level(std::uint32_t data) const {
+    return m_users_by_level[data];
+  }
 
  private:
   NumberLists m_followers;
   NumberLists m_users;
+  NumberLists m_users_by_level;
   std::vector<std::uint32_t> m_predecessors;
   std::vector<std::uint32_t> m_levels;
 };
@@ -46,8 +51,9 @@ struct GRANARY_EXPORT ListOrder {
 };
 
 /// The tasks one after the other as a memory of `memory` bytes suggests: the next one is the ready task for which the
-/// fewest bytes have to be loaded. What is used again last, in the order of submission, leaves the memory. It follows
-/// chains of tasks where growth sees single segments: trees, stencils, irregular graphs.
+/// fewest bytes have to be loaded. What is used again last leaves the memory: in the order of submission if ties are
+/// broken by that, and else by level. It follows chains of tasks where growth sees single segments: trees, stencils,
+/// irregular graphs.
 ///
 /// Costs O(log tasks) for each use, and for each ready task that uses a datum when that enters or leaves the memory.
 [[nodiscard]] GRANARY_EXPORT ListOrder order_by_missing(OrderGraph const& graph, TaskLinks const& links, Bytes memory,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace granary {
 namespace {
@@ -83,12 +85,42 @@ class Cut {
   std::vector<bool> m_closed;                         // another segment depends on it
 };
 
+std::vector<NumberLists::Entry> reversed(std::vector<NumberLists::Entry> entries) {
+  for (auto& [list, number] : entries) std::swap(list, number);
+  return entries;
+}
+
+// Stable, by the values of the member, which are below `values`.
+void sort_by(std::uint32_t NumberLists::Entry::*member, std::size_t values, std::span<NumberLists::Entry const> from,
+             std::span<NumberLists::Entry> to) {
+  std::vector<std::size_t> ends(values + 1);
+  for (auto const& entry : from) ++ends[entry.*member + 1];
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  for (auto const& entry : from) to[ends[entry.*member]++] = entry;
+}
+
 }  // namespace
 
 NumberLists NumberLists::of(std::vector<Entry> entries, std::size_t lists) {
-  std::ranges::sort(entries);
+  std::uint32_t numbers = 0;
+  for (auto const& entry : entries) numbers = std::max(numbers, entry.number + 1);
+  std::vector<Entry> sorted(entries.size());
+  sort_by(&Entry::number, numbers, entries, sorted);
+  sort_by(&Entry::list, lists, sorted, entries);
   entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  return of_sorted(entries, lists);
+}
+
+NumberLists NumberLists::in_order(std::span<Entry const> entries, std::size_t lists) {
+  std::vector<Entry> sorted(entries.size());
+  sort_by(&Entry::list, lists, entries, sorted);
+  return of_sorted(sorted, lists);
+}
+
+NumberLists NumberLists::of_sorted(std::span<Entry const> entries, std::size_t lists) {
   NumberLists result;
+  result.m_numbers.reserve(entries.size());
+  result.m_ends.reserve(lists + 1);
   auto entry = entries.begin();
   for (std::size_t list = 0; list < lists; ++list) {
     for (; entry != entries.end() && entry->list == list; ++entry) result.push(entry->number);
@@ -101,20 +133,14 @@ Segments::Segments(OrderGraph const& graph) {
   Cut cut(graph);
   for (std::uint32_t task = 0; task < graph.tasks(); ++task) cut.add(task);
   auto const count = cut.reads.size();
-  std::vector<NumberLists::Entry> readers;
-  readers.reserve(cut.inputs.size());
-  for (auto const& [segment, value] : cut.inputs) readers.push_back({value, segment});
-  m_readers = NumberLists::of(std::move(readers), cut.value_data.size());
+  m_readers = NumberLists::of(reversed(cut.inputs), cut.value_data.size());
+  m_predecessors = NumberLists::of(reversed(cut.edges), count);
   m_tasks = NumberLists::of(std::move(cut.tasks), count);
   m_inputs = NumberLists::of(std::move(cut.inputs), count);
   m_outputs = NumberLists::of(std::move(cut.outputs), count);
   m_followers = NumberLists::of(std::move(cut.edges), count);
   m_reads = std::move(cut.reads);
   m_value_data = std::move(cut.value_data);
-  m_predecessors.resize(count);
-  for (std::size_t segment = 0; segment < count; ++segment) {
-    for (auto const follower : m_followers[segment]) ++m_predecessors[follower];
-  }
 }
 
 }  // namespace granary

@@ -28,8 +28,12 @@ class GRANARY_EXPORT NumberLists {
   };
   /// The lists of which these are the entries: each list in ascending order, each number once.
   static NumberLists of(std::vector<Entry> entries, std::size_t lists);
+  /// The lists with their entries in the order in which these are given.
+  static NumberLists in_order(std::span<Entry const> entries, std::size_t lists);
 
  private:
+  static NumberLists of_sorted(std::span<Entry const> entries, std::size_t lists);
+
   std::vector<std::uint32_t> m_numbers;
   std::vector<std::size_t> m_ends{0};
 };
@@ -56,8 +60,10 @@ class GRANARY_EXPORT Segments {
   [[nodiscard]] std::span<std::uint32_t const> readers(std::uint32_t value) const { return m_readers[value]; }
   /// The segments that depend on this one.
   [[nodiscard]] std::span<std::uint32_t const> followers(std::uint32_t segment) const { return m_followers[segment]; }
-  /// The number of segments on which it depends.
-  [[nodiscard]] std::uint32_t predecessors(std::uint32_t segment) const { return m_predecessors[segment]; }
+  /// The segments on which it depends.
+  [[nodiscard]] std::span<std::uint32_t const> predecessors(std::uint32_t segment) const {
+    return m_predecessors[segment];
+  }
   /// How often its tasks read inputs.
   [[nodiscard]] std::uint32_t reads(std::uint32_t segment) const { return m_reads[segment]; }
   [[nodiscard]] std::uint32_t datum(std::uint32_t value) const { return m_value_data[value]; }
@@ -68,7 +74,7 @@ class GRANARY_EXPORT Segments {
   NumberLists m_outputs;
   NumberLists m_readers;
   NumberLists m_followers;
-  std::vector<std::uint32_t> m_predecessors;
+  NumberLists m_predecessors;
   std::vector<std::uint32_t> m_reads;
   std::vector<std::uint32_t> m_value_data;
 };

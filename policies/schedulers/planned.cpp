@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -17,7 +18,7 @@ SchedulerRegistration const planned_registration(
     "planned",
     [](PolicyOptions& options) {
       PlannedScheduler::Options chosen;
-      chosen.effort = static_cast<std::uint64_t>(options.integer("effort", 1000, 0, 1'000'000'000));
+      chosen.effort = static_cast<std::uint64_t>(options.integer("effort", 1500, 0, 1'000'000'000));
       chosen.share = options.number("share", 2, 0.1, 1e6);
       chosen.ahead = options.integer("ahead", -1, -1, 1'000'000);
       return std::make_unique<PlannedScheduler>(chosen);
@@ -34,6 +35,8 @@ constexpr std::size_t few_tasks = 16;
 // The part of the memory for tasks that are fetched ahead, and the most of these.
 constexpr Bytes ahead_part = 5;
 constexpr std::uint64_t most_ahead_by_memory = 64;
+// Those where the transfers take longer than the tasks: more of them cannot make them faster.
+constexpr std::uint64_t ahead_of_slow_links = 6;
 // A task waits if more than this many times the tasks ahead are left before it in the plan.
 constexpr std::uint64_t lead_of_plan = 3;
 
@@ -62,7 +65,7 @@ void PlannedScheduler::attach(SystemView const& view, PlanBoard& board) {
 }
 
 void PlannedScheduler::submitted(TaskId task) {
-  m_tasks.insert(task, {.rank = rank_of_new(task)});
+  m_tasks.insert(task, {.rank = rank_of_new(task), .plan = {}});
   m_pending.push_back(task);
   ++m_new;
 }
@@ -214,7 +217,13 @@ void PlannedScheduler::plan() {
   m_graph = graph_of(tasks);
   m_mean_bytes = std::max<Bytes>(1, m_data_bytes / std::max<Bytes>(1, m_graph.data()));
   m_fits = m_data_bytes <= m_memory;
-  auto const order = order_of(tasks);
+  m_slow_links = false;
+  auto order = order_of(tasks);
+  if (m_nodes == 1 && !m_fits && transfers_limit(tasks, order.traffic)) {
+    m_slow_links = true;
+    auto closer = order_of(tasks);
+    if (closer.traffic.all() < order.traffic.all()) order = std::move(closer);
+  }
   m_graph = {};
   publish(tasks, order);
   m_pending = tasks;
@@ -255,6 +264,8 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
   OrderGraph graph;
   std::unordered_map<DataId, std::uint32_t> numbers;
   m_data_bytes = 0;
+  double loaded = 0;
+  std::chrono::duration<double> loading{0};
   for (TaskId const task : tasks) {
     for (auto const& access : m_view->task(task).accesses) {
       if (access.repeated) continue;
@@ -265,6 +276,11 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
                         .resident = m_only_node.valid() && m_view->expected(access.data, m_only_node),
                         .temporary = m_view->temporary(access.data)});
         m_data_bytes += bytes;
+        auto const time = m_only_node.valid() ? m_view->transfer_time(access.data, m_only_node) : Duration{0};
+        if (time > Duration{0}) {
+          loaded += static_cast<double>(bytes);
+          loading += time;
+        }
       }
       graph.add_use({.data = known->second,
                      .reads = reads(access.mode),
@@ -273,7 +289,24 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
     }
     graph.end_task(elsewhere(task));
   }
+  if (loaded > 0) m_seconds_per_byte = loading.count() / loaded;
   return graph;
+}
+
+// Whether the link to the memory is longer at work than the workers are.
+bool PlannedScheduler::transfers_limit(std::vector<TaskId> const& tasks, Traffic const& traffic) const {
+  double const bytes = static_cast<double>(std::max(traffic.loaded, traffic.written));
+  double seconds = bytes * m_seconds_per_byte;
+  for (TaskId const task : tasks) {
+    for (GroupId const id : m_view->task(task).allowed_groups& m_planned_groups) {
+      if (!m_slower.fast_on_all(std::array{task}, id)) continue;
+      auto const workers = static_cast<double>(m_view->topology().group(id).workers.size());
+      seconds -= std::chrono::duration<double>(m_view->kernel_time(task, id)).count() / workers;
+      break;
+    }
+    if (seconds <= 0) return false;
+  }
+  return true;
 }
 
 FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
@@ -288,7 +321,9 @@ FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
     return order;
   }
   double const parts = m_nodes == 1 ? 1 : m_options.share * static_cast<double>(m_nodes);
-  auto const memory = m_memory - std::min(m_memory / 2, ahead_of(m_memory) * m_mean_bytes);
+  Bytes largest = 0;
+  for (std::uint32_t data = 0; data < m_graph.data(); ++data) largest = std::max(largest, m_graph.bytes(data));
+  auto const memory = m_memory - std::min(m_memory / 2, std::max(ahead_of(m_memory) * m_mean_bytes, largest));
   return find_order(m_graph, {.memory = memory, .parts = parts, .effort = m_options.effort});
 }
 
@@ -334,7 +369,8 @@ std::uint32_t PlannedScheduler::most_ahead(GroupId group, std::uint32_t depth) c
 // The number of tasks for which a memory of this size has data ahead.
 std::uint64_t PlannedScheduler::ahead_of(Bytes memory) const {
   if (m_options.ahead >= 0) return static_cast<std::uint64_t>(m_options.ahead);
-  return std::min(most_ahead_by_memory, memory / ahead_part / m_mean_bytes);
+  auto const most = m_slow_links ? ahead_of_slow_links : most_ahead_by_memory;
+  return std::min(most, memory / ahead_part / m_mean_bytes);
 }
 
 std::vector<std::pair<std::string, double>> PlannedScheduler::counters() const {

@@ -28,13 +28,15 @@ namespace granary {
 /// Plans when at least as many tasks are new as are planned in blocks that have not begun, and these again with them:
 /// so a task is planned twice on average. What was planned and has begun is kept. If all data fit in the memory, tasks
 /// run by priority. A fifth of the memory is left for tasks that are fetched ahead: groups may be as many tasks ahead.
+/// They are six at most where the transfers are estimated to take longer than the tasks: then the link is always at
+/// work, and what matters is that little moves.
 ///
 /// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
 /// O(log tasks).
 class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
  public:
   struct Options {
-    std::uint64_t effort = 1000;  ///< OrderProblem::effort
+    std::uint64_t effort = 1500;  ///< OrderProblem::effort
     double share = 2;             ///< with several nodes: a block has at most 1/share of a node's part of the data
     std::int64_t ahead = -1;      ///< tasks that groups may be ahead; negative: by memory
   };
@@ -72,6 +74,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   [[nodiscard]] std::vector<TaskId> take_pending();
   [[nodiscard]] OrderGraph graph_of(std::vector<TaskId> const& tasks);
   [[nodiscard]] FoundOrder order_of(std::vector<TaskId> const& tasks) const;
+  [[nodiscard]] bool transfers_limit(std::vector<TaskId> const& tasks, Traffic const& traffic) const;
   void publish(std::vector<TaskId> const& tasks, FoundOrder const& order);
   void publish(TaskId task);
   [[nodiscard]] std::uint64_t ahead_of(Bytes memory) const;
@@ -107,9 +110,11 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   ReadyByRank m_own;              // ready tasks of blocks with an owner
   ReadyByRank m_others;           // other ready tasks
   OrderGraph m_graph;
-  Bytes m_data_bytes = 0;  // of m_graph
-  Bytes m_mean_bytes = 1;  // of a datum of the last plan
-  bool m_fits = true;      // all data of the last plan
+  Bytes m_data_bytes = 0;         // of m_graph
+  Bytes m_mean_bytes = 1;         // of a datum of the last plan
+  bool m_fits = true;             // all data of the last plan
+  bool m_slow_links = false;      // the transfers of the last plan take longer than its tasks
+  double m_seconds_per_byte = 0;  // of data that had to be loaded, at the last plan
   std::uint64_t m_plans = 0;
   double m_expected = 0;
 };

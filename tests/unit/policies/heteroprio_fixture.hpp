@@ -12,6 +12,9 @@
 
 namespace granary::test {
 
+/// The groups of `mixed(cpus, 2)`.
+inline constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
+
 /// CPU cores on node 0 (group 0) and devices of one worker each (groups 1, 2, ... on nodes 1, 2, ...).
 inline Machine mixed(std::uint32_t cpus, std::uint32_t count) {
   Machine machine;
@@ -31,12 +34,12 @@ struct HeteroprioRun {
       : view(machine), run(view, make_scheduler(specification)) {}
 
   /// A ready task of the codelet; a time of 0 means that this kind cannot run it.
-  TaskId add(std::string const& codelet, std::int64_t cpu, std::int64_t device, std::int64_t priority = 0,
+  TaskId add(std::string const& codelet, std::int64_t cpu_time, std::int64_t device_time, std::int64_t priority = 0,
              std::vector<Access> const& accesses = {}) {
     std::uint64_t allowed = 0;
     auto const& groups = view.topology().groups();
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      if ((groups[g].kind == WorkerKind::Cpu ? cpu : device) > 0) allowed |= std::uint64_t{1} << g;
+      if ((groups[g].kind == WorkerKind::Cpu ? cpu_time : device_time) > 0) allowed |= std::uint64_t{1} << g;
     }
     TaskId const task = view.add_task(accesses, priority, Duration{100}, allowed);
     if (!codelets.contains(codelet)) {
@@ -46,7 +49,7 @@ struct HeteroprioRun {
     }
     view.set_codelet(task, codelets[codelet]);
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      view.set_duration(task, GroupId(g), Duration{groups[g].kind == WorkerKind::Cpu ? cpu : device});
+      view.set_duration(task, GroupId(g), Duration{groups[g].kind == WorkerKind::Cpu ? cpu_time : device_time});
     }
     run.scheduler->ready(task);
     return task;

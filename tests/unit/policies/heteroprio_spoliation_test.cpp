@@ -6,8 +6,6 @@
 namespace granary::test {
 namespace {
 
-constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
-
 /// The codelets of Table I of Static, on a machine of `cpus` cores and `devices` devices.
 struct Spoliation : HeteroprioRun {
   Spoliation(std::string const& rules, std::uint32_t cpus, std::uint32_t devices)

@@ -6,8 +6,6 @@
 namespace granary::test {
 namespace {
 
-constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
-
 TEST(Heteroprio, EachKindLooksFirstAtWhatItIsBestAt) {
   HeteroprioRun system("heteroprio:limit=0", mixed(1, 1));
   TaskId const potrf = system.add("potrf", 20, 10);

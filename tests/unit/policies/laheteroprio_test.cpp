@@ -8,8 +8,6 @@
 namespace granary::test::laheteroprio_test {
 namespace {
 
-constexpr std::uint32_t cpu = 0, gpu0 = 1, gpu1 = 2;
-
 struct LaheteroprioRun : HeteroprioRun {
   using HeteroprioRun::HeteroprioRun;
 

@@ -4,6 +4,8 @@
 #include <granary/policies/order/growth.hpp>
 #include <granary/policies/order/least_missing.hpp>
 
+#include "order_graphs.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,43 +22,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-struct GraphOfTiles : OrderGraph {
-  explicit GraphOfTiles(std::uint32_t tiles) {
-    for (std::uint32_t i = 0; i < tiles; ++i) add_data({.bytes = 1});
-  }
-  void task(std::vector<std::uint32_t> const& inputs, std::uint32_t result) {
-    for (auto const input : inputs) add_use({.data = input, .reads = true});
-    add_use({.data = result, .reads = true, .writes = true});
-    end_task();
-  }
-};
-
-GraphOfTiles lu(std::uint32_t n) {
-  GraphOfTiles graph(n * n);
-  for (std::uint32_t k = 0; k < n; ++k) {
-    graph.task({}, k * n + k);
-    for (std::uint32_t i = k + 1; i < n; ++i) {
-      graph.task({k * n + k}, k * n + i);
-      graph.task({k * n + k}, i * n + k);
-    }
-    for (std::uint32_t i = k + 1; i < n; ++i) {
-      for (std::uint32_t j = k + 1; j < n; ++j) graph.task({i * n + k, k * n + j}, i * n + j);
-    }
-  }
-  return graph;
-}
-
-// Each chain of updates one after the other, as a plain triple loop submits it.
-GraphOfTiles product(std::uint32_t n) {
-  GraphOfTiles graph(3 * n * n);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    for (std::uint32_t j = 0; j < n; ++j) {
-      for (std::uint32_t k = 0; k < n; ++k) graph.task({i * n + k, n * n + k * n + j}, 2 * n * n + i * n + j);
-    }
-  }
-  return graph;
-}
 
 // Rounds over a ring of tiles: each is updated from itself and its neighbours, all of them from the round before.
 GraphOfTiles ring(std::uint32_t tiles, std::uint32_t rounds) {
@@ -88,24 +53,6 @@ OrderGraph random_graph(std::uint64_t seed) {
     graph.end_task(random() % 6 == 0);
   }
   return graph;
-}
-
-// Whether each task comes once, and two that access a datum, one of which writes it, in the order of submission.
-bool keeps_dependencies(OrderGraph const& graph, std::vector<std::uint32_t> const& order) {
-  std::vector<std::uint32_t> position(graph.tasks(), graph.tasks());
-  for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
-  if (order.size() != graph.tasks() || std::ranges::find(position, graph.tasks()) != position.end()) return false;
-  for (std::uint32_t later = 0; later < graph.tasks(); ++later) {
-    for (std::uint32_t earlier = 0; earlier < later; ++earlier) {
-      if (position[earlier] < position[later]) continue;
-      for (auto const& a : graph.uses(earlier)) {
-        for (auto const& b : graph.uses(later)) {
-          if (a.data == b.data && (a.writes || b.writes)) return false;
-        }
-      }
-    }
-  }
-  return true;
 }
 
 // The same rule, looking at everything at each step.

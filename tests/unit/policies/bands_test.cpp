@@ -1,0 +1,145 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/order/bands.hpp>
+#include <granary/policies/order/coordinates.hpp>
+#include <granary/policies/order/find_order.hpp>
+#include <granary/policies/order/replay.hpp>
+
+#include "order_graphs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace granary {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+// The segments of a row have one coordinate in common that no other row has, and the same of columns. Which kind of
+// lines is called rows depends on the order of the tasks.
+template <class Tile>
+void expect_a_matrix(OrderGraph const& graph, Coordinates const& coordinates, Segments const& segments, Tile&& tile) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> rows;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> columns;
+  for (std::uint32_t segment = 0; segment < segments.count(); ++segment) {
+    auto const& place = coordinates.of(segment);
+    if (place[0] == Coordinates::none) continue;
+    auto const [row, column] = tile(segments.datum(segments.outputs(segment)[0]));
+    rows.emplace(row, place[0]);
+    columns.emplace(column, place[1]);
+  }
+  EXPECT_EQ(rows.size(), coordinates.extents()[0]);
+  EXPECT_EQ(columns.size(), coordinates.extents()[1]);
+  EXPECT_GT(coordinates.tasks(), graph.tasks() * 90 / 100);
+}
+
+TEST(Coordinates, are_the_rows_and_columns_of_a_product) {
+  std::uint32_t const n = 8;
+  auto const graph = product(n);
+  Segments const segments(graph);
+  Coordinates const coordinates(graph, segments);
+  EXPECT_THAT(coordinates.extents(), ElementsAre(n, n));
+  expect_a_matrix(graph, coordinates, segments,
+                  [&](std::uint32_t data) { return std::pair((data - 2 * n * n) / n, data % n); });
+}
+
+TEST(Coordinates, are_the_rows_and_columns_of_a_factorization_but_the_first_ones) {
+  std::uint32_t const n = 16;
+  auto const graph = lu(n);
+  Segments const segments(graph);
+  Coordinates const coordinates(graph, segments);
+  EXPECT_THAT(coordinates.extents(), ElementsAre(n - 2, n - 2));
+  expect_a_matrix(graph, coordinates, segments, [&](std::uint32_t data) { return std::pair(data % n, data / n); });
+}
+
+TEST(Coordinates, of_a_symmetric_factorization_are_of_one_kind) {
+  std::uint32_t const n = 16;
+  auto const graph = cholesky(n);
+  Segments const segments(graph);
+  Coordinates const coordinates(graph, segments);
+  EXPECT_EQ(coordinates.extents()[0], coordinates.extents()[1]);
+  EXPECT_GE(coordinates.extents()[0], n - 2);
+  for (std::uint32_t segment = 0; segment < segments.count(); ++segment)
+    EXPECT_LE(coordinates.of(segment)[0], coordinates.of(segment)[1]);
+}
+
+TEST(Coordinates, are_unknown_where_values_are_read_once) {
+  GraphOfTiles graph(20);
+  for (std::uint32_t i = 0; i < 10; ++i) graph.task({i}, 10 + i);
+  Segments const segments(graph);
+  Coordinates const coordinates(graph, segments);
+  EXPECT_EQ(coordinates.tasks(), 0U);
+  EXPECT_THAT(band_rules(graph, segments, coordinates, 10), testing::IsEmpty());
+}
+
+TEST(Bands, keep_dependencies_by_every_rule) {
+  for (auto const& graph : {lu(12), cholesky(12), product(6)}) {
+    Segments const segments(graph);
+    Coordinates const coordinates(graph, segments);
+    auto const rules = band_rules(graph, segments, coordinates, 30);
+    ASSERT_FALSE(rules.empty());
+    std::set<BandRule> all(rules.begin(), rules.end());
+    EXPECT_EQ(all.size(), rules.size()) << "each rule once";
+    for (auto const& rule : rules) {
+      for (auto const& next : neighbours(rule, coordinates)) all.insert(next);
+    }
+    for (auto const& rule : all) {
+      auto const blocks = cut_bands(segments, coordinates, rule);
+      EXPECT_TRUE(keeps_dependencies(graph, order_of(graph, segments, blocks)))
+          << rule.axis << ' ' << rule.leads << ' ' << rule.lead << ' ' << rule.bands << ' ' << rule.length;
+    }
+  }
+}
+
+// The first rows of an LU factorization, column by column, need the factor's triangle again and again.
+TEST(Bands, that_lead_load_nothing_twice_where_the_triangle_fits) {
+  std::uint32_t const n = 16;
+  GraphOfTiles graph(n * n);  // the first half of the rows of lu(n)
+  std::uint32_t const rows = n / 2;
+  for (std::uint32_t k = 0; k < rows; ++k) {
+    graph.task({}, k * n + k);
+    for (std::uint32_t j = k + 1; j < n; ++j) graph.task({k * n + k}, k * n + j);
+    for (std::uint32_t i = k + 1; i < rows; ++i) graph.task({k * n + k}, i * n + k);
+    for (std::uint32_t i = k + 1; i < rows; ++i) {
+      for (std::uint32_t j = k + 1; j < n; ++j) graph.task({i * n + k, k * n + j}, i * n + j);
+    }
+  }
+  Segments const segments(graph);
+  Coordinates const coordinates(graph, segments);
+  auto const lead = coordinates.extents()[1];
+  auto const blocks = cut_bands(segments, coordinates, {.axis = 1, .leads = 1, .lead = lead});
+  Bytes const memory = rows * (rows + 1) / 2 + 2 * rows;
+  EXPECT_EQ(replay(graph, order_of(graph, segments, blocks), memory).loaded, rows * n);
+}
+
+TEST(Bands, are_estimated_by_what_stays_in_memory) {
+  GraphOfTiles graph(4);
+  graph.task({0}, 1);
+  graph.task({0}, 2);
+  graph.task({0}, 3);
+  Segments const segments(graph);
+  Blocks blocks;
+  for (std::uint32_t segment = 0; segment < segments.count(); ++segment) {
+    blocks.segments.push(segment);
+    blocks.segments.end_list();
+  }
+  EXPECT_EQ(estimated_bytes(graph, segments, blocks, 2), 4) << "datum 0 stays";
+  EXPECT_EQ(estimated_bytes(graph, segments, blocks, 1), 6);
+}
+
+TEST(FindOrder, moves_less_than_orders_that_ignore_symmetry_must) {
+  std::uint32_t const n = 24;
+  auto const graph = cholesky(n);
+  Bytes const memory = n * (n + 1) / 2 / 4;
+  auto const found = find_order(graph, {.memory = memory - 4});
+  double const symmetric = n * n * n / (3 * std::sqrt(2.0 * static_cast<double>(memory)));
+  EXPECT_LT(static_cast<double>(found.traffic.loaded), 1.6 * symmetric);
+}
+
+}  // namespace
+}  // namespace granary
