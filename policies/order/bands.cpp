@@ -9,9 +9,9 @@
 namespace granary {
 namespace {
 
-// The number of leading bands, and the part of the memory that the factor's part for each of them takes.
+// The number of bands of single lines, and the part of the memory that the inputs of each of them take.
 struct Leading {
-  std::uint32_t leads;
+  std::uint32_t bands;
   double fill;
 };
 constexpr std::array<Leading, 5> leadings{{{0, 0}, {1, 0.7}, {1, 0.95}, {2, 0.85}, {3, 0.85}}};
@@ -20,7 +20,7 @@ constexpr std::array<Leading, 5> leadings{{{0, 0}, {1, 0.7}, {1, 0.95}, {2, 0.85
 constexpr double least_fill = 0.45;
 constexpr double most_aspect = 3;
 constexpr int most_lengths = 3;
-// A neighbour's number differs by one, or by this part.
+// A neighbour's length or width differs by one, or by this part.
 constexpr std::uint32_t small_part = 16;
 
 // The number of segments whose results fit in the memory; 0 if no segment has coordinates.
@@ -35,31 +35,25 @@ double segments_in(OrderGraph const& graph, Segments const& segments, Coordinate
   return memory * placed / std::max(bytes, 1.0);
 }
 
-// Adds the rules of equal bands after this lead.
-void add_equal_bands(BandRule rule, std::uint32_t lines, std::uint32_t across, double most_segments,
+// Adds the rules of equal bands after these.
+void add_equal_bands(BandRule const& lead, std::uint32_t end, std::uint32_t across, double most_segments,
                      std::vector<BandRule>& rules) {
-  for (rule.bands = 1; rule.bands <= lines; ++rule.bands) {
-    double const width = std::ceil(static_cast<double>(lines) / rule.bands);
+  auto const begin = lead.bands.empty() ? 0 : lead.bands.back().end;
+  auto const lines = end - begin;
+  for (std::uint32_t bands = 1; bands <= lines; ++bands) {
+    double const width = std::ceil(static_cast<double>(lines) / bands);
     double const all = across * width / most_segments;
     double const fewest = std::max(1.0, std::ceil(all));
     std::uint32_t last = 0;
     for (double blocks = fewest; blocks <= std::ceil(all / least_fill) && blocks < fewest + most_lengths; ++blocks) {
-      rule.length = static_cast<std::uint32_t>(std::ceil(across / blocks));
-      bool const square = width <= most_aspect * rule.length && rule.length <= most_aspect * width;
-      if (square && rule.length != last) rules.push_back(rule);
-      last = rule.length;
+      auto const length = static_cast<std::uint32_t>(std::ceil(across / blocks));
+      bool const square = width <= most_aspect * length && length <= most_aspect * width;
+      if (!square || length == std::exchange(last, length)) continue;
+      rules.push_back(lead);
+      for (std::uint64_t band = 1; band <= bands; ++band)
+        rules.back().bands.push_back({begin + static_cast<std::uint32_t>((band * lines + bands - 1) / bands), length});
     }
   }
-}
-
-// The band of a line.
-std::uint32_t band_of(BandRule const& rule, std::uint32_t line, std::uint32_t lines) {
-  if (line < rule.lead) {
-    double const part = (line + 0.5) / rule.lead;
-    return std::min(rule.leads - 1, static_cast<std::uint32_t>(part * part * rule.leads));
-  }
-  auto const place = static_cast<std::uint64_t>(line - rule.lead) * rule.bands;
-  return rule.leads + static_cast<std::uint32_t>(place / (lines - rule.lead));
 }
 
 // Puts segments in blocks, each after those on which it depends.
@@ -105,11 +99,14 @@ std::vector<BandRule> band_rules(OrderGraph const& graph, Segments const& segmen
   if (most_segments == 0) return rules;
   for (std::uint32_t axis = 0; axis < 2; ++axis) {
     auto const lines = coordinates.extents()[axis];
-    for (auto const& [leads, fill] : leadings) {
-      auto const lead = static_cast<std::uint32_t>(std::min(std::sqrt(2 * fill * leads * most_segments), 1e9));
-      if (lead < leads || lead >= lines) continue;
-      add_equal_bands({.axis = axis, .leads = leads, .lead = lead}, lines - lead, coordinates.extents()[1 - axis],
-                      most_segments, rules);
+    for (auto const& [bands, fill] : leadings) {
+      // The inputs of the lines up to here are a triangle.
+      auto const end_of = [&](std::uint32_t band) { return std::floor(std::sqrt(2 * fill * band * most_segments)); };
+      if (end_of(bands) < bands || end_of(bands) >= lines) continue;
+      BandRule lead{.axis = axis, .bands = {}};
+      for (std::uint32_t band = 1; band <= bands; ++band)
+        lead.bands.push_back({static_cast<std::uint32_t>(end_of(band)), 1});
+      add_equal_bands(lead, lines, coordinates.extents()[1 - axis], most_segments, rules);
     }
   }
   return rules;
@@ -117,22 +114,26 @@ std::vector<BandRule> band_rules(OrderGraph const& graph, Segments const& segmen
 
 std::vector<BandRule> neighbours(BandRule const& rule, Coordinates const& coordinates) {
   std::vector<BandRule> result;
-  auto const vary = [&](std::uint32_t BandRule::*number, std::uint32_t step, std::uint32_t most) {
-    for (bool const more : {true, false}) {
-      BandRule next = rule;
-      if (more ? rule.*number + step > most : rule.*number <= step) continue;
-      next.*number = more ? rule.*number + step : rule.*number - step;
-      if (next.lead >= next.leads) result.push_back(next);
-    }
-  };
-  auto const lines = coordinates.extents()[rule.axis];
   auto const across = coordinates.extents()[1 - rule.axis];
-  vary(&BandRule::length, std::max(1U, rule.length / small_part), across);
-  if (rule.leads > 0) {
-    vary(&BandRule::lead, std::max(1U, rule.lead / small_part), lines - 1);
-    vary(&BandRule::leads, 1, rule.lead);
+  std::uint32_t begin = 0;
+  for (std::size_t i = 0; i < rule.bands.size(); ++i) {
+    auto const [end, length] = rule.bands[i];
+    auto const add = [&](BandRule::Band band) {
+      result.push_back(rule);
+      result.back().bands[i] = band;
+    };
+    auto const step = std::max(1U, length / small_part);
+    if (length + step <= across) add({end, length + step});
+    if (length > step) add({end, length - step});
+    if (i + 1 < rule.bands.size()) {
+      auto const shift = std::max(1U, (end - begin) / small_part);
+      if (end + shift < rule.bands[i + 1].end) add({end + shift, length});
+      if (end - begin > shift) add({end - shift, length});
+      result.push_back(rule);
+      result.back().bands.erase(result.back().bands.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    begin = end;
   }
-  vary(&BandRule::bands, 1, lines - rule.lead);
   return result;
 }
 
@@ -145,8 +146,9 @@ Blocks cut_bands(Segments const& segments, Coordinates const& coordinates, BandR
   for (std::uint32_t segment = 0; segment < segments.count(); ++segment) {
     auto const& place = coordinates.of(segment);
     if (place[0] == Coordinates::none) continue;
-    auto const band = band_of(rule, place[rule.axis], coordinates.extents()[rule.axis]);
-    entries.push_back({band, place[1 - rule.axis] / (band < rule.leads ? 1 : rule.length), segment});
+    auto const band = std::ranges::upper_bound(rule.bands, place[rule.axis], {}, &BandRule::Band::end);
+    auto const number = static_cast<std::uint32_t>(band - rule.bands.begin());
+    entries.push_back({number, place[1 - rule.axis] / band->length, segment});
   }
   std::ranges::sort(entries);
   Taker taker(segments);

@@ -13,27 +13,28 @@
 namespace granary {
 
 /// Blocks of neighbours in the plane of coordinates. Its lines along one axis are cut into bands, and each band across
-/// into blocks.
+/// into blocks of so many lines.
 ///
-/// The first `lead` lines are `leads` bands that are cut into single lines, for factorizations: what such a band needs
-/// of the factor, a triangle or a trapezoid, stays in memory while the rest streams through it. These bands have equal
-/// parts of the triangle. The other lines are `bands` bands of equal width, cut into blocks of `length` lines, whose
-/// results stay in memory.
+/// In a band of long blocks their results stay in memory. In one that is cut into single lines the inputs can stay: of
+/// the first rows of a factorization, each column needs the same triangle of the factor.
 struct GRANARY_EXPORT BandRule {
-  std::uint32_t axis = 0;  ///< 0: bands of rows, 1: of columns
-  std::uint32_t leads = 0;
-  std::uint32_t lead = 0;
-  std::uint32_t bands = 1;
-  std::uint32_t length = 1;
+  struct Band {
+    std::uint32_t end = 0;     ///< the line behind its last one
+    std::uint32_t length = 1;  ///< of its blocks
+    friend auto operator<=>(Band const&, Band const&) = default;
+  };
+  std::uint32_t axis = 0;   ///< 0: bands of rows, 1: of columns
+  std::vector<Band> bands;  ///< in order; the last one ends with the plane
   friend auto operator<=>(BandRule const&, BandRule const&) = default;
 };
 
-/// Rules for a memory of `memory` bytes, each once: several ways to lead, and blocks that have about the shape of a
-/// square and fill half of the memory or more with results.
+/// Rules for a memory of `memory` bytes, each once: bands of equal width whose blocks have about the shape of a square
+/// and fill half of the memory or more with results; before them up to three bands that are cut into single lines, each
+/// of which needs about a memory of inputs if the graph is a factorization.
 [[nodiscard]] GRANARY_EXPORT std::vector<BandRule> band_rules(OrderGraph const& graph, Segments const& segments,
                                                               Coordinates const& coordinates, double memory);
 
-/// The rules next to this one: one number is a little smaller or larger.
+/// The rules next to this one: a band's length or end is a little smaller or larger, or two bands are one.
 [[nodiscard]] GRANARY_EXPORT std::vector<BandRule> neighbours(BandRule const& rule, Coordinates const& coordinates);
 
 /// The segments band by band and block by block. One that a block needs and that has no coordinates, or later ones, is

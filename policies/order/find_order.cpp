@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -57,9 +58,9 @@ constexpr std::array<LeastMissingRule, 11> list_rules{{{.tie = Tie::Shallowest, 
                                                        {.band = 12, .tie = Tie::Deepest},
                                                        {.band = 16, .tie = Tie::Deepest}}};
 
-// Rules for bands that are tried: by their estimates, and with neighbours of the best one.
+// Rules for bands that are tried: by their estimates, and then neighbours of the best one.
 constexpr std::size_t first_bands = 8;
-constexpr std::size_t most_bands = 16;
+constexpr std::size_t next_bands = 12;
 
 double bytes_written(OrderGraph const& graph) {
   std::vector<bool> written(graph.data());
@@ -88,7 +89,7 @@ GrowthRule rule_of(Trial const& trial, OrderProblem const& problem, double writt
 }
 
 // A list of tasks is cut where the data that were used since the last cut no longer fit the memory.
-std::vector<std::uint32_t> cut(OrderGraph const& graph, std::span<std::uint32_t const> tasks, Bytes memory) {
+std::vector<std::uint32_t> cut_list(OrderGraph const& graph, std::span<std::uint32_t const> tasks, Bytes memory) {
   std::vector<std::uint32_t> result;
   result.reserve(tasks.size());
   std::vector<std::uint32_t> block_of_use(graph.data(), std::numeric_limits<std::uint32_t>::max());
@@ -123,7 +124,7 @@ class Search {
     m_best.tasks.resize(graph.tasks());
     std::iota(m_best.tasks.begin(), m_best.tasks.end(), 0U);
     m_best.traffic = replay(graph, m_best.tasks, problem.memory);
-    m_best.blocks = cut(graph, m_best.tasks, problem.memory);
+    m_best.blocks = cut_list(graph, m_best.tasks, problem.memory);
   }
 
   void grow(Trial const& trial) {
@@ -132,36 +133,31 @@ class Search {
     take_if_better(blocks);
   }
 
-  // Of the rules for bands, those that are estimated to move the fewest bytes; then neighbours of the best one while
-  // they are better. Whether they are better than all others up to now.
+  // Of the rules for bands, those that are estimated to move the fewest bytes. Whether one is better than all orders up
+  // to now.
   bool cut_in_bands() {
-    Coordinates const coordinates(m_graph, m_segments);
-    if (2 * coordinates.tasks() < m_graph.tasks()) return false;
+    m_coordinates.emplace(m_graph, m_segments);
+    if (2 * m_coordinates->tasks() < m_graph.tasks()) return false;
+    auto const before = m_best.traffic.all();
     auto const memory = static_cast<double>(m_problem.memory);
     std::vector<std::pair<double, BandRule>> rules;
-    for (auto const& rule : band_rules(m_graph, m_segments, coordinates, memory)) {
-      auto const blocks = cut_bands(m_segments, coordinates, rule);
-      m_work += blocks.work;
+    for (auto const& rule : band_rules(m_graph, m_segments, *m_coordinates, memory)) {
+      auto const blocks = cut_bands(m_segments, *m_coordinates, rule);
+      m_work += 2 * blocks.work;
       rules.emplace_back(estimated_bytes(m_graph, m_segments, blocks, memory), rule);
     }
     std::ranges::sort(rules);
-    std::vector<BandRule> tried;
-    auto const better = [&](BandRule const& rule) {
-      if (tried.size() >= most_bands || !may_go_on() || std::ranges::find(tried, rule) != tried.end()) return false;
-      tried.push_back(rule);
-      return take_if_better(cut_bands(m_segments, coordinates, rule));
-    };
-    std::optional<BandRule> best;
-    auto const before = m_best.traffic.all();
-    for (std::size_t i = 0; i < std::min(rules.size(), first_bands); ++i) {
-      if (better(rules[i].second)) best = rules[i].second;
-    }
-    while (best) {
-      auto const near = neighbours(*std::exchange(best, {}), coordinates);
-      auto const found = std::ranges::find_if(near, better);
-      if (found != near.end()) best = *found;
-    }
+    for (std::size_t i = 0; i < std::min(rules.size(), first_bands); ++i) cut(rules[i].second);
     return m_best.traffic.all() < before;
+  }
+
+  // Goes on to better neighbours of the best rule for bands.
+  void shift_bands(std::size_t most) {
+    auto const last = m_cut.size() + most;
+    for (bool better = true; better;) {
+      auto const near = neighbours(m_rule, *m_coordinates);
+      better = std::ranges::any_of(near, [&](BandRule const& rule) { return m_cut.size() < last && cut(rule); });
+    }
   }
 
   void list(LeastMissingRule const& rule) {
@@ -169,34 +165,46 @@ class Search {
     if (!m_links) m_links.emplace(m_graph);
     auto order = order_by_missing(m_graph, *m_links, m_problem.memory, rule);
     m_work += order.work;
-    if (auto const traffic = better(order.tasks)) {
-      m_best.blocks = cut(m_graph, order.tasks, m_problem.memory);
-      m_best.tasks = std::move(order.tasks);
-      m_best.traffic = *traffic;
-    }
+    auto const traffic = traffic_of(order.tasks);
+    if (traffic.all() >= m_best.traffic.all()) return;
+    m_best.blocks = cut_list(m_graph, order.tasks, m_problem.memory);
+    m_best.tasks = std::move(order.tasks);
+    m_best.traffic = traffic;
   }
 
   FoundOrder take() { return std::move(m_best); }
 
  private:
   [[nodiscard]] bool may_go_on() const { return m_work <= m_problem.effort * m_graph.all_uses(); }
-  bool take_if_better(Blocks const& blocks) {
+  // Whether the rule is better than those before.
+  bool cut(BandRule const& rule) {
+    if (!may_go_on() || !m_cut.insert(rule).second) return false;
+    auto const bytes = take_if_better(cut_bands(m_segments, *m_coordinates, rule)).all();
+    if (bytes >= m_rule_bytes) return false;
+    m_rule = rule;
+    m_rule_bytes = bytes;
+    return true;
+  }
+  Traffic take_if_better(Blocks const& blocks) {
     m_work += blocks.work + 16 * m_graph.all_uses();
     auto order = order_of(m_graph, m_segments, blocks);
-    auto const traffic = better(order);
-    if (traffic) m_best = {std::move(order), blocks_of(m_segments, blocks), *traffic};
-    return traffic.has_value();
+    auto const traffic = traffic_of(order);
+    if (traffic.all() < m_best.traffic.all()) m_best = {std::move(order), blocks_of(m_segments, blocks), traffic};
+    return traffic;
   }
-  std::optional<Traffic> better(std::vector<std::uint32_t> const& order) {
+  Traffic traffic_of(std::vector<std::uint32_t> const& order) {
     m_work += 16 * m_graph.all_uses();
-    auto const traffic = replay(m_graph, order, m_problem.memory);
-    return traffic.all() < m_best.traffic.all() ? std::optional(traffic) : std::nullopt;
+    return replay(m_graph, order, m_problem.memory);
   }
 
   OrderGraph const& m_graph;
   OrderProblem const& m_problem;
   Segments m_segments;
   std::optional<TaskLinks> m_links;
+  std::optional<Coordinates> m_coordinates;
+  std::set<BandRule> m_cut;  // that were tried
+  BandRule m_rule;           // the best of them
+  Bytes m_rule_bytes = std::numeric_limits<Bytes>::max();
   double m_written;
   std::uint64_t m_work = 0;
   FoundOrder m_best;
@@ -213,9 +221,11 @@ FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem) {
     listing = {};
   } else if (search.cut_in_bands()) {
     // The graph has the form of a matrix.
+    search.shift_bands(next_bands);
     for (auto const& trial : growing.first(2)) search.grow(trial);
-    listing = listing.first(1);
-    growing = {};
+    search.list(listing.front());
+    search.shift_bands(std::numeric_limits<std::size_t>::max() / 2);
+    return search.take();
   }
   for (auto const& rule : listing) search.list(rule);
   for (auto const& trial : growing) search.grow(trial);

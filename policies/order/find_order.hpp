@@ -25,8 +25,8 @@ struct GRANARY_EXPORT OrderProblem {
   std::uint64_t effort = 1500;
 };
 
-/// An order of the tasks that moves few bytes between a memory and what is behind it. Our own algorithm: where the graph
-/// has the form of a matrix it cuts bands (see `cut_bands`), elsewhere it lists tasks by what they lack (see
+/// An order of the tasks that moves few bytes between a memory and what is behind it. Our own algorithm: where the
+/// graph has the form of a matrix it cuts bands (see `cut_bands`), elsewhere it lists tasks by what they lack (see
 /// `order_by_missing`) and grows blocks (see `grow_blocks`); it replays each of these orders and the order of
 /// submission, and keeps the one that moves the fewest bytes.
 ///

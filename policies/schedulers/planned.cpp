@@ -37,6 +37,8 @@ constexpr Bytes ahead_part = 5;
 constexpr std::uint64_t most_ahead_by_memory = 64;
 // Those where the transfers take longer than the tasks: more of them cannot make them faster.
 constexpr std::uint64_t ahead_of_slow_links = 6;
+// Those where a datum is loaded while a task runs: even a new block keeps up with its workers.
+constexpr std::uint64_t ahead_of_fast_links = 3;
 // A task waits if more than this many times the tasks ahead are left before it in the plan.
 constexpr std::uint64_t lead_of_plan = 3;
 
@@ -68,6 +70,7 @@ void PlannedScheduler::submitted(TaskId task) {
   m_tasks.insert(task, {.rank = rank_of_new(task), .plan = {}});
   m_pending.push_back(task);
   ++m_new;
+  ++m_burst;
 }
 
 void PlannedScheduler::ready(TaskId task) {
@@ -78,8 +81,13 @@ void PlannedScheduler::ready(TaskId task) {
 
 bool PlannedScheduler::due() const { return m_new >= few_tasks && m_new >= m_unbegun; }
 
+void PlannedScheduler::finished(TaskId) { m_last_burst = std::exchange(m_burst, 0); }
+
 TaskId PlannedScheduler::next(GroupId group) {
-  if (due()) plan();
+  // While more come, and soon, a plan of all of them is better.
+  bool const more_come = m_burst > few_tasks || m_last_burst > few_tasks;
+  if (more_come && has_work(group)) return {};
+  if (!more_come && due()) plan();
   TaskId const own = m_own.first(group);
   bool const waits = own.valid() && too_early(own, group);
   if (own.valid() && !waits) return give(own);
@@ -97,10 +105,14 @@ TaskId PlannedScheduler::next(GroupId group) {
   return give(other);
 }
 
+bool PlannedScheduler::has_work(GroupId group) const {
+  return m_view->committed(group).size() >= m_view->topology().group(group).workers.size();
+}
+
 // Whether the task can wait, since the group's workers have work and tasks are left which the plan has much earlier:
 // what it needs would take the place of what they need.
 bool PlannedScheduler::too_early(TaskId task, GroupId group) const {
-  if (m_fits || m_view->committed(group).size() < m_view->topology().group(group).workers.size()) return false;
+  if (m_fits || !has_work(group)) return false;
   auto const plan = m_tasks.at(task).plan;
   if (!plan.valid()) return false;
   auto const position = m_board->position(task);
@@ -217,13 +229,7 @@ void PlannedScheduler::plan() {
   m_graph = graph_of(tasks);
   m_mean_bytes = std::max<Bytes>(1, m_data_bytes / std::max<Bytes>(1, m_graph.data()));
   m_fits = m_data_bytes <= m_memory;
-  m_slow_links = false;
-  auto order = order_of(tasks);
-  if (m_nodes == 1 && !m_fits && transfers_limit(tasks, order.traffic)) {
-    m_slow_links = true;
-    auto closer = order_of(tasks);
-    if (closer.traffic.all() < order.traffic.all()) order = std::move(closer);
-  }
+  auto const order = m_nodes == 1 && !m_fits ? order_by_speed(tasks) : order_of(tasks);
   m_graph = {};
   publish(tasks, order);
   m_pending = tasks;
@@ -293,20 +299,32 @@ OrderGraph PlannedScheduler::graph_of(std::vector<TaskId> const& tasks) {
   return graph;
 }
 
-// Whether the link to the memory is longer at work than the workers are.
-bool PlannedScheduler::transfers_limit(std::vector<TaskId> const& tasks, Traffic const& traffic) const {
-  double const bytes = static_cast<double>(std::max(traffic.loaded, traffic.written));
-  double seconds = bytes * m_seconds_per_byte;
-  for (TaskId const task : tasks) {
-    for (GroupId const id : m_view->task(task).allowed_groups& m_planned_groups) {
-      if (!m_slower.fast_on_all(std::array{task}, id)) continue;
-      auto const workers = static_cast<double>(m_view->topology().group(id).workers.size());
-      seconds -= std::chrono::duration<double>(m_view->kernel_time(task, id)).count() / workers;
+// The order, and how many tasks are fetched ahead, for these tasks and the link to their memory.
+FoundOrder PlannedScheduler::order_by_speed(std::vector<TaskId> const& tasks) {
+  double const seconds = kernel_seconds(tasks);
+  double const load = static_cast<double>(m_mean_bytes) * m_seconds_per_byte;
+  bool const fast_link = load > 0 && load * static_cast<double>(tasks.size()) <= seconds;
+  m_most_ahead = fast_link ? ahead_of_fast_links : most_ahead_by_memory;
+  auto order = order_of(tasks);
+  auto const moved = static_cast<double>(std::max(order.traffic.loaded, order.traffic.written));
+  if (fast_link || moved * m_seconds_per_byte <= seconds) return order;
+  m_most_ahead = ahead_of_slow_links;
+  auto closer = order_of(tasks);
+  return closer.traffic.all() < order.traffic.all() ? closer : order;
+}
+
+// The time of the tasks of the plan's nodes, if all workers of those groups that are fast on them are at work.
+double PlannedScheduler::kernel_seconds(std::vector<TaskId> const& tasks) const {
+  std::chrono::duration<double> time{0};
+  for (TaskId const id : tasks) {
+    auto const& task = m_view->task(id);
+    for (GroupId const group : m_slower.fast_groups(task)) {
+      if (!m_planned_groups.contains(group)) continue;
+      time += m_view->kernel_time(id, group) / m_view->topology().group(group).workers.size();
       break;
     }
-    if (seconds <= 0) return false;
   }
-  return true;
+  return time.count();
 }
 
 FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
@@ -369,8 +387,7 @@ std::uint32_t PlannedScheduler::most_ahead(GroupId group, std::uint32_t depth) c
 // The number of tasks for which a memory of this size has data ahead.
 std::uint64_t PlannedScheduler::ahead_of(Bytes memory) const {
   if (m_options.ahead >= 0) return static_cast<std::uint64_t>(m_options.ahead);
-  auto const most = m_slow_links ? ahead_of_slow_links : most_ahead_by_memory;
-  return std::min(most, memory / ahead_part / m_mean_bytes);
+  return std::min(m_most_ahead, memory / ahead_part / m_mean_bytes);
 }
 
 std::vector<std::pair<std::string, double>> PlannedScheduler::counters() const {

@@ -26,10 +26,12 @@ namespace granary {
 /// workers that are slow on a task leave it to others while these have no more work than they can do.
 ///
 /// Plans when at least as many tasks are new as are planned in blocks that have not begun, and these again with them:
-/// so a task is planned twice on average. What was planned and has begun is kept. If all data fit in the memory, tasks
-/// run by priority. A fifth of the memory is left for tasks that are fetched ahead: groups may be as many tasks ahead.
-/// They are six at most where the transfers are estimated to take longer than the tasks: then the link is always at
-/// work, and what matters is that little moves.
+/// so a task is planned twice on average. While many tasks are submitted from the end of one task to that of the next,
+/// it gives each worker one task, and plans later. What was planned and has begun is kept. If all data fit in the
+/// memory, tasks run by priority. A fifth of the memory is left for tasks that are fetched ahead: groups may be as many
+/// tasks ahead, at most 64. They are six where the transfers are estimated to take longer than the tasks: then the link
+/// is always at work, and what matters is that little moves. They are three where a datum is loaded faster than a task
+/// runs.
 ///
 /// A plan costs what `find_order` does: about 5 µs for each task, in the call of `next` that makes it; other calls
 /// O(log tasks).
@@ -47,6 +49,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   void ready(TaskId task) override;
   [[nodiscard]] TaskId next(GroupId group) override;
   void withdrawn(TaskId task, Withdrawal why, GroupId group) override;
+  void finished(TaskId task) override;
   /// A task without plan, or of a block of the group's node.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
   [[nodiscard]] bool keeps_plans() const override { return true; }
@@ -74,7 +77,8 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   [[nodiscard]] std::vector<TaskId> take_pending();
   [[nodiscard]] OrderGraph graph_of(std::vector<TaskId> const& tasks);
   [[nodiscard]] FoundOrder order_of(std::vector<TaskId> const& tasks) const;
-  [[nodiscard]] bool transfers_limit(std::vector<TaskId> const& tasks, Traffic const& traffic) const;
+  [[nodiscard]] FoundOrder order_by_speed(std::vector<TaskId> const& tasks);
+  [[nodiscard]] double kernel_seconds(std::vector<TaskId> const& tasks) const;
   void publish(std::vector<TaskId> const& tasks, FoundOrder const& order);
   void publish(TaskId task);
   [[nodiscard]] std::uint64_t ahead_of(Bytes memory) const;
@@ -85,6 +89,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   [[nodiscard]] Block const* block_of(Entry const& entry) const;
   void insert_ready(TaskId task);
   void erase_ready(TaskId task);
+  [[nodiscard]] bool has_work(GroupId group) const;
   [[nodiscard]] bool too_early(TaskId task, GroupId group) const;
   [[nodiscard]] bool elsewhere(TaskId task) const;
   [[nodiscard]] GroupId planned_group(TaskId task) const;
@@ -106,15 +111,17 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   std::int64_t m_next_rank = 0;
   std::vector<TaskId> m_pending;  // new tasks, and planned ones whose block may have begun, or that were given
   std::size_t m_new = 0;          // tasks without a plan
+  std::size_t m_burst = 0;        // tasks submitted since the last one finished
+  std::size_t m_last_burst = 0;   // between the last two
   std::size_t m_unbegun = 0;      // tasks of blocks that have not begun
   ReadyByRank m_own;              // ready tasks of blocks with an owner
   ReadyByRank m_others;           // other ready tasks
   OrderGraph m_graph;
-  Bytes m_data_bytes = 0;         // of m_graph
-  Bytes m_mean_bytes = 1;         // of a datum of the last plan
-  bool m_fits = true;             // all data of the last plan
-  bool m_slow_links = false;      // the transfers of the last plan take longer than its tasks
-  double m_seconds_per_byte = 0;  // of data that had to be loaded, at the last plan
+  Bytes m_data_bytes = 0;          // of m_graph
+  Bytes m_mean_bytes = 1;          // of a datum of the last plan
+  bool m_fits = true;              // all data of the last plan
+  std::uint64_t m_most_ahead = 0;  // tasks of the last plan that are fetched ahead
+  double m_seconds_per_byte = 0;   // of data that had to be loaded, at the last plan
   std::uint64_t m_plans = 0;
   double m_expected = 0;
 };

@@ -9,8 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -89,9 +91,11 @@ TEST(Bands, keep_dependencies_by_every_rule) {
       for (auto const& next : neighbours(rule, coordinates)) all.insert(next);
     }
     for (auto const& rule : all) {
+      EXPECT_TRUE(std::ranges::is_sorted(rule.bands, std::ranges::less_equal{}, &BandRule::Band::end));
+      EXPECT_EQ(rule.bands.back().end, coordinates.extents()[rule.axis]);
       auto const blocks = cut_bands(segments, coordinates, rule);
       EXPECT_TRUE(keeps_dependencies(graph, order_of(graph, segments, blocks)))
-          << rule.axis << ' ' << rule.leads << ' ' << rule.lead << ' ' << rule.bands << ' ' << rule.length;
+          << rule.axis << ' ' << rule.bands.size() << ' ' << rule.bands[0].end << ' ' << rule.bands[0].length;
     }
   }
 }
@@ -112,7 +116,7 @@ TEST(Bands, that_lead_load_nothing_twice_where_the_triangle_fits) {
   Segments const segments(graph);
   Coordinates const coordinates(graph, segments);
   auto const lead = coordinates.extents()[1];
-  auto const blocks = cut_bands(segments, coordinates, {.axis = 1, .leads = 1, .lead = lead});
+  auto const blocks = cut_bands(segments, coordinates, {.axis = 1, .bands = {{lead, 1}}});
   Bytes const memory = rows * (rows + 1) / 2 + 2 * rows;
   EXPECT_EQ(replay(graph, order_of(graph, segments, blocks), memory).loaded, rows * n);
 }
