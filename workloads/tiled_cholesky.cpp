@@ -16,7 +16,7 @@ void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, Fa
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
   tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
-  potrf(tasks, a, {.order = order, .priorities = false});
+  potrf(tasks, a, {.order = order, .priorities = false, .commuting = tiling.commuting});
 }
 
 }  // namespace

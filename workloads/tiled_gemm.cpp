@@ -21,7 +21,7 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
   auto const update = [&](std::uint64_t tile, std::uint64_t k) {
     std::array const accesses{Access{data[0][tile / tiles * tiles + k], AccessMode::Read},
                               Access{data[1][k * tiles + tile % tiles], AccessMode::Read},
-                              Access{data[2][tile], AccessMode::ReadWrite}};
+                              Access{data[2][tile], m_tiling.commuting ? AccessMode::Commute : AccessMode::ReadWrite}};
     TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
                           static_cast<std::int32_t>(k)};
     submitter.submit({gemm, accesses, 0, 2 * m_tiling.cube(), index}, {});

@@ -16,7 +16,7 @@ void emit_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOr
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
   tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
-  getrf_nopiv(tasks, a, {.order = order, .priorities = false});
+  getrf_nopiv(tasks, a, {.order = order, .priorities = false, .commuting = tiling.commuting});
 }
 
 }  // namespace

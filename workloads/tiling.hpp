@@ -17,6 +17,7 @@ struct GRANARY_EXPORT Tiling {
   std::uint64_t tile = 960;
   bool single_precision = false;
   std::uint64_t inner_tile = 0;  ///< of tasks that may run as finer graphs: see TaskEmitter::inner_tile
+  bool commuting = false;        ///< the updates of a tile commute
 
   [[nodiscard]] Bytes element() const { return single_precision ? 4 : 8; }
   [[nodiscard]] Bytes tile_bytes() const { return tile * tile * element(); }

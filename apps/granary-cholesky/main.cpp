@@ -19,6 +19,9 @@ int main(int argc, char** argv) {
     line.app().add_option("OUTPUT", options.output,
                           "HDF5 file for the factor, dataset L; without it the factor is dropped at the end");
     line.app().add_flag("--upper", options.upper, "factor A = U^H U: the upper triangle is read, dataset U is written");
+    line.app().add_flag("--commuting", options.commuting,
+                        "let the scheduler choose the order of the updates of a tile: with planned it moves a little "
+                        "less, and the factor differs in rounding from run to run");
     line.add_run_options("measure the factor's residual, under the same memory limit");
     if (line.parse(argc, argv)) run_cholesky(options, signals).publish(options);
   });

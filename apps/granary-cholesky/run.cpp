@@ -27,7 +27,9 @@ template <class T>
 void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, CholeskyRunOptions const& options) {
   TaskEmitter tasks(submitter);
   tasks.set_inner_tile(options.inner_tile);
-  potrf(tasks, a, {.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking});
+  potrf(tasks, a,
+        {.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking,
+         .commuting = options.commuting});
 }
 
 void emit_dry(DryRun& dry, Plan const& plan) {

@@ -12,6 +12,7 @@ namespace granary::app {
 struct CholeskyRunOptions : RunOptions {
   std::string input;
   bool upper = false;
+  bool commuting = false;
 };
 
 /// Factors the matrix, checks the factor if requested, and renames the complete output. Throws granary's errors and

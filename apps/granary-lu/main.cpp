@@ -21,6 +21,10 @@ void add_arguments(CommandLine& line, LuRunOptions& options) {
   line.app().add_flag_callback(
       "--no-pivoting", [&options] { options.pivoting = false; },
       "factor A = L U: for matrices that need no row exchanges, such as diagonally dominant ones");
+  line.app().add_flag(
+      "--commuting", options.commuting,
+      "with --no-pivoting: let the scheduler choose the order of the updates of a tile: with planned it "
+      "moves a little less, and the factors differ in rounding from run to run");
   line.add_run_options("measure the residual of the factors and the pivot growth, under the same memory limit");
 }
 

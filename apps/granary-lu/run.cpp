@@ -63,9 +63,13 @@ void emit_dry_check(DryRun& dry, Plan const& plan) {
 }
 
 Plan make_plan(LuRunOptions const& options) {
+  if (options.commuting && options.pivoting) {
+    throw InvalidArgument("--commuting needs --no-pivoting: row exchanges keep the updates of a tile in order");
+  }
   auto const input = find_matrix(options.input, options);
   Plan plan{make_run_plan(options, {input}, MatrixPart::All, "LU"), options};
   plan.lu.inner_tile = options.inner_tile;
+  plan.lu.commuting = options.commuting;
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always measured without pivoting: there the growth tells how accurate the factors are.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();

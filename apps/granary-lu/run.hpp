@@ -14,6 +14,7 @@ namespace granary::app {
 struct LuRunOptions : RunOptions {
   std::string input;
   bool pivoting = true;
+  bool commuting = false;
 };
 
 struct LuResult {

@@ -119,7 +119,7 @@ Problem read_graph(std::string const& path) {
 }
 
 Tiling tiling_of(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
-  Tiling const tiling{tiles, tile, options.element() == Precision::Single, options.inner_tile};
+  Tiling const tiling{tiles, tile, options.element() == Precision::Single, options.inner_tile, options.commuting};
   tiling.check();
   return tiling;
 }

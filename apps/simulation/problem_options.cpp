@@ -25,6 +25,8 @@ void add_algorithm_options(CLI::App& app, ProblemOptions& options) {
                  "cholesky, lu: sub-tile size; large tasks may run as finer graphs on several cores, "
                  "docs/hierarchical.md (default: none)")
       ->transform(whole_number(0));
+  app.add_flag("--commuting", options.commuting,
+               "cholesky, lu, gemm: the updates of a tile may run in any order that the scheduler chooses");
   app.add_option("--precision", options.precision, "s or d")->capture_default_str();
   app.add_option("--iterations", options.iterations, "stencil, stencil-z: iterations")
       ->capture_default_str()
@@ -50,6 +52,9 @@ void check_problem_options(ProblemOptions& options) {
   bool const factorization = options.algorithm.starts_with("cholesky") || options.algorithm.starts_with("lu");
   if (options.inner_tile != 0 && !factorization) {
     throw InvalidArgument("--inner-tile is for Cholesky and LU factorizations, not " + options.algorithm);
+  }
+  if (options.commuting && !factorization && !options.algorithm.starts_with("gemm")) {
+    throw InvalidArgument("--commuting is for Cholesky and LU factorizations and products, not " + options.algorithm);
   }
 }
 

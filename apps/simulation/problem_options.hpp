@@ -18,6 +18,7 @@ struct ProblemOptions {
   std::optional<std::string> graph;
   std::string precision = "s";
   std::uint64_t inner_tile = 0;   ///< of Cholesky and LU; 0: none
+  bool commuting = false;         ///< updates of Cholesky, LU and GEMM
   std::uint64_t iterations = 16;  ///< of a stencil
   std::uint64_t dimensions = 2;   ///< of a stencil
   std::uint64_t levels = 6;       ///< of a tree

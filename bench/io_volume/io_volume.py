@@ -225,10 +225,16 @@ def submission_orders_table(rows):
 
 
 def ratios_tables(rows, title, by):
-    """Bytes loaded over those of darts."""
-    darts = {identity(row): row["bytes_loaded"] for row in rows if row["scheduler"] == "darts"}
+    """Bytes loaded, and bytes loaded and written, over those of darts."""
+    darts = {identity(row): row for row in rows if row["scheduler"] == "darts"}
     schedulers = [name for name in dict.fromkeys(row["scheduler"] for row in rows) if name != "darts"]
-    pairs = [(row, ratio(row["bytes_loaded"], darts[identity(row)])) for row in rows if row["scheduler"] != "darts"]
+    for what, columns in {"loaded": ["bytes_loaded"], "loaded and written": ["bytes_loaded", "bytes_written"]}.items():
+        moved = {id(row): sum(row[column] for column in columns) for row in rows}
+        pairs = [(row, ratio(moved[id(row)], moved[id(darts[identity(row)])])) for row in rows if row["scheduler"] != "darts"]
+        yield from ratios_table(pairs, schedulers, f"Bytes {what} / darts', {title}", by)
+
+
+def ratios_table(pairs, schedulers, title, by):
     yield from head(title, ["case", *[f"{name}: mean (worst)" for name in schedulers]])
     lines = list(dict.fromkeys(by(row) for row, _ in pairs))
     for name in [*lines, None]:
@@ -242,9 +248,9 @@ def ratios_tables(rows, title, by):
         yield line([name or "all", *cells])
 
 
-def ratio(loaded, of_darts):
+def ratio(moved, of_darts):
     """Graphs without initial data may need no load at all: a tile is added to both."""
-    return (loaded + TILE_BYTES) / (of_darts + TILE_BYTES)
+    return (moved + TILE_BYTES) / (of_darts + TILE_BYTES)
 
 
 def seed(row):
@@ -286,9 +292,9 @@ def tables(rows):
     if part["times"]:
         lines += times_table(part["times"])
     if part["others"]:
-        lines += ratios_tables(part["others"], "Bytes loaded / darts', geometric mean over memory 1/2, 1/4, 1/8", lambda row: f"{row['case']} {row['tiles']}")
+        lines += ratios_tables(part["others"], "geometric mean over memory 1/2, 1/4, 1/8", lambda row: f"{row['case']} {row['tiles']}")
     if part["random"]:
-        lines += ratios_tables(part["random"], "Bytes loaded / darts', geometric mean over random graphs",
+        lines += ratios_tables(part["random"], "geometric mean over random graphs",
                                lambda row: f"{row['case']} {row['tiles']}, 1/{row['fraction']}")
     return "\n".join(lines).strip() + "\n"
 

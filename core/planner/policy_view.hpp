@@ -35,6 +35,9 @@ class PolicyView final : public SystemView {
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override {
     return m_dispatch.committed_uses(data, node);
   }
+  [[nodiscard]] bool may_take_turn(TaskId task) const override {
+    return m_dispatch.commuting().can_take(m_dispatch.tasks()[task]);
+  }
   [[nodiscard]] bool may_abort(TaskId task) const override { return m_dispatch.may_abort(m_dispatch.tasks()[task]); }
 
  private:

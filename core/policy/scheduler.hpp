@@ -54,7 +54,8 @@ class GRANARY_EXPORT Scheduler {
   /// Called once, before anything else; the view and the board outlive the scheduler.
   virtual void attach(SystemView const& view, PlanBoard& board) = 0;
 
-  /// The task may run now: its predecessors have finished, and no other task has its turn on data on which it commutes.
+  /// The task may run now: its predecessors have finished, and it has its turn on data on which it commutes, unless the
+  /// scheduler chooses turns.
   /// Tasks that become ready between `finished(t)` or `external_finished(t)` and the next call of these or of
   /// `submitted` were released by t.
   virtual void ready(TaskId task) = 0;
@@ -88,6 +89,11 @@ class GRANARY_EXPORT Scheduler {
   /// The limit of committed tasks of the group beyond those that its workers have, where `depth` is the one that the
   /// user chose (PlannerOptions::depth), not 0. A scheduler that leaves room for more may raise it.
   [[nodiscard]] virtual std::uint32_t most_ahead(GroupId, std::uint32_t depth) const { return depth; }
+
+  /// Whether the scheduler chooses which task has the next turn on data on which tasks commute. Then these are ready
+  /// without their turns, and have them from the call of `next` that returns them until they are finished: it may
+  /// return only one for which `SystemView::may_take_turn`. All groups are asked again when a turn has ended.
+  [[nodiscard]] virtual bool chooses_turns() const { return false; }
 
   /// Whether a planned task stays in its plan when one of its inputs is evicted; otherwise it is withdrawn.
   [[nodiscard]] virtual bool keeps_plans() const { return false; }

@@ -57,6 +57,8 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual std::span<TaskId const> committed(GroupId group) const = 0;
   /// The number of committed tasks of the node's groups that use the datum.
   [[nodiscard]] virtual std::uint32_t committed_uses(DataId data, NodeId node) const = 0;
+  /// Whether no other task has its turn on the data on which this one commutes. O(its data).
+  [[nodiscard]] virtual bool may_take_turn(TaskId task) const = 0;
   /// Whether `Scheduler::abort_for` may name the task: a CPU worker has it, which is not being told to stop another
   /// one, its codelet is restartable, and all values that it overwrites and needs are kept. O(its data).
   [[nodiscard]] virtual bool may_abort(TaskId task) const = 0;

@@ -18,6 +18,7 @@ class CholeskyTasks {
         m_a(a.part() == MatrixPart::Lower ? a : a.transposed()),
         m_levels(a.grid().tile_rows(), options.times),
         m_prioritised(options.priorities),
+        m_commuting(options.commuting),
         m_first(options.first) {}
 
   // A(k,k) := L(k,k)
@@ -32,13 +33,13 @@ class CholeskyTasks {
   }
   // A(i,i) := A(i,i) - A(i,k) A(i,k)^H
   void herk(std::uint64_t i, std::uint64_t k) {
-    tiles::herk<T>(m_tasks.at(i, i, k), Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i),
+    tiles::herk<T>(m_tasks.at(i, i, k).commuting(m_commuting), Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i),
                    priority(m_levels.syrk(i, k)));
   }
   // A(i,j) := A(i,j) - A(i,k) A(j,k)^H
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k), T(1), m_a(i, j),
-                priority(m_levels.gemm(i, j, k)));
+    tiles::gemm(m_tasks.at(i, j, k).commuting(m_commuting), Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k),
+                T(1), m_a(i, j), priority(m_levels.gemm(i, j, k)));
   }
 
  private:
@@ -48,6 +49,7 @@ class CholeskyTasks {
   TiledMatrix<T> m_a;
   CholeskyPriorities m_levels;
   bool m_prioritised;
+  bool m_commuting;
   std::uint64_t m_first;
 };
 

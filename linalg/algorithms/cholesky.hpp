@@ -15,6 +15,9 @@ struct GRANARY_EXPORT CholeskyOptions {
   /// Bottom levels in closed form as priorities. Switch them off for a BottomLevelScope, which computes them from a
   /// recorded graph.
   bool priorities = true;
+  /// Lets the updates of a tile run in any order, for schedulers that choose it, as `planned` does: a little less is
+  /// moved. The result then differs in rounding from run to run.
+  bool commuting = false;
   CholeskyTimes times{};
   std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
   std::uint64_t first = 0;      ///< row of a larger matrix where A begins, used in the message of NotPositiveDefinite

@@ -101,6 +101,8 @@ class NopivTasks {
   // A(i,j) := A(i,j) - A(i,k) A(k,j)
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
     change(i, j, k, m_levels.gemm(i, j, k), [&](TaskEmitter& tasks, std::int64_t level) {
+      // The one that measures the tile before its first change stays the first.
+      tasks.commuting(m_options.commuting && !(m_options.growth && k == 0));
       tiles::gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
     });
   }

@@ -35,6 +35,9 @@ struct GRANARY_EXPORT LuOptions {
   /// tasks that change these tiles measure, unless they may run as finer graphs. Otherwise there is one more task for
   /// each, which reads the tile once more.
   std::optional<GrowthData> growth{};
+  /// Without pivoting, lets the updates of a tile run in any order, for schedulers that choose it, as `planned`
+  /// does: a little less is moved. The result then differs in rounding from run to run.
+  bool commuting = false;
   LuTimes times{};
   std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
   std::uint64_t first = 0;      ///< without pivoting: row of a larger matrix where A begins, for Singular's message

@@ -31,6 +31,12 @@ class GRANARY_EXPORT TaskEmitter {
     return *this;
   }
 
+  /// Whether the next task changes its tile in any order with the others that do: AccessMode::Commute for ReadWrite.
+  TaskEmitter& commuting(bool commutes) {
+    m_commutes = commutes;
+    return *this;
+  }
+
   /// Submits one task. `codelet` outlives the emitter: it is added to the submitter when it is first used.
   template <class P>
   TaskId emit(Codelet const& codelet, std::initializer_list<Access> accesses, std::int64_t priority, double flops,
@@ -41,6 +47,13 @@ class GRANARY_EXPORT TaskEmitter {
   template <class P>
   TaskId emit(Codelet const& codelet, std::span<Access const> accesses, std::int64_t priority, double flops,
               P&& parameters) {
+    std::vector<Access> commuting;
+    if (std::exchange(m_commutes, false)) {
+      commuting.assign(accesses.begin(), accesses.end());
+      for (auto& access : commuting)
+        if (access.mode == AccessMode::ReadWrite) access.mode = AccessMode::Commute;
+      accesses = commuting;
+    }
     return m_submitter->submit({id_of(codelet), accesses, priority, flops, std::exchange(m_index, no_index)},
                                Parameters(std::forward<P>(parameters)));
   }
@@ -56,6 +69,7 @@ class GRANARY_EXPORT TaskEmitter {
   Submitter* m_submitter;
   std::int32_t m_inner_tile = 0;
   TaskIndex m_index = no_index;  // of the next task
+  bool m_commutes = false;       // the next task does
   std::vector<std::pair<Codelet const*, CodeletId>> m_codelets;
 };
 

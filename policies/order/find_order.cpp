@@ -125,6 +125,8 @@ class Search {
     std::iota(m_best.tasks.begin(), m_best.tasks.end(), 0U);
     m_best.traffic = replay(graph, m_best.tasks, problem.memory);
     m_best.blocks = cut_list(graph, m_best.tasks, problem.memory);
+    for (std::uint32_t task = 0; task < graph.tasks() && !m_commutes; ++task)
+      m_commutes = std::ranges::any_of(graph.uses(task), &OrderGraph::Use::commutes);
   }
 
   void grow(Trial const& trial) {
@@ -187,7 +189,7 @@ class Search {
   }
   Traffic take_if_better(Blocks const& blocks) {
     m_work += blocks.work + 16 * m_graph.all_uses();
-    auto order = order_of(m_graph, m_segments, blocks);
+    auto order = order_of(m_graph, m_segments, blocks, m_commutes);
     auto const traffic = traffic_of(order);
     if (traffic.all() < m_best.traffic.all()) m_best = {std::move(order), blocks_of(m_segments, blocks), traffic};
     return traffic;
@@ -206,6 +208,7 @@ class Search {
   BandRule m_rule;           // the best of them
   Bytes m_rule_bytes = std::numeric_limits<Bytes>::max();
   double m_written;
+  bool m_commutes = false;  // some tasks do
   std::uint64_t m_work = 0;
   FoundOrder m_best;
 };

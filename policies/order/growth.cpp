@@ -278,29 +278,77 @@ class Levels {
   std::vector<Datum> m_data;
 };
 
+// Which tasks of a segment may run in the opposite order: they change its datum alike, and read what is there before
+// the block begins.
+class Reversal {
+ public:
+  Reversal(OrderGraph const& graph, Segments const& segments)
+      : m_graph(graph), m_segments(segments), m_made(graph.data(), 0) {}
+
+  void begin(std::span<std::uint32_t const> block) {
+    ++m_block;
+    for (auto const segment : block) {
+      for (auto const value : m_segments.outputs(segment)) m_made[m_segments.datum(value)] = m_block;
+    }
+  }
+  // Valid until the next call.
+  std::span<std::uint32_t const> turned(std::uint32_t segment) {
+    auto const tasks = m_segments.tasks(segment);
+    m_tasks.assign(tasks.begin(), tasks.end());
+    for (auto begin = m_tasks.begin(); begin != m_tasks.end();) {
+      auto const end = std::find_if_not(begin, m_tasks.end(), [&](std::uint32_t task) { return may_turn(task); });
+      std::reverse(begin, end);
+      begin = end == m_tasks.end() ? end : end + 1;
+    }
+    return m_tasks;
+  }
+
+ private:
+  [[nodiscard]] bool may_turn(std::uint32_t task) const {
+    return std::ranges::all_of(m_graph.uses(task), [&](OrderGraph::Use const& use) {
+      return use.writes ? use.commutes : m_made[use.data] != m_block;
+    });
+  }
+
+  OrderGraph const& m_graph;
+  Segments const& m_segments;
+  std::vector<std::uint32_t> m_made;  // the last of the blocks that makes a value of the datum
+  std::uint32_t m_block = 0;
+  std::vector<std::uint32_t> m_tasks;
+};
+
 }  // namespace
 
 Blocks grow_blocks(OrderGraph const& graph, Segments const& segments, GrowthRule const& rule) {
   return Growth(graph, segments, rule).run();
 }
 
-std::vector<std::uint32_t> order_of(OrderGraph const& graph, Segments const& segments, Blocks const& blocks) {
+std::vector<std::uint32_t> order_of(OrderGraph const& graph, Segments const& segments, Blocks const& blocks,
+                                    bool turns) {
   std::vector<std::uint32_t> order;
   order.reserve(graph.tasks());
   Levels levels(graph);
-  std::vector<std::uint32_t> tasks;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> by_level;
+  Reversal reversal(graph, segments);
+  struct Step {
+    std::uint32_t place;  // in the order of submission
+    std::uint32_t task;
+  };
+  std::vector<Step> steps;
+  std::vector<std::pair<std::uint32_t, Step>> by_level;
   for (std::uint32_t block = 0; block < blocks.segments.size(); ++block) {
-    tasks.clear();
+    steps.clear();
+    bool const reversed = turns && block % 2 == 1;
+    if (reversed) reversal.begin(blocks.segments[block]);
     for (auto const segment : blocks.segments[block]) {
       auto const own = segments.tasks(segment);
-      tasks.insert(tasks.end(), own.begin(), own.end());
+      auto const turned = reversed ? reversal.turned(segment) : own;
+      for (std::size_t i = 0; i < own.size(); ++i) steps.push_back({own[i], turned[i]});
     }
-    std::ranges::sort(tasks);
+    std::ranges::sort(steps, {}, &Step::place);
     by_level.clear();
-    for (auto const task : tasks) by_level.emplace_back(levels.level(task, block), task);
-    std::ranges::sort(by_level);
-    for (auto const& [level, task] : by_level) order.push_back(task);
+    for (auto const& step : steps) by_level.emplace_back(levels.level(step.task, block), step);
+    std::ranges::sort(by_level, {}, [](auto const& entry) { return std::pair(entry.first, entry.second.place); });
+    for (auto const& [level, step] : by_level) order.push_back(step.task);
   }
   return order;
 }

@@ -40,8 +40,10 @@ struct GRANARY_EXPORT Blocks {
                                                 GrowthRule const& rule);
 
 /// The tasks of the blocks: block by block, inside of each by level, that is the longest chain of tasks of the block up
-/// to the task, then by submission. So what all its data need at the same step streams once. O(uses + tasks log tasks).
+/// to the task, then by submission. So what all its data need at the same step streams once. With `turns`, every other
+/// block runs the tasks of its segments that commute, and whose inputs earlier blocks made, from the last to the first:
+/// it begins with what the block before read last. O(uses + tasks log tasks).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> order_of(OrderGraph const& graph, Segments const& segments,
-                                                                 Blocks const& blocks);
+                                                                 Blocks const& blocks, bool turns = false);
 
 }  // namespace granary

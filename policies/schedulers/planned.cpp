@@ -81,7 +81,11 @@ void PlannedScheduler::ready(TaskId task) {
 
 bool PlannedScheduler::due() const { return m_new >= few_tasks && m_new >= m_unbegun; }
 
-void PlannedScheduler::finished(TaskId) { m_last_burst = std::exchange(m_burst, 0); }
+void PlannedScheduler::finished(TaskId task) {
+  m_last_burst = std::exchange(m_burst, 0);
+  auto const& accesses = m_view->task(task).accesses;
+  if (Turns::needed(accesses)) change_turns(accesses, [&] { m_turns.end(task, accesses); });
+}
 
 TaskId PlannedScheduler::next(GroupId group) {
   // While more come, and soon, a plan of all of them is better.
@@ -90,19 +94,19 @@ TaskId PlannedScheduler::next(GroupId group) {
   if (!more_come && due()) plan();
   TaskId const own = m_own.first(group);
   bool const waits = own.valid() && too_early(own, group);
-  if (own.valid() && !waits) return give(own);
+  if (own.valid() && !waits) return give_in_turn(own);
   TaskId const other = m_others.first(group);
   if (!other.valid()) {
     if (waits) return {};
     TaskId const taken = take_over(group);
     TaskId const found = taken.valid() ? taken : m_slower.best_for(group);
-    return found.valid() ? give(found) : found;
+    return found.valid() ? give_in_turn(found) : found;
   }
   auto const number = m_tasks.at(other).block;
   if (number != no_block && !m_blocks.at(number).owner.valid() && m_slower.fast_on_all(left_of(number), group)) {
     begin_block(number, m_view->topology().group(group).node);
   }
-  return give(other);
+  return give_in_turn(other);
 }
 
 bool PlannedScheduler::has_work(GroupId group) const {
@@ -143,6 +147,16 @@ bool PlannedScheduler::hand_over(TaskId task, GroupId group) {
   if (block != nullptr && block->owner != m_view->topology().group(group).node) return false;
   give(task);
   return true;
+}
+
+// The task if it has its turns: a task that no worker runs may have one, and slower groups are not told of turns.
+TaskId PlannedScheduler::give_in_turn(TaskId task) {
+  auto const& accesses = m_view->task(task).accesses;
+  if (Turns::needed(accesses)) {
+    if (!m_turns.first(task, accesses) || !m_view->may_take_turn(task)) return {};
+    change_turns(accesses, [&] { m_turns.take(task, accesses); });
+  }
+  return give(task);
 }
 
 TaskId PlannedScheduler::give(TaskId task) {
@@ -208,17 +222,47 @@ GroupSet PlannedScheduler::groups_for(Task const& task, Block const* block) cons
   return own.empty() ? fast : own;
 }
 
+// Tasks that commute are among the ready ones only while they are first.
 void PlannedScheduler::insert_ready(TaskId task) {
   auto const& entry = m_tasks.at(task);
   if (!entry.ready) return;
-  auto const* const block = block_of(entry);
-  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
-  tasks.insert(task, entry.rank, groups_for(m_view->task(task), block));
+  auto const& accesses = m_view->task(task).accesses;
+  if (!Turns::needed(accesses)) return offer(task);
+  change_turns(accesses, [&] { m_turns.enter(task, entry.rank, accesses); });
 }
 
 void PlannedScheduler::erase_ready(TaskId task) {
   auto const& entry = m_tasks.at(task);
   if (!entry.ready) return;
+  auto const& accesses = m_view->task(task).accesses;
+  if (entry.offered) recall(task);
+  if (!Turns::needed(accesses)) return;
+  change_turns(accesses, [&] { m_turns.leave(task, entry.rank, accesses); });
+}
+
+template <class Change>
+void PlannedScheduler::change_turns(AccessList const& accesses, Change&& change) {
+  auto concerned = m_turns.firsts(accesses);
+  change();
+  for (TaskId const task : m_turns.firsts(accesses)) concerned.push_back(task);
+  for (TaskId const task : concerned) {
+    if (!m_tasks.contains(task)) continue;
+    bool const first = m_turns.first(task, m_view->task(task).accesses);
+    if (first != m_tasks.at(task).offered) first ? offer(task) : recall(task);
+  }
+}
+
+void PlannedScheduler::offer(TaskId task) {
+  auto& entry = m_tasks[m_tasks.slot(task)];
+  entry.offered = true;
+  auto const* const block = block_of(entry);
+  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
+  tasks.insert(task, entry.rank, groups_for(m_view->task(task), block));
+}
+
+void PlannedScheduler::recall(TaskId task) {
+  auto& entry = m_tasks[m_tasks.slot(task)];
+  entry.offered = false;
   auto const* const block = block_of(entry);
   auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
   tasks.erase(task, entry.rank, groups_for(m_view->task(task), block));

@@ -7,6 +7,7 @@
 #include <granary/policies/order/find_order.hpp>
 #include <granary/policies/schedulers/ready_by_rank.hpp>
 #include <granary/policies/schedulers/slower_groups.hpp>
+#include <granary/policies/schedulers/turns.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,8 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   /// A task without plan, or of a block of the group's node.
   [[nodiscard]] bool hand_over(TaskId task, GroupId group) override;
   [[nodiscard]] bool keeps_plans() const override { return true; }
+  /// Turns follow the plan as well.
+  [[nodiscard]] bool chooses_turns() const override { return true; }
   [[nodiscard]] std::uint32_t most_ahead(GroupId group, std::uint32_t depth) const override;
   /// `plans`, and the last one's `planned blocks` and the bytes that it `expects` to move.
   [[nodiscard]] std::vector<std::pair<std::string, double>> counters() const override;
@@ -64,6 +67,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
     std::uint32_t block = no_block;
     GroupId plan;  // on whose plan it is; invalid: none
     bool ready = false;
+    bool offered = false;  // among the ready tasks of groups
   };
   struct Block {
     NodeId owner;
@@ -89,11 +93,16 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   [[nodiscard]] Block const* block_of(Entry const& entry) const;
   void insert_ready(TaskId task);
   void erase_ready(TaskId task);
+  void offer(TaskId task);
+  void recall(TaskId task);
+  template <class Change>
+  void change_turns(AccessList const& accesses, Change&& change);
   [[nodiscard]] bool has_work(GroupId group) const;
   [[nodiscard]] bool too_early(TaskId task, GroupId group) const;
   [[nodiscard]] bool elsewhere(TaskId task) const;
   [[nodiscard]] GroupId planned_group(TaskId task) const;
   [[nodiscard]] TaskId take_over(GroupId group);
+  TaskId give_in_turn(TaskId task);
   TaskId give(TaskId task);
   void forget(TaskId task);
 
@@ -116,6 +125,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   std::size_t m_unbegun = 0;      // tasks of blocks that have not begun
   ReadyByRank m_own;              // ready tasks of blocks with an owner
   ReadyByRank m_others;           // other ready tasks
+  Turns m_turns;                  // of ready tasks that commute
   OrderGraph m_graph;
   Bytes m_data_bytes = 0;          // of m_graph
   Bytes m_mean_bytes = 1;          // of a datum of the last plan

@@ -80,6 +80,15 @@ TEST_F(CholeskyCli, FactorsAFileLargerThanItsMemory) {
   EXPECT_THAT(result.out, HasSubstr(" to read, as much to write\n"));
 }
 
+TEST_F(CholeskyCli, UpdatesInTheOrderOfTheScheduler) {
+  for (auto const* scheduler : {"planned", "darts"}) {
+    auto const result = run({"random:400", "--commuting", "--tile", "32", "--memory", "100KiB", "--scheduler",
+                             scheduler, "--check", "--json", std::string(scheduler) + ".json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_LT(read_json(std::string(scheduler) + ".json").at("residual"), 30);
+  }
+}
+
 TEST_F(CholeskyCli, BoundsOnTheDiskConcernFilesOnly) {
   make_matrix("A.h5", 100, 50);
   auto const dropped = run({"A.h5", "--tile", "50"});

@@ -48,6 +48,15 @@ TEST_F(LuCli, FactorsLikeLapackInAllPrecisionsAndShapes) {
   }
 }
 
+TEST_F(LuCli, UpdatesInTheOrderOfTheScheduler) {
+  for (auto const* scheduler : {"planned", "darts"}) {
+    auto const result = run({"random:400", "--no-pivoting", "--commuting", "--tile", "32", "--memory", "100KiB",
+                             "--scheduler", scheduler, "--check", "--json", std::string(scheduler) + ".json"});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_LT(read_json(std::string(scheduler) + ".json").at("residual"), 30);
+  }
+}
+
 TEST_F(LuCli, WritesTheStableKeysOfTheSummary) {
   ASSERT_EQ(run({"general:100x60", "--json", "out.json", "--quiet", "--check", "--left-looking"}).status, 0);
   auto const json = read_json("out.json");
@@ -132,6 +141,7 @@ TEST_F(LuCli, RefusesBadInput) {
   expect_refused({"general:100", "LU.h5:/A"}, 2, "it will hold dataset LU; write LU.h5");
   expect_refused({"general:100", "--unknown"}, 2, "--unknown");
   expect_refused({"general:100", "--inner-tile", "0"}, 2, "--inner-tile");
+  expect_refused({"general:100", "--commuting"}, 2, "--commuting needs --no-pivoting");
   expect_refused({"general:100", "LU.h5", "--json", "LU.h5"}, 2, "LU.h5");
   expect_refused({"text.h5", "text.h5"}, 2, "text.h5");
   if (!have_h5py()) return;

@@ -337,6 +337,7 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--jitter", ""}, "the value of --jitter is empty"},
       {{"--load", ""}, "the value of --load is empty"},
       {{"--max-live-tasks", "-1"}, "-1 is not a whole number from 1 to 2^64 - 1"},
+      {{"--algorithm", "stencil", "--commuting"}, "--commuting is for Cholesky and LU factorizations and products"},
       {{"--inner-tile", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1"},
       {{"--graph-seed", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1"},
       {{"--seeds", "0"}, "seeds"},

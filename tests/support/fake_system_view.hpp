@@ -88,6 +88,7 @@ class FakeSystemView final : public SystemView {
   void set_may_abort(TaskId task, bool may) {
     may ? static_cast<void>(m_may_abort.insert(task)) : static_cast<void>(m_may_abort.erase(task));
   }
+  [[nodiscard]] bool may_take_turn(TaskId) const override { return true; }
   [[nodiscard]] bool may_abort(TaskId task) const override { return m_may_abort.contains(task); }
 
   void set_now(Instant now) { m_now = now; }

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
 #include <granary/core/planner/dispatch/dispatch.hpp>
 
 #include <algorithm>
@@ -17,12 +18,14 @@ Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator cons
       m_commuting(tasks),
       m_groups(context.topology.groups().size()),
       m_nodes(context.topology.machine().nodes.size()),
-      m_aborts(scheduler.aborts_tasks()) {}
+      m_aborts(scheduler.aborts_tasks()),
+      m_chooses_turns(scheduler.chooses_turns()) {}
 
 void Dispatch::make_ready(LiveTask& task) {
   task.cancelled = task.cancelled || lacks_input(task);
   if (task.assignment.phase == TaskPhase::Issued) return;  // it was issued behind the last of them
-  if (!task.cancelled && task.accesses.commutes() && !m_commuting.take(task)) return;
+  bool const takes_turn = task.accesses.commutes() && !takes_turn_later(task);
+  if (!task.cancelled && takes_turn && !m_commuting.take(task)) return;
   task.assignment.phase = TaskPhase::Ready;
   if (task.cancelled) {
     if (!task.external()) m_scheduler.withdrawn(task.id, Withdrawal::NeverReady, {});
@@ -72,7 +75,11 @@ void Dispatch::commit_tasks(GroupId group) {
     commit(task, group);
     auto& state = m_nodes[node.index()];
     bool const first = state.waiting.empty();
-    if (may_pass(node) && place(task, first && m_movement.memories()[node].transits.empty())) {
+    if (m_chooses_turns && task.accesses.commutes() && lacks_input(task)) {
+      // Another one with which it commutes failed since it was ready.
+      task.cancelled = true;
+      m_context.agenda.post(Agenda::Cancel{next});
+    } else if (may_pass(node) && place(task, first && m_movement.memories()[node].transits.empty())) {
       if (!first) ++state.passed;
       continue;
     }
@@ -83,6 +90,9 @@ void Dispatch::commit_tasks(GroupId group) {
 
 void Dispatch::commit(LiveTask& task, GroupId group) {
   m_offered_to_all = false;
+  if (m_chooses_turns && task.accesses.commutes() && !m_commuting.take(task)) {
+    throw InternalError("the scheduler chose " + name_of(task) + " while another task had its turn");
+  }
   task.assignment = {.estimate = kernel_time(task, group), .group = group, .phase = TaskPhase::Committed};
   m_groups[group.index()].committed.push_back(task.id);
   ++m_groups[group.index()].ahead;
@@ -218,6 +228,7 @@ void Dispatch::end(LiveTask& task) {
 
 void Dispatch::end_turn(TaskId task, AccessList const& accesses) {
   for (TaskId const next : m_commuting.free(task, accesses)) make_ready(m_tasks[next]);
+  if (m_chooses_turns) post_all_groups();
 }
 
 void Dispatch::take_back(LiveTask& task, bool changed) {
@@ -233,6 +244,7 @@ void Dispatch::take_back(LiveTask& task, bool changed) {
     uncommit(task);
   }
   task.assignment = {};
+  if (committed && m_chooses_turns && task.accesses.commutes()) end_turn(task.id, task.accesses);
   if (committed) {
     m_scheduler.submitted(task.id);
     m_context.agenda.post(Agenda::Commit{assignment.group});

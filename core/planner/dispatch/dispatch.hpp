@@ -77,6 +77,8 @@ class Dispatch {
   [[nodiscard]] LiveTasks const& tasks() const { return m_tasks; }
   [[nodiscard]] Workers const& workers() const { return m_workers; }
   [[nodiscard]] Commuting const& commuting() const { return m_commuting; }
+  /// Whether the task is ready without its turns: they are taken when it is committed.
+  [[nodiscard]] bool takes_turn_later(LiveTask const& task) const { return m_chooses_turns && !task.external(); }
   [[nodiscard]] Duration kernel_time(Task const& task, GroupId group) const {
     return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
   }
@@ -138,6 +140,7 @@ class Dispatch {
   std::size_t m_begun = 0;         // external tasks
   TaskId m_exclusive;
   bool m_aborts;                  // the scheduler does
+  bool m_chooses_turns;           // the scheduler does
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
 };
 

@@ -9,6 +9,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
 namespace granary::test {
 namespace {
 
@@ -214,6 +218,78 @@ TEST_F(Commuting, IsDescribed) {
   hand.submit({commute(a)});
   hand.submit({commute(a), commute(b)});
   EXPECT_THAT(hand.planner.describe_waiting(), HasSubstr("task 'work' 3: waits for task 'work' 2\n"));
+}
+
+// Gives the last of the ready tasks that may take their turns.
+class LastTurnFirst final : public Scheduler {
+ public:
+  void attach(SystemView const& view, PlanBoard&) override { m_view = &view; }
+  void ready(TaskId task) override { m_ready.push_back(task); }
+  [[nodiscard]] TaskId next(GroupId) override {
+    auto const found =
+        std::find_if(m_ready.rbegin(), m_ready.rend(), [&](TaskId t) { return m_view->may_take_turn(t); });
+    TaskId const task = found == m_ready.rend() ? TaskId() : *found;
+    std::erase(m_ready, task);
+    return task;
+  }
+  void withdrawn(TaskId task, Withdrawal, GroupId) override { std::erase(m_ready, task); }
+  [[nodiscard]] bool chooses_turns() const override { return true; }
+
+ private:
+  SystemView const* m_view = nullptr;
+  std::vector<TaskId> m_ready;
+};
+SchedulerRegistration const last_turn_first("test-last-turn-first",
+                                            [](PolicyOptions&) { return std::make_unique<LastTurnFirst>(); });
+
+// The scheduler chooses the order of turns.
+class ChosenTurns : public ::testing::Test {
+ protected:
+  ChosenTurns() {
+    for (DataId const data : {a, b}) hand.finish(hand.submit({write(data)}));
+    hand.log.clear();
+  }
+  // One task has its turn on both, and these wait for it.
+  void submit_behind_one(std::vector<TaskId>& tasks) {
+    first = hand.submit({commute(a), commute(b)});
+    tasks = {hand.submit({commute(a)}), hand.submit({commute(a), commute(b)}), hand.submit({commute(a)})};
+  }
+
+  Hand hand{disk_and_host(1000, 8, 2), {.write_back_early = false}, "test-last-turn-first"};
+  DataId a = hand.stored("a", 100);
+  DataId b = hand.stored("b", 100);
+  TaskId first;
+};
+
+TEST_F(ChosenTurns, AreThoseOfTheScheduler) {
+  std::vector<TaskId> tasks;
+  submit_behind_one(tasks);
+  TaskId const reader = hand.submit({read(a)});
+  EXPECT_EQ(hand.runs.size(), 1U) << "the others are ready, and have no turn";
+  hand.finish_all();
+  EXPECT_THAT(hand.order_of_runs(),
+              ElementsAre(first.value(), tasks[2].value(), tasks[1].value(), tasks[0].value(), reader.value()));
+}
+
+TEST_F(ChosenTurns, AFailureCancelsThoseThatHaveNone) {
+  std::vector<TaskId> tasks;
+  submit_behind_one(tasks);
+  hand.fail(first);
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+  EXPECT_EQ(hand.planner.statistics().tasks_cancelled, 3U);
+  EXPECT_EQ(hand.planner.handle(TakeFailures{}).size(), 1U);
+}
+
+TEST_F(ChosenTurns, AreLostByATaskThatComesBack) {
+  std::vector<TaskId> tasks;
+  submit_behind_one(tasks);
+  std::erase_if(hand.runs, [&](RunCommand const& run) { return run.task == first; });
+  hand.planner.handle(TaskReturned{first});
+  hand.absorb();
+  ASSERT_EQ(hand.runs.size(), 1U);
+  EXPECT_EQ(hand.runs[0].task, first) << "the last that became ready";
+  hand.finish_all();
+  EXPECT_EQ(hand.planner.statistics().tasks_run, 6U);
 }
 
 // A worker's lane would run it while another task has its turn.

@@ -136,6 +136,17 @@ TEST(Bands, are_estimated_by_what_stays_in_memory) {
   EXPECT_EQ(estimated_bytes(graph, segments, blocks, 1), 6);
 }
 
+// The updates of a tile in any order.
+TEST(FindOrder, turns_the_order_of_updates_that_commute_and_moves_no_more) {
+  std::uint32_t const n = 24;
+  auto const kept = find_order(lu(n), {.memory = n * n / 16});
+  auto const graph = lu(n, /*commuting=*/true);
+  auto const found = find_order(graph, {.memory = n * n / 16});
+  EXPECT_LT(found.traffic.all(), kept.traffic.all());
+  EXPECT_FALSE(keeps_dependencies(lu(n), found.tasks));
+  EXPECT_TRUE(keeps_dependencies(graph, found.tasks));
+}
+
 TEST(FindOrder, moves_less_than_orders_that_ignore_symmetry_must) {
   std::uint32_t const n = 24;
   auto const graph = cholesky(n);

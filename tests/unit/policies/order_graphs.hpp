@@ -13,14 +13,14 @@ struct GraphOfTiles : OrderGraph {
   explicit GraphOfTiles(std::uint32_t tiles) {
     for (std::uint32_t i = 0; i < tiles; ++i) add_data({.bytes = 1});
   }
-  void task(std::vector<std::uint32_t> const& inputs, std::uint32_t result) {
+  void task(std::vector<std::uint32_t> const& inputs, std::uint32_t result, bool commutes = false) {
     for (auto const input : inputs) add_use({.data = input, .reads = true});
-    add_use({.data = result, .reads = true, .writes = true});
+    add_use({.data = result, .reads = true, .writes = true, .commutes = commutes});
     end_task();
   }
 };
 
-inline GraphOfTiles lu(std::uint32_t n) {
+inline GraphOfTiles lu(std::uint32_t n, bool commuting = false) {
   GraphOfTiles graph(n * n);
   for (std::uint32_t k = 0; k < n; ++k) {
     graph.task({}, k * n + k);
@@ -29,7 +29,7 @@ inline GraphOfTiles lu(std::uint32_t n) {
       graph.task({k * n + k}, i * n + k);
     }
     for (std::uint32_t i = k + 1; i < n; ++i) {
-      for (std::uint32_t j = k + 1; j < n; ++j) graph.task({i * n + k, k * n + j}, i * n + j);
+      for (std::uint32_t j = k + 1; j < n; ++j) graph.task({i * n + k, k * n + j}, i * n + j, commuting);
     }
   }
   return graph;
@@ -60,7 +60,8 @@ inline GraphOfTiles cholesky(std::uint32_t n) {
   return graph;
 }
 
-// Whether each task comes once, and two that access a datum, one of which writes it, in the order of submission.
+// Whether each task comes once, and two that access a datum, one of which writes it, in the order of submission, unless
+// they commute. No task may stand between two that commute.
 inline bool keeps_dependencies(OrderGraph const& graph, std::vector<std::uint32_t> const& order) {
   std::vector<std::uint32_t> position(graph.tasks(), graph.tasks());
   for (std::uint32_t i = 0; i < order.size(); ++i) position[order[i]] = i;
@@ -70,7 +71,8 @@ inline bool keeps_dependencies(OrderGraph const& graph, std::vector<std::uint32_
       if (position[earlier] < position[later]) continue;
       for (auto const& a : graph.uses(earlier)) {
         for (auto const& b : graph.uses(later)) {
-          if (a.data == b.data && (a.writes || b.writes)) return false;
+          bool const in_any_order = a.commutes && b.commutes;
+          if (a.data == b.data && (a.writes || b.writes) && !in_any_order) return false;
         }
       }
     }

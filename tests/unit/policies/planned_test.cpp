@@ -186,6 +186,27 @@ TEST(Planned, deals_blocks_to_nodes_and_lets_an_idle_one_take_over) {
   EXPECT_EQ(run, product.tasks.size());
 }
 
+// Of the tasks that change one datum in any order, one at a time is given.
+TEST(Planned, gives_one_turn_at_a_time) {
+  FakeSystemView view(PlannedProduct::machine(1, 100'000));
+  FakeRun run(view, make_scheduler("planned"));
+  EXPECT_TRUE(run.scheduler->chooses_turns());
+  DataId const sum = view.add_data();
+  DataId const other = view.add_data();
+  std::vector<TaskId> tasks;
+  for (DataId const data : {sum, sum, other, sum}) tasks.push_back(view.add_task({{data, AccessMode::Commute}}));
+  for (TaskId const task : tasks) run.scheduler->submitted(task);
+  for (TaskId const task : tasks) run.scheduler->ready(task);
+  EXPECT_EQ(run.next_and_commit(), tasks[0]);
+  EXPECT_EQ(run.next_and_commit(), tasks[2]);
+  EXPECT_FALSE(run.next_and_commit().valid());
+  run.scheduler->withdrawn(tasks[1], Withdrawal::Cancelled, GroupId{});
+  EXPECT_FALSE(run.next_and_commit().valid());
+  run.scheduler->finished(tasks[0]);
+  view.finish(tasks[0]);
+  EXPECT_EQ(run.next_and_commit(), tasks[3]);
+}
+
 TEST(Planned, forgets_tasks_that_are_cancelled_and_plans_those_that_come_back) {
   PlannedProduct product(1, 1200);
   TaskId const first = product.run.next_and_commit(first_group);

@@ -42,6 +42,19 @@ TEST(CholeskyGraph, HasTheTasksOfItsFormula) {
   }
 }
 
+TEST(CholeskyGraph, LetsOnlyUpdatesCommuteIfAsked) {
+  for (bool const commuting : {false, true}) {
+    ImmediateSubmitter submitter(false);
+    auto const a = make_temporary_matrix<double>(submitter, square_grid(32, 8), MatrixPart::Lower, "A");
+    TaskEmitter emitter(submitter);
+    potrf(emitter, a, {.commuting = commuting});
+    for (auto const& task : submitter.tasks) {
+      bool const update = task.codelet == "gemm" || task.codelet == "syrk";
+      EXPECT_EQ(commutes(task.accesses.back().mode), commuting && update) << task.codelet;
+    }
+  }
+}
+
 TEST(CholeskyGraph, CountsTheFlopsOfTheWholeFactorization) {
   ImmediateSubmitter submitter(false);
   std::uint64_t const n = 1000;

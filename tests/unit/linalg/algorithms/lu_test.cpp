@@ -283,6 +283,24 @@ TYPED_TEST(Lu, GrowthWithoutPivotingIsMeasuredOnTheValuesBeforeAndAfter) {
   }
 }
 
+TEST(LuGraph, LetsUpdatesCommuteButThoseThatMeasure) {
+  for (bool const measures : {false, true}) {
+    ImmediateSubmitter submitter(false);
+    TaskEmitter tasks(submitter);
+    TileMaxima maxima({48, 48, 16});
+    LuOptions options{.commuting = true};
+    if (measures) options.growth = testing::bind_growth(submitter, maxima);
+    getrf_nopiv(tasks, make_temporary_matrix<double>(submitter, square_grid(48, 16), MatrixPart::All, "A"), options);
+    std::vector<bool> gemms;
+    for (auto const& task : submitter.tasks) {
+      bool const any = std::ranges::any_of(task.accesses, commutes, &Access::mode);
+      EXPECT_TRUE(!any || task.codelet == "gemm") << task.codelet;
+      if (task.codelet == "gemm") gemms.push_back(any);
+    }
+    EXPECT_EQ(gemms, (std::vector<bool>{!measures, !measures, !measures, !measures, true}));
+  }
+}
+
 TEST(LuGrowth, IsNotANumberWhereAnElementIsNone) {
   std::uint64_t const n = 40;
   for (bool const in_first_tile : {false, true}) {
