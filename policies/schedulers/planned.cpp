@@ -32,9 +32,8 @@ std::int64_t rank_of_new(TaskId task) {
 
 // Fewer new tasks are not worth a plan.
 constexpr std::size_t few_tasks = 16;
-// The part of the memory for tasks that are fetched ahead, and the most of these.
+// The part of the memory for tasks that are fetched ahead.
 constexpr Bytes ahead_part = 5;
-constexpr std::uint64_t most_ahead_by_memory = 64;
 // Those where the transfers take longer than the tasks: more of them cannot make them faster.
 constexpr std::uint64_t ahead_of_slow_links = 6;
 // Those where a datum is loaded while a task runs: even a new block keeps up with its workers.
@@ -282,7 +281,9 @@ FoundOrder PlannedScheduler::order_by_speed(std::vector<TaskId> const& tasks) {
   auto order = order_of(tasks);
   auto const moved = static_cast<double>(std::max(order.traffic.loaded, order.traffic.written));
   if (fast_link || moved * m_seconds_per_byte <= seconds) return order;
+  auto const ahead = ahead_of(m_memory);
   m_most_ahead = ahead_of_slow_links;
+  if (ahead_of(m_memory) == ahead) return order;
   auto closer = order_of(tasks);
   return closer.traffic.all() < order.traffic.all() ? closer : order;
 }

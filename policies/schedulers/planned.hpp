@@ -62,6 +62,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
 
  private:
   static constexpr std::uint32_t no_block = 0xffffffffU;
+  static constexpr std::uint64_t most_ahead_by_memory = 64;
   struct Entry {
     std::int64_t rank;
     std::uint32_t block = no_block;
@@ -95,6 +96,9 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   void erase_ready(TaskId task);
   void offer(TaskId task);
   void recall(TaskId task);
+  [[nodiscard]] ReadyByRank& ready_of(Block const* block) {
+    return block != nullptr && block->owner.valid() ? m_own : m_others;
+  }
   template <class Change>
   void change_turns(AccessList const& accesses, Change&& change);
   [[nodiscard]] bool has_work(GroupId group) const;
@@ -127,11 +131,11 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   ReadyByRank m_others;           // other ready tasks
   Turns m_turns;                  // of ready tasks that commute
   OrderGraph m_graph;
-  Bytes m_data_bytes = 0;          // of m_graph
-  Bytes m_mean_bytes = 1;          // of a datum of the last plan
-  bool m_fits = true;              // all data of the last plan
-  std::uint64_t m_most_ahead = 0;  // tasks of the last plan that are fetched ahead
-  double m_seconds_per_byte = 0;   // of data that had to be loaded, at the last plan
+  Bytes m_data_bytes = 0;                             // of m_graph
+  Bytes m_mean_bytes = 1;                             // of a datum of the last plan
+  bool m_fits = true;                                 // all data of the last plan
+  std::uint64_t m_most_ahead = most_ahead_by_memory;  // tasks of the last plan that are fetched ahead
+  double m_seconds_per_byte = 0;                      // of data that had to be loaded, at the last plan
   std::uint64_t m_plans = 0;
   double m_expected = 0;
 };

@@ -64,16 +64,14 @@ void PlannedScheduler::offer(TaskId task) {
   auto& entry = m_tasks[m_tasks.slot(task)];
   entry.offered = true;
   auto const* const block = block_of(entry);
-  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
-  tasks.insert(task, entry.rank, groups_for(m_view->task(task), block));
+  ready_of(block).insert(task, entry.rank, groups_for(m_view->task(task), block));
 }
 
 void PlannedScheduler::recall(TaskId task) {
   auto& entry = m_tasks[m_tasks.slot(task)];
   entry.offered = false;
   auto const* const block = block_of(entry);
-  auto& tasks = block != nullptr && block->owner.valid() ? m_own : m_others;
-  tasks.erase(task, entry.rank, groups_for(m_view->task(task), block));
+  ready_of(block).erase(task, entry.rank, groups_for(m_view->task(task), block));
 }
 
 }  // namespace granary

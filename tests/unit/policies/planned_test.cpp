@@ -134,6 +134,10 @@ TEST(Planned, is_as_far_ahead_as_memory_allows) {
   product.settle();
   product.step(first_group);
   EXPECT_EQ(product.run.scheduler->most_ahead(first_group, 4), 7U) << "a fifth of 36 tiles";
+  PlannedProduct two(2, 3600);
+  two.settle();
+  two.step(first_group);
+  EXPECT_EQ(two.run.scheduler->most_ahead(second_group, 4), 7U);
   PlannedProduct given(1, 3600, "planned:ahead=9");
   given.settle();
   given.step(first_group);
