@@ -97,6 +97,11 @@ Duration PerformanceModels::kernel_time(CodeletId codelet, double flops, WorkerK
   return std::max(from_seconds(std::min(estimate, 3e7)), Duration{1});
 }
 
+bool PerformanceModels::measured(CodeletId codelet, WorkerKind kind) const {
+  bool const named = codelet.index() < m_of.size() && m_of[codelet.index()] != unnamed;
+  return named && !m_models[m_of[codelet.index()]][static_cast<std::size_t>(kind)].classes.empty();
+}
+
 void PerformanceModels::learn(Known& known, double measured) {
   double const counted = known.recents == 0   ? measured
                          : known.recents == 1 ? std::min(measured, known.recent[0])

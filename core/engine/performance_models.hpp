@@ -48,6 +48,7 @@ class GRANARY_EXPORT PerformanceModels final : public Estimator {
   PerformanceModels(std::vector<KernelModel> const& known, Prior const& prior);
 
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
+  [[nodiscard]] bool measured(CodeletId codelet, WorkerKind kind) const override;
   /// ~20 ns. Measurements below 1 ns count as 1 ns; those of unknown codelets are ignored.
   void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;
   void codelet_added(CodeletId id, Codelet const& codelet) override;

@@ -27,6 +27,12 @@ Duration AveragingEstimator::kernel_time(CodeletId codelet, double flops, Worker
   return std::max(estimate, Duration{1});
 }
 
+bool AveragingEstimator::measured(CodeletId codelet, WorkerKind kind) const {
+  if (codelet.index() >= m_averages.size()) return false;
+  auto const& known = m_averages[codelet.index()][static_cast<std::size_t>(kind)];
+  return known.seconds_per_flop > 0 || known.seconds > 0;
+}
+
 void AveragingEstimator::observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) {
   if (codelet.index() >= m_averages.size()) m_averages.resize(codelet.index() + 1);
   auto& average = m_averages[codelet.index()][static_cast<std::size_t>(kind)];

@@ -24,6 +24,8 @@ class GRANARY_EXPORT Estimator {
   [[nodiscard]] virtual std::unique_ptr<Estimator> copy() const { return nullptr; }
   /// The time of a kernel of `flops` operations on one worker; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const = 0;
+  /// Whether that rests on a measurement of the codelet on this kind of worker.
+  [[nodiscard]] virtual bool measured(CodeletId, WorkerKind) const { return true; }
   /// Records that a kernel took `measured`.
   virtual void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) = 0;
 };
@@ -36,6 +38,7 @@ class GRANARY_EXPORT AveragingEstimator final : public Estimator {
                               Duration prior_without_flops = std::chrono::microseconds(10))
       : m_prior_flops_per_second(prior_flops_per_second), m_prior_without_flops(prior_without_flops) {}
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override;
+  [[nodiscard]] bool measured(CodeletId codelet, WorkerKind kind) const override;
   void observe_kernel(CodeletId codelet, double flops, WorkerKind kind, Duration measured) override;
 
  private:

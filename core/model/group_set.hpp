@@ -55,6 +55,11 @@ class GroupSet {
     a.m_bits &= b.m_bits;
     return a;
   }
+  /// The groups of the first set that are not in the second.
+  [[nodiscard]] friend constexpr GroupSet operator-(GroupSet a, GroupSet b) {
+    a.m_bits &= ~b.m_bits;
+    return a;
+  }
   constexpr bool operator==(GroupSet const&) const = default;
 
  private:

@@ -20,6 +20,9 @@ class PolicyView final : public SystemView {
   [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_dispatch.tasks()[task].assignment; }
   [[nodiscard]] Codelet const& codelet(CodeletId codelet) const override { return m_context.codelets[codelet.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_movement.data()[data].bytes; }
+  [[nodiscard]] DataDescription const& description(DataId data) const override {
+    return m_movement.data()[data].description;
+  }
   [[nodiscard]] bool temporary(DataId data) const override { return !m_movement.data()[data].home.valid(); }
   [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override { return m_movement.data()[data].users; }
   [[nodiscard]] bool valid(DataId data, NodeId node) const override;
@@ -30,6 +33,9 @@ class PolicyView final : public SystemView {
   [[nodiscard]] Duration transfer_time(DataId data, NodeId node) const override;
   [[nodiscard]] Duration kernel_time(TaskId task, GroupId group) const override {
     return m_dispatch.kernel_time(m_dispatch.tasks()[task], group);
+  }
+  [[nodiscard]] bool measured(TaskId task, GroupId group) const override {
+    return m_dispatch.measured(m_dispatch.tasks()[task], group);
   }
   [[nodiscard]] std::span<TaskId const> committed(GroupId group) const override { return m_dispatch.committed(group); }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override {

@@ -4,11 +4,14 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/submitter.hpp>
+#include <granary/core/policy/eviction_policy.hpp>
 #include <granary/core/policy/plan_board.hpp>
 #include <granary/core/policy/system_view.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,6 +104,16 @@ class GRANARY_EXPORT Scheduler {
   /// Whether the scheduler uses priorities; if not, a run whose tasks have priorities prints a warning.
   [[nodiscard]] virtual bool heeds_priorities() const { return true; }
 
+  /// The eviction policy of this name, if it belongs to the scheduler; null: one of the registry is meant. Asked at
+  /// most once, before `attach`.
+  [[nodiscard]] virtual std::unique_ptr<EvictionPolicy> own_eviction(std::string_view) { return nullptr; }
+
+  /// The scheduler was attached in the middle of a run: all tasks that no group has were submitted to it, those that
+  /// can run were reported ready, and it was told of all replicas.
+  virtual void caught_up() {}
+
+  /// One line for summaries: what the scheduler decided for the whole run; empty: nothing to say.
+  [[nodiscard]] virtual std::string remark() const { return {}; }
   /// Named counters of the scheduler, for reports.
   [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
 

@@ -5,6 +5,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
+#include <granary/core/model/data.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/task.hpp>
 
@@ -38,6 +39,7 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Assignment const& assignment(TaskId task) const = 0;
   [[nodiscard]] virtual Codelet const& codelet(CodeletId codelet) const = 0;
   [[nodiscard]] virtual Bytes bytes(DataId data) const = 0;
+  [[nodiscard]] virtual DataDescription const& description(DataId data) const = 0;
   /// Whether nobody needs the datum's value after its last use: it has no home.
   [[nodiscard]] virtual bool temporary(DataId data) const = 0;
   /// The number of submitted, unfinished tasks that access the datum.
@@ -52,6 +54,8 @@ class GRANARY_EXPORT SystemView {
   [[nodiscard]] virtual Duration transfer_time(DataId data, NodeId node) const = 0;
   /// The estimated time of the task on a worker of the group; at least 1 ns.
   [[nodiscard]] virtual Duration kernel_time(TaskId task, GroupId group) const = 0;
+  /// Whether that rests on a measurement of tasks of this codelet.
+  [[nodiscard]] virtual bool measured(TaskId task, GroupId group) const = 0;
   /// The group's committed tasks that have not finished, oldest first: running, being fetched, waiting for room. Valid
   /// until the policy returns.
   [[nodiscard]] virtual std::span<TaskId const> committed(GroupId group) const = 0;

@@ -20,6 +20,9 @@ constexpr std::array<Leading, 5> leadings{{{0, 0}, {1, 0.7}, {1, 0.95}, {2, 0.85
 constexpr double least_fill = 0.45;
 constexpr double most_aspect = 3;
 constexpr int most_lengths = 3;
+// Where memories share the tasks: the part of a memory for a block's results, and the number of blocks for each memory.
+constexpr double shared_fill = 0.5;
+constexpr double shared_blocks = 16;
 // A neighbour's length or width differs by one, or by this part.
 constexpr std::uint32_t small_part = 16;
 
@@ -110,6 +113,27 @@ std::vector<BandRule> band_rules(OrderGraph const& graph, Segments const& segmen
     }
   }
   return rules;
+}
+
+BandRule shared_squares(OrderGraph const& graph, Segments const& segments, Coordinates const& coordinates,
+                        double memory, std::size_t memories) {
+  auto const [rows, columns] = coordinates.extents();
+  double const most = std::max(1.0, shared_fill * segments_in(graph, segments, coordinates, memory));
+  double const part = static_cast<double>(rows) * columns / (shared_blocks * static_cast<double>(memories));
+  double const side = std::min(std::round(std::sqrt(part)), std::floor(std::sqrt(most)));
+  double const width = std::clamp(side, 1.0, static_cast<double>(rows));
+  // Nearly square, unless there are fewer rows.
+  double const longest = width == rows ? columns : width + 1;
+  double const length =
+      std::clamp(std::round(std::min(part, most) / width), 1.0, std::min(longest, std::floor(most / width)));
+  auto const equal = [](std::uint32_t lines, double wanted) {
+    return static_cast<std::uint32_t>(std::ceil(lines / wanted));
+  };
+  auto const bands = equal(rows, width);
+  BandRule rule{.axis = 0, .bands = {}};
+  for (std::uint64_t band = 1; band <= bands; ++band)
+    rule.bands.push_back({static_cast<std::uint32_t>(band * rows / bands), equal(columns, equal(columns, length))});
+  return rule;
 }
 
 std::vector<BandRule> neighbours(BandRule const& rule, Coordinates const& coordinates) {

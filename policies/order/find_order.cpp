@@ -75,6 +75,10 @@ double bytes_written(OrderGraph const& graph) {
   return bytes;
 }
 
+// Where memories share the tasks: the part of a memory for a block, and the least number of blocks for each memory.
+constexpr double grown_fill = 0.5;
+constexpr double grown_blocks = 32;
+
 GrowthRule rule_of(Trial const& trial, OrderProblem const& problem, double written) {
   auto const memory = static_cast<double>(problem.memory);
   GrowthRule rule{.charge_outputs = trial.charge_outputs,
@@ -84,7 +88,10 @@ GrowthRule rule_of(Trial const& trial, OrderProblem const& problem, double writt
                   .most_data = std::numeric_limits<double>::max()};
   // A little more than an equal part, since rows and columns join whole.
   if (trial.more_parts >= 0) rule.most_data = 1.001 * written / (std::ceil(written / memory) + trial.more_parts);
-  if (problem.parts > 1) rule.most_data = std::min(rule.most_data, written / problem.parts);
+  if (problem.memories > 1) {
+    rule.room *= grown_fill;
+    rule.most_data = std::min(rule.most_data, written / (grown_blocks * static_cast<double>(problem.memories)));
+  }
   return rule;
 }
 
@@ -121,12 +128,16 @@ class Search {
  public:
   Search(OrderGraph const& graph, OrderProblem const& problem)
       : m_graph(graph), m_problem(problem), m_segments(graph), m_written(bytes_written(graph)) {
-    m_best.tasks.resize(graph.tasks());
-    std::iota(m_best.tasks.begin(), m_best.tasks.end(), 0U);
-    m_best.traffic = replay(graph, m_best.tasks, problem.memory);
-    m_best.blocks = cut_list(graph, m_best.tasks, problem.memory);
     for (std::uint32_t task = 0; task < graph.tasks() && !m_commutes; ++task)
       m_commutes = std::ranges::any_of(graph.uses(task), &OrderGraph::Use::commutes);
+  }
+
+  // The order of submission.
+  void keep() {
+    m_best.tasks.resize(m_graph.tasks());
+    std::iota(m_best.tasks.begin(), m_best.tasks.end(), 0U);
+    m_best.traffic = replay(m_graph, m_best.tasks, m_problem.memory);
+    m_best.blocks = cut_list(m_graph, m_best.tasks, m_problem.memory);
   }
 
   void grow(Trial const& trial) {
@@ -135,11 +146,18 @@ class Search {
     take_if_better(blocks);
   }
 
+  // The squares in which several memories share a matrix; false if the graph has not this form.
+  bool cut_in_squares() {
+    if (!has_plane()) return false;
+    auto const memory = static_cast<double>(m_problem.memory);
+    cut(shared_squares(m_graph, m_segments, *m_coordinates, memory, m_problem.memories));
+    return true;
+  }
+
   // Of the rules for bands, those that are estimated to move the fewest bytes. Whether one is better than all orders up
   // to now.
   bool cut_in_bands() {
-    m_coordinates.emplace(m_graph, m_segments);
-    if (2 * m_coordinates->tasks() < m_graph.tasks()) return false;
+    if (!has_plane()) return false;
     auto const before = m_best.traffic.all();
     auto const memory = static_cast<double>(m_problem.memory);
     std::vector<std::pair<double, BandRule>> rules;
@@ -174,10 +192,19 @@ class Search {
     m_best.traffic = traffic;
   }
 
-  FoundOrder take() { return std::move(m_best); }
+  FoundOrder take() {
+    m_best.has_plane = m_has_plane;
+    return std::move(m_best);
+  }
 
  private:
   [[nodiscard]] bool may_go_on() const { return m_work <= m_problem.effort * m_graph.all_uses(); }
+  // Whether most tasks have a place in the plane of coordinates.
+  bool has_plane() {
+    m_coordinates.emplace(m_graph, m_segments);
+    m_has_plane = m_coordinates->tasks() > 0 && 2 * m_coordinates->tasks() >= m_graph.tasks();
+    return m_has_plane;
+  }
   // Whether the rule is better than those before.
   bool cut(BandRule const& rule) {
     if (!may_go_on() || !m_cut.insert(rule).second) return false;
@@ -209,29 +236,31 @@ class Search {
   Bytes m_rule_bytes = std::numeric_limits<Bytes>::max();
   double m_written;
   bool m_commutes = false;  // some tasks do
+  bool m_has_plane = false;
   std::uint64_t m_work = 0;
-  FoundOrder m_best;
+  FoundOrder m_best{.tasks = {}, .blocks = {}, .traffic = {.loaded = std::numeric_limits<Bytes>::max()}};
 };
 
 }  // namespace
 
 FoundOrder find_order(OrderGraph const& graph, OrderProblem const& problem) {
   Search search(graph, problem);
-  std::span<Trial const> growing = trials;
-  std::span<LeastMissingRule const> listing = list_rules;
-  if (problem.parts > 1) {
-    // Bands and lists have no blocks that several memories could share out.
-    listing = {};
-  } else if (search.cut_in_bands()) {
+  if (problem.memories > 1) {
+    if (search.cut_in_squares()) return search.take();
+    for (auto const& trial : trials) search.grow(trial);
+    return search.take();
+  }
+  search.keep();
+  if (search.cut_in_bands()) {
     // The graph has the form of a matrix.
     search.shift_bands(next_bands);
-    for (auto const& trial : growing.first(2)) search.grow(trial);
-    search.list(listing.front());
+    for (auto const& trial : std::span(trials).first(2)) search.grow(trial);
+    search.list(list_rules.front());
     search.shift_bands(std::numeric_limits<std::size_t>::max() / 2);
     return search.take();
   }
-  for (auto const& rule : listing) search.list(rule);
-  for (auto const& trial : growing) search.grow(trial);
+  for (auto const& rule : list_rules) search.list(rule);
+  for (auto const& trial : trials) search.grow(trial);
   return search.take();
 }
 

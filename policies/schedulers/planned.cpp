@@ -19,7 +19,6 @@ SchedulerRegistration const planned_registration(
     [](PolicyOptions& options) {
       PlannedScheduler::Options chosen;
       chosen.effort = static_cast<std::uint64_t>(options.integer("effort", 1500, 0, 1'000'000'000));
-      chosen.share = options.number("share", 2, 0.1, 1e6);
       chosen.ahead = options.integer("ahead", -1, -1, 1'000'000);
       return std::make_unique<PlannedScheduler>(chosen);
     },
@@ -60,7 +59,10 @@ void PlannedScheduler::attach(SystemView const& view, PlanBoard& board) {
     if (!has_workers(n) || (devices && nodes[n].kind != NodeKind::Device)) continue;
     NodeId const node(static_cast<std::uint32_t>(n));
     m_only_node = m_nodes++ == 0 ? node : NodeId{};
-    for (GroupId const group : topology.groups_on(node)) m_planned_groups.insert(group);
+    for (GroupId const group : topology.groups_on(node)) {
+      m_planned_groups.insert(group);
+      m_planned_workers += topology.group(group).workers.size();
+    }
     m_memory = std::min(m_memory, nodes[n].capacity);
   }
 }
@@ -69,23 +71,28 @@ void PlannedScheduler::submitted(TaskId task) {
   m_tasks.insert(task, {.rank = rank_of_new(task), .plan = {}});
   m_pending.push_back(task);
   ++m_new;
-  ++m_burst;
+  m_bursts.submitted();
 }
 
 void PlannedScheduler::ready(TaskId task) {
   m_slower.ready(m_view->task(task));
   m_tasks[m_tasks.slot(task)].ready = true;
   insert_ready(task);
+  want_inputs(task);
 }
 
 bool PlannedScheduler::due() const { return m_new >= few_tasks && m_new >= m_unbegun; }
 
 TaskId PlannedScheduler::next(GroupId group) {
   // While more come, and soon, a plan of all of them is better.
-  bool const more_come = m_burst > few_tasks || m_last_burst > few_tasks;
+  bool const more_come = m_bursts.more_come();
   if (more_come && has_work(group)) return {};
   if (!more_come && due()) plan();
-  TaskId const own = m_own.first(group);
+  if (m_nodes > 1 && m_planned_groups.contains(group)) {
+    deal(group);
+    if (leaves_rest(group)) return {};
+  }
+  TaskId const own = first_own(group);
   bool const waits = own.valid() && too_early(own, group);
   if (own.valid() && !waits) return give_in_turn(own);
   TaskId const other = m_others.first(group);
@@ -94,10 +101,6 @@ TaskId PlannedScheduler::next(GroupId group) {
     TaskId const taken = take_over(group);
     TaskId const found = taken.valid() ? taken : m_slower.best_for(group);
     return found.valid() ? give_in_turn(found) : found;
-  }
-  auto const number = m_tasks.at(other).block;
-  if (number != no_block && !m_blocks.at(number).owner.valid() && m_slower.fast_on_all(left_of(number), group)) {
-    begin_block(number, m_view->topology().group(group).node);
   }
   return give_in_turn(other);
 }
@@ -109,7 +112,7 @@ bool PlannedScheduler::has_work(GroupId group) const {
 // Whether the task can wait, since the group's workers have work and tasks are left which the plan has much earlier:
 // what it needs would take the place of what they need.
 bool PlannedScheduler::too_early(TaskId task, GroupId group) const {
-  if (m_fits || !has_work(group)) return false;
+  if (m_fits || m_nodes > 1 || !has_work(group)) return false;
   auto const plan = m_tasks.at(task).plan;
   if (!plan.valid()) return false;
   auto const position = m_board->position(task);
@@ -132,7 +135,9 @@ TaskId PlannedScheduler::take_over(GroupId group) {
   GroupId const from = *there.begin();
   auto const workers = static_cast<std::int64_t>(m_view->topology().group(from).workers.size());
   auto const ahead = static_cast<std::int64_t>(queued + m_view->committed(from).size());
-  return m_view->kernel_time(last, group) <= m_view->kernel_time(last, from) * (1 + ahead / workers) ? last : TaskId{};
+  if (m_view->kernel_time(last, group) > m_view->kernel_time(last, from) * (1 + ahead / workers)) return {};
+  if (m_planned_groups.contains(group)) take_chain(last, m_view->topology().group(group).node);
+  return last;
 }
 
 bool PlannedScheduler::hand_over(TaskId task, GroupId group) {
@@ -155,6 +160,7 @@ void PlannedScheduler::forget(TaskId task) {
   erase_ready(task);
   m_slower.leave(m_view->task(task));
   auto const entry = m_tasks.take(task);
+  m_seconds_left -= entry.seconds;
   if (entry.block == no_block) {
     --m_new;
     return;
@@ -175,12 +181,13 @@ std::vector<TaskId> PlannedScheduler::left_of(std::uint32_t number) const {
 // The block is not planned again. If it had no owner, its tasks go to the node.
 void PlannedScheduler::begin_block(std::uint32_t number, NodeId owner) {
   auto& block = m_blocks.at(number);
-  if (std::exchange(block.begun, true)) return;
+  if (block.begun) return;
   m_unbegun -= block.left;
-  if (block.owner.valid()) return;
-  auto const left = left_of(number);
+  std::vector<TaskId> left;
+  if (!block.owner.valid()) left = left_of(number);
   for (TaskId const task : left) erase_ready(task);
   block.owner = owner;
+  block.begun = true;
   for (TaskId const task : left) {
     publish(task);
     insert_ready(task);
@@ -203,6 +210,8 @@ void PlannedScheduler::plan() {
   m_mean_bytes = std::max<Bytes>(1, m_data_bytes / std::max<Bytes>(1, m_graph.data()));
   m_fits = m_data_bytes <= m_memory;
   auto const order = m_nodes == 1 && !m_fits ? order_by_speed(tasks) : order_of(tasks);
+  m_has_plane = order.has_plane;
+  if (m_nodes > 1) link_blocks(tasks, order);
   m_graph = {};
   publish(tasks, order);
   m_pending = tasks;
@@ -313,17 +322,18 @@ FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
     order.blocks.resize(tasks.size(), 0);
     return order;
   }
-  double const parts = m_nodes == 1 ? 1 : m_options.share * static_cast<double>(m_nodes);
+  if (m_nodes > 1) return find_order(m_graph, {.memory = m_memory, .memories = m_nodes, .effort = m_options.effort});
   Bytes largest = 0;
   for (std::uint32_t data = 0; data < m_graph.data(); ++data) largest = std::max(largest, m_graph.bytes(data));
   auto const memory = m_memory - std::min(m_memory / 2, std::max(ahead_of(m_memory) * m_mean_bytes, largest));
-  return find_order(m_graph, {.memory = memory, .parts = parts, .effort = m_options.effort});
+  return find_order(m_graph, {.memory = memory, .effort = m_options.effort});
 }
 
 void PlannedScheduler::publish(std::vector<TaskId> const& tasks, FoundOrder const& order) {
+  auto const first_block = m_next_block;
   for (std::size_t i = 0; i < order.tasks.size(); ++i) {
     TaskId const task = tasks[order.tasks[i]];
-    auto const number = m_next_block + order.blocks[i];
+    auto const number = first_block + order.blocks[i];
     auto& block = m_blocks[number];
     if (m_nodes == 1) block.owner = m_only_node;
     block.tasks.push_back(task);
@@ -335,7 +345,9 @@ void PlannedScheduler::publish(std::vector<TaskId> const& tasks, FoundOrder cons
     insert_ready(task);
   }
   if (!order.blocks.empty()) m_next_block += order.blocks.back() + 1;
-  m_unbegun = tasks.size();
+  for (std::size_t i = 0; i < order.blocks.size(); ++i) {
+    if (!m_blocks.at(first_block + order.blocks[i]).begun) ++m_unbegun;
+  }
 }
 
 // The group of the owner that is meant to run it; invalid if that is none of the owner's.
@@ -351,10 +363,11 @@ void PlannedScheduler::publish(TaskId id) {
   auto& entry = m_tasks[m_tasks.slot(id)];
   entry.plan = planned_group(id);
   if (entry.plan.valid()) m_board->insert(entry.plan, id, m_view->task(id).accesses, entry.rank);
+  want_inputs(id);
 }
 
 std::uint32_t PlannedScheduler::most_ahead(GroupId group, std::uint32_t depth) const {
-  if (m_fits) return depth;
+  if (m_fits || m_nodes > 1) return depth;
   auto const& node = m_view->topology().machine()[m_view->topology().group(group).node];
   return std::max(depth, static_cast<std::uint32_t>(ahead_of(node.capacity)));
 }

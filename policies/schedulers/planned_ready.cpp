@@ -19,7 +19,7 @@ void PlannedScheduler::change_turns(AccessList const& accesses, Change&& change)
 }
 
 void PlannedScheduler::finished(TaskId task) {
-  m_last_burst = std::exchange(m_burst, 0);
+  m_bursts.finished();
   auto const& accesses = m_view->task(task).accesses;
   if (Turns::needed(accesses)) change_turns(accesses, [&] { m_turns.end(task, accesses); });
 }
@@ -34,10 +34,15 @@ TaskId PlannedScheduler::give_in_turn(TaskId task) {
   return give(task);
 }
 
-// Those of the owner of the task's block, if they are fast enough on it.
+// Those of the owner of the task's block, if they are fast enough on it. A block that has not begun only gives away the
+// tasks that its owner will not run; one that needs no owner gives away all, for estimates may change after the plan.
 GroupSet PlannedScheduler::groups_for(Task const& task, Block const* block) const {
   auto const fast = m_slower.fast_groups(task);
-  if (block == nullptr || !block->owner.valid()) return fast;
+  if (block == nullptr) return fast;
+  if (!block->owner.valid()) {
+    auto const others = fast - m_planned_groups;
+    return block->begun && others.empty() ? fast : others;
+  }
   auto const own = fast & groups_on(block->owner);
   return own.empty() ? fast : own;
 }
@@ -60,18 +65,24 @@ void PlannedScheduler::erase_ready(TaskId task) {
   change_turns(accesses, [&] { m_turns.leave(task, entry.rank, accesses); });
 }
 
-void PlannedScheduler::offer(TaskId task) {
-  auto& entry = m_tasks[m_tasks.slot(task)];
-  entry.offered = true;
-  auto const* const block = block_of(entry);
-  ready_of(block).insert(task, entry.rank, groups_for(m_view->task(task), block));
-}
+void PlannedScheduler::offer(TaskId task) { change_offer(task, true); }
 
-void PlannedScheduler::recall(TaskId task) {
+void PlannedScheduler::recall(TaskId task) { change_offer(task, false); }
+
+void PlannedScheduler::change_offer(TaskId task, bool offered) {
   auto& entry = m_tasks[m_tasks.slot(task)];
-  entry.offered = false;
+  entry.offered = offered;
   auto const* const block = block_of(entry);
-  ready_of(block).erase(task, entry.rank, groups_for(m_view->task(task), block));
+  auto const groups = groups_for(m_view->task(task), block);
+  auto const change = [&](ReadyByRank& ready, std::int64_t rank) {
+    offered ? ready.insert(task, rank, groups) : static_cast<void>(ready.erase(task, rank, groups));
+  };
+  bool const owned = block != nullptr && block->owner.valid() && !(groups & m_planned_groups).empty();
+  change(owned ? m_own : m_others, entry.rank);
+  if (m_nodes == 1 || block == nullptr) return;
+  if (owned) change(m_urgent, -entry.chain);
+  bool const for_owner = !(m_slower.fast_groups(m_view->task(task)) & m_planned_groups).empty();
+  if (!block->owner.valid() && for_owner) count_ready(entry.block, offered);
 }
 
 }  // namespace granary

@@ -40,6 +40,7 @@ class FakeSystemView final : public SystemView {
 
   DataId add_data(Bytes bytes = 100) {
     m_data.push_back({bytes, std::vector<Place>(m_topology.machine().nodes.size())});
+    m_data.back().description = {.bytes = bytes, .origin = NodeId(0), .home = NodeId(0), .origin_is_home = true};
     m_data.back().places[0].valid = m_data.back().places[0].expected = true;
     return DataId(static_cast<std::uint32_t>(m_data.size() - 1));
   }
@@ -105,6 +106,9 @@ class FakeSystemView final : public SystemView {
   [[nodiscard]] Assignment const& assignment(TaskId task) const override { return m_assignments[task.index()]; }
   [[nodiscard]] Bytes bytes(DataId data) const override { return m_data[data.index()].bytes; }
   void set_temporary(DataId data) { m_data[data.index()].temporary = true; }
+  [[nodiscard]] DataDescription const& description(DataId data) const override {
+    return m_data[data.index()].description;
+  }
   [[nodiscard]] bool temporary(DataId data) const override { return m_data[data.index()].temporary; }
   void set_unfinished_uses(DataId data, std::uint32_t uses) { m_data[data.index()].unfinished_uses = uses; }
   [[nodiscard]] std::uint32_t unfinished_uses(DataId data) const override {
@@ -124,6 +128,8 @@ class FakeSystemView final : public SystemView {
     auto const found = m_group_durations.find({task, group});
     return found == m_group_durations.end() ? m_durations[task.index()] : found->second;
   }
+  [[nodiscard]] bool measured(TaskId, GroupId) const override { return m_measured; }
+  void set_measured(bool measured) { m_measured = measured; }
   [[nodiscard]] std::span<TaskId const> committed(GroupId group) const override { return m_committed[group.index()]; }
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const override { return place(data, node).uses; }
 
@@ -138,6 +144,7 @@ class FakeSystemView final : public SystemView {
     Bytes bytes;
     std::vector<Place> places;  // by node
     std::uint32_t unfinished_uses = 1;
+    DataDescription description = {};
     bool temporary = false;
   };
 
@@ -150,6 +157,7 @@ class FakeSystemView final : public SystemView {
     }
   }
 
+  bool m_measured = true;
   Topology m_topology;
   std::vector<Datum> m_data;
   std::vector<Task> m_tasks;

@@ -82,6 +82,9 @@ class Dispatch {
   [[nodiscard]] Duration kernel_time(Task const& task, GroupId group) const {
     return m_estimator.kernel_time(task.codelet, task.flops, m_context.topology.group(group).kind);
   }
+  [[nodiscard]] bool measured(LiveTask const& task, GroupId group) const {
+    return m_estimator.measured(task.codelet, m_context.topology.group(group).kind);
+  }
   /// The group's unfinished committed tasks, in the order of commitment.
   [[nodiscard]] std::span<TaskId const> committed(GroupId group) const { return m_groups[group.index()].committed; }
   /// The number of those that were not handed to a worker.

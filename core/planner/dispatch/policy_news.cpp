@@ -6,16 +6,12 @@
 namespace granary::detail {
 
 PolicyNews::PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks)
-    : m_context(context),
-      m_policies(policies),
-      m_board(board),
-      m_tasks(tasks),
-      m_keeps_plans(policies.scheduler->keeps_plans()) {
+    : m_context(context), m_policies(policies), m_board(board), m_tasks(tasks) {
   board.observe(this);
 }
 
 void PolicyNews::dropped(DataId data, NodeId node, bool evicted) {
-  if (evicted && !m_keeps_plans) {
+  if (evicted && !m_policies.scheduler->keeps_plans()) {
     for (GroupId const group : m_context.topology.groups_on(node)) {
       for (TaskId const user : m_board.users(data, group)) withdraw(user, group, data);
     }

@@ -39,7 +39,6 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   PlanBoard& m_board;
   LiveTasks& m_tasks;
   Prefetches* m_prefetches = nullptr;
-  bool m_keeps_plans;
 };
 
 }  // namespace granary::detail

@@ -52,5 +52,11 @@ TEST(GroupSet, IntersectsAndIsARange) {
   EXPECT_TRUE(std::ranges::any_of(of({4, 9}), [](GroupId group) { return group == GroupId(9); }));
 }
 
+TEST(GroupSet, LeavesOutTheGroupsOfAnotherSet) {
+  EXPECT_EQ(of({1, 2, 40, 63}) - of({2, 3, 63}), of({1, 40}));
+  EXPECT_EQ(of({5}) - GroupSet(), of({5}));
+  EXPECT_TRUE((of({1}) - of({0, 1})).empty());
+}
+
 }  // namespace
 }  // namespace granary

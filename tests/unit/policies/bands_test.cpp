@@ -136,6 +136,83 @@ TEST(Bands, are_estimated_by_what_stays_in_memory) {
   EXPECT_EQ(estimated_bytes(graph, segments, blocks, 1), 6);
 }
 
+// A product of so many rows and columns of tiles, whose results have one byte each: the whole plane.
+struct Plane {
+  Plane(std::uint32_t rows, std::uint32_t columns) : graph(product_of(rows, columns)) {}
+  static GraphOfTiles product_of(std::uint32_t rows, std::uint32_t columns) {
+    std::uint32_t const depth = 4;
+    auto const inputs = depth * (rows + columns);
+    GraphOfTiles made(inputs + rows * columns);
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      for (std::uint32_t j = 0; j < columns; ++j) {
+        for (std::uint32_t k = 0; k < depth; ++k)
+          made.task({i * depth + k, (rows + j) * depth + k}, inputs + i * columns + j);
+      }
+    }
+    return made;
+  }
+  [[nodiscard]] BandRule squares(double memory, std::size_t memories) const {
+    return shared_squares(graph, segments, coordinates, memory, memories);
+  }
+
+  GraphOfTiles graph;
+  Segments segments{graph};
+  Coordinates coordinates{graph, segments};
+};
+
+TEST(SharedSquares, give_each_memory_sixteen_blocks) {
+  Plane const plane(32, 32);
+  ASSERT_THAT(plane.coordinates.extents(), ElementsAre(32, 32));
+  BandRule rule{.axis = 0, .bands = {}};
+  for (std::uint32_t end = 4; end <= 32; end += 4) rule.bands.push_back({end, 4});
+  EXPECT_EQ(plane.squares(1e6, 4), rule) << "8 x 8 blocks for 4 memories";
+  rule.bands.clear();
+  for (std::uint32_t end = 2; end <= 32; end += 2) rule.bands.push_back({end, 2});
+  EXPECT_EQ(plane.squares(1e6, 16), rule) << "16 x 16 blocks";
+}
+
+TEST(SharedSquares, fill_half_of_a_memory_at_most_and_end_with_the_plane) {
+  for (auto const& [rows, columns] :
+       std::vector<std::pair<std::uint32_t, std::uint32_t>>{{20, 31}, {31, 20}, {1, 60}, {2, 2}}) {
+    Plane const plane(rows, columns);
+    for (double const memory : {1.0, 4.0, 9.0, 18.0, 22.0, 50.0, 51.0, 1000.0}) {
+      auto const rule = plane.squares(memory, 1);
+      ASSERT_FALSE(rule.bands.empty());
+      std::uint32_t begin = 0;
+      for (auto const& [end, length] : rule.bands) {
+        ASSERT_GT(end, begin);
+        ASSERT_GT(length, 0U);
+        EXPECT_LE((end - begin) * length, std::max(1.0, memory / 2)) << rows << " x " << columns << ", " << memory;
+        begin = end;
+      }
+      EXPECT_EQ(begin, plane.coordinates.extents()[rule.axis]);
+    }
+  }
+}
+
+TEST(SharedSquares, of_a_large_plane_in_small_memories_are_squares) {
+  Plane const plane(30, 30);
+  BandRule rule{.axis = 0, .bands = {}};
+  for (std::uint32_t end = 3; end <= 30; end += 3) rule.bands.push_back({end, 3});
+  EXPECT_EQ(plane.squares(18, 1), rule) << "half of a memory is 9 tiles";
+  rule.bands.clear();
+  for (std::uint32_t end = 3; end <= 30; end += 3) rule.bands.push_back({end, 4});
+  EXPECT_EQ(plane.squares(24, 1), rule) << "12 tiles: as near to a square as 12 allow";
+}
+
+TEST(SharedSquares, are_as_long_as_needed_where_there_is_a_single_row) {
+  Plane const plane(1, 128);
+  ASSERT_THAT(plane.coordinates.extents(), ElementsAre(1, 128));
+  EXPECT_THAT(plane.squares(1e6, 2).bands, ElementsAre(BandRule::Band{1, 4}));
+}
+
+TEST(SharedSquares, of_a_small_plane_are_single_tiles) {
+  Plane const plane(3, 3);
+  ASSERT_THAT(plane.coordinates.extents(), ElementsAre(3, 3));
+  EXPECT_THAT(plane.squares(1e6, 4).bands,
+              ElementsAre(BandRule::Band{1, 1}, BandRule::Band{2, 1}, BandRule::Band{3, 1}));
+}
+
 // The updates of a tile in any order.
 TEST(FindOrder, turns_the_order_of_updates_that_commute_and_moves_no_more) {
   std::uint32_t const n = 24;

@@ -1,0 +1,28 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace granary {
+
+/// Whether an application submits many tasks, compared with those that end: then more come soon, and what is decided
+/// for all of them together is better decided later.
+class GRANARY_EXPORT Bursts {
+ public:
+  void submitted() { ++m_now; }
+  void finished() { m_last = std::exchange(m_now, 0); }
+  /// What was submitted up to now is all.
+  void end() { m_now = m_last = 0; }
+  /// More than a few tasks were submitted since the last one ended, or between the last two ends.
+  [[nodiscard]] bool more_come() const { return m_now > few || m_last > few; }
+
+ private:
+  static constexpr std::size_t few = 16;
+  std::size_t m_now = 0;   // since the last task ended
+  std::size_t m_last = 0;  // between the ends of the last two
+};
+
+}  // namespace granary
