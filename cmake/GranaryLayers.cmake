@@ -5,10 +5,10 @@
 # WHOLE: a program gets all of the layer or nothing of it, also from a static library.
 
 # The layers by component of the installed package; `planning` is part of every component.
-set(granary_layers_planning base model policy planner schedules schedule_recorder policies trace)
+set(granary_layers_planning base model policy planner schedules schedule_recorder policies trace simulator auto)
 set(granary_layers_core engine backends outofcore disk_node runtime)
 set(granary_layers_linalg kernels matrix_files generators algorithms linalg)
-set(granary_layers_simulator simulator bounds search)
+set(granary_layers_simulator bounds search)
 set(granary_layers_workloads workloads)
 set(granary_export_sets planning core linalg simulator workloads)
 

@@ -90,7 +90,10 @@ std::unique_ptr<EvictionPolicy> make_eviction(std::string_view specification) {
 }
 
 PolicySet make_policies(std::string_view scheduler, std::string_view eviction, std::uint64_t seed) {
-  return {make_scheduler(scheduler, seed), make_eviction(eviction)};
+  PolicySet policies{.scheduler = make_scheduler(scheduler, seed), .eviction = nullptr};
+  policies.eviction = policies.scheduler->own_eviction(eviction);
+  if (!policies.eviction) policies.eviction = make_eviction(eviction);
+  return policies;
 }
 
 std::string default_eviction(std::string_view scheduler) {

@@ -26,7 +26,8 @@ GRANARY_EXPORT void register_scheduler(std::string name, SchedulerFactory factor
 GRANARY_EXPORT void register_eviction(std::string name, EvictionFactory factory);
 
 /// Creates a policy from `name` or `name:key=value:key=value`. Throws InvalidArgument, with the known names or options,
-/// when there is no such name or option.
+/// when there is no such name or option. `make_policies` also knows a scheduler's own eviction policies
+/// (Scheduler::own_eviction).
 ///
 /// ```cpp
 /// for (auto const& name : granary::scheduler_names()) {

@@ -9,6 +9,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/address_space.hpp>
 #include <granary/runtime/machine.hpp>
+#include <granary/simulator/auto/auto_scheduler.hpp>
 #include <granary/trace/trace_file.hpp>
 
 #include <unistd.h>
@@ -168,9 +169,11 @@ unsigned openmp_threads() {
 }
 
 RuntimeOptions configure(RuntimeOptions options) {
+  register_auto();
   fill_in(options.scheduler, "GRANARY_SCHEDULER", [](auto const& text) { return make_scheduler(text); });
-  if (options.scheduler.empty()) options.scheduler = "darts";
-  fill_in(options.eviction, "GRANARY_EVICTION", make_eviction);
+  if (options.scheduler.empty()) options.scheduler = "auto";
+  fill_in(options.eviction, "GRANARY_EVICTION",
+          [&](auto const& text) { return make_policies(options.scheduler, text); });
   if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
   if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
     options.workers = parse_count("GRANARY_WORKERS", text);

@@ -21,7 +21,7 @@ namespace granary {
 /// std::puts(runtime.options().scratch.c_str());  // where data go that do not fit
 /// ```
 struct GRANARY_EXPORT RuntimeOptions {
-  std::string scheduler = {};  ///< GRANARY_SCHEDULER; "darts"
+  std::string scheduler = {};  ///< GRANARY_SCHEDULER; "auto", which chooses by simulation
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
   /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices run all tasks.
   std::optional<unsigned> workers = {};

@@ -155,6 +155,8 @@ Trace Runtime::Parts::trace() const {
                    {"workers", std::to_string(*options.workers)},
                    {"memory limit", format_bytes(options.host_memory)},
                    {"devices", options.devices}};
+  if (auto const remark = engine->statistics().remark; !remark.empty())
+    configuration.insert(configuration.begin() + 1, {"chosen", remark});
   if (devices.empty()) return trace;
   configuration.emplace_back("memory of each device", format_bytes(options.device_memory));
   configuration.emplace_back("lanes of each device", std::to_string(options.device_lanes));

@@ -33,13 +33,15 @@ LAYERS = {
     "schedules/recorder": PLANNER + ["schedules"],
     "policies": POLICY + ["schedules"],
     "simulator": PLANNER,
+    # The scheduler that simulates.
+    "simulator/auto": PLANNER + ["simulator", "policies"],
     "trace": MODEL,
     "core/engine": PLANNER,
     "core/backends": ENGINE,
     "outofcore": BASE,
     "outofcore/disk_node.hpp": ENGINE + ["outofcore"],
     "outofcore/disk_node.cpp": DISK_NODE + BASE,
-    "runtime": ENGINE + ["core/backends", "outofcore", "policies", "schedules", "schedules/recorder", "trace"] + DISK_NODE,
+    "runtime": ENGINE + ["core/backends", "outofcore", "policies", "schedules", "schedules/recorder", "simulator/auto", "trace"] + DISK_NODE,
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
     "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp"] + LINALG_DATA,
     # Formats of files know no algebra.

@@ -68,7 +68,8 @@ void CommandLine::add_run_options(std::string const& check) {
       .add_option("--inner-tile", m_options.inner_tile,
                   "sub-tile size: large tasks may run as finer graphs of sub-tiles (default: off)")
       ->transform(whole_number(1, 32768));
-  m_app.add_option("--scheduler", runtime.scheduler, "scheduler (default: darts)");
+  m_app.add_option("--scheduler", runtime.scheduler,
+                   "scheduler (default: auto, which simulates several and takes the fastest)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the scheduler's own)");
   m_app
       .add_option("--workers", runtime.workers,

@@ -38,6 +38,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   line("tile", fmt::format("{}", tile));
   line("workers", fmt::format("{}", run.workers));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
+  if (!run.remark.empty()) line("chosen", run.remark);
   line("memory limit", format_bytes(run.memory_limit));
   line("peak tile memory", format_bytes(run.memory_peak));
   line("time", fmt::format("{:.3f} s", run.seconds));
@@ -52,6 +53,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   value("precision", name_of(type));
   value("workers", run.workers);
   value("scheduler", run.scheduler);
+  if (!run.remark.empty()) value("remark", run.remark);
   value("eviction", run.eviction);
   value("depth", run.depth);
   value("memory_limit_bytes", run.memory_limit);

@@ -21,6 +21,7 @@ namespace granary::app {
 struct RunFigures {
   std::size_t workers = 0;
   std::string scheduler;
+  std::string remark;  ///< Scheduler::remark
   std::string eviction;
   std::uint32_t depth = 0;
   Bytes memory_limit = 0;

@@ -143,6 +143,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   for (auto const& worker : statistics.workers) blocked += worker.blocked;
   return {.workers = *options.workers,
           .scheduler = options.scheduler,
+          .remark = statistics.remark,
           .eviction = options.eviction,
           .depth = options.depth,
           .memory_limit = options.host_memory,

@@ -1,4 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/simulator/auto/auto_scheduler.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,6 +38,7 @@ void run(app::Options const& options) {
 
 int main(int argc, char** argv) {
   return app::run_program("granary-simulate", [&](app::SignalWatch&) {
+    register_auto();
     auto const options = app::parse_options(argc, argv);
     if (!options) return;
     if (options->list) {

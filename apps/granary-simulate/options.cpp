@@ -33,7 +33,7 @@ struct Texts {
   std::map<std::string, std::string> lists{{"tiles", ""}, {"tile", ""}, {"memory", ""},
                                            {"gpus", ""},  {"cpus", ""}, {"depth", ""}};
   std::vector<std::string> sweeps;
-  std::string schedulers = "darts";
+  std::string schedulers = "auto";
   std::string evictions;
   std::string charge = "none";
   std::vector<std::string> slow_workers;
@@ -162,7 +162,9 @@ void take_texts(Options& options, Texts& texts) {
 void check_names(Options& options) {
   check_problem_options(options);
   for (auto const& scheduler : options.schedulers) static_cast<void>(make_scheduler(scheduler));
-  for (auto const& eviction : options.evictions) static_cast<void>(make_eviction(eviction));
+  for (auto const& scheduler : options.schedulers) {
+    for (auto const& eviction : options.evictions) static_cast<void>(make_policies(scheduler, eviction));
+  }
   if (options.priorities != "bottom-level" && options.priorities != "none" && options.algorithm != "cholesky") {
     throw InvalidArgument("--priorities " + options.priorities + " is for --algorithm cholesky, not " +
                           options.algorithm);

@@ -16,7 +16,7 @@ struct Options : ProblemOptions {
   bool list = false;  ///< print the known names, and nothing else
   std::vector<std::uint64_t> tiles{20};
   std::vector<std::uint64_t> tile{960};
-  std::vector<std::string> schedulers{"darts"};
+  std::vector<std::string> schedulers{"auto"};
   std::vector<std::string> evictions;  ///< empty: each scheduler's own
   std::vector<Memory> memory{{}};
   std::vector<std::optional<std::uint32_t>> gpus{{}};  ///< absent: all of the platform's

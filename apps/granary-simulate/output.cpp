@@ -96,12 +96,13 @@ std::string table_header(std::size_t widest) {
 std::string table_row(Result const& r, std::size_t widest) {
   auto const& f = r.figures;
   auto const ratio = r.ratio();
-  return fmt::format(line, r.devices, r.cpus, r.tiles, r.tile, format_memory(r.memory), r.scheduler, widest, r.eviction,
-                     fmt::format("{:.4f}", f.seconds), gigaflops(r.flops_per_second()), gigaflops(r.upper_bound_flops),
-                     gibibytes(f.host_to_device), gibibytes(f.device_to_device), gibibytes(f.device_to_host),
-                     f.evictions, f.reloads, fmt::format("{:.1f}%", 100 * idle_share(r)),
-                     gibibytes_or_none(std::max(r.io_bound, r.compulsory)),
-                     ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", fmt::format("{:.3f}", f.wall_seconds));
+  auto row = fmt::format(
+      line, r.devices, r.cpus, r.tiles, r.tile, format_memory(r.memory), r.scheduler, widest, r.eviction,
+      fmt::format("{:.4f}", f.seconds), gigaflops(r.flops_per_second()), gigaflops(r.upper_bound_flops),
+      gibibytes(f.host_to_device), gibibytes(f.device_to_device), gibibytes(f.device_to_host), f.evictions, f.reloads,
+      fmt::format("{:.1f}%", 100 * idle_share(r)), gibibytes_or_none(std::max(r.io_bound, r.compulsory)),
+      ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", fmt::format("{:.3f}", f.wall_seconds));
+  return f.remark.empty() ? row : row + "     " + f.remark + "\n";
 }
 
 std::string format_json(std::vector<Result> const& results) {
@@ -115,6 +116,7 @@ std::string format_json(std::vector<Result> const& results) {
     entry["links"] = std::move(links);
     entry["counters"] = nlohmann::ordered_json::object();
     for (auto const& [name, value] : result.figures.counters) entry["counters"][name] = value;
+    if (!result.figures.remark.empty()) entry["remark"] = result.figures.remark;
     entry["seconds_of_runs"] = result.seconds_of_runs;
     json.push_back(std::move(entry));
   }

@@ -66,7 +66,8 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
                      .reloads = report.reloads,
                      .decision_seconds = seconds(report.decision_time),
                      .links = {},
-                     .counters = {}};
+                     .counters = {},
+                     .remark = {}};
   for (auto const& worker : report.workers) figures.idle_seconds += seconds(worker.idle);
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
     auto const& [transfers, moved] = report.statistics.links[l];
@@ -113,6 +114,7 @@ RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace
   if (recorder) *schedule = recorder->schedule();
   auto figures = figures_of(report, platform.machine);
   figures.counters = simulator.planner().scheduler().counters();
+  figures.remark = simulator.planner().scheduler().remark();
   figures.wall_seconds = wall.count();
   return figures;
 }

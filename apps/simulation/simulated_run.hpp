@@ -64,6 +64,7 @@ struct RunFigures {
   double wall_seconds = 0;
   std::vector<LinkTraffic> links;                        ///< links that were used
   std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
+  std::string remark;                                    ///< Scheduler::remark
 };
 
 /// Simulates it. Throws what Submitter documents, and Error if not every task ran; `trace`, if any, then holds the

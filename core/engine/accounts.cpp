@@ -73,6 +73,7 @@ void Accounts::note_device_need(TaskSubmission const& submission, Planner const&
 void Accounts::fill(EngineStatistics& statistics, Planner const& planner) const {
   statistics.planner = planner.statistics();
   statistics.idle = planner.idle();
+  statistics.remark = planner.scheduler().remark();
   statistics.priorities_ignored = m_prioritised && !planner.scheduler().heeds_priorities();
   statistics.device_need = m_device_need;
   statistics.waiting_for_data = m_waited;

@@ -6,6 +6,7 @@
 #include <granary/core/planner/statistics.hpp>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace granary {
@@ -37,6 +38,7 @@ struct GRANARY_EXPORT EngineStatistics {
   /// Bytes in a device's memory that the largest task needs, if tasks have device kernels and none of them has fitted a
   /// device; otherwise 0.
   Bytes device_need = 0;
+  std::string remark;  ///< Scheduler::remark
   std::vector<WorkerStatistics> workers;
   /// The workers' time, summed, without a task while a task was committed on their node and copies were active.
   Duration waiting_for_data{0};

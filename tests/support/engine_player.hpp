@@ -115,7 +115,7 @@ class EnginePlayer {
   };
 
   [[nodiscard]] PolicySet policies() const {
-    auto policies = make_policies(m_case.scheduler, m_case.eviction, m_case.seed);
+    auto policies = make_policies(m_case.scheduler, eviction_of(m_case), m_case.seed);
     return m_case.aborts ? aborting(std::move(policies), m_case.seed) : std::move(policies);
   }
 

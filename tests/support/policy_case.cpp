@@ -11,6 +11,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/static.hpp>
 #include <granary/schedules/signatures.hpp>
+#include <granary/simulator/auto/auto_scheduler.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -58,7 +59,7 @@ ConstantSpeeds::Options jittering(std::uint64_t seed) {
 }
 
 PolicySet policies_of(PolicyCase const& drawn) {
-  if (!drawn.schedule) return make_policies(drawn.scheduler, drawn.eviction, drawn.seed);
+  if (!drawn.schedule) return make_policies(drawn.scheduler, eviction_of(drawn), drawn.seed);
   using Repair = StaticScheduler::Repair;
   auto const has = [&](char const* option) { return drawn.scheduler.find(option) != std::string::npos; };
   auto const repair = has("repair=gs")     ? Repair::TopTwo
@@ -69,7 +70,7 @@ PolicySet policies_of(PolicyCase const& drawn) {
       std::make_unique<StaticScheduler>(
           "drawn", *drawn.schedule,
           StaticScheduler::Options{.repair = repair, .refresh = has("times=refresh"), .any_graph = has("graph=any")}),
-      make_eviction(drawn.eviction)};
+      make_eviction(eviction_of(drawn))};
 }
 
 /// Plays an application's operations on the simulator.
@@ -360,18 +361,23 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
 }  // namespace
 
 std::vector<std::string> tested_schedulers() {
+  register_auto();
   auto schedulers = scheduler_names();
   schedulers.insert(schedulers.end(),
-                    {"dmda:prefetch=assign", "dmdar:prefetch=assign", "dmdas:prefetch=assign", "dmdas:ready=all",
-                     "dmdas:ready=all:prefetch=assign", "heftp:look=gb", "heftp:look=let", "heftp:look=mms",
-                     "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
+                    {"auto:candidates=planned+laheteroprio+lfq+lws", "dmda:prefetch=assign", "dmdar:prefetch=assign",
+                     "dmdas:prefetch=assign", "dmdas:ready=all", "dmdas:ready=all:prefetch=assign", "heftp:look=gb",
+                     "heftp:look=let", "heftp:look=mms", "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
   return schedulers;
 }
 
 std::vector<std::string> tested_evictions() {
   auto evictions = eviction_names();
-  evictions.emplace_back("luf:written=8");
+  evictions.insert(evictions.end(), {"luf:written=8", own_eviction});
   return evictions;
+}
+
+std::string eviction_of(PolicyCase const& drawn) {
+  return drawn.eviction == own_eviction ? default_eviction(drawn.scheduler) : drawn.eviction;
 }
 
 PolicyCase draw_case(std::uint64_t seed, bool with_faults) {

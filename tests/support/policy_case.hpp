@@ -20,7 +20,7 @@ namespace granary::test {
 struct PolicyCase {
   std::uint64_t seed = 0;
   std::string scheduler;
-  std::string eviction;
+  std::string eviction;  ///< `own_eviction`: the scheduler's default
   Machine machine;
   RandomGraph graph;
   PlannerOptions planner;
@@ -37,9 +37,13 @@ struct PolicyCase {
 
 /// The registered schedulers, and with options those of them whose options change what the planner does, or its queues.
 [[nodiscard]] std::vector<std::string> tested_schedulers();
-/// The registered eviction policies, and one with an option.
+/// As PolicyCase::eviction.
+inline constexpr char const* own_eviction = "own";
+/// The registered eviction policies, one with an option, and `own_eviction`.
 [[nodiscard]] std::vector<std::string> tested_evictions();
 
+/// The name of the case's eviction policy.
+[[nodiscard]] std::string eviction_of(PolicyCase const& drawn);
 [[nodiscard]] PolicyCase draw_case(std::uint64_t seed, bool with_faults);
 /// A host with 1, 2 or 4 devices, with and without CPU workers, links between devices, and a disk. Consecutive seeds
 /// use all schedulers in turn.

@@ -1,0 +1,254 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/model/bottom_levels.hpp>
+#include <granary/core/model/graph_recorder.hpp>
+#include <granary/core/model/task_graph.hpp>
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/auto/rehearsal.hpp>
+#include <granary/simulator/simulator.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace granary {
+namespace {
+
+// What is busy for this part of the time limits a run.
+constexpr double busy_part = 0.8;
+
+using KindTimes = std::array<Duration, worker_kinds>;  // 0: not on this kind
+
+// What a run does, as it goes on.
+class Progress final : public PlannerObserver {
+ public:
+  explicit Progress(std::vector<double> const& of_tasks) : m_work(of_tasks), m_ended(of_tasks.size()) {}
+
+  void handled(Event const& event, NewIds) override {
+    auto const* const done = std::get_if<TaskDone>(&event);
+    if (done == nullptr) return;
+    ends.push_back(planner().view().now().time_since_epoch());
+    work += m_work[done->task.index()];
+    m_ended[done->task.index()] = true;
+  }
+  void performed(Command const& command) override {
+    auto const* const run = std::get_if<RunCommand>(&command);
+    if (run == nullptr) return;
+    auto const group = planner().topology().group_of(run->worker);
+    m_busy[group] += granary::seconds(planner().view().kernel_time(run->task, group));
+  }
+  [[nodiscard]] bool ended(std::size_t task) const { return m_ended[task]; }
+
+  [[nodiscard]] std::string limit(double time) const {
+    auto const& topology = planner().topology();
+    auto const& machine = topology.machine();
+    double most = busy_part;
+    std::string limit = "the order";
+    auto const offer = [&](double part, char const* what) {
+      if (part <= most) return;
+      most = part;
+      limit = what;
+    };
+    for (auto const& [group, busy] : m_busy)
+      offer(busy / time / static_cast<double>(topology.group(group).workers.size()), "the workers");
+    std::vector<double> buses(machine.buses.size());
+    for (std::size_t l = 0; l < machine.links.size(); ++l) {
+      auto const& link = machine.links[l];
+      bool const disk = machine[link.from].kind == NodeKind::Disk || machine[link.to].kind == NodeKind::Disk;
+      auto const* const what = disk ? "the disk" : "the links";
+      auto const bytes = static_cast<double>(planner().statistics().links[l].bytes);
+      offer(bytes / machine.bandwidth_alone(link) / time, what);
+      for (auto const bus : link.buses) offer((buses[bus] += bytes) / machine.buses[bus].bandwidth / time, what);
+    }
+    return limit;
+  }
+
+  std::vector<Duration> ends;
+  double work = 0;  // seconds, of the tasks that have ended
+
+ private:
+  std::vector<double> const& m_work;
+  std::vector<bool> m_ended;
+  std::map<GroupId, double> m_busy;
+};
+
+}  // namespace
+
+/// The believed times, by codelet and operations, which are the truth as well.
+class Rehearsal::Times final : public Estimator, public GroundTruth {
+ public:
+  /// The times of such tasks; `new_one` if they were not known, and are to be set.
+  KindTimes& of(CodeletId codelet, double flops, bool& new_one) {
+    auto const [entry, added] = m_known.try_emplace({codelet.value(), flops});
+    new_one = added;
+    return entry->second;
+  }
+  [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override {
+    return std::max(m_known.at({codelet.value(), flops})[static_cast<std::size_t>(kind)], Duration{1});
+  }
+  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const&, Worker const& worker) const override {
+    return kernel_time(task.codelet, task.flops, worker.kind);
+  }
+  void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+
+ private:
+  std::map<std::pair<std::uint32_t, double>, KindTimes> m_known;
+};
+
+struct Rehearsal::Parts {
+  Machine machine;
+  std::uint32_t depth;
+  GraphRecorder graph;
+  Times times;
+  std::vector<double> work;          // of each task, in seconds on its fastest kind of worker
+  std::vector<std::int64_t> levels;  // bottom levels
+  double all_work = 0;
+};
+
+struct RehearsedRun::Parts {
+  Parts(Rehearsal::Parts& of, PolicySet policies, SimulatorOptions options)
+      : rehearsal(of),
+        progress(of.work),
+        simulator(Topology(of.machine), std::move(policies), of.times, of.times, observed(std::move(options))) {}
+  SimulatorOptions observed(SimulatorOptions options) {
+    options.observers.push_back(&progress);
+    return options;
+  }
+  Rehearsal::Parts& rehearsal;
+  Progress progress;
+  Simulator simulator;
+  bool complete = false;
+};
+
+RehearsedRun::RehearsedRun(std::unique_ptr<Parts> parts) : m_parts(std::move(parts)) {}
+RehearsedRun::~RehearsedRun() = default;
+
+bool RehearsedRun::advance(std::uint64_t tasks) {
+  auto& [rehearsal, progress, simulator, complete] = *m_parts;
+  auto const all = rehearsal.graph.tasks().size();
+  try {
+    while (progress.ends.size() < std::min<std::uint64_t>(tasks, all)) {
+      if (!simulator.step()) return false;
+    }
+    if (progress.ends.size() == all && !std::exchange(complete, true)) static_cast<void>(simulator.run());
+    return true;
+  } catch (Error const&) {
+    return false;
+  }
+}
+
+double RehearsedRun::seconds() const {
+  auto const& [rehearsal, progress, simulator, complete] = *m_parts;
+  double const now = granary::seconds(simulator.now().time_since_epoch());
+  if (complete) return now;
+  std::int64_t chain_ns = 0;
+  for (std::size_t task = 0; task < rehearsal.levels.size(); ++task) {
+    if (!progress.ended(task)) chain_ns = std::max(chain_ns, rehearsal.levels[task]);
+  }
+  double const in_proportion = now * (rehearsal.all_work - progress.work) / progress.work;
+  return now + std::max(in_proportion, static_cast<double>(chain_ns) * 1e-9);
+}
+
+std::vector<Duration> const& RehearsedRun::ends() const { return m_parts->progress.ends; }
+
+std::string RehearsedRun::limit() const {
+  return m_parts->progress.limit(granary::seconds(m_parts->simulator.now().time_since_epoch()));
+}
+
+Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
+    : m_parts(std::make_unique<Parts>()) {
+  auto& parts = *m_parts;
+  auto const& topology = view.topology();
+  parts.machine = topology.machine();
+  parts.depth = depth;
+  auto const host = std::ranges::find(parts.machine.nodes, NodeKind::Host, &MemoryNode::kind);
+  NodeId const host_node(static_cast<std::uint32_t>(host - parts.machine.nodes.begin()));
+  std::unordered_map<CodeletId, CodeletId> codelets;
+  std::unordered_map<DataId, DataId> data;
+  std::vector<Access> accesses;
+  TaskGraph graph;
+  for (TaskId const id : tasks) {
+    auto const& task = view.task(id);
+    auto const [codelet, new_codelet] = codelets.try_emplace(task.codelet);
+    if (new_codelet) {
+      auto copy = view.codelet(task.codelet);
+      copy.expand = nullptr;
+      copy.check = nullptr;
+      codelet->second = parts.graph.add_codelet(std::move(copy));
+    }
+    bool new_times = false;
+    auto& times = parts.times.of(codelet->second, task.flops, new_times);
+    Duration shortest = Duration::max();
+    for (GroupId const group : task.allowed_groups) {
+      auto& time = times[static_cast<std::size_t>(topology.group(group).kind)];
+      if (new_times) time = view.kernel_time(id, group);
+      shortest = std::min(shortest, time);
+    }
+    parts.work.push_back(seconds(shortest));
+    parts.all_work += seconds(shortest);
+    accesses.clear();
+    for (auto const& access : task.accesses) {
+      if (access.repeated) continue;
+      auto const [known, new_datum] = data.try_emplace(access.data);
+      if (new_datum) {
+        auto description = view.description(access.data);
+        description.may_return = false;
+        // The value of a temporary was made before.
+        if (reads(access.mode) && !description.origin.valid()) {
+          description.origin = description.home = host_node;
+          description.origin_is_home = true;
+          description.in_place = !topology.groups_on(host_node).empty();
+        }
+        known->second = parts.graph.add_data(std::move(description));
+      }
+      accesses.push_back({.data = known->second, .mode = access.mode});
+    }
+    parts.graph.submit(
+        {.codelet = codelet->second, .accesses = accesses, .priority = task.priority, .flops = task.flops});
+    graph.add(AccessList(accesses));
+  }
+  parts.levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(parts.work[task]); });
+}
+
+Rehearsal::~Rehearsal() = default;
+
+std::uint64_t Rehearsal::tasks() const { return m_parts->graph.tasks().size(); }
+
+bool Rehearsal::fits() const {
+  Bytes all = 0;
+  for (auto const& data : m_parts->graph.data()) all += data.bytes;
+  auto const& machine = m_parts->machine;
+  bool const devices =
+      std::ranges::any_of(machine.workers, [](Worker const& w) { return w.kind == WorkerKind::Device; });
+  return std::ranges::all_of(machine.workers, [&](Worker const& worker) {
+    return (devices && worker.kind != WorkerKind::Device) || all <= machine[worker.node].capacity;
+  });
+}
+
+double Rehearsal::work_seconds() const { return m_parts->all_work; }
+
+std::unique_ptr<RehearsedRun> Rehearsal::start(std::string const& scheduler, std::string const& eviction,
+                                               std::uint64_t seed, std::uint64_t told) const {
+  auto const& graph = m_parts->graph;
+  SimulatorOptions options;
+  options.planner.depth = m_parts->depth;
+  try {
+    auto run = std::make_unique<RehearsedRun::Parts>(*m_parts, make_policies(scheduler, eviction, seed), options);
+    for (auto const& codelet : graph.codelets()) run->simulator.add_codelet(codelet);
+    for (auto const& description : graph.data()) run->simulator.add_data(description);
+    for (auto const& task : std::span(graph.tasks()).first(std::min<std::uint64_t>(told, graph.tasks().size()))) {
+      run->simulator.submit({.codelet = task.codelet,
+                             .accesses = graph.accesses_of(task),
+                             .priority = task.priority,
+                             .flops = task.flops});
+    }
+    return std::unique_ptr<RehearsedRun>(new RehearsedRun(std::move(run)));
+  } catch (Error const&) {
+    return nullptr;
+  }
+}
+
+}  // namespace granary

@@ -1,0 +1,68 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/policy/system_view.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// One simulation of a Rehearsal. The rehearsal must outlive it.
+class GRANARY_EXPORT RehearsedRun {
+ public:
+  ~RehearsedRun();
+  RehearsedRun(RehearsedRun const&) = delete;
+  RehearsedRun& operator=(RehearsedRun const&) = delete;
+
+  /// Goes on until so many tasks have ended; after the last one, until all values are at their homes. False if that
+  /// cannot be.
+  [[nodiscard]] bool advance(std::uint64_t tasks);
+  /// The believed time of all tasks. While some have not ended, the work that is left is taken to be done as fast as
+  /// that up to now, but not faster than the longest chain of these tasks.
+  [[nodiscard]] double seconds() const;
+  /// When the first task had ended, the first two, …
+  [[nodiscard]] std::vector<Duration> const& ends() const;
+  /// What was busy nearly all the time: "the workers", "the links" or "the disk"; "the order" of the tasks if nothing.
+  [[nodiscard]] std::string limit() const;
+
+ private:
+  friend class Rehearsal;
+  struct Parts;
+  explicit RehearsedRun(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> m_parts;
+};
+
+/// Simulates tasks that a scheduler knows, on its machine and with its estimates, under any policies. None of them has
+/// started then, and all data are at their homes. Devices start one task after the other, and
+/// large tasks are not run as finer graphs.
+class GRANARY_EXPORT Rehearsal {
+ public:
+  /// The tasks in the order of submission; `depth` is PlannerOptions::depth. Copies what it needs. O(accesses + edges).
+  Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth);
+  ~Rehearsal();
+  Rehearsal(Rehearsal const&) = delete;
+  Rehearsal& operator=(Rehearsal const&) = delete;
+
+  [[nodiscard]] std::uint64_t tasks() const;
+  /// Whether all data together fit in each memory of a device with workers, or of the host if there is none.
+  [[nodiscard]] bool fits() const;
+  /// The sum of the times of all tasks, each on its fastest kind of worker.
+  [[nodiscard]] double work_seconds() const;
+  /// A run under these policies, which are told of the first `told` tasks. Null if they cannot run them.
+  [[nodiscard]] std::unique_ptr<RehearsedRun> start(std::string const& scheduler, std::string const& eviction,
+                                                    std::uint64_t seed, std::uint64_t told) const;
+
+ private:
+  friend class RehearsedRun;
+  class Times;
+  struct Parts;
+  std::unique_ptr<Parts> m_parts;
+};
+
+}  // namespace granary
