@@ -25,9 +25,9 @@ SIROCCO = [
     ("4 GPUs x4", 4, 32, "116MiB", {"eager": (1544, 59.3), "lws": (1970, 47.6), "dmdas": (1293, 72.6), "dmdar": (2174, 42.9),
                                     "darts": (3391, 27.4), "darts lru": (4071, 22.7)}),
 ]
-SCHEDULERS = ["eager", "lws", "dmdas", "dmdar", "darts", "darts lru", "superblock"]
+SCHEDULERS = ["eager", "lws", "dmdas", "dmdar", "darts", "darts lru", "superblock", "planned", "auto"]
 MIRAGE = {8: 794, 12: 1135, 16: 1430, 20: 1648, 24: 1801, 32: 1971}
-MIRAGE_SCHEDULERS = ["heft", "heftp", "dmdas", "heteroprio", "laheteroprio", "darts", "superblock"]
+MIRAGE_SCHEDULERS = ["heft", "heftp", "dmdas", "heteroprio", "laheteroprio", "darts", "superblock", "planned", "auto"]
 
 
 def simulate(program, *arguments):

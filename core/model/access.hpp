@@ -88,4 +88,12 @@ void for_each_write(AccessList const& accesses, Function&& function) {
   }
 }
 
+/// Calls `function(DataId)` once for each datum on which the list commutes.
+template <class Function>
+void for_each_commuting(AccessList const& accesses, Function&& function) {
+  for (auto const& access : accesses) {
+    if (!access.repeated && commutes(access.mode)) function(access.data);
+  }
+}
+
 }  // namespace granary

@@ -53,6 +53,11 @@ class GRANARY_EXPORT PlanBoard {
   /// O(accesses · log).
   void want_inputs(TaskId task);
   [[nodiscard]] bool wants_inputs(TaskId task) const { return m_entries.at(task).wanted; }
+  /// All groups are asked for their next tasks again: a group that took none may be given some now, though none of them
+  /// became ready for it. O(groups).
+  void ask_all_groups() {
+    if (m_observer != nullptr) m_observer->all_groups_asked();
+  }
   /// The group's planned tasks in order.
   [[nodiscard]] Plan const& plan(GroupId group) const { return m_plans[group.index()].order; }
   [[nodiscard]] bool planned(TaskId task) const { return m_entries.contains(task); }
@@ -90,6 +95,7 @@ class GRANARY_EXPORT PlanBoard {
     /// The inputs of the planned task are wanted; before it leaves the plan, they are not any more.
     virtual void inputs_wanted(TaskId, GroupId, PlanPosition) {}
     virtual void inputs_given_up(TaskId, GroupId, PlanPosition) {}
+    virtual void all_groups_asked() {}
   };
   void observe(Observer* observer) { m_observer = observer; }
 

@@ -116,10 +116,11 @@ std::vector<BandRule> band_rules(OrderGraph const& graph, Segments const& segmen
 }
 
 BandRule shared_squares(OrderGraph const& graph, Segments const& segments, Coordinates const& coordinates,
-                        double memory, std::size_t memories) {
+                        double memory, std::size_t memories, double least_side) {
   auto const [rows, columns] = coordinates.extents();
   double const most = std::max(1.0, shared_fill * segments_in(graph, segments, coordinates, memory));
-  double const part = static_cast<double>(rows) * columns / (shared_blocks * static_cast<double>(memories));
+  double const part = std::max(static_cast<double>(rows) * columns / (shared_blocks * static_cast<double>(memories)),
+                               least_side * least_side);
   double const side = std::min(std::round(std::sqrt(part)), std::floor(std::sqrt(most)));
   double const width = std::clamp(side, 1.0, static_cast<double>(rows));
   // Nearly square, unless there are fewer rows.

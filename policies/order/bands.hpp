@@ -36,10 +36,10 @@ struct GRANARY_EXPORT BandRule {
 
 /// The rule for several memories of `memory` bytes that share the tasks: blocks as near to squares as the plane allows,
 /// with results for at most half of a memory, the other half is for inputs and for what the next block needs; and so
-/// small that each memory gets 16 of them if all of the plane has segments.
+/// small that each memory gets 16 of them if all of the plane has segments, but with at least `least_side` lines.
 [[nodiscard]] GRANARY_EXPORT BandRule shared_squares(OrderGraph const& graph, Segments const& segments,
                                                      Coordinates const& coordinates, double memory,
-                                                     std::size_t memories);
+                                                     std::size_t memories, double least_side = 1);
 
 /// The rules next to this one: a band's length or end is a little smaller or larger, or two bands are one.
 [[nodiscard]] GRANARY_EXPORT std::vector<BandRule> neighbours(BandRule const& rule, Coordinates const& coordinates);

@@ -150,7 +150,7 @@ class Search {
   bool cut_in_squares() {
     if (!has_plane()) return false;
     auto const memory = static_cast<double>(m_problem.memory);
-    cut(shared_squares(m_graph, m_segments, *m_coordinates, memory, m_problem.memories));
+    cut(shared_squares(m_graph, m_segments, *m_coordinates, memory, m_problem.memories, m_problem.least_side));
     return true;
   }
 

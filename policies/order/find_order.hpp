@@ -22,6 +22,8 @@ struct GRANARY_EXPORT OrderProblem {
   Bytes memory = 0;
   /// So many equal memories share the tasks, block by block.
   std::size_t memories = 1;
+  /// With several memories: the least number of rows and columns of a block of a matrix, if half a memory holds it.
+  double least_side = 1;
   /// Steps of the search for each use of a datum: it tries further orders while it has taken fewer.
   std::uint64_t effort = 1500;
 };

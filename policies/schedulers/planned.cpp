@@ -322,7 +322,11 @@ FoundOrder PlannedScheduler::order_of(std::vector<TaskId> const& tasks) const {
     order.blocks.resize(tasks.size(), 0);
     return order;
   }
-  if (m_nodes > 1) return find_order(m_graph, {.memory = m_memory, .memories = m_nodes, .effort = m_options.effort});
+  if (m_nodes > 1)
+    return find_order(m_graph, {.memory = m_memory,
+                                .memories = m_nodes,
+                                .least_side = m_fits ? 1 : least_side(tasks),
+                                .effort = m_options.effort});
   Bytes largest = 0;
   for (std::uint32_t data = 0; data < m_graph.data(); ++data) largest = std::max(largest, m_graph.bytes(data));
   auto const memory = m_memory - std::min(m_memory / 2, std::max(ahead_of(m_memory) * m_mean_bytes, largest));

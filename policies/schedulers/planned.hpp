@@ -102,6 +102,7 @@ class GRANARY_EXPORT PlannedScheduler final : public Scheduler {
   void publish(std::vector<TaskId> const& tasks, FoundOrder const& order);
   void publish(TaskId task);
   void link_blocks(std::vector<TaskId> const& tasks, FoundOrder const& order);
+  [[nodiscard]] double least_side(std::vector<TaskId> const& tasks) const;
   void deal(GroupId group);
   [[nodiscard]] std::uint32_t block_for(NodeId node);
   [[nodiscard]] double part_held(Block& block, NodeId node) const;

@@ -4,6 +4,7 @@
 #include <granary/policies/schedulers/planned.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace granary {
@@ -60,6 +61,32 @@ void PlannedScheduler::link_blocks(std::vector<TaskId> const& tasks, FoundOrder 
     std::ranges::sort(after);
     after.erase(std::unique(after.begin(), after.end()), after.end());
   }
+}
+
+// A square block of so many lines needs two values for each line while it runs a task for each pair of them: with fewer
+// lines its links would be slower than its workers.
+double PlannedScheduler::least_side(std::vector<TaskId> const& tasks) const {
+  auto const& topology = m_view->topology();
+  auto const& machine = topology.machine();
+  auto const host = std::ranges::find(machine.nodes, NodeKind::Host, &MemoryNode::kind);
+  if (host == machine.nodes.end()) return 1;
+  NodeId const from(static_cast<std::uint32_t>(host - machine.nodes.begin()));
+  std::vector<double> sharing(machine.buses.size());  // nodes of the plan that load over the bus
+  std::vector<LinkId> ways;
+  for (GroupId const group : m_planned_groups) {
+    auto const way = topology.next_hop(from, topology.group(group).node);
+    if (!way.valid()) continue;
+    ways.push_back(way);
+    for (auto const bus : machine[way].buses) ++sharing[bus];
+  }
+  double slowest = std::numeric_limits<double>::max();
+  for (LinkId const way : ways) {
+    slowest = std::min(slowest, machine[way].bandwidth);
+    for (auto const bus : machine[way].buses) slowest = std::min(slowest, machine.buses[bus].bandwidth / sharing[bus]);
+  }
+  double const working = kernel_seconds(tasks) / static_cast<double>(tasks.size());
+  double const loading = static_cast<double>(m_mean_bytes) / slowest;
+  return ways.empty() || working <= 0 ? 1 : 2 * loading / working;
 }
 
 // Begins a block for the group's node if it needs one. Data of the block are fetched while the last tasks of the ones

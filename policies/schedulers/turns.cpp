@@ -4,41 +4,31 @@
 #include <algorithm>
 
 namespace granary {
-namespace {
-
-template <class Function>
-void for_each_turn(AccessList const& accesses, Function&& function) {
-  for (auto const& access : accesses) {
-    if (!access.repeated && commutes(access.mode)) function(access.data);
-  }
-}
-
-}  // namespace
 
 bool Turns::needed(AccessList const& accesses) {
   if (!accesses.commutes()) return false;
   bool needed = false;  // a datum on which it commutes may be one that it also accesses otherwise
-  for_each_turn(accesses, [&](DataId) { needed = true; });
+  for_each_commuting(accesses, [&](DataId) { needed = true; });
   return needed;
 }
 
 void Turns::enter(TaskId task, std::int64_t rank, AccessList const& accesses) {
-  for_each_turn(accesses, [&](DataId data) { m_lines[data].waiting.emplace(rank, task); });
+  for_each_commuting(accesses, [&](DataId data) { m_lines[data].waiting.emplace(rank, task); });
 }
 
 void Turns::leave(TaskId task, std::int64_t rank, AccessList const& accesses) {
-  for_each_turn(accesses, [&](DataId data) {
+  for_each_commuting(accesses, [&](DataId data) {
     m_lines[data].waiting.erase({rank, task});
     forget_if_empty(data);
   });
 }
 
 void Turns::take(TaskId task, AccessList const& accesses) {
-  for_each_turn(accesses, [&](DataId data) { m_lines[data].holder = task; });
+  for_each_commuting(accesses, [&](DataId data) { m_lines[data].holder = task; });
 }
 
 void Turns::end(TaskId task, AccessList const& accesses) {
-  for_each_turn(accesses, [&](DataId data) {
+  for_each_commuting(accesses, [&](DataId data) {
     auto const line = m_lines.find(data);
     if (line == m_lines.end() || line->second.holder != task) return;
     line->second.holder = {};
@@ -48,7 +38,7 @@ void Turns::end(TaskId task, AccessList const& accesses) {
 
 bool Turns::first(TaskId task, AccessList const& accesses) const {
   bool first = true;
-  for_each_turn(accesses, [&](DataId data) {
+  for_each_commuting(accesses, [&](DataId data) {
     auto const line = m_lines.find(data);
     first = first && line != m_lines.end() && !line->second.holder.valid() && !line->second.waiting.empty() &&
             line->second.waiting.begin()->second == task;
@@ -58,7 +48,7 @@ bool Turns::first(TaskId task, AccessList const& accesses) const {
 
 std::vector<TaskId> Turns::firsts(AccessList const& accesses) const {
   std::vector<TaskId> tasks;
-  for_each_turn(accesses, [&](DataId data) {
+  for_each_commuting(accesses, [&](DataId data) {
     auto const line = m_lines.find(data);
     if (line != m_lines.end() && !line->second.waiting.empty()) tasks.push_back(line->second.waiting.begin()->second);
   });

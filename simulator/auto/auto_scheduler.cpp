@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <span>
 
 namespace granary {
@@ -58,7 +59,10 @@ void register_auto() {
           chosen.candidates = options.list("candidates");
           chosen.tasks = static_cast<std::uint64_t>(options.integer("tasks", 10'000, 0, 1'000'000'000));
           if (auto const file = options.text("schedule", ""); !file.empty()) chosen.schedule = "static:file=" + file;
-          for (auto const& name : chosen.candidates) static_cast<void>(make_scheduler(name));
+          for (auto const& name : chosen.candidates) {
+            if (name == own_name) throw InvalidArgument("the scheduler 'auto' cannot be a candidate of itself");
+            static_cast<void>(make_scheduler(name));
+          }
           if (!chosen.schedule.empty()) static_cast<void>(make_scheduler(chosen.schedule));
           chosen.seed = options.seed();
           return std::make_unique<AutoScheduler>(std::move(chosen));
@@ -69,11 +73,20 @@ void register_auto() {
   static_cast<void>(registered);
 }
 
+std::vector<std::pair<DataId, NodeId>> Replicas::sorted() const {
+  std::vector<std::uint64_t> keys(m_keys.begin(), m_keys.end());
+  std::ranges::sort(keys);
+  std::vector<std::pair<DataId, NodeId>> replicas;
+  for (auto const key : keys)
+    replicas.emplace_back(static_cast<std::uint32_t>(key >> 32U), static_cast<std::uint32_t>(key & 0xffffffffU));
+  return replicas;
+}
+
 void AutoEviction::use(std::unique_ptr<EvictionPolicy> policy) {
   m_policy = std::move(policy);
   if (m_view == nullptr) return;
   m_policy->attach(*m_view, *m_board);
-  for (auto const& [data, node] : m_replicas) m_policy->replica_added(data, node);
+  for (auto const& [data, node] : m_replicas.sorted()) m_policy->replica_added(data, node);
 }
 
 void AutoEviction::attach(SystemView const& view, PlanBoard const& board) {
@@ -83,12 +96,12 @@ void AutoEviction::attach(SystemView const& view, PlanBoard const& board) {
 }
 
 void AutoEviction::replica_added(DataId data, NodeId node) {
-  m_replicas.emplace(data, node);
+  m_replicas.add(data, node);
   m_policy->replica_added(data, node);
 }
 
 void AutoEviction::replica_dropped(DataId data, NodeId node) {
-  m_replicas.erase({data, node});
+  m_replicas.remove(data, node);
   m_policy->replica_dropped(data, node);
 }
 
@@ -100,7 +113,7 @@ std::unique_ptr<EvictionPolicy> AutoScheduler::own_eviction(std::string_view nam
     return nullptr;
   }
   auto own = std::make_unique<AutoEviction>();
-  m_own_eviction = own.get();
+  m_own_eviction = own->self();
   own->use(make_eviction(default_eviction(m_options.first)));
   return own;
 }
@@ -113,25 +126,37 @@ void AutoScheduler::attach(SystemView const& view, PlanBoard& board) {
 
 // The scheduler from now on; it is told all that it would have been told if the waiting tasks were new.
 void AutoScheduler::use(std::string const& name) {
-  for (TaskId const task : m_waiting) m_board->remove(task);
-  for (auto const& [group, tasks] : m_without_turn) {
-    for (TaskId const task : tasks) m_known[m_known.slot(task)].given_by = 0;
+  auto const tasks = known_tasks();
+  auto const waits = [&](TaskId task) { return m_known.at(task).given_by == 0; };
+  for (auto const& [group, chosen] : m_without_turn) {
+    for (TaskId const task : chosen) m_known[m_known.slot(task)].given_by = 0;
   }
   m_without_turn.clear();
-  m_present = make_scheduler(name, m_options.seed);
+  for (TaskId const task : tasks) {
+    if (waits(task)) m_board->remove(task);
+  }
+  auto policies = make_policies(name, m_eviction.empty() ? default_eviction(name) : m_eviction, m_options.seed);
+  m_present = std::move(policies.scheduler);
   m_name = name;
   ++m_number;
-  if (m_own_eviction != nullptr && m_number > 1) m_own_eviction->use(make_eviction(default_eviction(name)));
+  if (m_number > 1 && m_own_eviction && *m_own_eviction != nullptr)
+    (*m_own_eviction)->use(std::move(policies.eviction));
   m_present->attach(*m_view, *m_board);
-  for (TaskId const task : m_waiting) m_present->submitted(task);
-  for (auto const& [place, valid] : m_replicas) {
-    m_present->replica_expected(place.first, place.second);
-    if (valid) m_present->replica_valid(place.first, place.second);
+  // A schedule numbers the tasks that it is told of, and was rehearsed with those that groups have.
+  for (TaskId const task : tasks) {
+    if (!waits(task) && name != m_options.schedule) continue;
+    m_present->submitted(task);
+    if (!waits(task)) m_present->withdrawn(task, Withdrawal::NeverReady, {});
   }
-  for (TaskId const task : m_waiting) {
-    if (m_known.at(task).ready) m_present->ready(task);
+  for (auto const& [data, node] : m_replicas.sorted()) {
+    m_present->replica_expected(data, node);
+    if (m_view->valid(data, node)) m_present->replica_valid(data, node);
+  }
+  for (TaskId const task : tasks) {
+    if (waits(task) && m_known.at(task).ready) m_present->ready(task);
   }
   m_present->caught_up();
+  if (m_number > 1) m_board->ask_all_groups();
 }
 
 void AutoScheduler::check(TaskSubmission const& submission, AccessList const& accesses) const {
@@ -144,9 +169,11 @@ void AutoScheduler::check(TaskSubmission const& submission, AccessList const& ac
 
 void AutoScheduler::submitted(TaskId task) {
   if (std::exchange(m_refuses, false)) use(m_options.first);
-  m_known.insert(task, {.new_in = m_choices});
-  m_waiting.insert(task);
-  m_tasks.insert(task);
+  m_known.insert(task, {.new_in = m_looks});
+  if (m_tasks.size() >= 2 * m_known_tasks + few_tasks) m_tasks = known_tasks();
+  m_tasks.push_back(task);
+  ++m_known_tasks;
+  ++m_waiting;
   ++m_new;
   if (!m_bursts.more_come()) m_burst_began = m_view->now();
   m_last_submission = m_view->now();
@@ -160,7 +187,7 @@ void AutoScheduler::ready(TaskId task) {
 }
 
 TaskId AutoScheduler::next(GroupId group) {
-  if (m_finished == 0 && m_number == 1 && measured({m_waiting.begin(), m_waiting.end()})) use(first_if_measured);
+  if (m_finished == 0 && m_number == 1 && m_waiting > 0 && measured(known_tasks())) use(first_if_measured);
   if (TaskId const task = take_with_turn(group); task.valid()) return task;
   for (;;) {
     TaskId const task = m_present->next(group);
@@ -196,24 +223,34 @@ bool AutoScheduler::hand_over(TaskId task, GroupId group) {
 TaskId AutoScheduler::give(TaskId task) {
   auto& known = m_known[m_known.slot(task)];
   known.given_by = m_number;
-  leave(task, known);
+  leave(known);
   return task;
 }
 
-// The task waits no longer.
-void AutoScheduler::leave(TaskId task, Known const& known) {
-  m_waiting.erase(task);
-  if (known.new_in == m_choices) --m_new;
+// Those that have not ended, in the order of submission.
+std::vector<TaskId> AutoScheduler::known_tasks() const {
+  auto tasks = m_tasks;
+  std::erase_if(tasks, [&](TaskId task) { return !m_known.contains(task); });
+  // A task that a worker gave back was submitted twice.
+  std::ranges::sort(tasks);
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  return tasks;
+}
+
+// A task waits no longer.
+void AutoScheduler::leave(Known const& known) {
+  --m_waiting;
+  if (known.new_in == m_looks) --m_new;
 }
 
 void AutoScheduler::withdrawn(TaskId task, Withdrawal why, GroupId group) {
   if (why == Withdrawal::InputEvicted) return m_present->withdrawn(task, why, group);
   auto const known = m_known.take(task);
-  leave(task, known);
-  m_tasks.erase(task);
+  --m_known_tasks;
+  leave(known);
   if (known.given_by == 0) return m_present->withdrawn(task, why, group);
+  // The present scheduler has forgotten it, and no group had it.
   for (auto& [_, tasks] : m_without_turn) std::erase(tasks, task);
-  m_present->finished(task);
 }
 
 void AutoScheduler::issued(TaskId task) {
@@ -223,26 +260,28 @@ void AutoScheduler::issued(TaskId task) {
 void AutoScheduler::finished(TaskId task) {
   m_bursts.finished();
   ++m_finished;
-  m_done += shortest_time(task);
-  compare_with_belief();
+  if (!m_ends.empty()) {
+    m_done += shortest_time(task);
+    compare_with_belief();
+  }
   if (!more_come() && due()) choose();
   auto const known = m_known.take(task);
-  m_tasks.erase(task);
+  --m_known_tasks;
   known.given_by == m_number ? m_present->finished(task) : m_present->external_finished(task);
 }
 
 void AutoScheduler::replica_expected(DataId data, NodeId node) {
-  m_replicas.try_emplace({data, node}, false);
+  m_replicas.add(data, node);
   m_present->replica_expected(data, node);
 }
 
 void AutoScheduler::replica_valid(DataId data, NodeId node) {
-  m_replicas[{data, node}] = true;
+  m_replicas.add(data, node);
   m_present->replica_valid(data, node);
 }
 
 void AutoScheduler::replica_dropped(DataId data, NodeId node) {
-  m_replicas.erase({data, node});
+  m_replicas.remove(data, node);
   m_present->replica_dropped(data, node);
 }
 
@@ -260,12 +299,12 @@ std::uint32_t AutoScheduler::most_ahead(GroupId group, std::uint32_t depth) cons
 }
 
 bool AutoScheduler::due() const {
-  if (m_waiting.size() < few_tasks || m_finished < m_look_again) return false;
-  return m_departed || (m_new >= few_tasks && 2 * m_new >= m_waiting.size());
+  if (m_waiting < few_tasks || m_finished < m_look_again) return false;
+  return m_departed || (m_new >= few_tasks && 2 * m_new >= m_waiting);
 }
 
 void AutoScheduler::choose() {
-  std::vector<TaskId> const tasks(m_tasks.begin(), m_tasks.end());
+  auto const tasks = known_tasks();
   if (!measured(tasks)) {
     m_look_again = 2 * m_finished + few_tasks;
     return;
@@ -275,23 +314,29 @@ void AutoScheduler::choose() {
   m_ended = 0;
   double const done = std::exchange(m_done, 0);
   m_ends.clear();
-  ++m_choices;
+  ++m_looks;
+  double work = 0;
+  for (TaskId const task : tasks) work += shortest_time(task);
+  auto const most_tasks = affordable(work);
+  if (most_tasks < few_tasks) return;
   Rehearsal const rehearsal(*m_view, tasks, m_depth);
-  auto candidates = rehearse(rehearsal, affordable(rehearsal.work_seconds()));
+  auto candidates = rehearse(rehearsal, most_tasks);
   if (candidates.empty()) return;
-  auto const present = std::ranges::find(candidates, m_name, &Candidate::name);
-  // Alone the present scheduler would go on with what it has in memories.
-  if (present != candidates.end() && done > 0)
-    present->seconds =
-        std::min(present->seconds, rehearsal.work_seconds() * seconds(m_view->now() - m_chosen_at) / done);
+  ++m_choices;
+  // Alone the present scheduler would go on with what it has in memories, and a schedule with where it is.
+  double const pace = done > 0 ? seconds(m_view->now() - m_chosen_at) / done : std::numeric_limits<double>::infinity();
+  auto present = std::ranges::find(candidates, m_name, &Candidate::name);
+  if (present == candidates.end() && m_name == m_options.schedule && done > 0)
+    present = candidates.insert(present, {m_name, work * pace, nullptr});
+  if (present != candidates.end()) present->seconds = std::min(present->seconds, work * pace);
   double const better = m_choices == 1 ? worth_starting : worth_changing;
   bool const stays = present != candidates.end() && present->seconds <= (1 + better) * candidates[0].seconds;
   if (stays) std::rotate(candidates.begin(), present, present + 1);
   auto const& chosen = candidates.front();
-  m_remark = chosen.name + ": " + text_of(chosen.seconds) + ", limited by " + chosen.run->limit();
+  m_remark = chosen.name + ": " + text_of(chosen.seconds) + (chosen.run ? ", limited by " + chosen.run->limit() : "");
   for (auto other = candidates.begin() + 1; other != candidates.end(); ++other)
     m_remark += (other == candidates.begin() + 1 ? "; " : ", ") + other->name + " " + text_of(other->seconds);
-  m_ends = chosen.run->ends();
+  if (chosen.run) m_ends = chosen.run->ends();
   m_chosen_at = m_view->now();
   m_compare_at = first_compared;
   if (chosen.name != m_name) use(chosen.name);
@@ -332,8 +377,10 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(Rehearsal const& r
   for (auto const& name : std::span(names).first(number)) {
     auto const eviction = m_eviction.empty() ? default_eviction(name) : m_eviction;
     auto run = rehearsal.start(name, eviction, m_options.seed, told_ahead * each);
-    if (!run || !run->advance(each)) continue;
-    m_simulated += each;
+    if (!run) continue;
+    bool const able = run->advance(each);
+    m_simulated += run->ends().size();
+    if (!able) continue;
     candidates.push_back({name, run->seconds(), std::move(run)});
   }
   // Likelier ones first.

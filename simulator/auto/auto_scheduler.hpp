@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -30,9 +30,29 @@ namespace granary {
 /// ```
 GRANARY_EXPORT void register_auto();
 
+/// A set of data on nodes. O(1).
+class GRANARY_EXPORT Replicas {
+ public:
+  void add(DataId data, NodeId node) { m_keys.insert(key(data, node)); }
+  void remove(DataId data, NodeId node) { m_keys.erase(key(data, node)); }
+  /// By datum, then node. O(replicas · log).
+  [[nodiscard]] std::vector<std::pair<DataId, NodeId>> sorted() const;
+
+ private:
+  static std::uint64_t key(DataId data, NodeId node) { return std::uint64_t{data.value()} << 32U | node.value(); }
+  std::unordered_set<std::uint64_t> m_keys;
+};
+
 /// The eviction policy of the present scheduler of an AutoScheduler.
 class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
  public:
+  AutoEviction() = default;
+  ~AutoEviction() override { *m_self = nullptr; }
+  AutoEviction(AutoEviction const&) = delete;
+  AutoEviction& operator=(AutoEviction const&) = delete;
+
+  /// Its address; null once it is gone, as when a user replaces it in a PolicySet.
+  [[nodiscard]] std::shared_ptr<AutoEviction*> self() const { return m_self; }
   /// The policy that evicts from now on. It is told of the present replicas.
   void use(std::unique_ptr<EvictionPolicy> policy);
 
@@ -48,7 +68,8 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
   SystemView const* m_view = nullptr;
   PlanBoard const* m_board = nullptr;
   std::unique_ptr<EvictionPolicy> m_policy;
-  std::set<std::pair<DataId, NodeId>> m_replicas;
+  Replicas m_replicas;
+  std::shared_ptr<AutoEviction*> m_self = std::make_shared<AutoEviction*>(this);
 };
 
 /// Chooses a scheduler, and its eviction policy: it simulates the tasks that wait under each candidate, with the
@@ -106,7 +127,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
 
  private:
   struct Known {
-    std::uint64_t new_in = 0;  // how many choices there were when it was submitted
+    std::uint64_t new_in = 0;  // as m_looks, when it was submitted
     bool ready = false;
     std::uint64_t given_by = 0;  // the number of the scheduler that gave it away; 0: none
   };
@@ -125,14 +146,15 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] std::vector<Candidate> rehearse(Rehearsal const& rehearsal, std::uint64_t most_tasks);
   void use(std::string const& name);
   TaskId give(TaskId task);
-  void leave(TaskId task, Known const& known);
+  void leave(Known const& known);
+  [[nodiscard]] std::vector<TaskId> known_tasks() const;
   [[nodiscard]] TaskId take_with_turn(GroupId group);
   void compare_with_belief();
   [[nodiscard]] double shortest_time(TaskId task) const;
 
   Options m_options;
-  std::string m_eviction;                  // the user's; empty: the candidates' own
-  AutoEviction* m_own_eviction = nullptr;  // the planner's; null: the user's is used
+  std::string m_eviction;                         // the user's; empty: the candidates' own
+  std::shared_ptr<AutoEviction*> m_own_eviction;  // the planner's; null: the user's is used
   SystemView const* m_view = nullptr;
   PlanBoard* m_board = nullptr;
   std::unique_ptr<Scheduler> m_present;
@@ -141,10 +163,11 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   mutable std::uint32_t m_depth = 0;                      // PlannerOptions::depth, once known
   mutable bool m_refuses = false;                         // the present one cannot have the task that is submitted now
   TaskTable<Known> m_known;                               // tasks that have not ended
-  std::set<TaskId> m_tasks;                               // the same, in the order of submission
-  std::set<TaskId> m_waiting;                             // of these, those that no group has
+  std::size_t m_known_tasks = 0;                          // how many
+  std::vector<TaskId> m_tasks;                            // these, and some that have ended
+  std::size_t m_waiting = 0;                              // of those that have not, how many no group has
   std::map<GroupId, std::vector<TaskId>> m_without_turn;  // of these, those that the present scheduler gave away
-  std::map<std::pair<DataId, NodeId>, bool> m_replicas;   // whether valid
+  Replicas m_replicas;
   Bursts m_bursts;
   Instant m_burst_began{};
   Instant m_last_submission{};
@@ -158,6 +181,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   double m_done = 0;             // work since the last choice, as Rehearsal::work_seconds
   std::size_t m_ended = 0;       // tasks since then
   std::size_t m_compare_at = 0;  // so many
+  std::uint64_t m_looks = 0;     // how often it looked for a faster one; a choice if it could afford simulations
   std::uint64_t m_choices = 0;
   std::uint64_t m_simulated = 0;  // tasks
   std::string m_remark;

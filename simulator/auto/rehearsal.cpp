@@ -20,7 +20,7 @@ namespace {
 // What is busy for this part of the time limits a run.
 constexpr double busy_part = 0.8;
 
-using KindTimes = std::array<Duration, worker_kinds>;  // 0: not on this kind
+using KindTimes = std::array<Duration, worker_kinds>;
 
 // What a run does, as it goes on.
 class Progress final : public PlannerObserver {
@@ -80,12 +80,8 @@ class Progress final : public PlannerObserver {
 /// The believed times, by codelet and operations, which are the truth as well.
 class Rehearsal::Times final : public Estimator, public GroundTruth {
  public:
-  /// The times of such tasks; `new_one` if they were not known, and are to be set.
-  KindTimes& of(CodeletId codelet, double flops, bool& new_one) {
-    auto const [entry, added] = m_known.try_emplace({codelet.value(), flops});
-    new_one = added;
-    return entry->second;
-  }
+  /// The times of such tasks, to be set; 0 if not known.
+  KindTimes& of(CodeletId codelet, double flops) { return m_known[{codelet.value(), flops}]; }
   [[nodiscard]] Duration kernel_time(CodeletId codelet, double flops, WorkerKind kind) const override {
     return std::max(m_known.at({codelet.value(), flops})[static_cast<std::size_t>(kind)], Duration{1});
   }
@@ -148,7 +144,7 @@ double RehearsedRun::seconds() const {
   for (std::size_t task = 0; task < rehearsal.levels.size(); ++task) {
     if (!progress.ended(task)) chain_ns = std::max(chain_ns, rehearsal.levels[task]);
   }
-  double const in_proportion = now * (rehearsal.all_work - progress.work) / progress.work;
+  double const in_proportion = progress.work > 0 ? now * (rehearsal.all_work - progress.work) / progress.work : 0;
   return now + std::max(in_proportion, static_cast<double>(chain_ns) * 1e-9);
 }
 
@@ -179,12 +175,11 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
       copy.check = nullptr;
       codelet->second = parts.graph.add_codelet(std::move(copy));
     }
-    bool new_times = false;
-    auto& times = parts.times.of(codelet->second, task.flops, new_times);
+    auto& times = parts.times.of(codelet->second, task.flops);
     Duration shortest = Duration::max();
     for (GroupId const group : task.allowed_groups) {
       auto& time = times[static_cast<std::size_t>(topology.group(group).kind)];
-      if (new_times) time = view.kernel_time(id, group);
+      if (time == Duration{0}) time = view.kernel_time(id, group);
       shortest = std::min(shortest, time);
     }
     parts.work.push_back(seconds(shortest));
@@ -196,11 +191,14 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
       if (new_datum) {
         auto description = view.description(access.data);
         description.may_return = false;
-        // The value of a temporary was made before.
+        // Its value was made before. That of a temporary is taken to be in the host's memory.
         if (reads(access.mode) && !description.origin.valid()) {
-          description.origin = description.home = host_node;
+          if (!description.home.valid()) {
+            description.home = host_node;
+            description.in_place = !topology.groups_on(host_node).empty();
+          }
+          description.origin = description.home;
           description.origin_is_home = true;
-          description.in_place = !topology.groups_on(host_node).empty();
         }
         known->second = parts.graph.add_data(std::move(description));
       }

@@ -149,6 +149,24 @@ TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
   EXPECT_EQ(json.at("precision"), "double");
 }
 
+// The second run knows the kernels' times from the start.
+TEST_F(CholeskyCli, TheSummarySaysWhichSchedulerWasChosen) {
+  auto const models = file("models");
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    auto const result = run({"random:800", "--tile", "40", "--json", "out.json"}, {.models = models});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("auto with auto"));
+    auto const json = read_json("out.json");
+    EXPECT_EQ(json.at("scheduler"), "auto");
+    EXPECT_THAT(result.out, HasSubstr("chosen                " + json.at("remark").get<std::string>() + "\n"));
+    EXPECT_THAT(json.at("remark").get<std::string>(), HasSubstr(" s, limited by the "));
+  }
+  auto const named = run({"random:300", "--scheduler", "eager", "--json", "out.json"});
+  EXPECT_EQ(named.status, 0);
+  EXPECT_FALSE(read_json("out.json").contains("remark"));
+  EXPECT_THAT(named.out, Not(HasSubstr("chosen")));
+}
+
 TEST_F(CholeskyCli, QuietAndWithoutATerminalItPrintsNothing) {
   auto const result = run({"random:300", "L.h5", "--quiet"});
   EXPECT_EQ(result.status, 0);

@@ -3,6 +3,7 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/engine/model_file.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/simulator/auto/auto_scheduler.hpp>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -134,6 +135,7 @@ TEST_F(InfoCli, ALimitOnTheAddressSpaceCounts) {
 }
 
 TEST_F(InfoCli, SoftwareAndPolicies) {
+  register_auto();
   auto const description = described();
   auto const& software = description.at("granary");
   EXPECT_THAT(software.at("version").get<std::string>(), ContainsRegex("^[0-9]+\\.[0-9]+\\.[0-9]+$"));
@@ -150,8 +152,8 @@ TEST_F(InfoCli, SoftwareAndPolicies) {
   }
   EXPECT_EQ(schedulers, all_scheduler_names());
   EXPECT_EQ(policies.at("evictions"), json(eviction_names()));
-  EXPECT_EQ(policies.at("scheduler"), "darts");
-  EXPECT_EQ(policies.at("eviction"), default_eviction("darts"));
+  EXPECT_EQ(policies.at("scheduler"), "auto");
+  EXPECT_EQ(policies.at("eviction"), default_eviction("auto"));
 }
 
 TEST_F(InfoCli, EmulatedDevicesAndTheirLinks) {

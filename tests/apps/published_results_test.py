@@ -119,6 +119,35 @@ class Superblock(unittest.TestCase):
         self.assertGreater(runs["superblock"]["gflops"], 0.95 * runs["darts"]["gflops"], options)
 
 
+class SeveralDevices(unittest.TestCase):
+    """`planned` and `auto` on the platforms of bench/io_volume/platforms; bench/policies/auto.py has all cases."""
+
+    COPIES = pathlib.Path(__file__).resolve().parents[2] / "bench" / "io_volume" / "platforms"
+
+    def on(self, platform, algorithm, tiles, schedulers, **options):
+        return simulate("--no-bounds", platform=self.COPIES / f"{platform}.json", algorithm=algorithm, tiles=tiles, tile=1920, precision="d",
+                        scheduler=schedulers, **options)
+
+    def test_planned_is_fast_where_four_gpus_hold_a_quarter(self):
+        for algorithm, tiles, least in (("cholesky", 32, 22200), ("lu", 32, 21000), ("gemm", 24, 27000)):
+            runs = self.on("v100x4", algorithm, tiles, "planned,superblock", memory=0.25)
+            self.assertGreater(runs["planned"]["gflops"], least, algorithm)
+            self.assertLess(runs["planned"]["bytes_total"], runs["superblock"]["bytes_total"], algorithm)
+
+    def test_planned_is_nearly_as_fast_as_dmdas_in_memory(self):
+        for platform in ("v100x4", "h200x8"):
+            for algorithm in ("cholesky", "lu"):
+                runs = self.on(platform, algorithm, 32, "planned,dmdas")
+                self.assertGreater(runs["planned"]["gflops"], 0.98 * runs["dmdas"]["gflops"], f"{platform} {algorithm}")
+
+    def test_auto_is_nearly_as_fast_as_the_best(self):
+        for memory in (0.25, 1e3):
+            for algorithm, tiles in (("cholesky", 32), ("lu", 32), ("gemm", 24)):
+                runs = self.on("v100x4", algorithm, tiles, "auto,planned,darts,superblock,dmdas", memory=memory)
+                best = max(run["gflops"] for run in runs.values())
+                self.assertGreater(runs["auto"]["gflops"], 0.97 * best, f"{algorithm} {memory}")
+
+
 class DartsPaper(unittest.TestCase):
     """Tiles of 2880 in single precision, on the devices of the paper's Table 1 alone."""
 

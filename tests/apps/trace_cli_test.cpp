@@ -206,7 +206,7 @@ TEST_F(TraceCli, KokkosToolsSeeTasksTransfersAndTheConfiguration) {
   EXPECT_EQ(starting("push granary::"), read_json("out.json").at("tasks"));
   EXPECT_EQ(starting("push "), starting("pop")) << "others push regions, too";
   EXPECT_EQ(starting("push granary::potrf"), 5);
-  EXPECT_THAT(calls, Contains("granary scheduler=darts"));
+  EXPECT_THAT(calls, Contains("granary scheduler=auto"));
   EXPECT_THAT(calls, Contains("granary memory limit=102400"));
   EXPECT_THAT(calls, Contains(HasSubstr("granary::disk -> host")));
   for (auto const* call : {"start ", "stop ", "destroy "}) EXPECT_EQ(starting("create "), starting(call)) << call;

@@ -187,7 +187,7 @@ class InABrowser(WithReport):
         for column in (0, 1):
             parts = sum(row[column] for name, row in rows.items() if name.startswith("a worker"))
             self.assertAlmostEqual(parts, rows["time"][column], delta=2)
-        self.assertRegex(page.paragraphs[0], r"^With (darts|eager) the run took .*, with (darts|eager) .* times as long\.")
+        self.assertRegex(page.paragraphs[0], r"^With (auto|eager) the run took .*, with (auto|eager) .* times as long\.")
 
     def test_refuses_to_set_another_file_beside(self):
         other = self.folder / "no-report.html"

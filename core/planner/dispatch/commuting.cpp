@@ -4,16 +4,6 @@
 #include <algorithm>
 
 namespace granary::detail {
-namespace {
-
-template <class Function>
-void for_each_commuting(AccessList const& accesses, Function&& function) {
-  for (auto const& access : accesses) {
-    if (!access.repeated && commutes(access.mode)) function(access.data);
-  }
-}
-
-}  // namespace
 
 bool Commuting::take(LiveTask const& task) {
   if (can_take(task)) {

@@ -19,6 +19,11 @@ void PolicyNews::dropped(DataId data, NodeId node, bool evicted) {
   m_policies.scheduler->replica_dropped(data, node);
 }
 
+void PolicyNews::all_groups_asked() {
+  for (std::uint32_t g = 0; g < m_context.topology.groups().size(); ++g)
+    m_context.agenda.post(Agenda::Commit{GroupId(g)});
+}
+
 void PolicyNews::withdraw(TaskId task, GroupId group, DataId lost) {
   bool const input = std::ranges::any_of(
       m_tasks[task].accesses, [&](Access const& access) { return access.data == lost && reads(access.mode); });

@@ -30,6 +30,7 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   void inputs_given_up(TaskId task, GroupId group, PlanPosition position) override {
     m_prefetches->give_up(task, group, position);
   }
+  void all_groups_asked() override;
 
  private:
   void withdraw(TaskId task, GroupId group, DataId lost);

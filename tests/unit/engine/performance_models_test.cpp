@@ -75,6 +75,19 @@ TEST(PerformanceModels, TheFirstRunIsBelievedOnlyUntilTheSecond) {
   EXPECT_EQ(models.learnt().at(0).samples, 1U);
 }
 
+TEST(PerformanceModels, KnowWhatWasMeasured) {
+  auto models = fresh();
+  EXPECT_FALSE(models.measured(CodeletId(0), cpu));
+  observe(models, {90'000'000});
+  EXPECT_TRUE(models.measured(CodeletId(0), cpu)) << "a warm-up is a measurement";
+  EXPECT_FALSE(models.measured(CodeletId(0), device));
+  EXPECT_FALSE(models.measured(CodeletId(1), cpu));
+  EXPECT_TRUE(models.copy()->measured(CodeletId(0), cpu));
+  EXPECT_TRUE(fresh(models.learnt()).measured(CodeletId(0), cpu)) << "in an earlier process";
+  models.observe_kernel(CodeletId(77), one_gflop, cpu, Duration(5));
+  EXPECT_FALSE(models.measured(CodeletId(77), cpu)) << "nobody knows its name";
+}
+
 TEST(PerformanceModels, OneOutlierChangesNothing) {
   auto models = fresh();
   observe(models, {5000, 4000, 4000, 4000, 4'000'000, 4000, 4000});

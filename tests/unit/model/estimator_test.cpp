@@ -31,6 +31,27 @@ TEST(AveragingEstimator, KeepsCodeletsKindsAndUnknownFlopsApart) {
   EXPECT_EQ(estimator.kernel_time(CodeletId(0), 1000, WorkerKind::Cpu), Duration(1000));
 }
 
+TEST(AveragingEstimator, KnowsWhichKindsOfWorkerWereMeasured) {
+  AveragingEstimator estimator;
+  EXPECT_FALSE(estimator.measured(CodeletId(1), WorkerKind::Cpu));
+  estimator.observe_kernel(CodeletId(1), 1000, WorkerKind::Cpu, Duration(3000));
+  EXPECT_TRUE(estimator.measured(CodeletId(1), WorkerKind::Cpu));
+  EXPECT_FALSE(estimator.measured(CodeletId(1), WorkerKind::Device));
+  EXPECT_FALSE(estimator.measured(CodeletId(0), WorkerKind::Cpu)) << "a codelet before it";
+  EXPECT_FALSE(estimator.measured(CodeletId(2), WorkerKind::Cpu)) << "a codelet after it";
+  estimator.observe_kernel(CodeletId(0), 0, WorkerKind::Device, Duration(0));
+  EXPECT_TRUE(estimator.measured(CodeletId(0), WorkerKind::Device)) << "without flops, and too short to be seen";
+}
+
+TEST(Estimator, OneThatDoesNotLearnNeedsNoMeasurements) {
+  class Fixed final : public Estimator {
+   public:
+    [[nodiscard]] Duration kernel_time(CodeletId, double, WorkerKind) const override { return Duration(1); }
+    void observe_kernel(CodeletId, double, WorkerKind, Duration) override {}
+  };
+  EXPECT_TRUE(Fixed().measured(CodeletId(7), WorkerKind::Device));
+}
+
 TEST(AveragingEstimator, IsNeverBelowANanosecond) {
   AveragingEstimator estimator;
   estimator.observe_kernel(CodeletId(0), 1e6, WorkerKind::Cpu, Duration(0));

@@ -151,8 +151,8 @@ struct Plane {
     }
     return made;
   }
-  [[nodiscard]] BandRule squares(double memory, std::size_t memories) const {
-    return shared_squares(graph, segments, coordinates, memory, memories);
+  [[nodiscard]] BandRule squares(double memory, std::size_t memories, double least_side = 1) const {
+    return shared_squares(graph, segments, coordinates, memory, memories, least_side);
   }
 
   GraphOfTiles graph;
@@ -198,6 +198,15 @@ TEST(SharedSquares, of_a_large_plane_in_small_memories_are_squares) {
   rule.bands.clear();
   for (std::uint32_t end = 3; end <= 30; end += 3) rule.bands.push_back({end, 4});
   EXPECT_EQ(plane.squares(24, 1), rule) << "12 tiles: as near to a square as 12 allow";
+}
+
+TEST(SharedSquares, are_larger_where_links_are_slow_and_memory_has_room) {
+  Plane const plane(32, 32);
+  BandRule rule{.axis = 0, .bands = {}};
+  for (std::uint32_t end = 8; end <= 32; end += 8) rule.bands.push_back({end, 8});
+  EXPECT_EQ(plane.squares(1e6, 4, 8), rule);
+  EXPECT_EQ(plane.squares(32, 4, 8), plane.squares(32, 4)) << "half of a memory is 16 tiles";
+  EXPECT_EQ(plane.squares(1e6, 4, 2), plane.squares(1e6, 4));
 }
 
 TEST(SharedSquares, are_as_long_as_needed_where_there_is_a_single_row) {

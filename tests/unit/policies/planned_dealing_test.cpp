@@ -89,6 +89,17 @@ TEST(PlannedDealing, deals_blocks_to_nodes_and_lets_an_idle_one_take_over) {
   EXPECT_EQ(run, product.tasks.size());
 }
 
+// A tile is loaded in the time of one update: blocks of 2 x 2 tiles need four loads for four updates.
+TEST(PlannedDealing, has_larger_blocks_where_links_are_slow) {
+  auto const planned = [](double bandwidth) {
+    PlannedProduct product(2, 1200, "planned", bandwidth);
+    product.settle();
+    product.step(first_group);
+    return product.run.plan(first_group).size();
+  };
+  EXPECT_GE(planned(1e9), planned(1e12) + 2 * PlannedProduct::order);
+}
+
 // More than one task, so that the data of the next ones can be fetched.
 TEST(PlannedDealing, begins_the_next_block_before_the_last_one_has_ended) {
   PlannedProduct product(2, 1200);

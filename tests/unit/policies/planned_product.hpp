@@ -17,8 +17,8 @@ inline constexpr GroupId second_group{1};
 /// C(i,j) += A(i,k) B(k,j) on tiles of 100 bytes, one chain of updates after the other; the first of each is ready.
 struct PlannedProduct {
   static constexpr std::size_t order = 4;
-  PlannedProduct(std::uint32_t groups, Bytes capacity, char const* specification = "planned")
-      : view(machine(groups, capacity)), run(view, make_scheduler(specification)) {
+  PlannedProduct(std::uint32_t groups, Bytes capacity, char const* specification = "planned", double bandwidth = 1e12)
+      : view(machine(groups, capacity, bandwidth)), run(view, make_scheduler(specification)) {
     for (std::size_t i = 0; i < order * order; ++i) {
       a.push_back(view.add_data());
       b.push_back(view.add_data());
@@ -35,9 +35,10 @@ struct PlannedProduct {
     }
     for (std::size_t t = 0; t < tasks.size(); t += order) run.scheduler->ready(tasks[t]);
   }
-  static Machine machine(std::uint32_t groups, Bytes capacity) {
+  static Machine machine(std::uint32_t groups, Bytes capacity, double bandwidth = 1e12) {
     auto made = devices(groups);
     for (std::uint32_t g = 1; g <= groups; ++g) made.nodes[g].capacity = capacity;
+    for (auto& link : made.links) link.bandwidth = bandwidth;
     return made;
   }
   /// Runs the group's next task to its end; the next update of the same tile becomes ready.
