@@ -53,7 +53,7 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
   value("precision", name_of(type));
   value("workers", run.workers);
   value("scheduler", run.scheduler);
-  if (!run.remark.empty()) value("remark", run.remark);
+  if (!run.remark.empty()) value("chosen", run.remark);
   value("eviction", run.eviction);
   value("depth", run.depth);
   value("memory_limit_bytes", run.memory_limit);

@@ -116,7 +116,7 @@ std::string format_json(std::vector<Result> const& results) {
     entry["links"] = std::move(links);
     entry["counters"] = nlohmann::ordered_json::object();
     for (auto const& [name, value] : result.figures.counters) entry["counters"][name] = value;
-    if (!result.figures.remark.empty()) entry["remark"] = result.figures.remark;
+    if (!result.figures.remark.empty()) entry["chosen"] = result.figures.remark;
     entry["seconds_of_runs"] = result.seconds_of_runs;
     json.push_back(std::move(entry));
   }

@@ -67,7 +67,7 @@ def simulate(simulations, number, case, scheduler):
     counters = run["counters"]
     return {"case": name, "platform": kind, "scheduler": scheduler, "gflops": round(run["gflops"], 1),
             "upper_bound_gflops": round(run["upper_bound_gflops"], 1), "bytes": run["bytes_total"], "seconds": run["seconds"],
-            "tasks": run["tasks"], "simulated_tasks": counters.get("simulated tasks", ""), "remark": run.get("remark", "")}
+            "tasks": run["tasks"], "simulated_tasks": counters.get("simulated tasks", ""), "remark": run.get("chosen", "")}
 
 
 def read_before():

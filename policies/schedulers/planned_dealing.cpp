@@ -189,7 +189,8 @@ void PlannedScheduler::take_chain(TaskId task, NodeId node) {
     insert_ready(member);
   }
   auto const old = m_blocks.find(from);
-  if ((old->second.left -= chain.size()) == 0) m_blocks.erase(old);
+  old->second.left -= chain.size();
+  if (old->second.left == 0) m_blocks.erase(old);
 }
 
 // The inputs of a ready task that is in a plan may be fetched before a group gets it.

@@ -187,7 +187,7 @@ void AutoScheduler::ready(TaskId task) {
 }
 
 TaskId AutoScheduler::next(GroupId group) {
-  if (m_finished == 0 && m_number == 1 && m_waiting > 0 && measured(known_tasks())) use(first_if_measured);
+  if (m_waiting > 0 && !std::exchange(m_begun, true) && measured(known_tasks())) use(first_if_measured);
   if (TaskId const task = take_with_turn(group); task.valid()) return task;
   for (;;) {
     TaskId const task = m_present->next(group);

@@ -168,6 +168,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   std::size_t m_waiting = 0;                              // of those that have not, how many no group has
   std::map<GroupId, std::vector<TaskId>> m_without_turn;  // of these, those that the present scheduler gave away
   Replicas m_replicas;
+  bool m_begun = false;  // a group asked for one of the first tasks
   Bursts m_bursts;
   Instant m_burst_began{};
   Instant m_last_submission{};

@@ -160,8 +160,10 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
   auto const& topology = view.topology();
   parts.machine = topology.machine();
   parts.depth = depth;
+  // Of machines without a host: the first node.
   auto const host = std::ranges::find(parts.machine.nodes, NodeKind::Host, &MemoryNode::kind);
-  NodeId const host_node(static_cast<std::uint32_t>(host - parts.machine.nodes.begin()));
+  NodeId const host_node(
+      host == parts.machine.nodes.end() ? 0 : static_cast<std::uint32_t>(host - parts.machine.nodes.begin()));
   std::unordered_map<CodeletId, CodeletId> codelets;
   std::unordered_map<DataId, DataId> data;
   std::vector<Access> accesses;

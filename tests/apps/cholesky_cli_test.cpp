@@ -158,12 +158,12 @@ TEST_F(CholeskyCli, TheSummarySaysWhichSchedulerWasChosen) {
     EXPECT_THAT(result.out, HasSubstr("auto with auto"));
     auto const json = read_json("out.json");
     EXPECT_EQ(json.at("scheduler"), "auto");
-    EXPECT_THAT(result.out, HasSubstr("chosen                " + json.at("remark").get<std::string>() + "\n"));
-    EXPECT_THAT(json.at("remark").get<std::string>(), HasSubstr(" s, limited by the "));
+    EXPECT_THAT(result.out, HasSubstr("chosen                " + json.at("chosen").get<std::string>() + "\n"));
+    EXPECT_THAT(json.at("chosen").get<std::string>(), HasSubstr(" s, limited by the "));
   }
   auto const named = run({"random:300", "--scheduler", "eager", "--json", "out.json"});
   EXPECT_EQ(named.status, 0);
-  EXPECT_FALSE(read_json("out.json").contains("remark"));
+  EXPECT_FALSE(read_json("out.json").contains("chosen"));
   EXPECT_THAT(named.out, Not(HasSubstr("chosen")));
 }
 

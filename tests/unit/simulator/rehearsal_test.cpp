@@ -292,6 +292,20 @@ TEST_F(AfterTheFirst, ATemporaryThatHasAValueIsInTheHostsMemory) {
   EXPECT_DOUBLE_EQ(run->seconds(), 0.003) << "two workers, and nothing moves";
 }
 
+TEST(Rehearsal, AMachineNeedsNoHost) {
+  Machine machine;
+  machine.add_node({.name = "device", .kind = NodeKind::Device});
+  machine.add_worker({.name = "lane", .node = NodeId(0), .kind = WorkerKind::Device});
+  Stage stage(std::move(machine), 1);
+  DataId const data = stage.temporary(1000);
+  stage.submit({{data, AccessMode::Write}});
+  while (stage.simulator.step()) continue;
+  for (int t = 0; t < 3; ++t) stage.submit({{data, AccessMode::Read}});
+  auto const run = complete_run(stage.rehearsal(1));
+  ASSERT_NE(run, nullptr);
+  EXPECT_DOUBLE_EQ(run->seconds(), 0.003);
+}
+
 TEST_F(AfterTheFirst, AValueWithAHomeIsThereAndGoesBack) {
   DataId const data = stage.simulator.add_data({.bytes = 10'000'000, .home = NodeId(0)});
   run_first({{data, AccessMode::Write}});
