@@ -20,6 +20,7 @@ set(granary_public_headers
   schedules/recorder/schedule_recorder.hpp
   schedules/schedule.hpp
   schedules/signatures.hpp
+  simulator/auto/auto_scheduler.hpp
   simulator/platform.hpp
   simulator/platform_truth.hpp
   simulator/simulator.hpp
@@ -130,6 +131,7 @@ set(granary_included_headers
   outofcore/storage.hpp
   outofcore/throttle.hpp
   policies/policy_options.hpp
+  policies/schedulers/bursts.hpp
   runtime/config.hpp
   runtime/data.hpp
   runtime/held_data.hpp
@@ -142,6 +144,7 @@ set(granary_included_headers
   runtime/temporary.hpp
   runtime/two_sides.hpp
   runtime/view_lines.hpp
+  simulator/auto/rehearsal.hpp
   simulator/event_heap.hpp
   simulator/faults.hpp
   simulator/ground_truth.hpp
