@@ -21,7 +21,7 @@ if [[ ! -f $input ]]; then
   $build/bin/granary-matrix generate spd $n $input --tile $tile
 fi
 rm -f $factor
-command=("$build/bin/granary-cholesky" "$input" "$factor" --memory "$memory" --tile "$tile" --scheduler darts --check)
+command=("$build/bin/granary-cholesky" "$input" "$factor" --memory "$memory" --tile "$tile" --check)
 step "Factoring it with $memory for its tiles:"
 printf '   %s\n' "${command[*]}"
 "${command[@]}"
