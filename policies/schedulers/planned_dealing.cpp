@@ -1,7 +1,9 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How PlannedScheduler deals the blocks of its plan to several nodes.
 #include <granary/policies/order/least_missing.hpp>
+#include <granary/policies/schedulers/block_builder.hpp>
 #include <granary/policies/schedulers/planned.hpp>
+#include <granary/policies/schedulers/shortest_time.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -23,11 +25,6 @@ constexpr double clearly_more = 0.1;
 // The number of blocks that may be looked at for one that can begin.
 constexpr int most_blocks = 64;
 
-DataId first_written(Task const& task) {
-  auto const found = std::ranges::find_if(task.accesses, [](Access const& access) { return writes(access.mode); });
-  return found == task.accesses.end() ? DataId{} : found->data;
-}
-
 }  // namespace
 
 // Which blocks come before which, and the chains of tasks. A block without tasks for the plan's nodes needs no owner.
@@ -39,9 +36,7 @@ void PlannedScheduler::link_blocks(std::vector<TaskId> const& tasks, FoundOrder 
   for (std::size_t i = tasks.size(); i-- > 0;) {
     auto const task = static_cast<std::uint32_t>(i);
     auto& entry = m_tasks[m_tasks.slot(tasks[i])];
-    Duration shortest = Duration::max();
-    for (GroupId const group : m_view->task(tasks[i]).allowed_groups)
-      shortest = std::min(shortest, m_view->kernel_time(tasks[i], group));
+    auto const shortest = shortest_time(*m_view, tasks[i]);
     entry.chain = 0;
     for (auto const follower : links.followers(task)) {
       entry.chain = std::max(entry.chain, m_tasks.at(tasks[follower]).chain);
@@ -177,9 +172,10 @@ TaskId PlannedScheduler::first_own(GroupId group) const {
 void PlannedScheduler::take_chain(TaskId task, NodeId node) {
   auto const from = m_tasks.at(task).block;
   auto const to = m_next_block++;
-  auto const data = first_written(m_view->task(task));
+  auto const written = [&](TaskId member) { return BlockBuilder::written(m_view->task(member)); };
+  auto const data = written(task);
   auto chain = left_of(from);
-  std::erase_if(chain, [&](TaskId other) { return other != task && first_written(m_view->task(other)) != data; });
+  std::erase_if(chain, [&](TaskId other) { return other != task && written(other) != data; });
   m_blocks[to] = {.owner = node, .begun = true, .tasks = chain, .left = chain.size()};
   for (TaskId const member : chain) {
     erase_ready(member);

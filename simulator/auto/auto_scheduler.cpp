@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/policies/schedulers/shortest_time.hpp>
 #include <granary/simulator/auto/auto_scheduler.hpp>
 
 #include <algorithm>
@@ -261,7 +262,7 @@ void AutoScheduler::finished(TaskId task) {
   m_bursts.finished();
   ++m_finished;
   if (!m_ends.empty()) {
-    m_done += shortest_time(task);
+    m_done += seconds(shortest_time(*m_view, task));
     compare_with_belief();
   }
   if (!more_come() && due()) choose();
@@ -283,14 +284,6 @@ void AutoScheduler::replica_valid(DataId data, NodeId node) {
 void AutoScheduler::replica_dropped(DataId data, NodeId node) {
   m_replicas.remove(data, node);
   m_present->replica_dropped(data, node);
-}
-
-// In seconds, on its fastest kind of worker.
-double AutoScheduler::shortest_time(TaskId task) const {
-  Duration shortest = Duration::max();
-  for (GroupId const group : m_view->task(task).allowed_groups)
-    shortest = std::min(shortest, m_view->kernel_time(task, group));
-  return seconds(shortest);
 }
 
 std::uint32_t AutoScheduler::most_ahead(GroupId group, std::uint32_t depth) const {
@@ -316,7 +309,7 @@ void AutoScheduler::choose() {
   m_ends.clear();
   ++m_looks;
   double work = 0;
-  for (TaskId const task : tasks) work += shortest_time(task);
+  for (TaskId const task : tasks) work += seconds(shortest_time(*m_view, task));
   auto const most_tasks = affordable(work);
   if (most_tasks < few_tasks) return;
   Rehearsal const rehearsal(*m_view, tasks, m_depth);

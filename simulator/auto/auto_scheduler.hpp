@@ -150,7 +150,6 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] std::vector<TaskId> known_tasks() const;
   [[nodiscard]] TaskId take_with_turn(GroupId group);
   void compare_with_belief();
-  [[nodiscard]] double shortest_time(TaskId task) const;
 
   Options m_options;
   std::string m_eviction;                         // the user's; empty: the candidates' own
