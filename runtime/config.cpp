@@ -162,6 +162,8 @@ std::string models_directory() {
   return cache + "/granary";
 }
 
+bool is_in_environment(std::string const& name) { return std::getenv(name.c_str()) != nullptr; }
+
 unsigned openmp_threads() {
   auto const text = variable("OMP_NUM_THREADS");
   unsigned count = 0;

@@ -78,6 +78,9 @@ inline constexpr char const* models_off = "off";
 /// OMP_NUM_THREADS, of the outermost level; 0 if it is not set.
 [[nodiscard]] GRANARY_EXPORT unsigned openmp_threads();
 
+/// Whether the variable is set, to whatever value.
+[[nodiscard]] GRANARY_EXPORT bool is_in_environment(std::string const& variable);
+
 /// Fills in options that are empty or zero from the environment, the host and its devices; variables for devices are
 /// ignored if there are none. This is the only reader of the environment in granary. Throws InvalidArgument for a
 /// malformed value, with the variable's name; for a named scratch directory that cannot be used; for 0 workers without

@@ -52,7 +52,8 @@ LAYERS = {
     "linalg/algorithms": EMITS + ALGORITHMS,
     "linalg/residuals": EMITS + ALGORITHMS,
     # The calls for users, on a runtime.
-    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp"],
+    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp"]
+                      + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")],
     "workloads/bounds": MODEL,
     "workloads/search": MODEL + ["workloads/bounds"],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/parse_arguments.hpp"
 #include "apps/common/version.hpp"
 
@@ -76,6 +77,7 @@ void CommandLine::add_run_options(std::string const& check) {
                   "CPU workers (default: one per available core); 0: only devices compute")
       ->transform(whole_number(0, 1024));
   add_device_options();
+  m_app.add_option("--blas", m_options.blas, blas_option_help);
   m_app.add_option("--depth", runtime.depth, "number of tasks per worker group whose data are prefetched")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));

@@ -21,7 +21,8 @@ namespace granary::app {
 struct RunOptions {
   std::optional<std::string> output;
   std::optional<std::uint64_t> tile;
-  std::int32_t inner_tile = 0;  ///< 0: tasks have no finer graphs
+  std::int32_t inner_tile = 0;      ///< 0: tasks have no finer graphs
+  std::optional<std::string> blas;  ///< choose_blas has loaded it
   std::optional<std::string> json;
   std::optional<std::string> trace;
   std::optional<std::string> report;

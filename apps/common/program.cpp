@@ -45,7 +45,8 @@ void occupy_standard_descriptors() {
 
 }  // namespace
 
-int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body) {
+int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body,
+                std::function<void()> const& start) {
   // Standard output has the result; warnings go to standard error.
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("[%l] %v");
@@ -54,6 +55,7 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
+    if (start) start();
     SignalWatch signals;
     body(signals);
     flush_output();

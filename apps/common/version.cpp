@@ -1,8 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/version.hpp"
 
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/kernel_choice.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 
@@ -26,7 +26,7 @@ std::string version_text() {
   return fmt::format(
       "granary {}\nKokkos {}, Kokkos Kernels {}\nBLAS: {}\ntile kernels on the host: {}\nHDF5 {}\n"
       "backends: host ({}), disk ({})",
-      of.granary, of.kokkos, of.kokkos_kernels, blas_description(), host_kernels_description(), of.hdf5,
+      of.granary, of.kokkos, of.kokkos_kernels, find_blas_library().text, host_kernels_description(), of.hdf5,
       HostExecutionSpace::name(), make_async_file_io()->engine_name());
 }
 

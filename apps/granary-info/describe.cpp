@@ -1,18 +1,20 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "describe.hpp"
 
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
-#include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/kernel_choice.hpp>
+#include <granary/linalg/kernels/kernel_speed.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/machine_cache.hpp>
 
 #include <filesystem>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/version.hpp"
 #include "devices.hpp"
 
@@ -43,9 +45,32 @@ std::vector<std::string> kokkos_backends() {
   return backends;
 }
 
+Json name_or_null(std::string const& name) { return name.empty() ? Json() : Json(name); }
+
+Json describe_blas() {
+  auto const blas = find_blas_library();
+  int const threads = blas_threads();
+  return {{"name", blas.text},
+          {"file", name_or_null(blas.file)},
+          {"threads", threads > 0 ? Json(threads) : Json()},
+          {"kernels", name_or_null(blas.kernels)},
+          {"kernels_without_granary", name_or_null(kernels_before_choice())},
+          {"vectors", name_of(blas.vectors())},
+          {"remark", describe_kernels(blas)}};
+}
+
+// Of one core, double precision.
+Json describe_speed() {
+  constexpr int tile = 512;
+  SingleThreadedBlas const one_thread;
+  auto const speeds = measure_kernels<double>(tile);
+  return {{"peak_flops", fma_peak<double>()}, {"tile", tile},
+          {"gemm_flops", speeds.gemm},        {"syrk_flops", speeds.syrk},
+          {"trsm_flops", speeds.trsm},        {"potrf_flops", speeds.potrf}};
+}
+
 Json describe_software() {
   auto const of = versions();
-  int const threads = blas_threads();
   std::string const vendor = vendor_backend();
   return {{"version", of.granary},
           {"kokkos",
@@ -54,7 +79,7 @@ Json describe_software() {
             {"host", HostExecutionSpace::name()},
             {"concurrent_host_kernels", concurrent_host_kernels}}},
           {"kokkos_kernels", of.kokkos_kernels == "none" ? Json() : Json(of.kokkos_kernels)},
-          {"blas", {{"name", blas_description()}, {"threads", threads > 0 ? Json(threads) : Json()}}},
+          {"blas", describe_blas()},
           {"host_tile_kernels", host_kernels_description()},
           {"hdf5", of.hdf5},
           {"io_uring", uring_available()},
@@ -78,6 +103,7 @@ Json describe_host() {
   }
   return {{"name", identity.host},
           {"cpu", identity.cpu},
+          {"vectors", name_of(processor_vector_units())},
           {"packages", topology.packages},
           {"cores", topology.cores},
           {"hardware_threads", topology.hardware_threads},
@@ -126,6 +152,7 @@ Json describe_machine(InfoOptions const& options) {
   auto const links = describe_links(options, devices);
   return {{"granary", describe_software()},
           {"host", describe_host()},
+          {"core_speed", describe_speed()},
           {"memory", describe_memory(options.runtime)},
           {"devices", describe_devices(options.runtime, devices)},
           {"links", links},

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/print.hpp"
 #include "apps/common/program.hpp"
 #include "describe.hpp"
@@ -30,7 +31,10 @@ void publish(app::InfoOptions const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program("granary-info", [&](app::SignalWatch&) {
-    if (auto const options = app::parse_options(argc, argv)) publish(*options);
-  });
+  return app::run_program(
+      "granary-info",
+      [&](app::SignalWatch&) {
+        if (auto const options = app::parse_options(argc, argv)) publish(*options);
+      },
+      [argv] { app::choose_blas(argv); });
 }

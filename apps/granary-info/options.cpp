@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/command_line.hpp"
 #include "apps/common/parse_arguments.hpp"
 #include "apps/common/version.hpp"
@@ -24,6 +25,7 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
   app.add_option("--device-memory", device_memory, "limit for each device's memory, e.g. 4GiB");
   app.add_option("--link-bandwidth", link_bandwidth,
                  "bandwidth of emulated devices' links in bytes per second, e.g. 12GB/s");
+  app.add_option("--blas", options.blas, blas_option_help);
   app.add_option("--scratch", runtime.scratch, "directory whose disk is shown (default: TMPDIR or /var/tmp)");
   app.add_option(
       "--models", runtime.models,

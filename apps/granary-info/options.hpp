@@ -12,6 +12,7 @@ namespace granary::app {
 struct InfoOptions {
   std::optional<std::string> json;  ///< a file, or "-" for standard output
   bool measure = false;             ///< measure the links again
+  std::optional<std::string> blas;  ///< choose_blas has loaded it
   RuntimeOptions runtime;
 };
 

@@ -56,8 +56,21 @@ std::string software_text(Json const& of) {
          line("Kokkos Kernels", word(of.at("kokkos_kernels"))) +
          line("BLAS", of.at("blas").at("name").get<std::string>() +
                           (threads.is_null() ? "" : ", " + number_of(threads, "thread") + " per call outside runs")) +
-         line("tile kernels", of.at("host_tile_kernels")) + line("HDF5", of.at("hdf5")) +
+         line("BLAS kernels", of.at("blas").at("remark")) + line("tile kernels", of.at("host_tile_kernels")) +
+         line("HDF5", of.at("hdf5")) +
          line("disk I/O", of.at("io_uring").get<bool>() ? "io_uring" : "thread pool; no io_uring here");
+}
+
+std::string speed_text(Json const& of) {
+  auto const peak = of.at("peak_flops").get<double>();
+  auto const part = [&](char const* name, char const* key) {
+    auto const speed = of.at(key).get<double>();
+    return fmt::format("{} {:.1f} ({:.0f} %)", name, speed * 1e-9, 100 * speed / peak);
+  };
+  return line("speed of a core",
+              fmt::format("peak {:.1f} GFlop/s, double; tiles of {}: {}, {}, {}, {}", peak * 1e-9,
+                          of.at("tile").get<int>(), part("GEMM", "gemm_flops"), part("SYRK", "syrk_flops"),
+                          part("TRSM", "trsm_flops"), part("POTRF", "potrf_flops")));
 }
 
 std::string host_text(Json const& host) {
@@ -65,7 +78,8 @@ std::string host_text(Json const& host) {
       line("host", fmt::format("{}: {}", host.at("name").get<std::string>(), host.at("cpu").get<std::string>()));
   text += line("processors",
                fmt::format("{}, {}, {}", number_of(host.at("packages"), "package"), number_of(host.at("cores"), "core"),
-                           number_of(host.at("hardware_threads"), "hardware thread")));
+                           number_of(host.at("hardware_threads"), "hardware thread")) +
+                   (host.at("vectors") == "unknown" ? "" : ", " + host.at("vectors").get<std::string>()));
   text += line("usable", fmt::format("{} on {}; a worker on each of hardware threads {}",
                                      number_of(host.at("usable_cores").size(), "core"),
                                      number_of(host.at("usable_hardware_threads"), "hardware thread"),
@@ -140,9 +154,9 @@ std::string models_text(Json const& models) {
 
 std::string text_of(Json const& description) {
   return software_text(description.at("granary")) + host_text(description.at("host")) +
-         memory_text(description.at("memory")) + devices_text(description.at("devices")) +
-         links_text(description.at("links")) + policies_text(description.at("policies")) +
-         models_text(description.at("models"));
+         speed_text(description.at("core_speed")) + memory_text(description.at("memory")) +
+         devices_text(description.at("devices")) + links_text(description.at("links")) +
+         policies_text(description.at("policies")) + models_text(description.at("models"));
 }
 
 }  // namespace granary::app

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/algorithms/singular.hpp>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/program.hpp"
 #include "run.hpp"
 
@@ -31,21 +32,24 @@ void add_arguments(CommandLine& line, LuRunOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program("granary-lu", [&](SignalWatch& signals) {
-    LuRunOptions options;
-    CommandLine line(
-        "granary-lu",
-        "LU factorization P A = L U, with tournament pivoting, of a matrix that may be rectangular and larger "
-        "than memory.",
-        options);
-    add_arguments(line, options);
-    if (!line.parse(argc, argv)) return;
-    auto const result = run_lu(options, signals);
-    result.report.publish(options);
-    if (!result.zero_pivot) return;
-    granary::Singular const singular(*result.zero_pivot);
-    throw granary::Error(singular.what() + std::string(options.output
-                                                           ? "; the factors are complete, in " + *options.output
-                                                           : "; the factors are complete"));
-  });
+  return run_program(
+      "granary-lu",
+      [&](SignalWatch& signals) {
+        LuRunOptions options;
+        CommandLine line(
+            "granary-lu",
+            "LU factorization P A = L U, with tournament pivoting, of a matrix that may be rectangular and larger "
+            "than memory.",
+            options);
+        add_arguments(line, options);
+        if (!line.parse(argc, argv)) return;
+        auto const result = run_lu(options, signals);
+        result.report.publish(options);
+        if (!result.zero_pivot) return;
+        granary::Singular const singular(*result.zero_pivot);
+        throw granary::Error(singular.what() + std::string(options.output
+                                                               ? "; the factors are complete, in " + *options.output
+                                                               : "; the factors are complete"));
+      },
+      [argv] { choose_blas(argv); });
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/common/choose_blas.hpp"
 #include "apps/common/program.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -26,7 +27,10 @@ std::string perform(app::Options const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program("granary-models", [&](app::SignalWatch&) {
-    if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", printable_lines(perform(*options)));
-  });
+  return app::run_program(
+      "granary-models",
+      [&](app::SignalWatch&) {
+        if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", printable_lines(perform(*options)));
+      },
+      [argv] { app::choose_blas(argv); });
 }

@@ -6,6 +6,7 @@
 // reduces the influence of other load. The bound's percentage is relative to LAPACK on one thread in CPU time, times
 // the workers, which is at least LAPACK's rate on as many threads.
 
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
@@ -288,9 +289,9 @@ int main(int argc, char** argv) try {
   if (!options.csv.empty() && csv == nullptr) {
     throw std::runtime_error("cannot write " + options.csv);
   }
-  fmt::print("{}\n", blas_description());
+  fmt::print("{}\n", find_blas_library().text);
   if (csv != nullptr) {
-    fmt::print(csv, "# {}\nprecision,layout,tile,workers,kernel,gflops\n", blas_description());
+    fmt::print(csv, "# {}\nprecision,layout,tile,workers,kernel,gflops\n", find_blas_library().text);
   }
   measure<double>(options, csv);
   measure<float>(options, csv);

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/discover.hpp>
 
 #include <granary/core/backends/machine_topology.hpp>
@@ -144,7 +145,7 @@ Bytes control_group_memory_limit(std::filesystem::path const& membership, std::f
 
 std::string MachineIdentity::id() const {
   std::string word;
-  for (char const c : host + " " + cpu + " " + std::to_string(cores)) {
+  for (char const c : host + " " + cpu + " " + std::to_string(cores) + " " + blas) {
     bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
     if (plain) word += c;
     if (!plain && !word.empty() && word.back() != '-') word += '-';
@@ -157,7 +158,8 @@ MachineIdentity identify_machine(std::filesystem::path const& cpuinfo) {
   utsname names{};
   ::uname(&names);
   MachineIdentity identity{names.nodename, names.machine,
-                           static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L))};
+                           static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L)),
+                           find_blas_library().id()};
   std::ifstream stream(cpuinfo);
   for (std::string line; std::getline(stream, line);) {
     auto const colon = line.find(':');

@@ -70,8 +70,9 @@ struct GRANARY_EXPORT MachineIdentity {
   std::string host;  ///< host name
   std::string cpu;   ///< the processor's model, or its architecture if the system does not report the model
   unsigned cores = 0;
+  std::string blas;  ///< BlasLibrary::id(): kernels have the times of the library that they were learnt with
 
-  /// All three as one word of letters, digits, dots and dashes, for the name of a folder.
+  /// All as one word of letters, digits, dots and dashes, for the name of a folder.
   [[nodiscard]] std::string id() const;
 };
 

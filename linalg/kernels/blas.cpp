@@ -1,11 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
 
-#include <dlfcn.h>
-
-#include <array>
 #include <cstddef>
-#include <string>
 
 namespace granary {
 using Complex64 = Kokkos::complex<float>;
@@ -146,32 +142,5 @@ GRANARY_DEFINE_HERMITIAN(Complex128, z, herk, hemm, lanhe)
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace blas
-
-namespace {
-
-/// The loaded function of that name, or null.
-template <class Function>
-[[nodiscard]] Function* loaded(char const* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
-}
-
-}  // namespace
-
-std::string blas_description() {
-  if (auto* config = loaded<char*()>("openblas_get_config")) {
-    return config();
-  }
-  if (auto* version = loaded<void(char*, int)>("mkl_get_version_string")) {
-    std::array<char, 256> text{};
-    version(text.data(), static_cast<int>(text.size()) - 1);
-    std::string description = text.data();
-    description.erase(description.find_last_not_of(' ') + 1);
-    return description;
-  }
-  if (auto* version = loaded<char const*()>("bli_info_get_version_str")) {
-    return std::string("BLIS ") + version();
-  }
-  return "BLAS";
-}
 
 }  // namespace granary

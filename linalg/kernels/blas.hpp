@@ -5,8 +5,6 @@
 #include <granary/linalg/data/blas_enums.hpp>
 #include <granary/linalg/data/scalar.hpp>
 
-#include <string>
-
 /// Typed BLAS and LAPACK with their own names: column-major, 32-bit integers, no checks. T is float, double,
 /// Kokkos::complex<float> or Kokkos::complex<double>; Hermitian means symmetric if T is real.
 ///
@@ -84,10 +82,3 @@ template <class T>
                                              RealOf<T>* work = nullptr);
 
 }  // namespace granary::blas
-
-namespace granary {
-
-/// Name, version and kernels of the BLAS library, as it reports them; "BLAS" if it does not.
-[[nodiscard]] GRANARY_EXPORT std::string blas_description();
-
-}  // namespace granary

@@ -7,6 +7,7 @@
 #include <granary/linalg/algorithms/finite_tasks.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/runtime/blas_speed.hpp>
 #include <granary/linalg/runtime/call_operand.hpp>
 #include <granary/linalg/runtime/file_matrix.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
@@ -125,6 +126,7 @@ class GRANARY_EXPORT MatrixCall {
  public:
   MatrixCall(Runtime& runtime, std::string name)
       : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime), m_reads(runtime) {
+    warn_of_slow_blas();
     m_operands.reserve(4);
   }
   MatrixCall(MatrixCall const&) = delete;

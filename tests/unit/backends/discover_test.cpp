@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/discover.hpp>
 
 #include <granary/core/model/machine.hpp>
@@ -125,7 +126,9 @@ TEST(MachineIdentity, NamesTheProcessorAndMakesAFoldersName) {
   EXPECT_GE(identity.cores, 1U);
   identity.host = "..node 7";
   identity.cores = 64;
-  EXPECT_EQ(identity.id(), "-..node-7-A-R-CPU-2-3-GHz-64");
+  EXPECT_EQ(identity.blas, find_blas_library().id());
+  identity.blas = "BLAS-1.0";
+  EXPECT_EQ(identity.id(), "-..node-7-A-R-CPU-2-3-GHz-64-BLAS-1.0");
   EXPECT_FALSE(identify_machine("/nowhere").cpu.empty());
 }
 

@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
@@ -19,7 +20,7 @@ TEST(Blas, ThreadCountIsChecked) {
 }
 
 TEST(Blas, DescribesItself) {
-  EXPECT_FALSE(blas_description().empty());
+  EXPECT_FALSE(find_blas_library().text.empty());
   EXPECT_FALSE(host_kernels_description().empty());
 }
 

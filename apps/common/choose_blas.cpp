@@ -1,0 +1,99 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/choose_blas.hpp"
+
+#include <granary/core/base/error.hpp>
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace granary::app {
+namespace {
+
+// Set for the new start: the library that was to be loaded, and the kernels that BLAS had chosen by itself.
+constexpr char const* loaded_variable = "GRANARY_BLAS_LOADED";
+constexpr char const* kernels_variable = "GRANARY_BLAS_KERNELS";
+
+bool is_set(char const* variable) { return std::getenv(variable) != nullptr; }
+
+std::optional<std::string> blas_option(char* const* arguments) {
+  constexpr std::string_view name = "--blas";
+  std::optional<std::string> file;
+  for (; *arguments != nullptr && std::string_view(*arguments) != "--"; ++arguments) {
+    std::string_view const argument = *arguments;
+    if (argument == name && arguments[1] != nullptr) file = *++arguments;
+    if (argument.starts_with(name) && argument.substr(name.size()).starts_with('=')) {
+      file = argument.substr(name.size() + 1);
+    }
+  }
+  return file;
+}
+
+// Returns only if this system cannot do it.
+void start_again(char* const* arguments) {
+  std::error_code error;
+  auto const self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) ::execv(self.c_str(), arguments);
+}
+
+// Whether the process's dgemm_ is that of the library.
+bool uses(std::string const& file) {
+  struct Close {
+    void operator()(void* handle) const { ::dlclose(handle); }
+  };
+  std::unique_ptr<void, Close> const library(::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL));
+  if (!library) throw InvalidArgument(fmt::format("--blas {}: {}", file, ::dlerror()));
+  void* const dgemm = ::dlsym(library.get(), "dgemm_");
+  if (dgemm == nullptr) throw InvalidArgument(fmt::format("--blas {}: the library has no function dgemm_", file));
+  return dgemm == ::dlsym(RTLD_DEFAULT, "dgemm_");
+}
+
+void load(std::string const& file, char* const* arguments) {
+  if (uses(file)) return;
+  if (!is_set(loaded_variable)) {
+    char const* const before = std::getenv("LD_PRELOAD");
+    ::setenv("LD_PRELOAD", (before == nullptr ? file : file + ":" + before).c_str(), 1);
+    ::setenv(loaded_variable, file.c_str(), 1);
+    start_again(arguments);
+  }
+  auto const used = find_blas_library();
+  throw InvalidArgument(fmt::format("--blas {}: the process uses {} nevertheless", file,
+                                    used.file.empty() ? "the BLAS that is part of it" : used.file));
+}
+
+}  // namespace
+
+void choose_blas(char* const* arguments) {
+  if (auto const file = blas_option(arguments)) load(*file, arguments);
+  auto const blas = find_blas_library();
+  auto const setting = faster_blas_setting(blas, processor_vector_units());
+  if (!setting || is_set(setting->variable.c_str()) || is_set(kernels_variable)) return;
+  ::setenv(setting->variable.c_str(), setting->value.c_str(), 1);
+  ::setenv(kernels_variable, blas.kernels.c_str(), 1);
+  start_again(arguments);
+}
+
+std::string kernels_before_choice() {
+  char const* const kernels = std::getenv(kernels_variable);
+  return kernels == nullptr ? "" : kernels;
+}
+
+std::string describe_kernels(BlasLibrary const& blas) {
+  if (blas.kernels.empty()) return blas.name + " does not tell its kernels";
+  auto text = fmt::format("{} ({})", blas.kernels, name_of(blas.vectors()));
+  if (auto const before = kernels_before_choice(); !before.empty()) {
+    text += fmt::format(", chosen by granary; {} alone chooses {}", blas.name, before);
+  } else if (auto const setting = faster_blas_setting(blas, processor_vector_units())) {
+    text += fmt::format(", slower than this processor allows: set {}={}", setting->variable, setting->value);
+  }
+  return text;
+}
+
+}  // namespace granary::app

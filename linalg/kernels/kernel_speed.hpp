@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+
+/// How fast one core computes tiles. Nothing here changes the number of BLAS' threads: hold it to one
+/// (SingleThreadedBlas) for the speed of a core.
+namespace granary {
+
+/// Flop/s of a loop of independent fused multiply-adds with the processor's widest vectors: what no kernel exceeds. T
+/// is float or double. Takes 10 ms.
+template <class T>
+[[nodiscard]] GRANARY_EXPORT double fma_peak();
+
+/// Flop/s of GEMM on tiles of order `tile` on one thread, the best of five calls.
+template <class T>
+[[nodiscard]] GRANARY_EXPORT double measure_gemm(int tile);
+
+/// Flop/s of one thread with tiles of order `tile`, column-major, each the best of five calls.
+struct GRANARY_EXPORT KernelSpeeds {
+  int tile = 0;
+  double gemm = 0;   ///< C := C - A B^T
+  double syrk = 0;   ///< C := C - A A^T, one triangle
+  double trsm = 0;   ///< X L^T = B
+  double potrf = 0;  ///< Cholesky factorization
+};
+
+/// The speeds of the kernels of tile_kernels.hpp. Takes about 60 n³ flops, with tiles of 512 a tenth of a second.
+template <class T>
+[[nodiscard]] GRANARY_EXPORT KernelSpeeds measure_kernels(int tile);
+
+}  // namespace granary

@@ -1,0 +1,13 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+
+namespace granary::detail {
+
+/// Warns, once per process, if BLAS uses narrower vectors than the processor has and a variable of the environment
+/// helps, unless it is set: with the speed of GEMM, the peak of a core, and the remedy. Measures for some milliseconds
+/// then, on one thread; otherwise it costs nothing after the first call.
+GRANARY_EXPORT void warn_of_slow_blas();
+
+}  // namespace granary::detail
