@@ -110,6 +110,7 @@ set(granary_included_headers
   linalg/priorities/lu.hpp
   linalg/residuals/residual.hpp
   linalg/runtime/blas.hpp
+  linalg/runtime/blas_speed.hpp
   linalg/runtime/call_operand.hpp
   linalg/runtime/elementwise.hpp
   linalg/runtime/factor.hpp

@@ -57,6 +57,10 @@ bool uses(std::string const& file) {
 
 void load(std::string const& file, char* const* arguments) {
   if (uses(file)) return;
+  if (file.find_first_of(" :") != std::string::npos) {
+    throw InvalidArgument(
+        fmt::format("--blas {}: a blank or a colon separates the files of LD_PRELOAD; use a path without", file));
+  }
   if (!is_set(loaded_variable)) {
     char const* const before = std::getenv("LD_PRELOAD");
     ::setenv("LD_PRELOAD", (before == nullptr ? file : file + ":" + before).c_str(), 1);
@@ -88,10 +92,13 @@ std::string kernels_before_choice() {
 std::string describe_kernels(BlasLibrary const& blas) {
   if (blas.kernels.empty()) return blas.name + " does not tell its kernels";
   auto text = fmt::format("{} ({})", blas.kernels, name_of(blas.vectors()));
-  if (auto const before = kernels_before_choice(); !before.empty()) {
+  auto const before = kernels_before_choice();
+  if (!before.empty() && before != blas.kernels) {
     text += fmt::format(", chosen by granary; {} alone chooses {}", blas.name, before);
   } else if (auto const setting = faster_blas_setting(blas, processor_vector_units())) {
-    text += fmt::format(", slower than this processor allows: set {}={}", setting->variable, setting->value);
+    auto const remedy = fmt::format("{}={}", setting->variable, setting->value);
+    text += ", slower than this processor allows";
+    text += before.empty() ? ": set " + remedy : ", and " + remedy + " changes nothing";
   }
   return text;
 }

@@ -11,11 +11,11 @@ namespace granary {
 
 /// The BLAS library whose functions this process calls.
 struct GRANARY_EXPORT BlasLibrary {
-  std::string name;     ///< OpenBLAS, MKL or BLIS; otherwise the name of its file, or "BLAS" if that is not known
-  std::string version;  ///< empty if it does not tell
-  std::string kernels;  ///< those that it chose for this processor, in its own words; empty if it does not tell
-  std::string file;     ///< empty if it is part of the executable
-  std::string text;     ///< the line with which it describes itself, or the name
+  std::string name = {};     ///< OpenBLAS, MKL or BLIS; otherwise the name of its file, or "BLAS" if that is not known
+  std::string version = {};  ///< empty if it does not tell
+  std::string kernels = {};  ///< those that it chose for this processor, in its own words; empty if it does not tell
+  std::string file = {};     ///< empty if it is part of the executable
+  std::string text = {};     ///< the line with which it describes itself, or the name
 
   /// The vector instructions of the kernels.
   [[nodiscard]] VectorUnits vectors() const;

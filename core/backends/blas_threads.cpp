@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/error.hpp>
 
@@ -55,10 +56,12 @@ void set_blas_threads(int threads) {
 }
 
 int blas_threads() {
+  // A BLAS that replaces the linked one (LD_PRELOAD) comes first.
+  auto* const blis = loaded<std::int64_t()>("bli_thread_get_num_threads");
+  if (blis != nullptr && find_blas_library().name == "BLIS") return static_cast<int>(blis());
   if (auto* get = loaded<int()>("openblas_get_num_threads")) return get();
   if (auto* get = loaded<int()>("MKL_Get_Max_Threads")) return get();
-  if (auto* get = loaded<std::int64_t()>("bli_thread_get_num_threads")) return static_cast<int>(get());
-  return 0;
+  return blis == nullptr ? 0 : static_cast<int>(blis());
 }
 
 SingleThreadedBlas::SingleThreadedBlas() {
