@@ -7,22 +7,44 @@ namespace granary {
 namespace {
 
 template <class T>
+TiledMatrix<T> add_matrix(Submitter& submitter, DataHome home, Tiling const& tiling) {
+  return {square_grid(tiling.order(), tiling.tile), MatrixPart::All, Layout::RowMajor,
+          [&](std::uint64_t i, std::uint64_t j) {
+            return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
+                                         tile_position(i, j));
+          }};
+}
+
+template <class T>
 void emit_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
-  TiledMatrix<T> const a(square_grid(tiling.order(), tiling.tile), MatrixPart::All, Layout::RowMajor,
-                         [&](std::uint64_t i, std::uint64_t j) {
-                           return detail::add_home_data(submitter, home, tile_name("A", i, j), tiling.tile_bytes(),
-                                                        tile_position(i, j));
-                         });
+  auto const a = add_matrix<T>(submitter, home, tiling);
   detail::AnyWorkerSubmitter anywhere(submitter);
   TaskEmitter tasks(anywhere);
   tasks.set_inner_tile(static_cast<std::int32_t>(tiling.inner_tile));
   getrf_nopiv(tasks, a, {.order = order, .priorities = false, .commuting = tiling.commuting});
 }
 
+template <class T>
+void emit_pivoted_lu(Submitter& submitter, DataHome home, Tiling const& tiling, FactorOrder order) {
+  auto const a = add_matrix<T>(submitter, home, tiling);
+  detail::AnyWorkerSubmitter anywhere(submitter);
+  TaskEmitter tasks(anywhere);
+  auto const pivots = make_temporary_pivots(submitter, a.grid());
+  getrf(tasks, a, pivots, {.order = order, .priorities = false, .host_panels = true, .leaf_tiles = tiling.tiles});
+}
+
+// N getrf, N(N-1)/2 of each trsm, N(N-1)(2N-1)/6 gemm: 2/3 n^3 in all.
+double flops_of_lu(Tiling const& tiling) {
+  auto const n = static_cast<double>(tiling.tiles);
+  return tiling.cube() * (2 * n / 3 + n * (n - 1) + n * (n - 1) * (2 * n - 1) / 3);
+}
+
+FactorOrder order_of(bool left_looking) { return left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking; }
+
 }  // namespace
 
 void TiledLu::submit(Submitter& submitter, DataHome home) const {
-  auto const order = m_left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
+  auto const order = order_of(m_left_looking);
   if (m_tiling.single_precision) {
     emit_lu<float>(submitter, home, m_tiling, order);
   } else {
@@ -30,10 +52,17 @@ void TiledLu::submit(Submitter& submitter, DataHome home) const {
   }
 }
 
-// N getrf, N(N-1)/2 of each trsm, N(N-1)(2N-1)/6 gemm: 2/3 n^3 in all.
-double TiledLu::flops() const {
-  auto const n = static_cast<double>(m_tiling.tiles);
-  return m_tiling.cube() * (2 * n / 3 + n * (n - 1) + n * (n - 1) * (2 * n - 1) / 3);
+double TiledLu::flops() const { return flops_of_lu(m_tiling); }
+
+void TiledPivotedLu::submit(Submitter& submitter, DataHome home) const {
+  auto const order = order_of(m_left_looking);
+  if (m_tiling.single_precision) {
+    emit_pivoted_lu<float>(submitter, home, m_tiling, order);
+  } else {
+    emit_pivoted_lu<double>(submitter, home, m_tiling, order);
+  }
 }
+
+double TiledPivotedLu::flops() const { return flops_of_lu(m_tiling); }
 
 }  // namespace granary

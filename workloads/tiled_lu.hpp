@@ -36,4 +36,33 @@ class GRANARY_EXPORT TiledLu final : public Workload {
   bool m_left_looking;
 };
 
+/// The LU factorization with partial pivoting of a square matrix, as granary::getrf emits it with panels of one task:
+///   getrf_panel    P(k) A(k:,k) := L U
+///   swap_rows      A(:,j) := P(k) A(:,j), j > k
+///   trsm_ll, gemm  as without pivoting
+///   swap_all_rows  the exchanges of all later panels in a column of L, at the end
+///
+/// ```cpp
+/// #include <granary/workloads/task_graph_file.hpp>
+/// granary::TiledPivotedLu const lu({.tiles = 3, .tile = 960}, /*left_looking=*/true);
+/// auto const graph = granary::TaskGraphFile::record(lu).description();
+/// assert(graph.tasks.size() == 16);  // 3 getrf_panel, 3 swap_rows, 3 trsm_ll, 5 gemm, 2 swap_all_rows
+/// ```
+class GRANARY_EXPORT TiledPivotedLu final : public Workload {
+ public:
+  /// Left-looking: column by column, each gets all its updates before the next one begins: the order for matrices
+  /// larger than memory. Throws InvalidArgument: see Tiling::check.
+  explicit TiledPivotedLu(Tiling tiling, bool left_looking = false) : m_tiling(tiling), m_left_looking(left_looking) {
+    tiling.check();
+  }
+  void submit(Submitter& submitter, DataHome home) const override;
+  [[nodiscard]] std::string name() const override { return m_left_looking ? "lu-pivot-left" : "lu-pivot"; }
+  [[nodiscard]] Bytes working_set() const override { return m_tiling.tiles * m_tiling.tiles * m_tiling.tile_bytes(); }
+  [[nodiscard]] double flops() const override;
+
+ private:
+  Tiling m_tiling;
+  bool m_left_looking;
+};
+
 }  // namespace granary

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/lu_tasks.hpp"
 
+#include <granary/runtime/machine.hpp>
+
 #include <fmt/format.h>
 
 namespace granary::app {
@@ -36,17 +38,24 @@ PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   return pivots;
 }
 
-MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run) {
+MemoryNeed choose_panels(LuOptions& options, RunPlan const& plan, std::function<MemoryNeed()> const& dry_run) {
+  auto const memory = task_memory(plan.runtime);
+  auto const& grid = plan.grid;
+  bool const devices = device_capacity(plan.runtime) > 0;
+  if (!devices) options = fit_panels(options, grid, size_of(plan.a.type), memory);
   for (;;) {
     auto const largest = dry_run();
-    if (largest.host <= memory / 4 || options.leaf_tiles == 1) return largest;
+    if (options.host_panels || largest.host <= memory / 4 || options.leaf_tiles == 1) return largest;
     options.leaf_tiles /= 2;
   }
 }
 
-void add_pivoting(Report& report, bool pivoting, LuOptions const& options) {
-  report.line("pivoting", pivoting ? fmt::format("tournament, {} tiles per leaf", options.leaf_tiles) : "none");
-  report.value("pivoting", pivoting ? "tournament" : "none");
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options, TileGrid const& grid) {
+  bool const whole = options.leaf_tiles >= grid.tile_rows();
+  report.line("pivoting", !pivoting ? "none"
+                          : whole   ? "partial, a panel in one task"
+                                    : fmt::format("tournament, {} tiles per leaf", options.leaf_tiles));
+  report.value("pivoting", !pivoting ? "none" : whole ? "partial" : "tournament");
   if (pivoting) report.value("leaf_tiles", options.leaf_tiles);
 }
 

@@ -13,6 +13,7 @@
 
 #include "apps/common/dry_run.hpp"
 #include "apps/common/report.hpp"
+#include "apps/common/run_plan.hpp"
 
 namespace granary::app {
 
@@ -52,11 +53,13 @@ class RunGrowth {
 /// Data of the row exchanges, which do not count against the limit.
 [[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
 
-/// Halves `options.leaf_tiles` while the largest task needs more than a quarter of the memory. Returns the bytes of the
-/// largest task, as `dry_run` does.
-[[nodiscard]] MemoryNeed choose_leaf(LuOptions& options, Bytes memory, std::function<MemoryNeed()> const& dry_run);
+/// Chooses the panels and the order for a run with these options: see fit_panels. Where panels do not fit, halves
+/// `options.leaf_tiles` while the largest task needs more than a quarter of the memory. Returns the bytes of the largest
+/// task, as `dry_run` does.
+[[nodiscard]] MemoryNeed choose_panels(LuOptions& options, RunPlan const& plan,
+                                       std::function<MemoryNeed()> const& dry_run);
 
 /// Adds the kind of pivoting to the report.
-void add_pivoting(Report& report, bool pivoting, LuOptions const& options);
+void add_pivoting(Report& report, bool pivoting, LuOptions const& options, TileGrid const& grid);
 
 }  // namespace granary::app

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t usual_tile = 512;
 constexpr std::uint64_t smallest_usual_tile = 32;
-constexpr std::uint64_t tiles_wanted_in_memory = 48;
+constexpr std::uint64_t tiles_wanted_in_memory = 32;
 
 std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
   auto tile = usual_tile;

@@ -27,7 +27,7 @@ struct RunPlan {
 
 /// Checks the options and chooses the tile size for the first input: the option; else the chunk size of the input, if
 /// its chunks are square with 128 to 1024 rows; else 512. A size that was not asked for is halved, down to 32, while
-/// fewer than 48 tiles fit. Tiles are never larger than the matrix. `dataset`: the dataset that the output will hold.
+/// fewer than 32 tiles fit. Tiles are never larger than the matrix. `dataset`: the dataset that the output will hold.
 /// Throws InvalidArgument.
 [[nodiscard]] RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
                                     std::string const& dataset);

@@ -73,8 +73,8 @@ Plan make_plan(LuRunOptions const& options) {
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always measured without pivoting: there the growth tells how accurate the factors are.
   if (options.check || !options.pivoting) plan.lu.growth.emplace();
-  require_memory(
-      plan, choose_leaf(plan.lu, task_memory(plan.runtime), [&] { return dry_run(plan, emit_dry, emit_dry_check); }));
+  auto const count = [&] { return dry_run(plan, emit_dry, emit_dry_check); };
+  require_memory(plan, options.pivoting ? choose_panels(plan.lu, plan, count) : count());
   return plan;
 }
 
@@ -91,7 +91,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
   report.line("matrix", fmt::format("{} x {}, {}", grid.rows, grid.cols, name_of(plan.a.type)));
   report.value("m", grid.rows);
   report.value("n", grid.cols);
-  add_pivoting(report, plan.options.pivoting, plan.lu);
+  add_pivoting(report, plan.options.pivoting, plan.lu, plan.grid);
   report.add_run(grid.tile, plan.a.type, figures, plan.flops(),
                  {.bound = plan.io_bound(figures.memory_limit),
                   .compulsory = plan.bytes(),

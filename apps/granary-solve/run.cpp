@@ -3,6 +3,7 @@
 
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/linalg.hpp>
+#include <granary/runtime/machine.hpp>
 
 #include <fmt/format.h>
 
@@ -58,7 +59,9 @@ void emit_dry(DryRun& solve, Plan const& plan) {
     } else {
       auto const pivots = dry_pivots(solve, plan.grid);
       getrf(tasks, a, pivots,
-            plan.options.mixed ? detail::with_leaf(chosen_leaf(), a, false, task_memory(plan.runtime)) : plan.lu);
+            plan.options.mixed ? detail::with_leaf(chosen_leaf(), a, false, task_memory(plan.runtime),
+                                                   device_capacity(plan.runtime) > 0)
+                               : plan.lu);
       getrs(tasks, Op::NoTrans, a, &pivots, x);
       if (plan.options.mixed)
         gemm(tasks, Op::NoTrans, Op::NoTrans, T(-1), a, x, T(1), solve.matrix<T>(plan.columns, MatrixPart::All));
@@ -115,7 +118,7 @@ Plan make_plan(SolveOptions const& options) {
   Plan plan{std::move(common), options, b, {b.rows, b.cols, tile}};
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   auto const count = [&] { return dry_run(plan, emit_dry, emit_dry_check); };
-  auto need = options.spd || options.mixed ? count() : choose_leaf(plan.lu, task_memory(plan.runtime), count);
+  auto need = options.spd || options.mixed ? count() : choose_panels(plan.lu, plan, count);
   if (options.mixed) {
     DryRun conversion;
     emit_dry_conversion(conversion, plan);

@@ -96,6 +96,8 @@ std::map<std::string, Algorithm, std::less<>> const& algorithms() {
       {"cholesky-left", {make_tiled<TiledCholesky, true>, cholesky_io_bound}},
       {"lu", {make_tiled<TiledLu>, lu_io_bound}},
       {"lu-left", {make_tiled<TiledLu, true>, lu_io_bound}},
+      {"lu-pivot", {make_tiled<TiledPivotedLu>, lu_io_bound}},
+      {"lu-pivot-left", {make_tiled<TiledPivotedLu, true>, lu_io_bound}},
       {"gemm", {make_tiled<TiledGemm>, square_gemm_io_bound}},
       {"gemm-outer", {make_tiled<TiledGemm, GemmOrder::ByStep>, square_gemm_io_bound}},
       {"stencil", {make_stencil}},

@@ -13,7 +13,7 @@ import subprocess
 
 from machine import machine
 
-COLUMNS = ["operation", "n", "precision", "tile", "inner_tile", "scheduler", "workers", "granary_gflops", "lapack_gflops", "ratio", "difference",
+COLUMNS = ["operation", "n", "precision", "tile", "inner_tile", "stack", "chosen", "blas", "scheduler", "workers", "granary_gflops", "lapack_gflops", "ratio", "difference",
            "cpu", "cores", "memory", "kernel"]
 
 
@@ -22,8 +22,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/bin"))
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
     parser.add_argument("--operation", nargs="+", default=["potrf", "getrf_nopiv", "getrf", "posv", "gesv"])
-    parser.add_argument("--n", type=int, default=8192)
-    parser.add_argument("--tile", nargs="+", default=["512", "1024", "1024/256"], help="TILE or TILE/INNER")
+    parser.add_argument("--n", type=int, nargs="+", default=[8192])
+    parser.add_argument("--tile", nargs="+", default=["auto"], help="auto, TILE, TILE/INNER or TILExSTACK")
     parser.add_argument("--precision", nargs="+", default=["double", "float"])
     parser.add_argument("--scheduler", default="prio")
     parser.add_argument("--repeat", type=int, default=5)
@@ -33,8 +33,8 @@ def main():
         table = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
         if new:
             table.writeheader()
-        for operation, precision in itertools.product(arguments.operation, arguments.precision):
-            command = [arguments.bin / "incore_bench", operation, str(arguments.n), precision, arguments.scheduler, str(arguments.repeat)]
+        for n, operation, precision in itertools.product(arguments.n, arguments.operation, arguments.precision):
+            command = [arguments.bin / "incore_bench", operation, str(n), precision, arguments.scheduler, str(arguments.repeat)]
             command += arguments.tile
             lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
             for line in lines.splitlines():

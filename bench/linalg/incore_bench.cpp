@@ -1,8 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE[/INNER]...: times an operation on host Views and
-// LAPACK's with as many threads, alternating, and keeps the best of each; a line of JSON per tile size. Tasks may run
-// as finer graphs with tile size INNER. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv
-// (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+// incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: times an operation on host Views and
+// LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both,
+// and that of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer
+// graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK:
+// getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+#include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/core/engine/statistics.hpp>
@@ -21,6 +23,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 extern "C" {
@@ -56,14 +59,16 @@ struct Operands {
 };
 
 struct Tiles {
-  std::uint64_t outer;
-  std::int32_t inner;
+  TileSize outer;           // none: what calls choose
+  std::int32_t inner = 0;   // 0: tasks are not divided
+  std::uint64_t stack = 0;  // 0: what calls choose
 };
 
-CholeskyOptions cholesky(Tiles const& tiles) { return {.inner_tile = tiles.inner}; }
+CholeskyOptions cholesky(Tiles const& tiles) { return {.stack = tiles.stack, .inner_tile = tiles.inner}; }
 LuOptions lu(Tiles const& tiles) {
   auto options = chosen_leaf();
   options.inner_tile = tiles.inner;
+  options.stack = tiles.stack;
   return options;
 }
 
@@ -130,11 +135,14 @@ struct Case {
   Tiles tiles;
 };
 
-// TILE[/INNER]
+// auto, TILE, TILE/INNER or TILExSTACK
 Tiles parse_tiles(char const* text) {
+  if (std::string_view(text) == "auto") return {};
   char* end = nullptr;
-  auto const outer = std::strtoull(text, &end, 10);
-  return {outer, *end == '/' ? std::atoi(end + 1) : 0};
+  Tiles tiles{.outer = std::strtoull(text, &end, 10)};
+  if (*end == '/') tiles.inner = std::atoi(end + 1);
+  if (*end == 'x') tiles.stack = std::strtoull(end + 1, nullptr, 10);
+  return tiles;
 }
 
 template <class Function>
@@ -178,6 +186,12 @@ double difference(Matrix<T> const& x, Matrix<T> const& y) {
   return most / largest;
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  auto const middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
 template <class T>
 void measure(Case const& bench) {
   auto const n = static_cast<int>(bench.n);
@@ -187,8 +201,7 @@ void measure(Case const& bench) {
   };
   auto const start = make(), ours = make(), lapack = make();
   fill(start, operation.symmetric, bench.operation == "getrf_nopiv");
-  double our_seconds = 1e9;
-  double lapack_seconds = 1e9;
+  std::vector<double> ours_took, lapack_took, ratios;
   std::size_t workers = 0;
   for (int r = 0; r < bench.repeats; ++r) {
     copy(ours, start);
@@ -196,12 +209,13 @@ void measure(Case const& bench) {
     {
       Runtime runtime(RuntimeOptions{.scheduler = bench.scheduler});
       workers = runtime.statistics().workers.size();
-      our_seconds = std::min(our_seconds, seconds_of([&] { operation.ours(runtime, ours, bench.tiles); }));
+      ours_took.push_back(seconds_of([&] { operation.ours(runtime, ours, bench.tiles); }));
     }
     set_blas_threads(static_cast<int>(workers));
-    lapack_seconds = std::min(lapack_seconds, seconds_of([&] {
-                                if (operation.lapack(n, lapack) != 0) throw std::runtime_error("LAPACK failed");
-                              }));
+    lapack_took.push_back(seconds_of([&] {
+      if (operation.lapack(n, lapack) != 0) throw std::runtime_error("LAPACK failed");
+    }));
+    ratios.push_back(lapack_took.back() / ours_took.back());
   }
   double const cube = static_cast<double>(n) * n * n;
   double const gflop = operation.flops_per_cube * cube * 1e-9;
@@ -209,13 +223,16 @@ void measure(Case const& bench) {
   nlohmann::ordered_json line{{"operation", bench.operation},
                               {"n", bench.n},
                               {"precision", name_of(scalar_type_of<T>)},
-                              {"tile", bench.tiles.outer},
+                              {"tile", bench.tiles.outer.value_or(default_tile(bench.n))},
                               {"inner_tile", bench.tiles.inner},
+                              {"stack", bench.tiles.stack},
+                              {"chosen", !bench.tiles.outer},
+                              {"blas", find_blas_library().id()},
                               {"scheduler", bench.scheduler},
                               {"workers", workers},
-                              {"granary_gflops", gflop / our_seconds},
-                              {"lapack_gflops", gflop / lapack_seconds},
-                              {"ratio", lapack_seconds / our_seconds}};
+                              {"granary_gflops", gflop / median(ours_took)},
+                              {"lapack_gflops", gflop / median(lapack_took)},
+                              {"ratio", median(ratios)}};
   if (solves) line["difference"] = difference(ours.b, lapack.b);
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
@@ -227,7 +244,7 @@ int main(int argc, char** argv) {
   if (argc < 7) {
     std::fprintf(
         stderr,
-        "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE[/INNER]...\n");
+        "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
     return 2;
   }
   Kokkos::initialize();

@@ -4,6 +4,10 @@
 #include <granary/linalg/algorithms/cholesky.hpp>
 #include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
+#include <granary/linalg/tiles/stacked.hpp>
+
+#include <algorithm>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -19,6 +23,7 @@ class CholeskyTasks {
         m_levels(a.grid().tile_rows(), options.times),
         m_prioritised(options.priorities),
         m_commuting(options.commuting),
+        m_stack(options.inner_tile != 0 || options.commuting ? 1 : std::max<std::uint64_t>(1, options.stack)),
         m_first(options.first) {}
 
   // A(k,k) := L(k,k)
@@ -26,30 +31,36 @@ class CholeskyTasks {
     tiles::potrf<T>(m_tasks.at(k, k, k), Uplo::Lower, m_a(k, k), m_first + m_a.grid().first(k),
                     priority(m_levels.potrf(k)));
   }
-  // A(i,k) := A(i,k) L(k,k)^-H
+  // A(i,k) := A(i,k) L(k,k)^-H, and the same for the tiles below in the same stack
   void trsm(std::uint64_t i, std::uint64_t k) {
-    tiles::trsm(m_tasks.at(i, k, k), Side::Right, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), m_a(k, k), m_a(i, k),
-                priority(m_levels.trsm(i, k)));
+    tiles::trsm_right<T>(m_tasks.at(i, k, k), Op::ConjTrans, m_a(k, k), stack_of(i, k), priority(m_levels.trsm(i, k)));
   }
   // A(i,i) := A(i,i) - A(i,k) A(i,k)^H
   void herk(std::uint64_t i, std::uint64_t k) {
     tiles::herk<T>(m_tasks.at(i, i, k).commuting(m_commuting), Uplo::Lower, Op::NoTrans, -1, m_a(i, k), 1, m_a(i, i),
                    priority(m_levels.syrk(i, k)));
   }
-  // A(i,j) := A(i,j) - A(i,k) A(j,k)^H
+  // A(i,j) := A(i,j) - A(i,k) A(j,k)^H, and the same for the tiles below in the same stack
   void gemm(std::uint64_t i, std::uint64_t j, std::uint64_t k) {
-    tiles::gemm(m_tasks.at(i, j, k).commuting(m_commuting), Op::NoTrans, Op::ConjTrans, T(-1), m_a(i, k), m_a(j, k),
-                T(1), m_a(i, j), priority(m_levels.gemm(i, j, k)));
+    tiles::gemm<T>(m_tasks.at(i, j, k).commuting(m_commuting), Op::ConjTrans, T(-1), stack_of(i, k), m_a(j, k),
+                   stack_of(i, j), priority(m_levels.gemm(i, j, k)));
   }
+  // The first tile row of the next stack below tile row i. Stacks begin at multiples of their number of tiles, so that
+  // all tasks have the same ones.
+  [[nodiscard]] std::uint64_t next(std::uint64_t i) const { return (i / m_stack + 1) * m_stack; }
 
  private:
   [[nodiscard]] std::int64_t priority(std::int64_t level) const { return m_prioritised ? level : 0; }
+  [[nodiscard]] std::vector<TileRef> stack_of(std::uint64_t i, std::uint64_t j) const {
+    return m_a.stack(i, j, next(i) - i);
+  }
 
   TaskEmitter& m_tasks;
   TiledMatrix<T> m_a;
   CholeskyPriorities m_levels;
   bool m_prioritised;
   bool m_commuting;
+  std::uint64_t m_stack;
   std::uint64_t m_first;
 };
 
@@ -57,10 +68,10 @@ template <class T>
 void right_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
   for (std::uint64_t k = 0; k < count; ++k) {
     emit.potrf(k);
-    for (std::uint64_t i = k + 1; i < count; ++i) emit.trsm(i, k);
+    for (std::uint64_t i = k + 1; i < count; i = emit.next(i)) emit.trsm(i, k);
     for (std::uint64_t j = k + 1; j < count; ++j) {
       emit.herk(j, k);
-      for (std::uint64_t i = j + 1; i < count; ++i) emit.gemm(i, j, k);
+      for (std::uint64_t i = j + 1; i < count; i = emit.next(i)) emit.gemm(i, j, k);
     }
   }
 }
@@ -70,7 +81,7 @@ void left_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
   for (std::uint64_t j = 0; j < count; ++j) {
     for (std::uint64_t k = 0; k < j; ++k) emit.herk(j, k);
     emit.potrf(j);
-    for (std::uint64_t i = j + 1; i < count; ++i) {
+    for (std::uint64_t i = j + 1; i < count; i = emit.next(i)) {
       for (std::uint64_t k = 0; k < j; ++k) emit.gemm(i, j, k);
       emit.trsm(i, j);
     }

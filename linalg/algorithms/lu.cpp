@@ -7,6 +7,7 @@
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/lu.hpp>
 #include <granary/linalg/tiles/measured.hpp>
+#include <granary/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
 #include <string>
@@ -170,7 +171,8 @@ void left_looking(NopivTasks<T>& emit, TileGrid const& grid) {
 // backward: the first one does.
 template <class T>
 void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t j, DataId pivots,
-                   SwapDirection direction, std::uint64_t group, std::int64_t priority) {
+                   SwapDirection direction, std::uint64_t group, std::int64_t priority,
+                   std::span<Access const> turns = {}) {
   auto const& grid = a.grid();
   auto const end = grid.tile_rows();
   for (auto i = k + 1; i < end || i == k + 1; i += group) {
@@ -179,7 +181,7 @@ void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
     auto const permute = direction == SwapDirection::Forward
                              ? (i + group >= end ? tiles::Permute::After : tiles::Permute::None)
                              : (i == k + 1 ? tiles::Permute::Before : tiles::Permute::None);
-    tiles::swap_rows<T>(tasks.at(i, j, k), {a(k, j), lower, i * grid.tile, grid.tile, permute}, pivots, priority);
+    tiles::swap_rows<T>(tasks.at(i, j, k), {a(k, j), lower, i * grid.tile, grid.tile, permute, turns}, pivots, priority);
   }
 }
 
@@ -188,18 +190,26 @@ template <class T>
 class PivotedTasks {
  public:
   PivotedTasks(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots, LuOptions const& options)
-      : m_tasks(tasks), m_a(a), m_pivots(pivots), m_options(options), m_growth(tasks, a, growth_of(options)) {}
+      : m_tasks(tasks),
+        m_a(a),
+        m_pivots(pivots),
+        m_options(options),
+        m_stack(options.inner_tile != 0 ? 1 : std::max<std::uint64_t>(1, options.stack)),
+        m_growth(tasks, a, growth_of(options)),
+        m_turns(tasks.submitter()) {}
 
   // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if possible.
   void panel(std::uint64_t k) {
     auto const level = priority(k, k);
     measure_matrix(k, k);
     if (m_a.grid().tile_rows() - k <= m_options.leaf_tiles) {
-      auto const part = tiles_below(k, k, m_options.leaf_tiles);
-      with_workspace("panel", rows_below(k, part.size()), k, [&](DataId workspace) {
-        tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, workspace,
-                              m_pivots.panels[k], level);
-      });
+      auto const part = m_a.stack(k, k, m_options.leaf_tiles);
+      auto const rows = rows_below(k, part.size());
+      OwnedData workspace(m_tasks.submitter());
+      tiles::getrf_panel<T>(
+          m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, m_options.host_panels,
+          workspace.add(temporary("panel", tiles::panel_workspace<T>(rows, m_a.grid().cols_in(k), m_options.host_panels))),
+          m_pivots.panels[k], level);
     } else {
       tournament(k);
       exchange(k, k);
@@ -213,22 +223,50 @@ class PivotedTasks {
     }
     m_growth.after(k, k, level);
   }
-  // A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j) and A(i,j) := A(i,j) - A(i,k) A(k,j) for i > k.
-  void update(std::uint64_t k, std::uint64_t j) {
-    auto const level = priority(j, k);
-    measure_matrix(j, k);
-    exchange(k, j);
-    tiles::trsm(m_tasks.at(k, j, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), leading_square(m_a(k, k)),
-                m_a(k, j), level);
-    m_growth.after(k, j, level);
-    for (auto i = k + 1; i < m_a.grid().tile_rows(); ++i) {
-      tiles::gemm(m_tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, T(-1), m_a(i, k), m_a(k, j), T(1), m_a(i, j), level);
+  // For the columns j from `first` to `end`: A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j) and A(i,j) := A(i,j)
+  // - A(i,k) A(k,j) for i > k.
+  void update(std::uint64_t k, std::uint64_t first, std::uint64_t end) {
+    for (auto j = first; j < end; ++j) {
+      auto const level = priority(j, k);
+      measure_matrix(j, k);
+      exchange(k, j);
+      tiles::trsm(m_tasks.at(k, j, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1),
+                  leading_square(m_a(k, k)), m_a(k, j), level);
+      m_growth.after(k, j, level);
+    }
+    for (auto i = k + 1; i < m_a.grid().tile_rows();) {
+      // Stacks begin at multiples of their number of tiles, so that all tasks have the same ones.
+      auto const next = (i / m_stack + 1) * m_stack;
+      for (auto j = first; j < end; ++j) {
+        tiles::gemm<T>(m_tasks.at(i, j, k), Op::NoTrans, T(-1), m_a.stack(i, k, next - i), m_a(k, j),
+                       m_a.stack(i, j, next - i), priority(j, k));
+      }
+      i = next;
     }
   }
   // A(:,j) := P(k) A(:,j)
   void exchange(std::uint64_t k, std::uint64_t j) {
-    exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward, m_options.leaf_tiles,
-                  j < k ? 0 : priority(j, k));
+    exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward, std::min<std::uint64_t>(m_options.leaf_tiles, 8),
+                  j < k ? 0 : priority(j, k), turns_of(k, j));
+  }
+  // The exchanges of all later panels in column j of L: in one task where panels are one task, too.
+  void exchange_in_factor(std::uint64_t j) {
+    auto const& grid = m_a.grid();
+    auto const below = m_a.stack(j + 1, j, grid.tile_rows());
+    if (below.size() <= m_options.leaf_tiles) {
+      auto const later = std::span(m_pivots.panels).subspan(j + 1);
+      tiles::swap_all_rows<T>(m_tasks.at(j, j, j), {below, grid.first(j + 1), grid.tile}, later, 0);
+      return;
+    }
+    for (auto k = j + 1; k < grid.diagonal(); ++k) exchange(k, j);
+  }
+  // The columns before `end` follow, which wait until the last one before them has had its last exchange from a panel
+  // on its left. Otherwise idle workers would begin more columns than the memory holds.
+  void begin_columns(std::uint64_t end) {
+    m_begin = m_ended ? m_turns.ids().back() : DataId{};
+    m_ended = false;
+    m_columns_end = end;
+    m_turns.add(temporary("turn", 1));
   }
 
  private:
@@ -241,7 +279,7 @@ class PivotedTasks {
     OwnedData round(m_tasks.submitter());
     std::uint64_t last_rows = 0;  // rows of the round's last part; all others have the panel's number of columns
     for (auto i = k; i < grid.tile_rows(); i += m_options.leaf_tiles) {
-      auto const part = tiles_below(i, k, m_options.leaf_tiles);
+      auto const part = m_a.stack(i, k, m_options.leaf_tiles);
       auto const rows = rows_below(i, part.size());
       last_rows = std::min(rows, cols);
       auto const winners = round.add(temporary("winners", tiles::winners_bytes<T>(last_rows, cols)));
@@ -279,12 +317,6 @@ class PivotedTasks {
   static DataDescription temporary(char const* name, Bytes bytes) {
     return {.name = name, .bytes = bytes, .origin = {}, .home = {}};
   }
-  // At most `count` tiles of tile column j, from tile (i,j) on.
-  [[nodiscard]] std::vector<TileRef> tiles_below(std::uint64_t i, std::uint64_t j, std::uint64_t count) const {
-    std::vector<TileRef> part;
-    for (auto const end = std::min(i + count, m_a.grid().tile_rows()); i < end; ++i) part.push_back(m_a(i, j));
-    return part;
-  }
   // Rows of `count` tiles of a tile column, from tile row i on.
   [[nodiscard]] std::uint64_t rows_below(std::uint64_t i, std::uint64_t count) const {
     return std::min(count * m_a.grid().tile, m_a.grid().rows - m_a.grid().first(i));
@@ -296,14 +328,43 @@ class PivotedTasks {
     return m_options.priorities ? pivoted_lu_priority(m_a.grid(), column, step) : 0;
   }
 
+  // The accesses that order the exchange of panel k in column j.
+  std::vector<Access> turns_of(std::uint64_t k, std::uint64_t j) {
+    if (j < k || m_turns.size() == 0) return {};
+    std::vector<Access> turns;
+    if (k == 0 && m_begin.valid()) turns.push_back({m_begin, AccessMode::Read});
+    if (j + 1 == m_columns_end && k + 1 == std::min(j, m_a.grid().diagonal())) {
+      turns.push_back({m_turns.ids().back(), AccessMode::Write});
+      m_ended = true;
+    }
+    return turns;
+  }
+
   TaskEmitter& m_tasks;
   TiledMatrix<T> const& m_a;
   PivotData const& m_pivots;
   LuOptions const& m_options;
+  std::uint64_t m_stack;
   GrowthTasks<T> m_growth;
+  OwnedData m_turns;                // one datum for each block of columns
+  DataId m_begin;                   // for which the present block waits
+  bool m_ended = false;             // a task writes the last datum
+  std::uint64_t m_columns_end = 0;  // of the present block
 };
 
 }  // namespace
+
+LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory) {
+  Bytes const column = grid.rows * grid.tile * element;
+  if (2 * column > memory) return options;
+  options.host_panels = true;
+  options.leaf_tiles = grid.tile_rows();
+  if (grid.rows * grid.cols * element > memory) {
+    options.order = FactorOrder::LeftLooking;
+    options.columns = memory / 2 / column;
+  }
+  return options;
+}
 
 template <class T>
 void getrf_nopiv(TaskEmitter& tasks, TiledMatrix<T> const& a, LuOptions const& options) {
@@ -325,23 +386,27 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
   require_pivots("getrf", grid, pivots);
   require_growth("getrf", grid, options.growth);
   if (options.leaf_tiles < 1) throw InvalidArgument("getrf needs at least 1 tile in a leaf of its tournament, not 0");
+  if (options.columns < 1) throw InvalidArgument("getrf needs at least 1 tile column in a block of columns, not 0");
   InnerTileScope const scope(tasks, options.inner_tile);
   PivotedTasks<T> emit(tasks, a, pivots, options);
+  auto const panels = grid.diagonal(), cols = grid.tile_cols();
   if (options.order == FactorOrder::RightLooking) {
-    for (std::uint64_t k = 0; k < grid.diagonal(); ++k) {
+    for (std::uint64_t k = 0; k < panels; ++k) {
       emit.panel(k);
-      for (auto j = k + 1; j < grid.tile_cols(); ++j) emit.update(k, j);
+      for (auto j = k + 1; j < cols; ++j) emit.update(k, j, j + 1);
     }
   } else {
-    for (std::uint64_t j = 0; j < grid.tile_cols(); ++j) {
-      for (std::uint64_t k = 0; k < std::min(j, grid.diagonal()); ++k) emit.update(k, j);
-      if (j < grid.diagonal()) emit.panel(j);
+    for (std::uint64_t first = 0; first < cols; first += options.columns) {
+      auto const end = std::min(first + options.columns, cols);
+      emit.begin_columns(end);
+      for (std::uint64_t k = 0; k < std::min(first, panels); ++k) emit.update(k, first, end);
+      for (auto j = first; j < std::min(end, panels); ++j) {
+        emit.panel(j);
+        if (j + 1 < end) emit.update(j, j + 1, end);
+      }
     }
   }
-  // Updates the rows of L, in one pass over each column.
-  for (std::uint64_t j = 0; j < grid.diagonal(); ++j) {
-    for (auto k = j + 1; k < grid.diagonal(); ++k) emit.exchange(k, j);
-  }
+  for (std::uint64_t j = 0; j + 1 < panels; ++j) emit.exchange_in_factor(j);
 }
 
 template <class T>

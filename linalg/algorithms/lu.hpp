@@ -22,6 +22,12 @@ struct GRANARY_EXPORT LuOptions {
   FactorOrder order = FactorOrder::RightLooking;
   /// Priorities in closed form; see CholeskyOptions.
   bool priorities = true;
+  /// With pivoting and FactorOrder::LeftLooking: tile columns that get all their updates together, at least 1. Each tile
+  /// of L is then loaded once for all of them. Best for matrices larger than memory, if about half of the memory holds
+  /// so many columns.
+  std::uint64_t columns = 1;
+  /// Panels of one task are for CPU workers, where they need a workspace for a few columns only.
+  bool host_panels = false;
   /// Tile rows of a panel in one leaf task, at least 1. A panel with at most this many is factored with partial
   /// pivoting. In a taller panel, each group of the tournament has this many tiles. A task needs memory for up to 2
   /// leaf_tiles + 1 tiles.
@@ -39,9 +45,18 @@ struct GRANARY_EXPORT LuOptions {
   /// does: a little less is moved. The result then differs in rounding from run to run.
   bool commuting = false;
   LuTimes times{};
+  /// With pivoting: see CholeskyOptions::stack.
+  std::uint64_t stack = 0;
   std::int32_t inner_tile = 0;  ///< see TaskEmitter::inner_tile; 0: that of the emitter
   std::uint64_t first = 0;      ///< without pivoting: row of a larger matrix where A begins, for Singular's message
 };
+
+/// Options for a matrix whose tiles a memory of `memory` bytes holds in part, without devices. If the memory holds a tile
+/// column and as much again, panels are one task each: partial pivoting. If in addition the matrix is larger than the
+/// memory, the order is left-looking, with as many columns together as half of the memory holds: every tile is then
+/// loaded and written once, and each tile of L once more for each block of columns on its right and once for its last
+/// row exchanges. Otherwise the options are unchanged. `element`: bytes of an element.
+[[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory);
 
 /// Emits the tasks that overwrite A with its factors without pivoting: A = L U, L with a unit diagonal that is not
 /// stored; m x n, either may be larger, A's part is All. m n² - n³/3 flops for m ≥ n (four times that if T is complex);

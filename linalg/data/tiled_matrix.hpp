@@ -59,6 +59,14 @@ class GRANARY_EXPORT TiledMatrix {
 
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
   [[nodiscard]] MatrixPart part() const { return m_part; }
+  /// Whether the tiles are parts of one matrix in memory.
+  [[nodiscard]] bool in_one_matrix() const { return m_leading > 0; }
+  /// At most `count` tiles of tile column j, from tile (i, j) down.
+  [[nodiscard]] std::vector<TileRef> stack(std::uint64_t i, std::uint64_t j, std::uint64_t count) const {
+    std::vector<TileRef> tiles;
+    for (auto const end = std::min(i + count, m_grid.tile_rows()); i < end; ++i) tiles.push_back((*this)(i, j));
+    return tiles;
+  }
   /// Tile (i, j), which must have an element of the part.
   [[nodiscard]] TileRef operator()(std::uint64_t i, std::uint64_t j) const {
     auto const rows = m_grid.rows_in(i);

@@ -18,6 +18,8 @@ using detail::sub;
 
 // Order of the diagonal blocks that are factored by loops: that of the blocks that trsm inverts.
 constexpr int block_order = 32;
+// Columns between the one whose rows are exchanged and the one that is prefetched.
+constexpr int columns_prefetched = 2;
 
 template <class T>
 [[nodiscard]] bool divides(T const& pivot) {
@@ -138,26 +140,36 @@ void trsm_ru_skip(ConstTileView<T> a, TileView<T> b) {
 }
 
 template <class T>
-void swap_rows(std::span<std::pair<int, int> const> pairs, TileView<T> a, TileView<T> b) {
-  if (a.cols != b.cols || a.layout != b.layout) {
+void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> const> swaps) {
+  for (auto const& [pairs, b] : swaps) {
+    if (a.cols == b.cols && a.layout == b.layout) continue;
     throw InvalidArgument("swap_rows: rows of " + std::to_string(a.cols) + " and " + std::to_string(b.cols) +
                           " columns cannot be exchanged");
   }
   if (a.layout == Layout::RowMajor) {
-    for (auto const& [i, j] : pairs) std::swap_ranges(&a(i, 0), &a(i, 0) + a.cols, &b(j, 0));
+    for (auto const& [pairs, b] : swaps) {
+      for (auto const& [i, j] : pairs) std::swap_ranges(&a(i, 0), &a(i, 0) + a.cols, &b(j, 0));
+    }
     return;
   }
   for (int col = 0; col < a.cols; ++col) {
+    int const later = std::min(col + columns_prefetched, a.cols - 1);
     T* const first = &a(0, col);
-    T* const second = &b(0, col);
-    for (auto const& [i, j] : pairs) std::swap(first[i], second[j]);
+    for (auto const& [pairs, b] : swaps) {
+      T* const second = &b(0, col);
+      T const* const next = &b(0, later);
+      for (auto const& [i, j] : pairs) {
+        __builtin_prefetch(next + j, 1);
+        std::swap(first[i], second[j]);
+      }
+    }
   }
 }
 
 #define GRANARY_INSTANTIATE(T)                                \
   template int getrf_nopiv(BadPivot, RealOf<T>, TileView<T>); \
   template void trsm_ru_skip(TileView<T const>, TileView<T>); \
-  template void swap_rows(std::span<std::pair<int, int> const>, TileView<T>, TileView<T>);
+  template void swap_rows(TileView<T>, std::span<RowSwaps<T> const>);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)

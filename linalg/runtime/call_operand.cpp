@@ -7,8 +7,9 @@
 namespace granary {
 
 std::uint64_t default_tile(std::uint64_t largest_extent) {
-  auto const eighth = (largest_extent + 7) / 8;
-  return std::clamp<std::uint64_t>((eighth + 31) / 32 * 32, 64, 512);
+  constexpr std::uint64_t small = 1024;
+  auto const part = largest_extent <= small ? (largest_extent + 7) / 8 : small / 8 + (largest_extent - small) / 12;
+  return std::clamp<std::uint64_t>((part + 31) / 32 * 32, 64, 512);
 }
 
 namespace detail {

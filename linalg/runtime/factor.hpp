@@ -30,21 +30,39 @@
 /// ```
 namespace granary {
 
-/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. For a View only the copy of a leaf
-/// counts against the memory limit. A whole panel is one leaf if its copy fits in a quarter of the limit: partial
-/// pivoting, as in LAPACK. For other matrices leaf and copy may take an eighth. Otherwise a leaf has as many tiles as
-/// fit, at least 2: tournament pivoting.
+/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. A whole panel is one leaf, with partial
+/// pivoting as in LAPACK, if half of the limit holds it (of a View: always on machines without devices, whose CPU workers
+/// factor it where it is; with devices, if its copy fits in a quarter of the limit). Otherwise a leaf has as many tiles
+/// as fit with their copy in an eighth, at least 2: tournament pivoting.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
 namespace detail {
 
 template <class T>
-[[nodiscard]] LuOptions with_leaf(LuOptions options, TiledMatrix<T> const& a, bool in_place, Bytes memory) {
+[[nodiscard]] LuOptions with_leaf(LuOptions options, TiledMatrix<T> const& a, bool is_view, Bytes memory,
+                                  bool devices) {
   if (options.leaf_tiles != 0) return options;
   auto const& grid = a.grid();
   auto const tile_bytes = grid.largest_tile() * sizeof(T);
-  auto const fitting = in_place ? memory / 4 / tile_bytes : memory / 8 / (2 * tile_bytes);
+  auto const fitting = is_view ? memory / 4 / tile_bytes : memory / 8 / (2 * tile_bytes);
   options.leaf_tiles = std::max<std::uint64_t>(2, std::min(fitting, grid.tile_rows()));
+  if (devices) return options;
+  if (!is_view) return fit_panels(options, grid, sizeof(T), memory);
+  options.host_panels = true;
+  options.leaf_tiles = grid.tile_rows();
+  return options;
+}
+
+/// The options for a call with this matrix.
+template <MutableMatrix A>
+[[nodiscard]] LuOptions fitted(MatrixCall const& call, LuOptions options, A const&, TiledMatrix<ScalarOf<A>> const& a) {
+  options = with_leaf(options, a, MatrixTraits<A>::is_view, call.memory(), call.has_devices());
+  options.stack = call.choose_stack(options.stack, a);
+  return options;
+}
+template <class T>
+[[nodiscard]] CholeskyOptions fitted(MatrixCall const& call, CholeskyOptions options, TiledMatrix<T> const& a) {
+  options.stack = call.choose_stack(options.stack, a);
   return options;
 }
 
@@ -99,7 +117,8 @@ Pending<> potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, Cho
   call.require_square(0);
   detail::require_whole_output("potrf", a, part_of(uplo));
   call.prepare(tile);
-  granary::potrf(call.tasks(), call.tiles(0, a, part_of(uplo)), options);
+  auto const tiles = call.tiles(0, a, part_of(uplo));
+  granary::potrf(call.tasks(), tiles, detail::fitted(call, options, tiles));
   return call.submitted();
 }
 
@@ -118,7 +137,7 @@ Pending<> getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}
   auto const tiles = call.tiles(0, a);
   pivots = Pivots(tiles.grid());
   granary::getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots),
-                 detail::with_leaf(options, tiles, detail::MatrixTraits<A>::is_view, call.memory()));
+                 detail::fitted(call, options, a, tiles));
   return call.submitted(detail::refuse_zero_pivot(pivots));
 }
 

@@ -101,7 +101,7 @@ class GRANARY_EXPORT LuSystem {
         m_low(scope.temporary<HalfOf<T>>(a.grid(), MatrixPart::All, "A in single precision")),
         m_pivots(a.grid()),
         m_exchanges(bind_pivots(scope, m_pivots)),
-        m_options(with_leaf(chosen_leaf(), m_low, false, call.memory())) {}
+        m_options(with_leaf(chosen_leaf(), m_low, false, call.memory(), call.has_devices())) {}
 
   void norm(TaskEmitter& tasks, Norm norm, DataId result) const { submit_lange(tasks, norm, m_a, result); }
   void factor(TaskEmitter& tasks) const {
@@ -322,7 +322,8 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
     auto const exchanges = detail::bind_pivots(call.data(), pivots);
     copy(call.tasks(), b_tiles, x_tiles);
     getrf(call.tasks(), a_tiles, exchanges,
-          detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory()));
+          detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(),
+                                   call.has_devices()));
     getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
   }
   call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();

@@ -100,7 +100,7 @@ auto posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {
   auto const factor = call.tiles(0, a, part_of(uplo));
   auto const right = call.tiles(1, b);
   detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
-  granary::potrf(call.tasks(), factor, options);
+  granary::potrf(call.tasks(), factor, detail::fitted(call, options, factor));
   granary::potrs(call.tasks(), factor, right);
   return call.submitted();
 }
@@ -157,7 +157,7 @@ auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
   pivots = Pivots(lu.grid());
   auto const data = detail::bind_pivots(call.data(), pivots);
   granary::getrf(call.tasks(), lu, data,
-                 detail::with_leaf(options, lu, detail::MatrixTraits<A>::is_view, call.memory()));
+                 detail::fitted(call, options, a, lu));
   granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
   return call.submitted(detail::refuse_zero_pivot(pivots));
 }

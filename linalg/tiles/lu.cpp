@@ -3,8 +3,10 @@
 #include <granary/linalg/algorithms/singular.hpp>
 #include <granary/linalg/data/pivots.hpp>
 #include <granary/linalg/kernels/lu_kernels.hpp>
+#include <granary/linalg/kernels/panel_kernels.hpp>
 #include <granary/linalg/tiles/expand.hpp>
 #include <granary/linalg/tiles/lu.hpp>
+#include <granary/linalg/tiles/panel_blocks.hpp>
 #include <granary/linalg/tiles/panel_call.hpp>
 
 #include <algorithm>
@@ -20,6 +22,7 @@ using detail::input_tile;
 using detail::leading_of;
 using detail::on_lane;
 using detail::output_tile;
+using detail::PanelCall;
 using detail::PanelExchanges;
 using detail::parameters_of;
 using detail::read;
@@ -35,7 +38,8 @@ struct GetrfCall {
 };
 
 // The panel's datum, from the access with that number; `top` is its top tile.
-[[nodiscard]] PanelExchanges panel_of(KernelCall const& call, std::size_t access, TileShape const& top) {
+template <class Tile>
+[[nodiscard]] PanelExchanges panel_of(KernelCall const& call, std::size_t access, Tile const& top) {
   return PanelExchanges::at(call.data[access], static_cast<std::uint64_t>(top.rows));
 }
 
@@ -93,58 +97,26 @@ void run_trsm_ru_ordered(KernelCall const& call, Lane const&... lane) {
   kernels::trsm_ru_bounded<T>(lane..., input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.b));
 }
 
-// The tiles of a panel as one column-major matrix, if they are contiguous in memory.
-template <class T>
-[[nodiscard]] bool adjacent(KernelCall const& call, TileStack const& stack) {
-  if (stack.shape.layout != Layout::ColumnMajor || leading_of<T>(call, 0, stack.shape) < stack.rows) {
-    return false;
-  }
-  for (std::size_t i = 0; i + 1 < stack.count; ++i) {
-    if (stack.view<T>(call, 0, i).data + stack.tile != stack.view<T>(call, 0, i + 1).data) return false;
-  }
-  return true;
-}
-
-// The place where the tiles of a panel are factored: in place, or in the workspace.
-template <class T>
-struct Panel {
-  bool in_place;
-  TileView<T> all;
-
-  Panel(KernelCall const& call, TileStack const& stack)
-      : in_place(adjacent<T>(call, stack)),
-        all{reinterpret_cast<T*>(call.data[in_place ? 0 : stack.count]), stack.rows, stack.shape.cols,
-            in_place ? leading_of<T>(call, 0, stack.shape) : stack.rows} {}
-};
-
 template <class T>
 void run_getrf_panel(KernelCall const& call) {
-  auto const& p = parameters_of<TileStack>(call);
-  auto const [in_place, all] = Panel<T>(call, p);
-  auto const each_tile = [&, in_place = in_place, all = all](auto&& copy) {
-    for (std::size_t i = 0; !in_place && i < p.count; ++i) {
-      auto const tile = p.view<T>(call, 0, i);
-      copy(tile, detail::rows_of(all, static_cast<int>(i) * p.tile, tile.rows));
-    }
-  };
-  each_tile([](auto const& tile, auto const& rows) { detail::copy_rows(tile, rows); });
-  auto const result = detail::factor_panel(all);
-  each_tile([](auto const& tile, auto const& rows) { detail::copy_rows(rows, tile); });
-
-  auto const exchanges = panel_of(call, p.count + 1, p.shape);
-  auto const first = static_cast<std::int64_t>(p.first);
-  exchanges.zero_pivot = result.zero > 0 ? first + result.zero : 0;
-  std::ranges::transform(result.pivots, exchanges.pivots.begin(), [first](int pivot) { return first + pivot; });
-  exchanges.derive(first, p.shape.rows, static_cast<std::int64_t>(result.pivots.size()));
+  auto const& p = parameters_of<PanelCall>(call);
+  auto const result = kernels::getrf_panel<T>(p.views<T>(call, 0), reinterpret_cast<T*>(call.data[p.count]), p.block);
+  detail::store_pivots(call.data[p.count + 1], result.pivots, result.zero, p);
 }
 
 template <class T>
 void launch_getrf_panel(KernelCall const& call, DeviceLane const& lane) {
-  auto const& p = parameters_of<TileStack>(call);
-  Panel<T> const panel(call, p);
-  kernels::factor_panel<T>(lane, p.views<T>(call, 0), panel.all, panel.in_place, call.data[p.count + 1], p.shape.rows,
+  auto const& p = parameters_of<PanelCall>(call);
+  auto const tiles = p.views<T>(call, 0);
+  auto all = kernels::as_one<T>(tiles);
+  bool const in_place = all.data != nullptr && all.layout == Layout::ColumnMajor;
+  if (!in_place) all = {reinterpret_cast<T*>(call.data[p.count]), p.rows, p.shape.cols, p.rows};
+  kernels::factor_panel<T>(lane, tiles, all, in_place, call.data[p.count + 1], p.shape.rows,
                            static_cast<std::int64_t>(p.first));
 }
+
+// Columns of a block of a panel; idle cores share its blocks.
+std::int32_t columns_of_block(std::int32_t cols) { return std::max(128, cols / 4); }
 
 struct SwapCall {
   TileShape top;
@@ -168,26 +140,63 @@ struct SwapCall {
   return pairs;
 }
 
+// The exchanges of a panel between its top tile and lower ones, whose first row has the number `first_lower`.
+template <class T>
+void exchange(PanelExchanges const& exchanges, TileView<T> const& top, std::span<TileView<T> const> lower,
+              std::int64_t first_lower, std::int32_t tile, Permute permute) {
+  std::vector<kernels::RowSwaps<T>> swaps;
+  if (permute == Permute::Before) swaps.push_back({cycles(exchanges.sources, true), top});
+  auto const begin = swaps.size();
+  std::int64_t rows = 0;
+  for (auto const& one : lower) {
+    swaps.push_back({{}, one});
+    rows += one.rows;
+  }
+  for (int slot = 0; slot < top.rows; ++slot) {
+    auto const row = exchanges.partners[static_cast<std::size_t>(slot)] - first_lower;
+    if (row < 0 || row >= rows) continue;
+    swaps[begin + static_cast<std::size_t>(row / tile)].pairs.emplace_back(slot, static_cast<int>(row % tile));
+  }
+  // The lower tile's column streams through the cache.
+  for (auto i = begin; i < swaps.size(); ++i) std::ranges::sort(swaps[i].pairs, {}, &std::pair<int, int>::second);
+  if (permute == Permute::After) swaps.push_back({cycles(exchanges.sources, false), top});
+  kernels::swap_rows<T>(top, swaps);
+}
+
 template <class T>
 void run_swap_rows(KernelCall const& call) {
   auto const& p = parameters_of<SwapCall>(call);
-  auto const exchanges = panel_of(call, 0, p.top);
-  auto const top = output_tile<T>(call, 1, p.top);
-  auto const permute = [&](bool back) { kernels::swap_rows<T>(cycles(exchanges.sources, back), top, top); };
-  if (p.permute == Permute::Before) permute(true);
-  std::vector<std::vector<std::pair<int, int>>> pairs(p.lower.count);
-  auto const first = static_cast<std::int64_t>(p.lower.first);
-  for (int slot = 0; slot < p.top.rows; ++slot) {
-    auto const row = exchanges.partners[static_cast<std::size_t>(slot)] - first;
-    if (row < 0 || row >= p.lower.rows) continue;
-    pairs[static_cast<std::size_t>(row / p.lower.tile)].emplace_back(slot, static_cast<int>(row % p.lower.tile));
+  exchange<T>(panel_of(call, 0, p.top), output_tile<T>(call, 1, p.top), p.lower.views<T>(call, 2),
+              static_cast<std::int64_t>(p.lower.first), p.lower.tile, p.permute);
+}
+
+// The exchanges of several panels, one after the other, in a column: first the panels' data, then the column's tiles,
+// from the top tile of the first panel on.
+struct SwapAllCall {
+  TileStack column;
+  std::size_t panels = 0;
+};
+
+template <class T>
+void run_swap_all_rows(KernelCall const& call) {
+  auto const& p = parameters_of<SwapAllCall>(call);
+  auto const tiles = p.column.views<T>(call, p.panels);
+  for (std::size_t k = 0; k < p.panels; ++k) {
+    auto const first_lower = p.column.first + (k + 1) * static_cast<std::uint64_t>(p.column.tile);
+    exchange<T>(panel_of(call, k, tiles[k]), tiles[k], std::span(tiles).subspan(k + 1),
+                static_cast<std::int64_t>(first_lower), p.column.tile, Permute::After);
   }
-  for (std::size_t i = 0; i < p.lower.count; ++i) {
-    // The top tile's column stays in cache; the lower tile's column streams through.
-    std::ranges::sort(pairs[i], {}, &std::pair<int, int>::second);
-    kernels::swap_rows<T>(pairs[i], top, p.lower.view<T>(call, 2, i));
+}
+
+template <class T>
+void launch_swap_all_rows(KernelCall const& call, DeviceLane const& lane) {
+  auto const& p = parameters_of<SwapAllCall>(call);
+  auto const tiles = p.column.views<T>(call, p.panels);
+  for (std::size_t k = 0; k < p.panels; ++k) {
+    auto const first_lower = p.column.first + (k + 1) * static_cast<std::uint64_t>(p.column.tile);
+    kernels::swap_rows<T>(lane, call.data[k], tiles[k], {tiles.begin() + static_cast<std::ptrdiff_t>(k) + 1, tiles.end()},
+                          static_cast<std::int64_t>(first_lower), false, true);
   }
-  if (p.permute == Permute::After) permute(false);
 }
 
 template <class T>
@@ -224,9 +233,16 @@ template <class T>
 Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>,
                                                         on_lane<run_trsm_ru_ordered<T, DeviceLane>>);
 template <class T>
-Codelet const getrf_panel_codelet = tile_codelet<T>("getrf_panel", run_getrf_panel<T>, on_lane<launch_getrf_panel<T>>);
+Codelet const getrf_panel_codelet = detail::expandable_codelet<T>(
+    "getrf_panel", run_getrf_panel<T>, detail::expand_panel<T>, on_lane<launch_getrf_panel<T>>);
+template <class T>
+Codelet const getrf_panel_on_host_codelet = detail::expandable_codelet<T>("getrf_panel", run_getrf_panel<T>,
+                                                                         detail::expand_panel<T>, nullptr);
 template <class T>
 Codelet const swap_rows_codelet = tile_codelet<T>("swap_rows", run_swap_rows<T>, on_lane<launch_swap_rows<T>>);
+template <class T>
+Codelet const swap_all_rows_codelet = tile_codelet<T>("swap_all_rows", run_swap_all_rows<T>,
+                                                      on_lane<launch_swap_all_rows<T>>);
 template <class T>
 Codelet const max_modulus_codelet = tile_codelet<T>("max_modulus", run_max_modulus<T>, on_lane<launch_max_modulus<T>>);
 
@@ -253,21 +269,39 @@ void trsm_ru_ordered(TaskEmitter& tasks, TileRef const& a, TileRef const& b, std
 }
 
 template <class T>
-void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots, std::int64_t priority) {
+void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, bool on_host, DataId workspace, DataId pivots,
+                 std::int64_t priority) {
   TileStack const stack(panel.tiles, panel.first, panel.tile);
   auto accesses = detail::accesses_to<AccessMode::ReadWrite>(panel.tiles);
   accesses.push_back({workspace, AccessMode::Write});
   accesses.push_back({pivots, AccessMode::Write});
-  tasks.emit(getrf_panel_codelet<T>, accesses, priority, detail::lu_flops<T>(stack.rows, stack.shape.cols), stack);
+  tasks.emit(on_host ? getrf_panel_on_host_codelet<T> : getrf_panel_codelet<T>, accesses, priority,
+             detail::lu_flops<T>(stack.rows, stack.shape.cols), PanelCall(stack, columns_of_block(stack.shape.cols)));
+}
+
+template <class T>
+Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, bool on_host) {
+  return rows * (on_host ? std::min<std::uint64_t>(cols, kernels::panel_block) : cols) * sizeof(T);
 }
 
 template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority) {
   std::vector<Access> accesses{{pivots, AccessMode::Read}, read_write(exchange.top)};
   for (auto const& tile : exchange.lower) accesses.push_back(read_write(tile));
+  accesses.insert(accesses.end(), exchange.turns.begin(), exchange.turns.end());
   SwapCall const call{exchange.top.shape(), TileStack(exchange.lower, exchange.first_lower, exchange.tile),
                       exchange.permute};
   tasks.emit(swap_rows_codelet<T>, accesses, priority, 0, call);
+}
+
+template <class T>
+void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId const> pivots,
+                   std::int64_t priority) {
+  std::vector<Access> accesses;
+  for (DataId const panel : pivots) accesses.push_back({panel, AccessMode::Read});
+  for (auto const& tile : column.tiles) accesses.push_back(read_write(tile));
+  tasks.emit(swap_all_rows_codelet<T>, accesses, priority, 0,
+             SwapAllCall{TileStack(column.tiles, column.first, column.tile), pivots.size()});
 }
 
 template <class T>
@@ -279,8 +313,10 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
   template void getrf_nopiv<T>(TaskEmitter&, TileRef const&, std::uint64_t, double, std::int64_t);           \
   template void getrf_ordered<T>(TaskEmitter&, TileRef const&, DataId, DataId, std::uint64_t, std::int64_t); \
   template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
-  template void getrf_panel<T>(TaskEmitter&, PanelPart const&, DataId, DataId, std::int64_t);                \
+  template void getrf_panel<T>(TaskEmitter&, PanelPart const&, bool, DataId, DataId, std::int64_t);          \
+  template Bytes panel_workspace<T>(std::uint64_t, std::uint64_t, bool);                                     \
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
+  template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);     \
   template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -37,11 +37,14 @@ struct PanelPart {
   std::uint64_t tile = 0;
 };
 
-/// Factors a whole panel with partial pivoting: L, U and `pivots`. Tiles that are adjacent in memory are factored in
-/// place; others are gathered in `workspace`, a temporary datum with room for their elements.
+/// Factors a whole panel with partial pivoting: L, U and `pivots`. On the host in place, with a `workspace` for a few of
+/// its columns (see kernels::getrf_panel); on devices, tiles that are not adjacent in memory are gathered in the
+/// workspace. `on_host`: not on devices. `workspace` is a temporary datum of panel_workspace bytes.
 template <class T>
-void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, DataId workspace, DataId pivots,
+void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, bool on_host, DataId workspace, DataId pivots,
                  std::int64_t priority = 0);
+template <class T>
+[[nodiscard]] Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, bool on_host);
 
 /// The first round of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel, as many
 /// as its smaller extent. `workspace` is a temporary datum with room for the part's elements.
@@ -83,9 +86,16 @@ struct RowExchange {
   std::uint64_t first_lower = 0;
   std::uint64_t tile = 0;
   Permute permute = Permute::None;
+  std::span<Access const> turns = {};  ///< further accesses, which only order tasks
 };
 template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority = 0);
+
+/// All exchanges of several panels, one after the other, in a part of a tile column that begins with the top tile of the
+/// first panel.
+template <class T>
+void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId const> pivots,
+                   std::int64_t priority = 0);
 
 /// largest := max |a_ij| of a part of A; a datum of one double.
 template <class T>

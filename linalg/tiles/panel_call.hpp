@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/kernels/blas.hpp>
 #include <granary/linalg/kernels/elementwise_kernels.hpp>
 #include <granary/linalg/tiles/tile_call.hpp>
 
@@ -23,6 +22,7 @@ struct TileStack {
   TileShape last;
 
   TileStack() = default;
+  explicit TileStack(std::span<TileRef const> tiles) : TileStack(tiles, 0, 0) {}
   TileStack(std::span<TileRef const> tiles, std::uint64_t first_row, std::uint64_t order)
       : count(tiles.size()), first(first_row), tile(static_cast<std::int32_t>(order)) {
     for (auto const& one : tiles) rows += one.rows;
@@ -42,24 +42,6 @@ struct TileStack {
     return tiles;
   }
 };
-
-struct Pivoting {
-  int zero = 0;             ///< the first zero pivot, from 1
-  std::vector<int> pivots;  ///< LAPACK's, from 0
-};
-
-/// Factors A, column-major, with partial pivoting. With NaNs LAPACK may return rows that do not exist: these are not
-/// exchanged.
-template <class T>
-[[nodiscard]] Pivoting factor_panel(TileView<T> const& a) {
-  Pivoting result{0, std::vector<int>(static_cast<std::size_t>(std::min(a.rows, a.cols)))};
-  result.zero = blas::getrf(a.rows, a.cols, a.data, a.ld, result.pivots.data());
-  for (int s = 0; auto& pivot : result.pivots) {
-    if (--pivot < s || pivot >= a.rows) pivot = s;
-    ++s;
-  }
-  return result;
-}
 
 /// `count` rows of A from row `first` on.
 template <class T>

@@ -1,9 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/data/pivots.hpp>
+#include <granary/linalg/kernels/panel_kernels.hpp>
 #include <granary/linalg/tiles/lu.hpp>
 #include <granary/linalg/tiles/panel_call.hpp>
 
-#include <numeric>
+#include <array>
 #include <utility>
 
 namespace granary::tiles {
@@ -62,7 +63,7 @@ struct Competitors {
       above += part.rows;
     }
     auto order = rows;
-    auto const pivots = detail::factor_panel(all).pivots;
+    auto const pivots = kernels::getrf_panel<T>(std::array{all}, nullptr, all.cols).pivots;
     for (std::size_t s = 0; s < pivots.size(); ++s) std::swap(order[s], order[static_cast<std::size_t>(pivots[s])]);
     order.resize(pivots.size());
     return order;

@@ -16,6 +16,7 @@ namespace {
 constexpr char const* own_name = "auto";
 // Used before the first choice, if the codelets of the first tasks were measured.
 constexpr char const* first_if_measured = "dmdas";
+constexpr char const* first_on_one_memory = "planned";
 // Fewer tasks are not worth a choice; nor is a simulation of fewer.
 constexpr std::size_t few_tasks = 16;
 // The part of the believed time of the run for choices, and what a simulated task is taken to cost.
@@ -188,7 +189,8 @@ void AutoScheduler::ready(TaskId task) {
 }
 
 TaskId AutoScheduler::next(GroupId group) {
-  if (m_waiting > 0 && !std::exchange(m_begun, true) && measured(known_tasks())) use(first_if_measured);
+  if (m_waiting > 0 && !std::exchange(m_begun, true) && measured(known_tasks()))
+    use(has_one_memory() ? first_on_one_memory : first_if_measured);
   if (TaskId const task = take_with_turn(group); task.valid()) return task;
   for (;;) {
     TaskId const task = m_present->next(group);
@@ -197,6 +199,11 @@ TaskId AutoScheduler::next(GroupId group) {
     m_known[m_known.slot(task)].given_by = m_number;
     m_without_turn[group].push_back(task);
   }
+}
+
+bool AutoScheduler::has_one_memory() const {
+  auto const& groups = m_view->topology().groups();
+  return std::ranges::all_of(groups, [&](auto const& group) { return group.node == groups[0].node; });
 }
 
 // A burst has ended when nothing was submitted for a part of the time that it has taken.

@@ -75,7 +75,8 @@ class GRANARY_EXPORT AutoEviction final : public EvictionPolicy {
 /// Chooses a scheduler, and its eviction policy: it simulates the tasks that wait under each candidate, with the
 /// present estimates and the links of the machine (see Rehearsal), and goes on with the fastest one. Until it knows
 /// enough it uses `darts`: while the codelets of more than a tenth of the tasks were not measured on any kind of
-/// worker. While fewer than 16 tasks wait, it uses `dmdas`, if those of the first tasks were measured.
+/// worker. If those of the first tasks were measured, it begins with `planned` where all workers share one memory, and
+/// with `dmdas` elsewhere.
 ///
 /// It chooses when a burst of submissions has ended and at least as many tasks are new as wait from before; and again
 /// when the time from the end of 64 tasks to that of 128, 256, … differs from the simulated one by more than a fifth. A
@@ -137,6 +138,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
     std::unique_ptr<RehearsedRun> run;
   };
 
+  [[nodiscard]] bool has_one_memory() const;
   [[nodiscard]] bool more_come() const;
   [[nodiscard]] bool due() const;
   void choose();

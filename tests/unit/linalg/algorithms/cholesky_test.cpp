@@ -112,10 +112,10 @@ Rectangle<T> padded(Rectangle<T> const& values, std::uint64_t padding) {
 }
 
 template <class T>
-void factor_in_tiles(Rectangle<T>& a, std::uint64_t tile, Uplo uplo, FactorOrder order = FactorOrder::RightLooking) {
+void factor_in_tiles(Rectangle<T>& a, std::uint64_t tile, Uplo uplo, CholeskyOptions const& options = {}) {
   ImmediateSubmitter submitter;
   TaskEmitter emitter(submitter);
-  potrf(emitter, testing::bind_rectangle(submitter, a, tile, part_of(uplo)), {.order = order});
+  potrf(emitter, testing::bind_rectangle(submitter, a, tile, part_of(uplo)), options);
 }
 
 TYPED_TEST(Cholesky, IsExactInPlaceForEverySizeAndTriangle) {
@@ -126,8 +126,13 @@ TYPED_TEST(Cholesky, IsExactInPlaceForEverySizeAndTriangle) {
       for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
         for (std::uint64_t padding : {0, 3}) {
           auto factor = padded(known.a, padding);
-          factor_in_tiles(factor, 16, uplo, order);
+          factor_in_tiles(factor, 16, uplo, {.order = order});
           EXPECT_EQ(testing::largest_difference(factor, known.factored(uplo)), 0) << n;
+          for (std::uint64_t const stack : {2, 3, 100}) {
+            auto stacked = padded(known.a, padding);
+            factor_in_tiles(stacked, 16, uplo, {.order = order, .stack = stack});
+            EXPECT_EQ(testing::largest_difference(stacked, known.factored(uplo)), 0) << n << " in stacks of " << stack;
+          }
         }
       }
     }

@@ -137,10 +137,42 @@ TEST(LuGraph, WithPivotingExchangesTheRowsOfLLast) {
                                   "trsm_ll A(0, 0) *A(0, 1)",
                                   "gemm A(1, 0) A(0, 1) *A(1, 1)",
                                   "getrf_panel *A(1, 1) *panel *pivots(1)",
-                                  "swap_rows pivots(1) *A(1, 0)",
+                                  "swap_all_rows pivots(1) *A(1, 0)",
                               }));
   EXPECT_EQ(submitter.tasks.back().priority, 0);
   EXPECT_GT(submitter.tasks[4].priority, 0);
+}
+
+TEST(LuGraph, ByColumnsBeginsTheNextOnesWhenTheLastOneBeforeHasItsLastExchange) {
+  ImmediateSubmitter submitter(false);
+  TaskEmitter tasks(submitter);
+  auto const grid = square_grid(32, 8);
+  getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
+        make_temporary_pivots(submitter, grid), {.order = FactorOrder::LeftLooking, .columns = 2});
+  std::vector<std::string> exchanges;
+  for (auto const& line : lines(submitter)) {
+    if (line.starts_with("swap_rows") && line.find("turn") != std::string::npos) exchanges.push_back(line);
+  }
+  EXPECT_EQ(exchanges, (std::vector<std::string>{
+                           "swap_rows pivots(0) *A(0, 1) *A(1, 1) *A(2, 1) *A(3, 1) *turn",
+                           "swap_rows pivots(0) *A(0, 2) *A(1, 2) *A(2, 2) *A(3, 2) turn",
+                           "swap_rows pivots(0) *A(0, 3) *A(1, 3) *A(2, 3) *A(3, 3) turn",
+                           "swap_rows pivots(2) *A(2, 3) *A(3, 3) *turn",
+                       }));
+}
+
+TEST(LuGraph, FitPanelsWhereHalfOfTheMemoryHoldsATileColumn) {
+  TileGrid const grid{4096, 4096, 512};
+  Bytes const column = 4096 * 512 * sizeof(double), all = 8 * column;
+  auto const fit = [&](Bytes memory) { return fit_panels({.leaf_tiles = 4}, grid, sizeof(double), memory); };
+  EXPECT_EQ(fit(2 * column - 1).leaf_tiles, 4U);
+  EXPECT_FALSE(fit(2 * column - 1).host_panels);
+  EXPECT_EQ(fit(2 * column).leaf_tiles, 8U);
+  EXPECT_TRUE(fit(2 * column).host_panels);
+  EXPECT_EQ(fit(2 * column).order, FactorOrder::LeftLooking);
+  EXPECT_EQ(fit(2 * column).columns, 1U);
+  EXPECT_EQ(fit(all - 1).columns, 3U);
+  EXPECT_EQ(fit(all).order, FactorOrder::RightLooking);
 }
 
 TEST(LuGraph, NoTaskOfATournamentHasMoreTilesThanStated) {

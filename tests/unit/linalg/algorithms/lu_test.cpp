@@ -65,6 +65,25 @@ TYPED_TEST(Lu, WhosePanelsFitOneTaskHasLapacksPivots) {
   }
 }
 
+TYPED_TEST(Lu, HasTheSameFactorsInStacksAndByColumns) {
+  for (auto const layout : testing::every_layout) {
+    for (auto const& [rows, cols] : testing::every_extents) {
+      auto const a = testing::reversed(testing::ExactLu<TypeParam>(rows, cols).a);
+      testing::TiledLu<TypeParam> const known(a, 16, layout, {.leaf_tiles = 100});
+      for (std::uint64_t const number : {2, 3, 100}) {
+        testing::TiledLu<TypeParam> const stacked(a, 16, layout, {.leaf_tiles = 100, .stack = number});
+        EXPECT_EQ(testing::largest_difference(stacked.factors, known.factors), 0) << rows << " " << cols;
+        for (std::uint64_t const leaf : {1, 100}) {
+          testing::TiledLu<TypeParam> const by_columns(
+              a, 16, layout,
+              {.order = FactorOrder::LeftLooking, .columns = number, .host_panels = true, .leaf_tiles = leaf});
+          EXPECT_EQ(testing::lu_residual(a, by_columns.factors, by_columns.pivots), 0) << rows << " " << cols;
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Lu, WithATournamentMultipliesBackForEveryShape) {
   for (auto const order : every_order) {
     for (auto const layout : testing::every_layout) {
@@ -331,6 +350,7 @@ TEST(LuArguments, ThatDoNotMatchAreRefused) {
   EXPECT_THROW(getrf(tasks, lower, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, fine, pivots), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, {.leaf_tiles = 0}), InvalidArgument);
+  EXPECT_THROW(getrf(tasks, a, pivots, {.columns = 0}), InvalidArgument);
   LuOptions const too_few{.growth = GrowthData{{DataId(0)}, {DataId(0)}}};
   EXPECT_THROW(getrf_nopiv(tasks, a, too_few), InvalidArgument);
   EXPECT_THROW(getrf(tasks, a, pivots, too_few), InvalidArgument);

@@ -162,7 +162,9 @@ TEST(ApiTiles, AreFewerThanAnEighthOrAtMost512) {
   EXPECT_EQ(default_tile(1), 64U);
   EXPECT_EQ(default_tile(512), 64U);
   EXPECT_EQ(default_tile(513), 96U);
-  EXPECT_EQ(default_tile(4096), 512U);
+  EXPECT_EQ(default_tile(1024), 128U);
+  EXPECT_EQ(default_tile(4096), 384U);
+  EXPECT_EQ(default_tile(8192), 512U);
   EXPECT_EQ(default_tile(100000), 512U);
   Runtime runtime({.workers = 2});
   ExactCholesky<double> const known(300);

@@ -127,6 +127,28 @@ TYPED_TEST(Expansions, OfLu) {
   this->expect_same({{a}}, [&](auto& tasks, auto const& m) { getrf_nopiv(tasks, m[0]); });
 }
 
+// A panel has the same bits however many cores share it: it is computed by the same blocks.
+TYPED_TEST(Expansions, OfPanels) {
+  using T = TypeParam;
+  constexpr std::uint64_t rows = 500, cols = 290, block = 128;
+  auto const a = testing::random_rectangle<T>(rows, cols, 3);
+  auto const factor = [&](Layout layout, bool expands) {
+    ImmediateSubmitter submitter;
+    submitter.expands = expands;
+    TaskEmitter tasks(submitter);
+    PlacedMatrix<T> placed(a, cols, layout);
+    auto const tiles = placed.bind(submitter, "A");
+    getrf(tasks, tiles, make_temporary_pivots(submitter, tiles.grid()), {.host_panels = true});
+    // 3 blocks: 3 factored, 3 updates, 2 exchanges, and the pivots.
+    EXPECT_EQ(submitter.inner_tasks, expands ? 9U : 0U) << block;
+    return placed.values();
+  };
+  for (auto const layout : every_layout) {
+    auto const whole = factor(layout, false), shared = factor(layout, true);
+    EXPECT_EQ(testing::largest_difference(whole, shared), 0);
+  }
+}
+
 // The exception of a factorization of tiles of size 16 with sub-tiles of 4 for diag(1, …, 1) with one other pivot.
 template <class Error, class Factor>
 std::uint64_t order_of_failure(std::uint64_t at, double pivot, MatrixPart part, Factor&& factor) {

@@ -1,0 +1,98 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/linalg/kernels/panel_kernels.hpp>
+#include <granary/linalg/tiles/blas3.hpp>
+#include <granary/linalg/tiles/panel_call.hpp>
+#include <granary/linalg/tiles/stacked.hpp>
+
+#include <vector>
+
+namespace granary::tiles {
+namespace {
+
+using detail::input_tile;
+using detail::parameters_of;
+using detail::TileStack;
+
+struct GemmCall {
+  TileStack a, c;
+  TileShape b;
+  Op op_b = Op::NoTrans;
+};
+
+template <class T>
+struct ScaledGemmCall : GemmCall {
+  T alpha;
+};
+
+template <class T>
+void run_gemm(KernelCall const& call) {
+  auto const& p = parameters_of<ScaledGemmCall<T>>(call);
+  auto const b = input_tile<T>(call, 0, p.b);
+  auto const a = p.a.template views<T>(call, 1), c = p.c.template views<T>(call, 1 + p.a.count);
+  auto const multiply = [&](TileView<T> const& left, TileView<T> const& result) {
+    kernels::gemm<T>(Op::NoTrans, p.op_b, p.alpha, left, b, T(1), result);
+  };
+  auto const all_a = kernels::as_one<T>(a), all_c = kernels::as_one<T>(c);
+  if (all_a.data != nullptr && all_c.data != nullptr) return multiply(all_a, all_c);
+  for (std::size_t i = 0; i < c.size(); ++i) multiply(a[i], c[i]);
+}
+
+struct TrsmCall {
+  TileShape a;
+  TileStack b;
+  Op op = Op::NoTrans;
+};
+
+template <class T>
+void run_trsm(KernelCall const& call) {
+  auto const& p = parameters_of<TrsmCall>(call);
+  auto const a = input_tile<T>(call, 0, p.a);
+  auto const b = p.b.views<T>(call, 1);
+  auto const solve = [&](TileView<T> const& rows) {
+    kernels::trsm<T>(Side::Right, Uplo::Lower, p.op, Diag::NonUnit, T(1), a, rows);
+  };
+  if (auto const all = kernels::as_one<T>(b); all.data != nullptr) return solve(all);
+  for (auto const& rows : b) solve(rows);
+}
+
+template <class T>
+Codelet const gemm_codelet = detail::tile_codelet<T>("gemm", run_gemm<T>);
+template <class T>
+Codelet const trsm_codelet = detail::tile_codelet<T>("trsm", run_trsm<T>);
+
+}  // namespace
+
+template <class T>
+void gemm(TaskEmitter& tasks, Op op_b, T alpha, std::span<TileRef const> a, TileRef const& b,
+          std::span<TileRef const> c, std::int64_t priority) {
+  if (c.size() == 1) return gemm(tasks, Op::NoTrans, op_b, alpha, a.front(), b, T(1), c.front(), priority);
+  ScaledGemmCall<T> const call{{TileStack(a), TileStack(c), b.shape(), op_b}, alpha};
+  std::vector<Access> accesses{detail::read(b)};
+  for (auto const& tile : a) accesses.push_back(detail::read(tile));
+  for (auto const& tile : c) accesses.push_back(detail::read_write(tile));
+  double const fmas = static_cast<double>(call.c.rows) * c.front().cols * a.front().cols;
+  tasks.emit(gemm_codelet<T>, accesses, priority, detail::flops_of<T>(fmas), call);
+}
+
+template <class T>
+void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef const> b, std::int64_t priority) {
+  if (b.size() == 1) {
+    return trsm(tasks, Side::Right, Uplo::Lower, op, Diag::NonUnit, T(1), a, b.front(), priority);
+  }
+  TrsmCall const call{a.shape(), TileStack(b), op};
+  std::vector<Access> accesses{detail::read(a)};
+  for (auto const& tile : b) accesses.push_back(detail::read_write(tile));
+  tasks.emit(trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows), call);
+}
+
+#define GRANARY_INSTANTIATE(T)                                                                                   \
+  template void gemm(TaskEmitter&, Op, T, std::span<TileRef const>, TileRef const&, std::span<TileRef const>,    \
+                     std::int64_t);                                                                              \
+  template void trsm_right<T>(TaskEmitter&, Op, TileRef const&, std::span<TileRef const>, std::int64_t);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary::tiles

@@ -1,0 +1,25 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
+
+#include <cstdint>
+#include <span>
+
+/// Tasks on several tiles of a tile column, one below the other. Tiles that follow each other in memory, as those of one
+/// matrix do, are one tile for BLAS: GEMM is faster on it, since the other operand is packed once. For CPU workers; a
+/// stack of one tile is the task of blas3.hpp.
+namespace granary::tiles {
+
+/// C := C + alpha A op(B), A and C stacks of as many rows.
+template <class T>
+void gemm(TaskEmitter& tasks, Op op_b, T alpha, std::span<TileRef const> a, TileRef const& b,
+          std::span<TileRef const> c, std::int64_t priority = 0);
+
+/// B := B op(A)^-1, A lower triangular and B a stack.
+template <class T>
+void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef const> b, std::int64_t priority = 0);
+
+}  // namespace granary::tiles
