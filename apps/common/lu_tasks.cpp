@@ -45,7 +45,8 @@ MemoryNeed choose_panels(LuOptions& options, RunPlan const& plan, std::function<
   if (!devices) options = fit_panels(options, grid, size_of(plan.a.type), memory);
   for (;;) {
     auto const largest = dry_run();
-    if (options.host_panels || largest.host <= memory / 4 || options.leaf_tiles == 1) return largest;
+    bool const whole = options.leaf_tiles >= grid.tile_rows();  // panels
+    if (largest.host <= (whole ? memory : memory / 4) || options.leaf_tiles == 1) return largest;
     options.leaf_tiles /= 2;
   }
 }

@@ -54,8 +54,8 @@ class RunGrowth {
 [[nodiscard]] PivotData dry_pivots(DryRun& dry, TileGrid const& grid);
 
 /// Chooses the panels and the order for a run with these options: see fit_panels. Where panels do not fit, halves
-/// `options.leaf_tiles` while the largest task needs more than a quarter of the memory. Returns the bytes of the largest
-/// task, as `dry_run` does.
+/// `options.leaf_tiles` while the largest task of a tournament needs more than a quarter of the memory. Returns the
+/// bytes of the largest task, as `dry_run` does.
 [[nodiscard]] MemoryNeed choose_panels(LuOptions& options, RunPlan const& plan,
                                        std::function<MemoryNeed()> const& dry_run);
 

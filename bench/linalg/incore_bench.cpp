@@ -2,8 +2,8 @@
 // incore_bench OPERATION N double|float SCHEDULER REPEATS TILE...: times an operation on host Views and
 // LAPACK's with as many threads, in turns; a line of JSON per tile size: the medians of both,
 // and that of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer
-// graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv (LAPACK:
-// getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+// graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv
+// (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
 #include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
@@ -242,9 +242,8 @@ void measure(Case const& bench) {
 
 int main(int argc, char** argv) {
   if (argc < 7) {
-    std::fprintf(
-        stderr,
-        "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
+    std::fprintf(stderr,
+                 "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");
     return 2;
   }
   Kokkos::initialize();

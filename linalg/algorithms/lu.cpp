@@ -181,7 +181,8 @@ void exchange_rows(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k,
     auto const permute = direction == SwapDirection::Forward
                              ? (i + group >= end ? tiles::Permute::After : tiles::Permute::None)
                              : (i == k + 1 ? tiles::Permute::Before : tiles::Permute::None);
-    tiles::swap_rows<T>(tasks.at(i, j, k), {a(k, j), lower, i * grid.tile, grid.tile, permute, turns}, pivots, priority);
+    tiles::swap_rows<T>(tasks.at(i, j, k), {a(k, j), lower, i * grid.tile, grid.tile, permute, turns}, pivots,
+                        priority);
   }
 }
 
@@ -206,10 +207,10 @@ class PivotedTasks {
       auto const part = m_a.stack(k, k, m_options.leaf_tiles);
       auto const rows = rows_below(k, part.size());
       OwnedData workspace(m_tasks.submitter());
-      tiles::getrf_panel<T>(
-          m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, m_options.host_panels,
-          workspace.add(temporary("panel", tiles::panel_workspace<T>(rows, m_a.grid().cols_in(k), m_options.host_panels))),
-          m_pivots.panels[k], level);
+      tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, m_options.host_panels,
+                            workspace.add(temporary("panel", tiles::panel_workspace<T>(rows, m_a.grid().cols_in(k),
+                                                                                       m_options.host_panels))),
+                            m_pivots.panels[k], level);
     } else {
       tournament(k);
       exchange(k, k);
@@ -223,7 +224,8 @@ class PivotedTasks {
     }
     m_growth.after(k, k, level);
   }
-  // For the columns j from `first` to `end`: A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j) and A(i,j) := A(i,j)
+  // For the columns j from `first` to `end`: A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j) and A(i,j) :=
+  // A(i,j)
   // - A(i,k) A(k,j) for i > k.
   void update(std::uint64_t k, std::uint64_t first, std::uint64_t end) {
     for (auto j = first; j < end; ++j) {
@@ -246,8 +248,8 @@ class PivotedTasks {
   }
   // A(:,j) := P(k) A(:,j)
   void exchange(std::uint64_t k, std::uint64_t j) {
-    exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward, std::min<std::uint64_t>(m_options.leaf_tiles, 8),
-                  j < k ? 0 : priority(j, k), turns_of(k, j));
+    exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward,
+                  std::min<std::uint64_t>(m_options.leaf_tiles, 8), j < k ? 0 : priority(j, k), turns_of(k, j));
   }
   // The exchanges of all later panels in column j of L: in one task where panels are one task, too.
   void exchange_in_factor(std::uint64_t j) {
@@ -354,10 +356,13 @@ class PivotedTasks {
 
 }  // namespace
 
+// Of data in memories.
+constexpr Bytes most_alignment = 4096;
+
 LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory) {
-  Bytes const column = grid.rows * grid.tile * element;
-  if (2 * column > memory) return options;
   options.host_panels = true;
+  Bytes const column = grid.tile_rows() * round_up(grid.largest_tile() * element, most_alignment);
+  if (2 * column + most_alignment > memory) return options;
   options.leaf_tiles = grid.tile_rows();
   if (grid.rows * grid.cols * element > memory) {
     options.order = FactorOrder::LeftLooking;

@@ -22,9 +22,9 @@ struct GRANARY_EXPORT LuOptions {
   FactorOrder order = FactorOrder::RightLooking;
   /// Priorities in closed form; see CholeskyOptions.
   bool priorities = true;
-  /// With pivoting and FactorOrder::LeftLooking: tile columns that get all their updates together, at least 1. Each tile
-  /// of L is then loaded once for all of them. Best for matrices larger than memory, if about half of the memory holds
-  /// so many columns.
+  /// With pivoting and FactorOrder::LeftLooking: tile columns that get all their updates together, at least 1. Each
+  /// tile of L is then loaded once for all of them. Best for matrices larger than memory, if about half of the memory
+  /// holds so many columns.
   std::uint64_t columns = 1;
   /// Panels of one task are for CPU workers, where they need a workspace for a few columns only.
   bool host_panels = false;
@@ -51,11 +51,11 @@ struct GRANARY_EXPORT LuOptions {
   std::uint64_t first = 0;      ///< without pivoting: row of a larger matrix where A begins, for Singular's message
 };
 
-/// Options for a matrix whose tiles a memory of `memory` bytes holds in part, without devices. If the memory holds a tile
-/// column and as much again, panels are one task each: partial pivoting. If in addition the matrix is larger than the
-/// memory, the order is left-looking, with as many columns together as half of the memory holds: every tile is then
-/// loaded and written once, and each tile of L once more for each block of columns on its right and once for its last
-/// row exchanges. Otherwise the options are unchanged. `element`: bytes of an element.
+/// Options for a matrix whose tiles a memory of `memory` bytes holds in part, without devices: LuOptions::host_panels.
+/// If the memory holds a tile column and as much again, panels are one task each: partial pivoting. If in addition the
+/// matrix is larger than the memory, the order is left-looking, with as many columns together as half of the memory
+/// holds: every tile is then loaded and written once, and each tile of L loaded once more for each block of columns on
+/// its right, and loaded and written once more for its last row exchanges. `element`: bytes of an element.
 [[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory);
 
 /// Emits the tasks that overwrite A with its factors without pivoting: A = L U, L with a unit diagonal that is not

@@ -44,16 +44,16 @@ GRANARY_EXPORT void trsm_ru_bounded(ConstTileView<T> a, TileView<T> b);
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int getrf_bounded(TileView<T> a, T* workspace);
 
-/// Exchanges of rows of a tile A: row `first` of A with row `second` of B, for each pair in order. B has the layout of A
-/// and as many columns, and may be A.
+/// Exchanges of rows of a tile A: row `first` of A with row `second` of B, for each pair in order. B has the layout of
+/// A and as many columns, and may be A.
 template <class T>
 struct GRANARY_EXPORT RowSwaps {
   std::vector<std::pair<int, int>> pairs;
   TileView<T> b;
 };
 
-/// Performs all exchanges in order. Column-major tiles are passed through once, column by column: each column of A stays
-/// in the nearest cache, and those that follow are prefetched.
+/// Performs all exchanges in order. Column-major tiles are passed through once, column by column: each column of A
+/// stays in the nearest cache, and those that follow are prefetched.
 template <class T>
 GRANARY_EXPORT void swap_rows(TileView<T> a, std::span<RowSwaps<typename NotDeduced<T>::type> const> swaps);
 

@@ -26,9 +26,9 @@ class GRANARY_EXPORT Panel {
   [[nodiscard]] int cols() const { return m_tiles.front().cols; }
 
   /// Factors columns [first, end) from row `first` on, which have all updates of the columns on their left. Returns the
-  /// first zero pivot, from 1; 0: none. Recursive, as in LAPACK: the columns are halved; at most panel_block columns are
-  /// gathered in the workspace and factored there by LAPACK, or where they are if that is one column-major tile. With
-  /// NaNs LAPACK may return rows that do not exist: these are not exchanged.
+  /// first zero pivot, from 1; 0: none. Recursive, as in LAPACK: the columns are halved; at most panel_block columns
+  /// are gathered in the workspace and factored there by LAPACK, or where they are if that is one column-major tile.
+  /// With NaNs LAPACK may return rows that do not exist: these are not exchanged.
   int factor(int first, int end);
   /// Updates columns [left, right) by columns [first, end), which were factored: exchanges, TRSM and GEMM.
   void update(int first, int end, int left, int right);

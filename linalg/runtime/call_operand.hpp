@@ -21,9 +21,9 @@ namespace granary {
 /// default_tile.
 using TileSize = std::optional<std::uint64_t>;
 
-/// Of the larger extent n of the operands: an eighth up to 1024, then 128 + (n - 1024) / 12, rounded up to a multiple of
-/// 32, and at least 64, at most 512: of those measured the fastest for potrf and getrf on two cores, both with the AVX2
-/// and with the AVX-512 kernels of OpenBLAS (bench/linalg/in_core.py).
+/// Of the larger extent n of the operands: an eighth up to 1024, then 128 + (n - 1024) / 12, rounded up to a multiple
+/// of 32, and at least 64, at most 512: of those measured the fastest for potrf and getrf on two cores, both with the
+/// AVX2 and with the AVX-512 kernels of OpenBLAS (bench/linalg/in_core.py).
 [[nodiscard]] GRANARY_EXPORT std::uint64_t default_tile(std::uint64_t largest_extent);
 
 namespace detail {

@@ -321,9 +321,9 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
     auto& pivots = report.pivots.emplace(a_tiles.grid());
     auto const exchanges = detail::bind_pivots(call.data(), pivots);
     copy(call.tasks(), b_tiles, x_tiles);
-    getrf(call.tasks(), a_tiles, exchanges,
-          detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(),
-                                   call.has_devices()));
+    getrf(
+        call.tasks(), a_tiles, exchanges,
+        detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(), call.has_devices()));
     getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
   }
   call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();

@@ -156,8 +156,7 @@ auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
   detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
   pivots = Pivots(lu.grid());
   auto const data = detail::bind_pivots(call.data(), pivots);
-  granary::getrf(call.tasks(), lu, data,
-                 detail::fitted(call, options, a, lu));
+  granary::getrf(call.tasks(), lu, data, detail::fitted(call, options, a, lu));
   granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
   return call.submitted(detail::refuse_zero_pivot(pivots));
 }

@@ -194,7 +194,8 @@ void launch_swap_all_rows(KernelCall const& call, DeviceLane const& lane) {
   auto const tiles = p.column.views<T>(call, p.panels);
   for (std::size_t k = 0; k < p.panels; ++k) {
     auto const first_lower = p.column.first + (k + 1) * static_cast<std::uint64_t>(p.column.tile);
-    kernels::swap_rows<T>(lane, call.data[k], tiles[k], {tiles.begin() + static_cast<std::ptrdiff_t>(k) + 1, tiles.end()},
+    kernels::swap_rows<T>(lane, call.data[k], tiles[k],
+                          {tiles.begin() + static_cast<std::ptrdiff_t>(k) + 1, tiles.end()},
                           static_cast<std::int64_t>(first_lower), false, true);
   }
 }
@@ -233,11 +234,12 @@ template <class T>
 Codelet const trsm_ru_ordered_codelet = tile_codelet<T>("trsm_ru", run_trsm_ru_ordered<T>,
                                                         on_lane<run_trsm_ru_ordered<T, DeviceLane>>);
 template <class T>
-Codelet const getrf_panel_codelet = detail::expandable_codelet<T>(
-    "getrf_panel", run_getrf_panel<T>, detail::expand_panel<T>, on_lane<launch_getrf_panel<T>>);
+Codelet const getrf_panel_codelet = detail::expandable_codelet<T>("getrf_panel", run_getrf_panel<T>,
+                                                                  detail::expand_panel<T>,
+                                                                  on_lane<launch_getrf_panel<T>>);
 template <class T>
 Codelet const getrf_panel_on_host_codelet = detail::expandable_codelet<T>("getrf_panel", run_getrf_panel<T>,
-                                                                         detail::expand_panel<T>, nullptr);
+                                                                          detail::expand_panel<T>, nullptr);
 template <class T>
 Codelet const swap_rows_codelet = tile_codelet<T>("swap_rows", run_swap_rows<T>, on_lane<launch_swap_rows<T>>);
 template <class T>
@@ -295,8 +297,7 @@ void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, s
 }
 
 template <class T>
-void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId const> pivots,
-                   std::int64_t priority) {
+void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId const> pivots, std::int64_t priority) {
   std::vector<Access> accesses;
   for (DataId const panel : pivots) accesses.push_back({panel, AccessMode::Read});
   for (auto const& tile : column.tiles) accesses.push_back(read_write(tile));

@@ -37,8 +37,8 @@ struct PanelPart {
   std::uint64_t tile = 0;
 };
 
-/// Factors a whole panel with partial pivoting: L, U and `pivots`. On the host in place, with a `workspace` for a few of
-/// its columns (see kernels::getrf_panel); on devices, tiles that are not adjacent in memory are gathered in the
+/// Factors a whole panel with partial pivoting: L, U and `pivots`. On the host in place, with a `workspace` for a few
+/// of its columns (see kernels::getrf_panel); on devices, tiles that are not adjacent in memory are gathered in the
 /// workspace. `on_host`: not on devices. `workspace` is a temporary datum of panel_workspace bytes.
 template <class T>
 void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, bool on_host, DataId workspace, DataId pivots,
@@ -91,8 +91,8 @@ struct RowExchange {
 template <class T>
 void swap_rows(TaskEmitter& tasks, RowExchange const& exchange, DataId pivots, std::int64_t priority = 0);
 
-/// All exchanges of several panels, one after the other, in a part of a tile column that begins with the top tile of the
-/// first panel.
+/// All exchanges of several panels, one after the other, in a part of a tile column that begins with the top tile of
+/// the first panel.
 template <class T>
 void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId const> pivots,
                    std::int64_t priority = 0);

@@ -18,8 +18,8 @@ struct Columns {
   std::int32_t end = 0;
 };
 
-// While the panel is factored, the place of its exchanges has LAPACK's pivots, from 0, and for each block its first zero
-// pivot, from 1. Each block has its own words, so that tasks on several blocks share none.
+// While the panel is factored, the place of its exchanges has LAPACK's pivots, from 0, and for each block its first
+// zero pivot, from 1. Each block has its own words, so that tasks on several blocks share none.
 struct BlockPivots {
   int* pivots;  // of all blocks
   int* zeros;   // one for each column, the first of each block counts
@@ -86,7 +86,8 @@ void run_store(KernelCall const& call) {
   BlockPivots const found(call.data[0], p.panel.shape.rows);
   std::vector<int> const pivots(found.pivots, found.pivots + p.panel.shape.cols);
   int zero = 0;
-  for (std::int32_t column = 0; column < p.panel.shape.cols && zero == 0; column += p.part.end) zero = found.zeros[column];
+  for (std::int32_t column = 0; column < p.panel.shape.cols && zero == 0; column += p.part.end)
+    zero = found.zeros[column];
   store_pivots(call.data[0], pivots, zero, p.panel);
 }
 

@@ -18,8 +18,8 @@ struct PanelCall : TileStack {
 /// Stores the pivots of a panel, LAPACK's but from 0, and the first zero pivot, from 1, in its datum.
 void store_pivots(std::byte* datum, std::span<int const> pivots, int zero, TileStack const& panel);
 
-/// The panel as a finer graph, so that idle cores share it: blocks of columns are factored one after the other, and each
-/// updates all blocks on its right, at once.
+/// The panel as a finer graph, so that idle cores share it: blocks of columns are factored one after the other, and
+/// each updates all blocks on its right, at once.
 template <class T>
 void expand_panel(void const* parameters, InnerGraph& graph);
 

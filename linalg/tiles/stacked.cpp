@@ -85,9 +85,9 @@ void trsm_right(TaskEmitter& tasks, Op op, TileRef const& a, std::span<TileRef c
   tasks.emit(trsm_codelet<T>, accesses, priority, detail::flops_of<T>(0.5 * call.b.rows * a.rows * a.rows), call);
 }
 
-#define GRANARY_INSTANTIATE(T)                                                                                   \
-  template void gemm(TaskEmitter&, Op, T, std::span<TileRef const>, TileRef const&, std::span<TileRef const>,    \
-                     std::int64_t);                                                                              \
+#define GRANARY_INSTANTIATE(T)                                                                                \
+  template void gemm(TaskEmitter&, Op, T, std::span<TileRef const>, TileRef const&, std::span<TileRef const>, \
+                     std::int64_t);                                                                           \
   template void trsm_right<T>(TaskEmitter&, Op, TileRef const&, std::span<TileRef const>, std::int64_t);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -163,14 +163,14 @@ TEST(LuGraph, ByColumnsBeginsTheNextOnesWhenTheLastOneBeforeHasItsLastExchange) 
 
 TEST(LuGraph, FitPanelsWhereHalfOfTheMemoryHoldsATileColumn) {
   TileGrid const grid{4096, 4096, 512};
-  Bytes const column = 4096 * 512 * sizeof(double), all = 8 * column;
+  Bytes const column = 4096 * 512 * sizeof(double), all = 8 * column, least = 2 * column + 4096;
   auto const fit = [&](Bytes memory) { return fit_panels({.leaf_tiles = 4}, grid, sizeof(double), memory); };
-  EXPECT_EQ(fit(2 * column - 1).leaf_tiles, 4U);
-  EXPECT_FALSE(fit(2 * column - 1).host_panels);
-  EXPECT_EQ(fit(2 * column).leaf_tiles, 8U);
-  EXPECT_TRUE(fit(2 * column).host_panels);
-  EXPECT_EQ(fit(2 * column).order, FactorOrder::LeftLooking);
-  EXPECT_EQ(fit(2 * column).columns, 1U);
+  EXPECT_EQ(fit(least - 1).leaf_tiles, 4U);
+  EXPECT_EQ(fit(least - 1).order, FactorOrder::RightLooking);
+  EXPECT_EQ(fit(least).leaf_tiles, 8U);
+  EXPECT_TRUE(fit(least).host_panels);
+  EXPECT_EQ(fit(least).order, FactorOrder::LeftLooking);
+  EXPECT_EQ(fit(least).columns, 1U);
   EXPECT_EQ(fit(all - 1).columns, 3U);
   EXPECT_EQ(fit(all).order, FactorOrder::RightLooking);
 }

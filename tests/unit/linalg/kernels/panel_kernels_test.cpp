@@ -52,7 +52,8 @@ struct Shape {
   std::uint64_t rows, cols, height;
 };
 // Blocks of 64 columns are copied; the last tile is smaller, or there is one tile that is wider than high.
-constexpr Shape every_shape[] = {{1, 1, 1}, {40, 20, 20}, {210, 90, 90}, {300, 150, 150}, {350, 200, 200}, {70, 100, 100}};
+constexpr Shape every_shape[] = {{1, 1, 1},       {40, 20, 20},    {210, 90, 90},
+                                 {300, 150, 150}, {350, 200, 200}, {70, 100, 100}};
 
 TYPED_TEST(PanelKernels, MultiplyBackInAnyMemoryAndAnyBlocks) {
   using T = TypeParam;
