@@ -196,8 +196,7 @@ class PivotedTasks {
         m_pivots(pivots),
         m_options(options),
         m_stack(options.inner_tile != 0 ? 1 : std::max<std::uint64_t>(1, options.stack)),
-        m_growth(tasks, a, growth_of(options)),
-        m_turns(tasks.submitter()) {}
+        m_growth(tasks, a, growth_of(options)) {}
 
   // P(k) A(k:,k) = L(k:,k) U(k,k), in one task if possible.
   void panel(std::uint64_t k) {
@@ -208,8 +207,8 @@ class PivotedTasks {
       auto const rows = rows_below(k, part.size());
       OwnedData workspace(m_tasks.submitter());
       tiles::getrf_panel<T>(m_tasks.at(k, k, k), {part, m_a.grid().first(k), m_a.grid().tile}, m_options.host_panels,
-                            workspace.add(temporary("panel", tiles::panel_workspace<T>(rows, m_a.grid().cols_in(k),
-                                                                                       m_options.host_panels))),
+                            workspace.add(temporary("panel", tiles::panel_workspace(rows, m_a.grid().cols_in(k),
+                                                                                    sizeof(T), m_options.host_panels))),
                             m_pivots.panels[k], level);
     } else {
       tournament(k);
@@ -262,14 +261,9 @@ class PivotedTasks {
     }
     for (auto k = j + 1; k < grid.diagonal(); ++k) exchange(k, j);
   }
-  // The columns before `end` follow, which wait until the last one before them has had its last exchange from a panel
-  // on its left. Otherwise idle workers would begin more columns than the memory holds.
-  void begin_columns(std::uint64_t end) {
-    m_begin = m_ended ? m_turns.ids().back() : DataId{};
-    m_ended = false;
-    m_columns_end = end;
-    m_turns.add(temporary("turn", 1));
-  }
+  // The columns from `first` on follow, which wait until the panel before them is factored. Otherwise idle workers
+  // would begin more columns than the memory holds.
+  void begin_columns(std::uint64_t first) { m_first_column = first; }
 
  private:
   // The pivots of panel k: rounds with the same number of competitors in each group, until one group is left.
@@ -331,15 +325,10 @@ class PivotedTasks {
   }
 
   // The accesses that order the exchange of panel k in column j.
-  std::vector<Access> turns_of(std::uint64_t k, std::uint64_t j) {
-    if (j < k || m_turns.size() == 0) return {};
-    std::vector<Access> turns;
-    if (k == 0 && m_begin.valid()) turns.push_back({m_begin, AccessMode::Read});
-    if (j + 1 == m_columns_end && k + 1 == std::min(j, m_a.grid().diagonal())) {
-      turns.push_back({m_turns.ids().back(), AccessMode::Write});
-      m_ended = true;
-    }
-    return turns;
+  std::vector<Access> turns_of(std::uint64_t k, std::uint64_t j) const {
+    auto const before = std::min(m_first_column, m_a.grid().diagonal());
+    if (j < k || k > 0 || before < 2) return {};
+    return {{m_pivots.panels[before - 1], AccessMode::Read}};
   }
 
   TaskEmitter& m_tasks;
@@ -348,25 +337,21 @@ class PivotedTasks {
   LuOptions const& m_options;
   std::uint64_t m_stack;
   GrowthTasks<T> m_growth;
-  OwnedData m_turns;                // one datum for each block of columns
-  DataId m_begin;                   // for which the present block waits
-  bool m_ended = false;             // a task writes the last datum
-  std::uint64_t m_columns_end = 0;  // of the present block
+  std::uint64_t m_first_column = 0;  // of the present block
 };
 
 }  // namespace
 
-// Of data in memories.
-constexpr Bytes most_alignment = 4096;
-
 LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory) {
+  constexpr Bytes most_alignment = 4096;  // of data in memories
   options.host_panels = true;
   Bytes const column = grid.tile_rows() * round_up(grid.largest_tile() * element, most_alignment);
-  if (2 * column + most_alignment > memory) return options;
+  Bytes const workspace = round_up(tiles::panel_workspace(grid.rows, grid.tile, element, true), most_alignment);
+  if (column + workspace > memory / 4 * 3) return options;
   options.leaf_tiles = grid.tile_rows();
   if (grid.rows * grid.cols * element > memory) {
     options.order = FactorOrder::LeftLooking;
-    options.columns = memory / 2 / column;
+    options.columns = std::max<std::uint64_t>(1, memory / 2 / column);
   }
   return options;
 }
@@ -403,7 +388,7 @@ void getrf(TaskEmitter& tasks, TiledMatrix<T> const& a, PivotData const& pivots,
   } else {
     for (std::uint64_t first = 0; first < cols; first += options.columns) {
       auto const end = std::min(first + options.columns, cols);
-      emit.begin_columns(end);
+      emit.begin_columns(first);
       for (std::uint64_t k = 0; k < std::min(first, panels); ++k) emit.update(k, first, end);
       for (auto j = first; j < std::min(end, panels); ++j) {
         emit.panel(j);

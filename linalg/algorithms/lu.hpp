@@ -52,10 +52,11 @@ struct GRANARY_EXPORT LuOptions {
 };
 
 /// Options for a matrix whose tiles a memory of `memory` bytes holds in part, without devices: LuOptions::host_panels.
-/// If the memory holds a tile column and as much again, panels are one task each: partial pivoting. If in addition the
-/// matrix is larger than the memory, the order is left-looking, with as many columns together as half of the memory
-/// holds: every tile is then loaded and written once, and each tile of L loaded once more for each block of columns on
-/// its right, and loaded and written once more for its last row exchanges. `element`: bytes of an element.
+/// If three quarters of the memory hold a tile column and the workspace of a panel, panels are one task each: partial
+/// pivoting. If in addition the matrix is larger than the memory, the order is left-looking, with as many columns
+/// together as half of the memory holds, at least one: every tile is then loaded and written once, and each tile of L
+/// loaded once more for each block of columns on its right, and loaded and written once more for its last row
+/// exchanges. `element`: bytes of an element.
 [[nodiscard]] GRANARY_EXPORT LuOptions fit_panels(LuOptions options, TileGrid const& grid, Bytes element, Bytes memory);
 
 /// Emits the tasks that overwrite A with its factors without pivoting: A = L U, L with a unit diagonal that is not

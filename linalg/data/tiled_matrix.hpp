@@ -59,8 +59,6 @@ class GRANARY_EXPORT TiledMatrix {
 
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
   [[nodiscard]] MatrixPart part() const { return m_part; }
-  /// Whether the tiles are parts of one matrix in memory.
-  [[nodiscard]] bool in_one_matrix() const { return m_leading > 0; }
   /// At most `count` tiles of tile column j, from tile (i, j) down.
   [[nodiscard]] std::vector<TileRef> stack(std::uint64_t i, std::uint64_t j, std::uint64_t count) const {
     std::vector<TileRef> tiles;

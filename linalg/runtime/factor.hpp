@@ -57,12 +57,12 @@ template <class T>
 template <MutableMatrix A>
 [[nodiscard]] LuOptions fitted(MatrixCall const& call, LuOptions options, A const&, TiledMatrix<ScalarOf<A>> const& a) {
   options = with_leaf(options, a, MatrixTraits<A>::is_view, call.memory(), call.has_devices());
-  options.stack = call.choose_stack(options.stack, a);
+  options.stack = call.choose_stack(options.stack, MatrixTraits<A>::is_view, a.grid());
   return options;
 }
-template <class T>
-[[nodiscard]] CholeskyOptions fitted(MatrixCall const& call, CholeskyOptions options, TiledMatrix<T> const& a) {
-  options.stack = call.choose_stack(options.stack, a);
+template <MutableMatrix A>
+[[nodiscard]] CholeskyOptions fitted(MatrixCall const& call, CholeskyOptions options, A const&, TileGrid const& grid) {
+  options.stack = call.choose_stack(options.stack, MatrixTraits<A>::is_view, grid);
   return options;
 }
 
@@ -118,7 +118,7 @@ Pending<> potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, Cho
   detail::require_whole_output("potrf", a, part_of(uplo));
   call.prepare(tile);
   auto const tiles = call.tiles(0, a, part_of(uplo));
-  granary::potrf(call.tasks(), tiles, detail::fitted(call, options, tiles));
+  granary::potrf(call.tasks(), tiles, detail::fitted(call, options, a, tiles.grid()));
   return call.submitted();
 }
 

@@ -187,11 +187,10 @@ class GRANARY_EXPORT MatrixCall {
   [[nodiscard]] bool has_devices() const { return !m_runtime.devices().empty(); }
   /// CholeskyOptions::stack and LuOptions::stack: if 0 was asked for, for a View on a machine without devices as many
   /// tiles as leave a stack of each tile column to every worker.
-  template <class T>
-  [[nodiscard]] std::uint64_t choose_stack(std::uint64_t asked, TiledMatrix<T> const& a) const {
+  [[nodiscard]] std::uint64_t choose_stack(std::uint64_t asked, bool is_view, TileGrid const& grid) const {
     auto const workers = m_runtime.options().workers.value_or(1);
-    if (asked != 0 || !a.in_one_matrix() || workers == 0 || has_devices()) return asked;
-    return std::max<std::uint64_t>(1, a.grid().rows / (a.grid().tile * workers));
+    if (asked != 0 || !is_view || workers == 0 || has_devices()) return asked;
+    return std::max<std::uint64_t>(1, grid.rows / (grid.tile * workers));
   }
   /// Waits for the submitted tasks after an exception, of which it reports the failures.
   void settle() noexcept { settle(m_reads); }

@@ -100,7 +100,7 @@ auto posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {
   auto const factor = call.tiles(0, a, part_of(uplo));
   auto const right = call.tiles(1, b);
   detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
-  granary::potrf(call.tasks(), factor, detail::fitted(call, options, factor));
+  granary::potrf(call.tasks(), factor, detail::fitted(call, options, a, factor.grid()));
   granary::potrs(call.tasks(), factor, right);
   return call.submitted();
 }

@@ -281,9 +281,8 @@ void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, bool on_host, DataI
              detail::lu_flops<T>(stack.rows, stack.shape.cols), PanelCall(stack, columns_of_block(stack.shape.cols)));
 }
 
-template <class T>
-Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, bool on_host) {
-  return rows * (on_host ? std::min<std::uint64_t>(cols, kernels::panel_block) : cols) * sizeof(T);
+Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, Bytes element, bool on_host) {
+  return rows * (on_host ? std::min<std::uint64_t>(cols, kernels::panel_block) : cols) * element;
 }
 
 template <class T>
@@ -315,7 +314,6 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
   template void getrf_ordered<T>(TaskEmitter&, TileRef const&, DataId, DataId, std::uint64_t, std::int64_t); \
   template void trsm_ru_ordered<T>(TaskEmitter&, TileRef const&, TileRef const&, std::int64_t);              \
   template void getrf_panel<T>(TaskEmitter&, PanelPart const&, bool, DataId, DataId, std::int64_t);          \
-  template Bytes panel_workspace<T>(std::uint64_t, std::uint64_t, bool);                                     \
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
   template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);     \
   template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t);

@@ -43,8 +43,7 @@ struct PanelPart {
 template <class T>
 void getrf_panel(TaskEmitter& tasks, PanelPart const& panel, bool on_host, DataId workspace, DataId pivots,
                  std::int64_t priority = 0);
-template <class T>
-[[nodiscard]] Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, bool on_host);
+[[nodiscard]] Bytes panel_workspace(std::uint64_t rows, std::uint64_t cols, Bytes element, bool on_host);
 
 /// The first round of the tournament: `winners` := the rows that partial pivoting selects in a part of a panel, as many
 /// as its smaller extent. `workspace` is a temporary datum with room for the part's elements.
