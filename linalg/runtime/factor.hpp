@@ -30,10 +30,11 @@
 /// ```
 namespace granary {
 
-/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. A whole panel is one leaf, with partial
-/// pivoting as in LAPACK: of a View always; of other matrices if three quarters of the limit hold a tile column and the
-/// workspace of a panel (see fit_panels). With devices, if the copy of a panel fits in a quarter of the limit (a View), or
-/// panel and copy do (others). Otherwise a leaf has as many tiles as fit so, at least 2: tournament pivoting.
+/// Default options of LU calls with a Runtime: leaf_tiles 0 lets the call choose. A whole panel is one leaf, with
+/// partial pivoting as in LAPACK: of a View always; of other matrices if three quarters of the limit hold a tile column
+/// and the workspace of a panel (see fit_panels). With devices, if the copy of a panel fits in a quarter of the limit
+/// (a View), or panel and copy do (others). Otherwise a leaf has as many tiles as fit so, at least 2: tournament
+/// pivoting.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
 namespace detail {
