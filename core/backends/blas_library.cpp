@@ -46,15 +46,15 @@ std::string word_after(std::string_view text, std::string_view before) {
   return std::string(rest.substr(0, rest.find(' ')));
 }
 
-BlasLibrary of_openblas(Functions const& functions, std::string text) {
-  BlasLibrary blas{.name = "OpenBLAS", .version = word_after(text, "OpenBLAS "), .text = std::move(text)};
+BlasLibrary of_openblas(Functions const& functions, std::string const& text) {
+  BlasLibrary blas{.name = "OpenBLAS", .version = word_after(text, "OpenBLAS "), .text = text};
   if (auto* kernels = functions.get<char*()>("openblas_get_corename")) blas.kernels = kernels();
   return blas;
 }
 
 BlasLibrary of_mkl(std::string text) {
   text.erase(text.find_last_not_of(' ') + 1);
-  BlasLibrary blas{.name = "MKL", .version = word_after(text, "Version "), .text = std::move(text)};
+  BlasLibrary blas{.name = "MKL", .version = word_after(text, "Version "), .text = text};
   for (std::string_view const kernels : {"AVX-512", "AVX2", "AVX", "SSE"}) {
     if (blas.text.find(kernels) == std::string::npos) continue;
     blas.kernels = kernels;

@@ -167,6 +167,10 @@ void left_looking(NopivTasks<T>& emit, TileGrid const& grid) {
   }
 }
 
+// Lower tiles in one task that exchanges rows in the factorization: fewer tasks than with fewer tiles, and more than
+// one at a time.
+constexpr std::uint64_t most_exchanged = 8;
+
 // The row exchanges of panel k in tile column j of a matrix. Forward: the last task permutes the rows of the top tile;
 // backward: the first one does.
 template <class T>
@@ -223,9 +227,8 @@ class PivotedTasks {
     }
     m_growth.after(k, k, level);
   }
-  // For the columns j from `first` to `end`: A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j) and A(i,j) :=
-  // A(i,j)
-  // - A(i,k) A(k,j) for i > k.
+  // For the columns j from `first` to `end`: A(:,j) := P(k) A(:,j), then A(k,j) := L(k,k)^-1 A(k,j), and for i > k
+  // A(i,j) := A(i,j) - A(i,k) A(k,j).
   void update(std::uint64_t k, std::uint64_t first, std::uint64_t end) {
     for (auto j = first; j < end; ++j) {
       auto const level = priority(j, k);
@@ -248,7 +251,7 @@ class PivotedTasks {
   // A(:,j) := P(k) A(:,j)
   void exchange(std::uint64_t k, std::uint64_t j) {
     exchange_rows(m_tasks, m_a, k, j, m_pivots.panels[k], SwapDirection::Forward,
-                  std::min<std::uint64_t>(m_options.leaf_tiles, 8), j < k ? 0 : priority(j, k), turns_of(k, j));
+                  std::min(m_options.leaf_tiles, most_exchanged), j < k ? 0 : priority(j, k), turns_of(k, j));
   }
   // The exchanges of all later panels in column j of L: in one task where panels are one task, too.
   void exchange_in_factor(std::uint64_t j) {

@@ -126,7 +126,8 @@ double fma_peak() {
   T volatile result = 0;
   double const seconds = shortest(
       8, [] {}, [&] { result = loop.run(factor, Sums{}); });
-  return 2.0 * rounds * static_cast<double>(Sums::size() * loop.bytes / sizeof(T)) / seconds;
+  auto const numbers = Sums::size() * loop.bytes / sizeof(T);
+  return 2.0 * rounds * static_cast<double>(numbers) / seconds;
 }
 
 template <class T>

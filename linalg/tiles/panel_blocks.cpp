@@ -104,7 +104,8 @@ Codelet const store_codelet = tile_codelet<T>("store_pivots", run_store);
 template <class T>
 class PanelTasks {
  public:
-  PanelTasks(InnerGraph& graph, PanelCall const& call) : m_graph(graph), m_tasks(graph), m_panel(call) {
+  PanelTasks(InnerGraph& graph, PanelCall const& call)
+      : m_graph(graph), m_tasks(graph), m_panel(static_cast<TileStack const&>(call)) {
     for (std::size_t i = 0; i < m_panel.count; ++i) {
       auto& shape = i + 1 < m_panel.count ? m_panel.shape : m_panel.last;
       shape = shape_now<T>(graph, i, shape);
