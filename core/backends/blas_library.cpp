@@ -120,6 +120,16 @@ char small(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<ch
 
 }  // namespace
 
+std::string as_word(std::string const& text) {
+  std::string word;
+  for (char const c : text) {
+    bool const plain = (c >= '0' && c <= '9') || c == '.' || (small(c) >= 'a' && small(c) <= 'z');
+    if (plain) word += c;
+    if (!plain && !word.empty() && word.back() != '-') word += '-';
+  }
+  return word;
+}
+
 VectorUnits BlasLibrary::vectors() const {
 #if defined(__x86_64__)
   auto word = kernels;
@@ -131,12 +141,7 @@ VectorUnits BlasLibrary::vectors() const {
 }
 
 std::string BlasLibrary::id() const {
-  std::string word;
-  for (char const c : name + " " + version + " " + kernels) {
-    bool const plain = (c >= '0' && c <= '9') || c == '.' || (small(c) >= 'a' && small(c) <= 'z');
-    if (plain) word += c;
-    if (!plain && !word.empty() && word.back() != '-') word += '-';
-  }
+  auto word = as_word(name + " " + version + " " + kernels);
   word.erase(word.find_last_not_of('-') + 1);
   return word;
 }

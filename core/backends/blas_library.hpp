@@ -9,6 +9,9 @@
 
 namespace granary {
 
+/// The letters, digits and dots of a text, with a dash for what lies between them: part of a folder's name.
+[[nodiscard]] GRANARY_EXPORT std::string as_word(std::string const& text);
+
 /// The BLAS library whose functions this process calls.
 struct GRANARY_EXPORT BlasLibrary {
   std::string name = {};     ///< OpenBLAS, MKL or BLIS; otherwise the name of its file, or "BLAS" if that is not known
@@ -33,8 +36,8 @@ struct GRANARY_EXPORT BlasSetting {
   std::string value;
 };
 
-/// The setting for a library whose kernels use narrower vectors than the processor has: as OpenBLAS and BLIS do on
-/// processors that are newer than they are. None if there is nothing better, or nothing is known.
+/// The setting for an OpenBLAS whose kernels use narrower vectors than the processor has, as on processors that are
+/// newer than the library. None if there is nothing better, nothing is known, or for another library.
 [[nodiscard]] GRANARY_EXPORT std::optional<BlasSetting> faster_blas_setting(BlasLibrary const& blas,
                                                                             VectorUnits processor);
 

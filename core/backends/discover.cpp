@@ -144,12 +144,7 @@ Bytes control_group_memory_limit(std::filesystem::path const& membership, std::f
 }
 
 std::string MachineIdentity::id() const {
-  std::string word;
-  for (char const c : host + " " + cpu + " " + std::to_string(cores) + " " + blas) {
-    bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
-    if (plain) word += c;
-    if (!plain && !word.empty() && word.back() != '-') word += '-';
-  }
+  auto word = as_word(host + " " + cpu + " " + std::to_string(cores) + " " + blas);
   if (word.front() == '.') word.insert(0, "-");
   return word;
 }

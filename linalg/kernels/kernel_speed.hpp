@@ -8,7 +8,7 @@
 namespace granary {
 
 /// Flop/s of a loop of independent fused multiply-adds with the processor's widest vectors: what no kernel exceeds. T
-/// is float or double. Takes 10 ms.
+/// is float or double. Takes about a millisecond.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT double fma_peak();
 

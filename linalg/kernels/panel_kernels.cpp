@@ -60,8 +60,7 @@ void Panel<T>::for_rows(int first, Function&& function) {
 
 template <class T>
 int Panel<T>::factor(int first, int end) {
-  bool const whole = m_tiles.size() == 1 && m_tiles.front().layout == Layout::ColumnMajor;
-  if (whole || end - first <= panel_block) return factor_block(first, end);
+  if (is_one_block() || end - first <= panel_block) return factor_block(first, end);
   int const middle = first + ((end - first) / 2 + panel_block - 1) / panel_block * panel_block;
   int const zero = factor(first, middle);
   update(first, middle, middle, end);
@@ -72,7 +71,7 @@ int Panel<T>::factor(int first, int end) {
 
 template <class T>
 int Panel<T>::factor_block(int first, int end) {
-  bool const in_place = m_tiles.size() == 1 && m_tiles.front().layout == Layout::ColumnMajor;
+  bool const in_place = is_one_block();
   int const rows = m_rows - first, cols = end - first;
   auto const block =
       in_place ? sub(m_tiles.front(), first, first, rows, cols) : TileView<T>{m_workspace, rows, cols, rows};

@@ -39,6 +39,10 @@ class GRANARY_EXPORT Panel {
   template <class Function>
   void for_rows(int first, Function&& function);
   int factor_block(int first, int end);
+  // LAPACK can factor it where it is.
+  [[nodiscard]] bool is_one_block() const {
+    return m_tiles.size() == 1 && m_tiles.front().layout == Layout::ColumnMajor;
+  }
 
   std::vector<TileView<T>> m_tiles;
   T* m_workspace;
