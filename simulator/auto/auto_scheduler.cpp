@@ -4,6 +4,10 @@
 #include <granary/policies/schedulers/shortest_time.hpp>
 #include <granary/simulator/auto/auto_scheduler.hpp>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -43,6 +47,13 @@ constexpr double worth_changing = 0.1;
 // tasks to that of twice, four times, … as many.
 constexpr double departed = 1.2;
 constexpr std::size_t first_compared = 64;
+
+// A rehearsal is as large as the planner of a run, and each thread of a run may hold one in its part of the heap.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 std::string text_of(double seconds) {
   std::array<char, 32> text{};
@@ -319,24 +330,24 @@ void AutoScheduler::choose() {
   for (TaskId const task : tasks) work += seconds(shortest_time(*m_view, task));
   auto const most_tasks = affordable(work);
   if (most_tasks < few_tasks) return;
-  Rehearsal const rehearsal(*m_view, tasks, m_depth);
-  auto candidates = rehearse(rehearsal, most_tasks);
+  auto candidates = rehearse(tasks, most_tasks);
+  give_back_free_memory();
   if (candidates.empty()) return;
   ++m_choices;
   // Alone the present scheduler would go on with what it has in memories, and a schedule with where it is.
   double const pace = done > 0 ? seconds(m_view->now() - m_chosen_at) / done : std::numeric_limits<double>::infinity();
   auto present = std::ranges::find(candidates, m_name, &Candidate::name);
   if (present == candidates.end() && m_name == m_options.schedule && done > 0)
-    present = candidates.insert(present, {m_name, work * pace, nullptr});
+    present = candidates.insert(present, {m_name, work * pace, {}, {}});
   if (present != candidates.end()) present->seconds = std::min(present->seconds, work * pace);
   double const better = m_choices == 1 ? worth_starting : worth_changing;
   bool const stays = present != candidates.end() && present->seconds <= (1 + better) * candidates[0].seconds;
   if (stays) std::rotate(candidates.begin(), present, present + 1);
-  auto const& chosen = candidates.front();
-  m_remark = chosen.name + ": " + text_of(chosen.seconds) + (chosen.run ? ", limited by " + chosen.run->limit() : "");
+  auto& chosen = candidates.front();
+  m_remark = chosen.name + ": " + text_of(chosen.seconds) + (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
   for (auto other = candidates.begin() + 1; other != candidates.end(); ++other)
     m_remark += (other == candidates.begin() + 1 ? "; " : ", ") + other->name + " " + text_of(other->seconds);
-  if (chosen.run) m_ends = chosen.run->ends();
+  m_ends = std::move(chosen.ends);
   m_chosen_at = m_view->now();
   m_compare_at = first_compared;
   if (chosen.name != m_name) use(chosen.name);
@@ -366,8 +377,10 @@ std::uint64_t AutoScheduler::affordable(double work_seconds) const {
 }
 
 // The fastest first. If only parts of the runs can be simulated, the likely candidates alone are.
-std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(Rehearsal const& rehearsal, std::uint64_t most_tasks) {
+std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(std::vector<TaskId> const& tasks,
+                                                              std::uint64_t most_tasks) {
   std::vector<Candidate> candidates;
+  Rehearsal const rehearsal(*m_view, tasks, m_depth);
   auto const all = rehearsal.tasks();
   auto const names = likely(rehearsal.fits());
   auto const number = std::clamp<std::uint64_t>(most_tasks / std::min(all, enough_tasks),
@@ -376,12 +389,12 @@ std::vector<AutoScheduler::Candidate> AutoScheduler::rehearse(Rehearsal const& r
   if (each < std::min<std::uint64_t>(few_tasks, all)) return candidates;
   for (auto const& name : std::span(names).first(number)) {
     auto const eviction = m_eviction.empty() ? default_eviction(name) : m_eviction;
-    auto run = rehearsal.start(name, eviction, m_options.seed, told_ahead * each);
+    // One run at a time is in memory: each has a planner of its own.
+    auto const run = rehearsal.start(name, eviction, m_options.seed, told_ahead * each);
     if (!run) continue;
     bool const able = run->advance(each);
     m_simulated += run->ends().size();
-    if (!able) continue;
-    candidates.push_back({name, run->seconds(), std::move(run)});
+    if (able) candidates.push_back({name, run->seconds(), run->ends(), run->limit()});
   }
   // Likelier ones first.
   auto const fastest = std::ranges::min_element(candidates, {}, &Candidate::seconds);

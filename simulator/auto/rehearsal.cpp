@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/bottom_levels.hpp>
-#include <granary/core/model/graph_recorder.hpp>
 #include <granary/core/model/task_graph.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/auto/rehearsal.hpp>
@@ -95,9 +94,27 @@ class Rehearsal::Times final : public Estimator, public GroundTruth {
 };
 
 struct Rehearsal::Parts {
+  Parts(SystemView const& of, std::span<TaskId const> known, std::uint32_t ahead)
+      : view(of), machine(of.topology().machine()), depth(ahead), tasks(known.begin(), known.end()) {}
+
+  // The accesses of a task, with the numbers that data have here.
+  std::span<Access const> accesses_of(Task const& task) {
+    accesses.clear();
+    for (auto const& access : task.accesses) {
+      if (!access.repeated) accesses.push_back({.data = numbers.at(access.data), .mode = access.mode});
+    }
+    return accesses;
+  }
+
+  SystemView const& view;
   Machine machine;
   std::uint32_t depth;
-  GraphRecorder graph;
+  std::vector<TaskId> tasks;
+  std::vector<Codelet> codelets;
+  std::unordered_map<CodeletId, CodeletId> codelet_numbers;
+  std::vector<DataDescription> data;
+  std::unordered_map<DataId, DataId> numbers;  // of data
+  std::vector<Access> accesses;                // of one task
   Times times;
   std::vector<double> work;          // of each task, in seconds on its fastest kind of worker
   std::vector<std::int64_t> levels;  // bottom levels
@@ -124,7 +141,7 @@ RehearsedRun::~RehearsedRun() = default;
 
 bool RehearsedRun::advance(std::uint64_t tasks) {
   auto& [rehearsal, progress, simulator, complete] = *m_parts;
-  auto const all = rehearsal.graph.tasks().size();
+  auto const all = rehearsal.tasks.size();
   try {
     while (progress.ends.size() < std::min<std::uint64_t>(tasks, all)) {
       if (!simulator.step()) return false;
@@ -155,27 +172,22 @@ std::string RehearsedRun::limit() const {
 }
 
 Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth)
-    : m_parts(std::make_unique<Parts>()) {
+    : m_parts(std::make_unique<Parts>(view, tasks, depth)) {
   auto& parts = *m_parts;
   auto const& topology = view.topology();
-  parts.machine = topology.machine();
-  parts.depth = depth;
   // Of machines without a host: the first node.
   auto const host = std::ranges::find(parts.machine.nodes, NodeKind::Host, &MemoryNode::kind);
   NodeId const host_node(
       host == parts.machine.nodes.end() ? 0 : static_cast<std::uint32_t>(host - parts.machine.nodes.begin()));
-  std::unordered_map<CodeletId, CodeletId> codelets;
-  std::unordered_map<DataId, DataId> data;
-  std::vector<Access> accesses;
   TaskGraph graph;
   for (TaskId const id : tasks) {
     auto const& task = view.task(id);
-    auto const [codelet, new_codelet] = codelets.try_emplace(task.codelet);
+    auto const [codelet, new_codelet] =
+        parts.codelet_numbers.try_emplace(task.codelet, static_cast<std::uint32_t>(parts.codelets.size()));
     if (new_codelet) {
-      auto copy = view.codelet(task.codelet);
+      auto& copy = parts.codelets.emplace_back(view.codelet(task.codelet));
       copy.expand = nullptr;
       copy.check = nullptr;
-      codelet->second = parts.graph.add_codelet(std::move(copy));
     }
     auto& times = parts.times.of(codelet->second, task.flops);
     Duration shortest = Duration::max();
@@ -186,40 +198,34 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
     }
     parts.work.push_back(seconds(shortest));
     parts.all_work += seconds(shortest);
-    accesses.clear();
     for (auto const& access : task.accesses) {
-      if (access.repeated) continue;
-      auto const [known, new_datum] = data.try_emplace(access.data);
-      if (new_datum) {
-        auto description = view.description(access.data);
-        description.may_return = false;
-        // Its value was made before. That of a temporary is taken to be in the host's memory.
-        if (reads(access.mode) && !description.origin.valid()) {
-          if (!description.home.valid()) {
-            description.home = host_node;
-            description.in_place = !topology.groups_on(host_node).empty();
-          }
-          description.origin = description.home;
-          description.origin_is_home = true;
+      if (access.repeated ||
+          !parts.numbers.try_emplace(access.data, static_cast<std::uint32_t>(parts.data.size())).second)
+        continue;
+      auto& description = parts.data.emplace_back(view.description(access.data));
+      description.may_return = false;
+      // Its value was made before. That of a temporary is taken to be in the host's memory.
+      if (reads(access.mode) && !description.origin.valid()) {
+        if (!description.home.valid()) {
+          description.home = host_node;
+          description.in_place = !topology.groups_on(host_node).empty();
         }
-        known->second = parts.graph.add_data(std::move(description));
+        description.origin = description.home;
+        description.origin_is_home = true;
       }
-      accesses.push_back({.data = known->second, .mode = access.mode});
     }
-    parts.graph.submit(
-        {.codelet = codelet->second, .accesses = accesses, .priority = task.priority, .flops = task.flops});
-    graph.add(AccessList(accesses));
+    graph.add(AccessList(parts.accesses_of(task)));
   }
   parts.levels = bottom_levels(graph, [&](std::size_t task) { return from_seconds(parts.work[task]); });
 }
 
 Rehearsal::~Rehearsal() = default;
 
-std::uint64_t Rehearsal::tasks() const { return m_parts->graph.tasks().size(); }
+std::uint64_t Rehearsal::tasks() const { return m_parts->tasks.size(); }
 
 bool Rehearsal::fits() const {
   Bytes all = 0;
-  for (auto const& data : m_parts->graph.data()) all += data.bytes;
+  for (auto const& data : m_parts->data) all += data.bytes;
   auto const& machine = m_parts->machine;
   bool const devices =
       std::ranges::any_of(machine.workers, [](Worker const& w) { return w.kind == WorkerKind::Device; });
@@ -232,16 +238,17 @@ double Rehearsal::work_seconds() const { return m_parts->all_work; }
 
 std::unique_ptr<RehearsedRun> Rehearsal::start(std::string const& scheduler, std::string const& eviction,
                                                std::uint64_t seed, std::uint64_t told) const {
-  auto const& graph = m_parts->graph;
+  auto& parts = *m_parts;
   SimulatorOptions options;
-  options.planner.depth = m_parts->depth;
+  options.planner.depth = parts.depth;
   try {
-    auto run = std::make_unique<RehearsedRun::Parts>(*m_parts, make_policies(scheduler, eviction, seed), options);
-    for (auto const& codelet : graph.codelets()) run->simulator.add_codelet(codelet);
-    for (auto const& description : graph.data()) run->simulator.add_data(description);
-    for (auto const& task : std::span(graph.tasks()).first(std::min<std::uint64_t>(told, graph.tasks().size()))) {
-      run->simulator.submit({.codelet = task.codelet,
-                             .accesses = graph.accesses_of(task),
+    auto run = std::make_unique<RehearsedRun::Parts>(parts, make_policies(scheduler, eviction, seed), options);
+    for (auto const& codelet : parts.codelets) run->simulator.add_codelet(codelet);
+    for (auto const& description : parts.data) run->simulator.add_data(description);
+    for (TaskId const id : std::span(parts.tasks).first(std::min<std::uint64_t>(told, parts.tasks.size()))) {
+      auto const& task = parts.view.task(id);
+      run->simulator.submit({.codelet = parts.codelet_numbers.at(task.codelet),
+                             .accesses = parts.accesses_of(task),
                              .priority = task.priority,
                              .flops = task.flops});
     }

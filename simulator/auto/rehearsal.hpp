@@ -43,7 +43,8 @@ class GRANARY_EXPORT RehearsedRun {
 /// large tasks are not run as finer graphs.
 class GRANARY_EXPORT Rehearsal {
  public:
-  /// The tasks in the order of submission; `depth` is PlannerOptions::depth. Copies what it needs. O(accesses + edges).
+  /// The tasks in the order of submission; `depth` is PlannerOptions::depth. The view must not change while it
+  /// lives. O(accesses + edges).
   Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std::uint32_t depth);
   ~Rehearsal();
   Rehearsal(Rehearsal const&) = delete;
