@@ -305,8 +305,11 @@ void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId
 }
 
 template <class T>
-void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority) {
-  tasks.emit(max_modulus_codelet<T>, {read(a), {largest, AccessMode::Write}}, priority, 0, MaxCall{a.shape(), part});
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority,
+                 std::span<Access const> turns) {
+  std::vector<Access> accesses{read(a), {largest, AccessMode::Write}};
+  accesses.insert(accesses.end(), turns.begin(), turns.end());
+  tasks.emit(max_modulus_codelet<T>, accesses, priority, 0, MaxCall{a.shape(), part});
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                               \
@@ -316,7 +319,7 @@ void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId l
   template void getrf_panel<T>(TaskEmitter&, PanelPart const&, bool, DataId, DataId, std::int64_t);          \
   template void swap_rows<T>(TaskEmitter&, RowExchange const&, DataId, std::int64_t);                        \
   template void swap_all_rows<T>(TaskEmitter&, PanelPart const&, std::span<DataId const>, std::int64_t);     \
-  template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t);
+  template void max_modulus<T>(TaskEmitter&, TileRef const&, MatrixPart, DataId, std::int64_t, std::span<Access const>);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)

@@ -98,6 +98,7 @@ void swap_all_rows(TaskEmitter& tasks, PanelPart const& column, std::span<DataId
 
 /// largest := max |a_ij| of a part of A; a datum of one double.
 template <class T>
-void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority = 0);
+void max_modulus(TaskEmitter& tasks, TileRef const& a, MatrixPart part, DataId largest, std::int64_t priority = 0,
+                 std::span<Access const> turns = {});
 
 }  // namespace granary::tiles

@@ -344,7 +344,8 @@ void AutoScheduler::choose() {
   bool const stays = present != candidates.end() && present->seconds <= (1 + better) * candidates[0].seconds;
   if (stays) std::rotate(candidates.begin(), present, present + 1);
   auto& chosen = candidates.front();
-  m_remark = chosen.name + ": " + text_of(chosen.seconds) + (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
+  m_remark =
+      chosen.name + ": " + text_of(chosen.seconds) + (chosen.limit.empty() ? "" : ", limited by " + chosen.limit);
   for (auto other = candidates.begin() + 1; other != candidates.end(); ++other)
     m_remark += (other == candidates.begin() + 1 ? "; " : ", ") + other->name + " " + text_of(other->seconds);
   m_ends = std::move(chosen.ends);

@@ -134,7 +134,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   };
   struct Candidate {
     std::string name;
-    double seconds = 0;  // believed
+    double seconds = 0;          // believed
     std::vector<Duration> ends;  // of its tasks
     std::string limit;
   };
@@ -146,8 +146,7 @@ class GRANARY_EXPORT AutoScheduler final : public Scheduler {
   [[nodiscard]] bool measured(std::vector<TaskId> const& tasks) const;
   [[nodiscard]] std::uint64_t affordable(double work_seconds) const;
   [[nodiscard]] std::vector<std::string> likely(bool fits) const;
-  [[nodiscard]] std::vector<Candidate> rehearse(std::vector<TaskId> const& tasks,
-                                                std::uint64_t most_tasks);
+  [[nodiscard]] std::vector<Candidate> rehearse(std::vector<TaskId> const& tasks, std::uint64_t most_tasks);
   void use(std::string const& name);
   TaskId give(TaskId task);
   void leave(Known const& known);
