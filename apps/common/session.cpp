@@ -5,6 +5,7 @@
 #include <granary/core/backends/kokkos_start.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/statistics.hpp>
+#include <granary/linalg/runtime/blas_speed.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/schedules/schedule.hpp>
 #include <granary/trace/html_report.hpp>
@@ -225,6 +226,7 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
   auto kokkos = std::make_unique<Kokkos::ScopeGuard>();
   try {
     Runtime runtime(runtime_options);
+    detail::warn_of_slow_blas();
     CancelOnSignal const cancel(signals, runtime);
     Session session(options, signals, runtime);
     try {

@@ -6,8 +6,9 @@
 namespace granary::detail {
 
 /// Warns, once per process, if BLAS uses narrower vectors than the processor has and a variable of the environment
-/// helps, unless it is set: with the speed of GEMM, the peak of a core, and the remedy. Measures for some milliseconds
-/// then, on one thread; otherwise it costs nothing after the first call.
+/// helps, unless it is set: with the speed of GEMM, the peak of a core, and the remedy. Warns of a BLAS that is none of
+/// OpenBLAS, MKL and BLIS if it is slow, as the reference BLAS is, or runs threads of its own. Measures for some
+/// milliseconds then, on one thread; otherwise it costs nothing after the first call.
 GRANARY_EXPORT void warn_of_slow_blas();
 
 }  // namespace granary::detail

@@ -156,6 +156,24 @@ TEST_F(BlasCli, ProgramsThatFactorAndSolveComputeWithIt) {
   EXPECT_GE(count_loads(), 6);
 }
 
+TEST_F(BlasCli, ASlowLibraryAndOneWithThreadsOfItsOwnAreNamed) {
+  std::string const plain = GRANARY_TEST_PLAIN_BLAS;
+  auto const name = std::filesystem::path(plain).filename().string();
+  auto const slow = "granary: the BLAS " + name + " is slow: GEMM makes ";
+  auto const threads = "granary: the BLAS " + name + " seems to run threads of its own";
+  auto const preload = "LD_PRELOAD=" + plain;
+  auto const alone = run_with({preload}, {"random:100", "--tile", "50", "--check"}, "granary-cholesky");
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr(slow));
+  EXPECT_THAT(alone.err, HasSubstr(" GFlop/s of a core; install OpenBLAS, BLIS or MKL\n"));
+  EXPECT_THAT(alone.err, ::testing::Not(HasSubstr(threads)));
+  // One tile, without a product of tiles.
+  auto const instant = run_with({preload, "TEST_BLAS_INSTANT=1"}, {"random:20"}, "granary-cholesky");
+  ASSERT_EQ(instant.status, 0) << instant.err;
+  EXPECT_THAT(instant.err, HasSubstr(threads));
+  EXPECT_THAT(instant.err, ::testing::Not(HasSubstr(slow)));
+}
+
 TEST_F(BlasCli, RefusesALibraryThatItCannotUse) {
   expect_refused_with({}, {"--blas", "nowhere.so"}, "--blas nowhere.so: ");
   expect_refused_with({}, {"--blas", file("nowhere.so")}, "No such file or directory");

@@ -1,0 +1,32 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A slow BLAS for LD_PRELOAD of which nothing is known but its name; the next BLAS has all functions but this one. With
+// TEST_BLAS_INSTANT it computes nothing, faster than any core.
+#include <cstddef>
+#include <cstdlib>
+
+namespace {
+
+std::size_t entry(int row, int column, int rows) {
+  return static_cast<std::size_t>(row) + static_cast<std::size_t>(column) * static_cast<std::size_t>(rows);
+}
+
+// Element (i, j) of op(A).
+double at(char op, double const* a, int lda, int i, int j) {
+  return a[op == 'N' ? entry(i, j, lda) : entry(j, i, lda)];
+}
+
+}  // namespace
+
+extern "C" void dgemm_(char const* op_a, char const* op_b, int const* m, int const* n, int const* k,
+                       double const* alpha, double const* a, int const* lda, double const* b, int const* ldb,
+                       double const* beta, double* c, int const* ldc) {
+  if (std::getenv("TEST_BLAS_INSTANT") != nullptr) return;
+  for (int j = 0; j < *n; ++j) {
+    for (int i = 0; i < *m; ++i) {
+      double volatile sum = 0;  // no compiler makes it fast
+      for (int l = 0; l < *k; ++l) sum = sum + at(*op_a, a, *lda, i, l) * at(*op_b, b, *ldb, l, j);
+      auto& result = c[entry(i, j, *ldc)];
+      result = *alpha * sum + (*beta == 0 ? 0 : *beta * result);
+    }
+  }
+}
