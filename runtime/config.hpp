@@ -52,8 +52,9 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// Directory in which performance models are kept between runs, one folder per machine; "off" keeps them only until
   /// the Runtime ends: GRANARY_MODELS; granary in the user's cache directory.
   std::string models = {};
-  bool measure_links =
-      true;  ///< once per machine, ~0.2 s, if `models` keeps the result; GRANARY_MEASURE_LINKS=0 turns it off
+  /// Measures links once per machine, in about 0.2 s, if `models` keeps the result. The programs also measure the
+  /// speeds of tile kernels, in about 0.5 s. GRANARY_MEASURE_LINKS=0 turns both off.
+  bool measure_links = true;
   bool record_journal = false;  ///< see Runtime::engine().journal()
   /// File for the trace, written when the Runtime ends, in the format of its extension (docs/trace.md): GRANARY_TRACE.
   std::string trace = {};

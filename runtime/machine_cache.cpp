@@ -31,13 +31,6 @@ constexpr std::chrono::milliseconds disk_time(40);  // each way
 constexpr Bytes longest_disk_copy = 4_MiB;
 std::string const memory_end = "memory";
 
-void identify(MachineModels& models) {
-  auto const identity = identify_machine();
-  models.host = identity.host;
-  models.cpu = identity.cpu;
-  models.cores = identity.cores;
-}
-
 struct AlignedDelete {
   void operator()(std::byte* memory_of_lanes) const {
     ::operator delete[](memory_of_lanes, std::align_val_t{io_alignment});
@@ -123,6 +116,13 @@ void enter(MachineModels& models, std::string const& from, std::string const& to
 }
 
 }  // namespace
+
+void identify(MachineModels& models) {
+  auto const identity = identify_machine();
+  models.host = identity.host;
+  models.cpu = identity.cpu;
+  models.cores = identity.cores;
+}
 
 std::filesystem::path models_file(std::string const& directory, std::string const& machine_id) {
   return std::filesystem::path(directory) / machine_id / "models.json";

@@ -28,6 +28,9 @@ struct GRANARY_EXPORT DiskSpeed {
 [[nodiscard]] GRANARY_EXPORT std::filesystem::path models_file(std::string const& directory,
                                                                std::string const& machine_id);
 
+/// Enters which machine the models are of.
+GRANARY_EXPORT void identify(MachineModels& models);
+
 /// The mount point of the file system that holds `directory`.
 [[nodiscard]] GRANARY_EXPORT std::filesystem::path mount_point(std::filesystem::path const& directory);
 

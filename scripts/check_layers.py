@@ -53,7 +53,8 @@ LAYERS = {
     "linalg/residuals": EMITS + ALGORITHMS,
     # The calls for users, on a runtime.
     "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp"]
-                      + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")],
+                      + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
+                      + [f"core/engine/{name}.hpp" for name in ("model_file", "performance_models")],
     "workloads/bounds": MODEL,
     "workloads/search": MODEL + ["workloads/bounds"],
     "workloads": MODEL + ["linalg/data", "linalg/priorities"] + ALGORITHMS,

@@ -19,6 +19,9 @@ bool has_unit(std::string const& size) {
   return !size.empty() && std::isalpha(static_cast<unsigned char>(size.back())) != 0;
 }
 
+constexpr char const* chosen = "auto";
+constexpr char const* off = "off";
+
 // CLI11's own range accepts NaN, which is neither below nor above the limits.
 CLI::Validator seconds_in(double least, double most) {
   auto const range = fmt::format("[{} - {}]", least, most);
@@ -62,13 +65,14 @@ void CommandLine::add_run_options(std::string const& check) {
       "--memory", m_memory,
       "limit for tile data in memory, e.g. 512MiB or 150MB (default: half of the memory that the process may use)");
   m_app
-      .add_option("--tile", m_options.tile,
-                  "tile size (default: the input's chunk size or 512, smaller if memory is small)")
-      ->transform(whole_number(1, 32768));
+      .add_option("--tile", m_tile,
+                  "tile size (default: auto, which takes the input's chunk size, or what this machine is fastest with, "
+                  "or 512; smaller if memory is small)")
+      ->transform(whole_number(1, 32768, {chosen}));
   m_app
-      .add_option("--inner-tile", m_options.inner_tile,
-                  "sub-tile size: large tasks may run as finer graphs of sub-tiles (default: off)")
-      ->transform(whole_number(1, 32768));
+      .add_option("--inner-tile", m_inner_tile,
+                  "sub-tile size: large tasks may run as finer graphs of sub-tiles; off: they do not (default: auto)")
+      ->transform(whole_number(1, 32768, {chosen, off}));
   m_app.add_option("--scheduler", runtime.scheduler,
                    "scheduler (default: auto, which simulates several and takes the fastest)");
   m_app.add_option("--eviction", runtime.eviction, "eviction policy (default: the scheduler's own)");
@@ -136,6 +140,9 @@ bool CommandLine::parse(int argc, char const* const* argv) {
   auto& runtime = m_options.runtime;
   runtime.record_trace = m_options.trace || m_options.report;
   runtime.record_schedule = m_options.save_schedule.has_value();
+  if (!m_tile.empty() && m_tile != chosen) m_options.tile = std::stoull(m_tile);
+  if (!m_inner_tile.empty() && m_inner_tile != chosen)
+    m_options.inner_tile = m_inner_tile == off ? 0 : std::stoi(m_inner_tile);
   if (!m_memory.empty()) runtime.host_memory = parse_memory(m_memory);
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
   if (!m_device_memory.empty()) runtime.device_memory = parse_memory(m_device_memory);

@@ -20,9 +20,9 @@ namespace granary::app {
 /// default.
 struct RunOptions {
   std::optional<std::string> output;
-  std::optional<std::uint64_t> tile;
-  std::int32_t inner_tile = 0;      ///< 0: tasks have no finer graphs
-  std::optional<std::string> blas;  ///< choose_blas has loaded it
+  std::optional<std::uint64_t> tile;       ///< absent, like the inner tile: the program chooses it
+  std::optional<std::int32_t> inner_tile;  ///< 0: tasks have no finer graphs
+  std::optional<std::string> blas;         ///< choose_blas has loaded it
   std::optional<std::string> json;
   std::optional<std::string> trace;
   std::optional<std::string> report;
@@ -53,6 +53,8 @@ class CommandLine {
   RunOptions& m_options;
   CLI::App m_app;
   // Read as text, and parsed after CLI11 has accepted the command line.
+  std::string m_tile;
+  std::string m_inner_tile;
   std::string m_memory;
   std::string m_rate;
   std::string m_device_memory;

@@ -56,19 +56,22 @@ bool parse_arguments(CLI::App& app, int argc, char const* const* argv) {
   return true;
 }
 
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most, std::vector<std::string> const& words) {
   bool const open = most == std::numeric_limits<std::uint64_t>::max();
   auto const last = open ? "2^64 - 1" : std::to_string(most);
+  std::string alternatives;
+  for (auto const& word : words) alternatives += word + (&word == &words.back() ? " or " : ", ");
   auto const read = [=](std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
     std::uint64_t value = 0;
     auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-      return fmt::format("{} is not a whole number from {} to {}", text, least, last);
+      return fmt::format("{} is not {}a whole number from {} to {}", text, alternatives, least, last);
     text = std::to_string(value);
     return std::string();
   };
   auto const range = open ? fmt::format("UINT from {}", least) : fmt::format("UINT in [{} - {}]", least, last);
-  return {read, range, "whole number"};
+  return {read, alternatives + range, "whole number"};
 }
 
 }  // namespace granary::app

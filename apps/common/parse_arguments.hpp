@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace granary::app {
 
@@ -13,8 +15,9 @@ namespace granary::app {
 bool parse_arguments(CLI::App& app, int argc, char const* const* argv);
 
 /// A whole number in decimal digits, for CLI::Option::transform. CLI11 itself takes 010 for 8, -1 for 2^64 - 1, and a
-/// number beyond that for the same.
+/// number beyond that for the same. Or one of these words, which stay as they are.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least,
-                                          std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+                                          std::uint64_t most = std::numeric_limits<std::uint64_t>::max(),
+                                          std::vector<std::string> const& words = {});
 
 }  // namespace granary::app

@@ -32,10 +32,11 @@ void Report::residual(double result, std::string const& formula, double check_se
   value("check_seconds", check_seconds);
 }
 
-void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops,
-                     LeastTraffic const& least) {
+void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, LeastTraffic const& least) {
   double const gflops = flops / std::max(run.seconds, 1e-9) * 1e-9;
-  line("tile", fmt::format("{}", tile));
+  auto const tile = plan.grid.tile;
+  line("tile", fmt::format("{}{}{}", tile, plan.inner_tile > 0 ? fmt::format(", inner tile {}", plan.inner_tile) : "",
+                           plan.tile_chosen_by == "speeds" ? ", by the speeds of this machine's kernels" : ""));
   line("workers", fmt::format("{}", run.workers));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
   if (!run.remark.empty()) line("chosen", run.remark);
@@ -50,7 +51,9 @@ void Report::add_run(std::uint64_t tile, ScalarType type, RunFigures const& run,
     line("blocked by Kokkos", fmt::format("{:.3f} s, all workers together", run.blocked_seconds));
   line("deciding", fmt::format("{:.3f} s", run.decision_seconds));
   value("tile", tile);
-  value("precision", name_of(type));
+  value("inner_tile", plan.inner_tile);
+  value("tile_chosen_by", plan.tile_chosen_by);
+  value("precision", name_of(plan.a.type));
   value("workers", run.workers);
   value("scheduler", run.scheduler);
   if (!run.remark.empty()) value("chosen", run.remark);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "apps/common/command_line.hpp"
+#include "apps/common/run_plan.hpp"
 
 namespace granary::app {
 
@@ -61,7 +62,7 @@ class Report {
   /// Throws Error if it is not below the limit of LAPACK's own tests.
   void residual(double value, std::string const& formula, double check_seconds);
   /// `flops`: real operations of the algorithm, for the rate.
-  void add_run(std::uint64_t tile, ScalarType type, RunFigures const& run, double flops, LeastTraffic const& least);
+  void add_run(RunPlan const& plan, RunFigures const& run, double flops, LeastTraffic const& least);
 
   [[nodiscard]] std::string const& text() const { return m_text; }
   [[nodiscard]] nlohmann::ordered_json const& values() const { return m_json; }

@@ -1,14 +1,19 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/run_plan.hpp"
 
+#include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/linalg/runtime/tile_choice.hpp>
 #include <granary/outofcore/storage.hpp>
 #include <granary/runtime/machine.hpp>
+#include <granary/runtime/machine_cache.hpp>
 #include <granary/runtime/warnings.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "apps/common/session.hpp"
 
@@ -18,32 +23,105 @@ namespace {
 constexpr std::uint64_t usual_tile = 512;
 constexpr std::uint64_t smallest_usual_tile = 32;
 constexpr std::uint64_t tiles_wanted_in_memory = 32;
+// Of a size that computes faster than others.
+constexpr std::uint64_t tiles_enough_in_memory = 24;
 
-std::uint64_t default_tile(MatrixInput const& input, Bytes memory) {
-  auto tile = usual_tile;
-  if (input.file && input.file->chunk_rows == input.file->chunk_cols && input.file->chunk_rows >= 128 &&
-      input.file->chunk_rows <= 1024) {
-    tile = input.file->chunk_rows;
+// Smaller matrices are factored in less than ten times the time that measuring takes.
+constexpr std::uint64_t order_worth_measuring = 8192;
+// Measuring takes about as much.
+constexpr Bytes memory_for_measuring = 64_MiB;
+
+// The most bytes of a tile in memory.
+Bytes tile_bytes(MatrixInput const& input, std::uint64_t tile) {
+  return round_up(TileGrid{input.rows, input.cols, tile}.largest_tile() * size_of(input.type), io_alignment);
+}
+
+bool fits(MatrixInput const& input, std::uint64_t tile, std::uint64_t tiles, Bytes memory) {
+  return tile_bytes(input, tile) * tiles <= memory;
+}
+
+std::optional<std::uint64_t> tile_of_chunks(MatrixInput const& input) {
+  if (!input.file || input.file->chunk_rows != input.file->chunk_cols || input.file->chunk_rows < 128 ||
+      input.file->chunk_rows > 1024)
+    return {};
+  return input.file->chunk_rows;
+}
+
+std::uint64_t halved_to_fit(MatrixInput const& input, std::uint64_t tile, Bytes memory) {
+  while (tile > smallest_usual_tile && !fits(input, tile, tiles_wanted_in_memory, memory)) tile /= 2;
+  return tile;
+}
+
+std::vector<KernelSpeeds> speeds_of_tiles(MatrixInput const& input, RuntimeOptions const& runtime) {
+  if (runtime.models == models_off) return {};
+  bool const measure = runtime.measure_links && std::min(input.rows, input.cols) >= order_worth_measuring &&
+                       runtime.host_memory >= memory_for_measuring;
+  return tile_speeds(models_file(runtime.models, identify_machine().id()), input.type, measure);
+}
+
+// Where panels keep cores waiting, the update of one tile is for several of them.
+std::int32_t inner_tile_of_updates(std::uint64_t tile, unsigned workers) {
+  constexpr std::uint64_t smallest = 256;
+  auto const in_a_row = static_cast<std::uint64_t>(std::ceil(std::sqrt(2.0 * workers)));
+  auto const inner = std::max(smallest, tile / in_a_row);
+  return workers > 1 && 2 * inner <= tile ? static_cast<std::int32_t>(inner) : 0;
+}
+
+struct PlannedTile {
+  std::uint64_t size;
+  std::int32_t inner;
+  char const* chosen_by;
+};
+
+TileRange only(std::int32_t tile) {
+  auto const size = static_cast<std::uint64_t>(tile);
+  return {size, size};
+}
+
+PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, RuntimeOptions const& runtime,
+                      TileKernels kernels) {
+  auto const memory = task_memory(runtime);
+  auto const chunks = tile_of_chunks(input);
+  auto const halved = [&](std::uint64_t tile) { return halved_to_fit(input, tile, memory); };
+  PlannedTile tile = options.tile ? PlannedTile{*options.tile, 0, "option"}
+                     : chunks     ? PlannedTile{halved(*chunks), 0, "chunks"}
+                                  : PlannedTile{halved(usual_tile), 0, "memory"};
+  auto const order = std::max(input.rows, input.cols);
+  tile.size = std::min(tile.size, order);
+  bool const given = options.tile || chunks;
+  bool const cores_alone = device_capacity(runtime) == 0;
+  if (kernels == TileKernels::PivotedLu && cores_alone) tile.inner = inner_tile_of_updates(tile.size, *runtime.workers);
+  // A task of LU that runs as a finer graph does not measure the growth; a separate one would load the tile again.
+  bool const whole = kernels == TileKernels::LuWithoutPivoting;
+  bool const undecided = !given || !(options.inner_tile || whole);
+  if ((kernels == TileKernels::Cholesky || whole) && cores_alone && undecided) {
+    auto speeds = speeds_of_tiles(input, runtime);
+    std::erase_if(speeds, [&](KernelSpeeds const& of) {
+      return !options.tile && !fits(input, static_cast<std::uint64_t>(of.tile), tiles_enough_in_memory, memory);
+    });
+    TileRange const sizes = {.least = given ? tile.size : 1, .most = given ? tile.size : order};
+    auto const inner_sizes = options.inner_tile ? only(*options.inner_tile) : whole ? only(0) : TileRange{};
+    auto const fastest = fastest_tile(speeds, std::min(input.rows, input.cols), *runtime.workers, sizes, inner_sizes);
+    if (fastest.tile != 0) tile = {fastest.tile, fastest.inner_tile, given ? tile.chosen_by : "speeds"};
   }
-  auto const bytes = [&] {
-    return round_up(TileGrid{input.rows, input.cols, tile}.largest_tile() * size_of(input.type), io_alignment);
-  };
-  while (tile > smallest_usual_tile && bytes() * tiles_wanted_in_memory > memory) tile /= 2;
+  if (options.inner_tile) tile.inner = *options.inner_tile;
   return tile;
 }
 
 }  // namespace
 
 RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
-                      std::string const& dataset) {
+                      std::string const& dataset, TileKernels kernels) {
   auto const& a = inputs.front();
   auto const runtime = check_options(options, inputs, dataset);
-  auto const tile = options.tile ? *options.tile : default_tile(a, task_memory(runtime));
+  auto const tile = plan_tile(options, a, runtime, kernels);
   return {.a = a,
           .part = part,
           .runtime = runtime,
-          .grid = {a.rows, a.cols, std::min(std::max(a.rows, a.cols), tile)},
-          .check = options.check};
+          .grid = {a.rows, a.cols, tile.size},
+          .check = options.check,
+          .inner_tile = tile.inner,
+          .tile_chosen_by = tile.chosen_by};
 }
 
 void require_memory(RunPlan const& plan, MemoryNeed const& need) {

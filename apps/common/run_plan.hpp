@@ -21,16 +21,24 @@ struct RunPlan {
   RuntimeOptions runtime;
   TileGrid grid;
   bool check;
+  std::int32_t inner_tile;     ///< see TaskEmitter::inner_tile
+  std::string tile_chosen_by;  ///< "option", "chunks" of the input, "speeds" of tile kernels, or "memory" and order
   std::uint64_t tasks = 0;
   std::uint64_t check_tasks = 0;
 };
 
+/// The kernels of which most of a factorization consists. LU without pivoting has the same as Cholesky.
+enum class TileKernels : std::uint8_t { Cholesky, LuWithoutPivoting, PivotedLu, Others };
+
 /// Checks the options and chooses the tile size for the first input: the option; else the chunk size of the input, if
-/// its chunks are square with 128 to 1024 rows; else 512. A size that was not asked for is halved, down to 32, while
-/// fewer than 32 tiles fit. Tiles are never larger than the matrix. `dataset`: the dataset that the output will hold.
-/// Throws InvalidArgument.
+/// its chunks are square with 128 to 1024 rows; else, of the sizes of which 24 tiles fit, the fastest by the speeds of
+/// Cholesky's kernels (tile_speeds), which are measured if the order is at least 8192 and the memory 64 MiB; else 512.
+/// The chunk size and 512 are halved, down to 32, while fewer than 32 tiles fit. Tiles are never larger than the
+/// matrix. The inner tile is the option, else chosen: for Cholesky by speeds, for LU with pivoting by the number of
+/// workers, otherwise 0. Without the kernels of Cholesky, and with devices, no speeds count. `dataset`: the dataset
+/// that the output will hold. Throws InvalidArgument.
 [[nodiscard]] RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
-                                    std::string const& dataset);
+                                    std::string const& dataset, TileKernels kernels);
 
 /// Emits the tasks of a run, and those of its check if there is one, and counts them. Returns the memory of the largest
 /// one.

@@ -24,17 +24,17 @@ struct Plan : RunPlan {
 std::string factor_name(CholeskyRunOptions const& options) { return options.upper ? "U" : "L"; }
 
 template <class T>
-void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, CholeskyRunOptions const& options) {
+void emit_factorization(Submitter& submitter, TiledMatrix<T> const& a, Plan const& plan) {
   TaskEmitter tasks(submitter);
-  tasks.set_inner_tile(options.inner_tile);
+  tasks.set_inner_tile(plan.inner_tile);
   potrf(tasks, a,
-        {.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking,
-         .commuting = options.commuting});
+        {.order = plan.options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking,
+         .commuting = plan.options.commuting});
 }
 
 void emit_dry(DryRun& dry, Plan const& plan) {
   with_scalar(plan.a.type, [&]<class T>(std::type_identity<T>) {
-    emit_factorization(dry, dry.matrix<T>(plan.grid, plan.part), plan.options);
+    emit_factorization(dry, dry.matrix<T>(plan.grid, plan.part), plan);
   });
 }
 
@@ -49,9 +49,9 @@ void emit_dry_check(DryRun& dry, Plan const& plan) {
 Plan make_plan(CholeskyRunOptions const& options) {
   auto const input = find_matrix(options.input, options);
   require_square(input);
-  Plan plan{
-      make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options)),
-      options};
+  Plan plan{make_run_plan(options, {input}, options.upper ? MatrixPart::Upper : MatrixPart::Lower, factor_name(options),
+                          TileKernels::Cholesky),
+            options};
   require_memory(plan, dry_run(plan, emit_dry, emit_dry_check));
   return plan;
 }
@@ -71,7 +71,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
   Report report;
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(plan.a.type)));
   report.value("n", n);
-  report.add_run(plan.grid.tile, plan.a.type, figures, plan.flops(),
+  report.add_run(plan, figures, plan.flops(),
                  {.bound = cholesky_io_bound(n, figures.memory_limit, element),
                   .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.memory_limit, element),
                   .compulsory = cholesky_compulsory(n, element),
@@ -104,7 +104,7 @@ Report factor(Plan const& plan, Session& session) {
   std::shared_ptr<Storage> const source = plan.a.open(plan.grid.tile, plan.part, session.runtime().io());
   ResultMatrix<T> factor(session, plan.grid, plan.part, factor_name(plan.options), source);
   auto const figures = session.run("factoring", plan.tasks, plan.flops(), [&] {
-    emit_factorization(session.submitter(), factor.tiles(), plan.options);
+    emit_factorization(session.submitter(), factor.tiles(), plan);
     session.wait();
   });
   auto report = make_report(plan, figures);

@@ -67,8 +67,10 @@ Plan make_plan(LuRunOptions const& options) {
     throw InvalidArgument("--commuting needs --no-pivoting: row exchanges keep the updates of a tile in order");
   }
   auto const input = find_matrix(options.input, options);
-  Plan plan{make_run_plan(options, {input}, MatrixPart::All, "LU"), options};
-  plan.lu.inner_tile = options.inner_tile;
+  Plan plan{make_run_plan(options, {input}, MatrixPart::All, "LU",
+                          options.pivoting ? TileKernels::PivotedLu : TileKernels::LuWithoutPivoting),
+            options};
+  plan.lu.inner_tile = plan.inner_tile;
   plan.lu.commuting = options.commuting;
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
   // Always measured without pivoting: there the growth tells how accurate the factors are.
@@ -92,7 +94,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
   report.value("m", grid.rows);
   report.value("n", grid.cols);
   add_pivoting(report, plan.options.pivoting, plan.lu, plan.grid);
-  report.add_run(grid.tile, plan.a.type, figures, plan.flops(),
+  report.add_run(plan, figures, plan.flops(),
                  {.bound = plan.io_bound(figures.memory_limit),
                   .compulsory = plan.bytes(),
                   .reads_input = plan.a.file.has_value(),

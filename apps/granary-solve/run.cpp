@@ -113,7 +113,10 @@ Plan make_plan(SolveOptions const& options) {
   auto const a = find_matrix(options.a, options);
   auto const b = find_columns(options.b, a.type);
   check_inputs(options, a, b);
-  auto common = make_run_plan(options, {a, b}, options.spd ? MatrixPart::Lower : MatrixPart::All, "X");
+  auto common = make_run_plan(options, {a, b}, options.spd ? MatrixPart::Lower : MatrixPart::All, "X",
+                              options.mixed ? TileKernels::Others
+                              : options.spd ? TileKernels::Cholesky
+                                            : TileKernels::PivotedLu);
   auto const tile = common.grid.tile;
   Plan plan{std::move(common), options, b, {b.rows, b.cols, tile}};
   plan.lu.order = options.left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
@@ -151,7 +154,7 @@ Report make_report(Plan const& plan, RunFigures const& figures, MixedReport cons
   report.value("n", n);
   report.value("nrhs", nrhs);
   report.value("method", options.spd ? "cholesky" : "lu");
-  report.add_run(plan.grid.tile, type, figures, plan.flops(),
+  report.add_run(plan, figures, plan.flops(),
                  {.bound = options.spd ? cholesky_io_bound(n, memory, element) : lu_io_bound(n, memory, element),
                   .compulsory = plan.compulsory() + plan.bytes_of_columns(),
                   .compulsory_written = plan.bytes_of_columns(),
@@ -204,7 +207,7 @@ class Run {
       if (m_plan.options.mixed) return solve_mixed(a);
     }
     TaskEmitter tasks(m_session.submitter());
-    tasks.set_inner_tile(m_plan.options.inner_tile);
+    tasks.set_inner_tile(m_plan.inner_tile);
     if (m_plan.options.spd) {
       potrf(tasks, a, m_plan.cholesky());
       potrs(tasks, a, m_x.tiles());

@@ -110,6 +110,7 @@ class Tile {
     for (auto& entry : m_entries) entry = static_cast<T>(2 * random.uniform() - 1);
   }
   [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_order, m_order, m_order}; }
+  [[nodiscard]] Bytes bytes() const { return m_entries.size() * sizeof(T); }
   [[nodiscard]] double cube() const { return static_cast<double>(m_order) * m_order * m_order; }
 
  private:
@@ -160,10 +161,42 @@ KernelSpeeds measure_kernels(int tile) {
   return speeds;
 }
 
-#define GRANARY_INSTANTIATE(T)          \
-  template double fma_peak<T>();        \
-  template double measure_gemm<T>(int); \
-  template KernelSpeeds measure_kernels<T>(int);
+template <class T>
+KernelSpeeds measure_cold_kernels(int tile, Bytes memory) {
+  constexpr Bytes fewest = 2, most = 16, kinds = 4;
+  Tile<T> general(tile, 1), positive(tile, 2);
+  for (int i = 0; i < tile; ++i) positive.view()(i, i) = static_cast<T>(2 * tile);
+  auto const count = std::clamp(memory / (kinds * general.bytes()), fewest, most);
+  std::vector<Tile<T>> a(count, general), b(count, general), c(count, general), l(count, positive);
+  // The time of a call in the middle of those of all calls.
+  auto const middle = [&](auto const& call) {
+    std::vector<double> seconds;
+    for (Bytes i = 0; i < count; ++i)
+      seconds.push_back(shortest(
+          1, [] {}, [&] { call(i); }));
+    std::ranges::nth_element(seconds, seconds.begin() + static_cast<std::ptrdiff_t>(count / 2));
+    return seconds[count / 2];
+  };
+  KernelSpeeds speeds{.tile = tile};
+  speeds.gemm = 2 * general.cube() / middle([&](Bytes i) {
+                  kernels::gemm<T>(Op::NoTrans, Op::Trans, T(-1), a[i].view(), b[i].view(), T(1), c[i].view());
+                });
+  speeds.syrk = general.cube() / middle([&](Bytes i) {
+                  kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), a[i].view(), T(1), c[i].view());
+                });
+  speeds.trsm = general.cube() / middle([&](Bytes i) {
+                  kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l[i].view(), b[i].view());
+                });
+  speeds.potrf =
+      general.cube() / 3 / middle([&](Bytes i) { static_cast<void>(kernels::potrf<T>(Uplo::Lower, l[i].view())); });
+  return speeds;
+}
+
+#define GRANARY_INSTANTIATE(T)                   \
+  template double fma_peak<T>();                 \
+  template double measure_gemm<T>(int);          \
+  template KernelSpeeds measure_kernels<T>(int); \
+  template KernelSpeeds measure_cold_kernels<T>(int, Bytes);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 #undef GRANARY_INSTANTIATE

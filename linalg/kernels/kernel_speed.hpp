@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/units.hpp>
 
 /// How fast one core computes tiles. Nothing here changes the number of BLAS' threads: hold it to one
 /// (SingleThreadedBlas) for the speed of a core.
@@ -16,7 +17,7 @@ template <class T>
 template <class T>
 [[nodiscard]] GRANARY_EXPORT double measure_gemm(int tile);
 
-/// Flop/s of one thread with tiles of order `tile`, column-major, each the best of five calls.
+/// Flop/s of one thread with tiles of order `tile`, column-major.
 struct GRANARY_EXPORT KernelSpeeds {
   int tile = 0;
   double gemm = 0;   ///< C := C - A B^T
@@ -25,8 +26,14 @@ struct GRANARY_EXPORT KernelSpeeds {
   double potrf = 0;  ///< Cholesky factorization
 };
 
-/// The speeds of the kernels of tile_kernels.hpp. Takes about 60 n³ flops, with tiles of 512 a tenth of a second.
+/// The speeds of the kernels of tile_kernels.hpp on the same tiles again and again, each the best of five calls. Takes
+/// about 22 tile³ flops, with tiles of 512 a twentieth of a second.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT KernelSpeeds measure_kernels(int tile);
+
+/// The same as the tasks of a factorization find them: each call has other tiles, which lie in `memory` bytes (at least
+/// two of each kind, and at most 16), and the middle one of their times counts. Takes about 4.4 tile³ flops for each.
+template <class T>
+[[nodiscard]] GRANARY_EXPORT KernelSpeeds measure_cold_kernels(int tile, Bytes memory);
 
 }  // namespace granary

@@ -139,10 +139,27 @@ TEST_F(CholeskyCli, RefusedVariablesAreNamed) {
 TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
   ASSERT_EQ(run({"random:100", "--json", "out.json", "--quiet"}).status, 0);
   auto const json = read_json("out.json");
-  for (auto const* key :
-       {"n", "tile", "precision", "workers", "scheduler", "eviction", "memory_limit_bytes", "memory_peak_bytes",
-        "seconds", "gflops", "bytes_read", "bytes_written", "io_bound_bytes", "io_bound_nonsymmetric_bytes",
-        "compulsory_bytes", "tasks", "wait_seconds", "blocked_seconds", "decision_seconds"}) {
+  for (auto const* key : {"n",
+                          "tile",
+                          "inner_tile",
+                          "tile_chosen_by",
+                          "precision",
+                          "workers",
+                          "scheduler",
+                          "eviction",
+                          "memory_limit_bytes",
+                          "memory_peak_bytes",
+                          "seconds",
+                          "gflops",
+                          "bytes_read",
+                          "bytes_written",
+                          "io_bound_bytes",
+                          "io_bound_nonsymmetric_bytes",
+                          "compulsory_bytes",
+                          "tasks",
+                          "wait_seconds",
+                          "blocked_seconds",
+                          "decision_seconds"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_FALSE(json.contains("residual"));
@@ -279,13 +296,16 @@ TEST_F(CholeskyCli, RefusesValuesThatAreEmpty) {
 
 TEST_F(CholeskyCli, NumbersThatAreRefusedAreShownWithTheirRange) {
   std::vector<std::pair<std::string, std::string>> const options{
-      {"--max-live-tasks", "1 to 2^64 - 1"}, {"--trace-events", "1 to 2^64 - 1"}, {"--tile", "1 to 32768"},
-      {"--inner-tile", "1 to 32768"},        {"--workers", "0 to 1024"},          {"--depth", "1 to 100000"},
-      {"--device-lanes", "1 to 64"}};
+      {"--max-live-tasks", "a whole number from 1 to 2^64 - 1"},
+      {"--trace-events", "a whole number from 1 to 2^64 - 1"},
+      {"--tile", "auto or a whole number from 1 to 32768"},
+      {"--inner-tile", "auto, off or a whole number from 1 to 32768"},
+      {"--workers", "a whole number from 0 to 1024"},
+      {"--depth", "a whole number from 1 to 100000"},
+      {"--device-lanes", "a whole number from 1 to 64"}};
   for (auto const& [option, range] : options) {
-    for (std::string const value : {"-1", "1.5", "0x10", "many", "99999999999999999999"}) {
-      expect_refused({"random:100", option, value}, 2,
-                     option + ": " + value + " is not a whole number from " + range + "\n");
+    for (std::string const value : {"-1", "1.5", "0x10", "many", "Auto", "99999999999999999999"}) {
+      expect_refused({"random:100", option, value}, 2, option + ": " + value + " is not " + range + "\n");
     }
   }
 }

@@ -65,6 +65,8 @@ TEST_F(LuCli, WritesTheStableKeysOfTheSummary) {
                           "pivoting",
                           "leaf_tiles",
                           "tile",
+                          "inner_tile",
+                          "tile_chosen_by",
                           "precision",
                           "workers",
                           "scheduler",

@@ -111,6 +111,8 @@ TEST_F(SolveCli, WritesTheStableKeysOfTheSummary) {
                           "nrhs",
                           "method",
                           "tile",
+                          "inner_tile",
+                          "tile_chosen_by",
                           "precision",
                           "workers",
                           "scheduler",
