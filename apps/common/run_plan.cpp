@@ -28,7 +28,7 @@ constexpr std::uint64_t tiles_enough_in_memory = 24;
 
 // Smaller matrices are factored in less than ten times the time that measuring takes.
 constexpr std::uint64_t order_worth_measuring = 8192;
-// Measuring takes about as much.
+// Measuring takes about as much memory.
 constexpr Bytes memory_for_measuring = 64_MiB;
 
 // The most bytes of a tile in memory.
