@@ -110,13 +110,51 @@ class Tile {
     for (auto& entry : m_entries) entry = static_cast<T>(2 * random.uniform() - 1);
   }
   [[nodiscard]] TileView<T> view() { return {m_entries.data(), m_order, m_order, m_order}; }
-  [[nodiscard]] Bytes bytes() const { return m_entries.size() * sizeof(T); }
   [[nodiscard]] double cube() const { return static_cast<double>(m_order) * m_order * m_order; }
 
  private:
   int m_order;
   std::vector<T> m_entries;
 };
+
+// The operands of the kernels: C and B are changed, L, which is positive definite, is factored.
+template <class T>
+struct Operands {
+  explicit Operands(int tile) : a(tile, 1), b(tile, 2), c(tile, 3), l(tile, 4) {
+    for (int i = 0; i < tile; ++i) l.view()(i, i) = static_cast<T>(2 * tile);
+  }
+  [[nodiscard]] static Bytes bytes(int tile) { return Bytes{4} * tile * tile * sizeof(T); }
+
+  Tile<T> a, b, c, l;
+};
+
+// `time` gives the seconds of call(i) with the operands of number i; restore(i) makes them as they were.
+template <class T, class Time>
+KernelSpeeds time_kernels(int tile, std::size_t count, Time const& time) {
+  Operands<T> const made(tile);
+  std::vector<Operands<T>> operands(count, made);
+  auto const nothing = [](std::size_t) {};
+  double const cube = made.a.cube();
+  KernelSpeeds speeds{.tile = tile};
+  speeds.gemm = 2 * cube / time(nothing, [&](std::size_t i) {
+                  auto& [a, b, c, l] = operands[i];
+                  kernels::gemm<T>(Op::NoTrans, Op::Trans, T(-1), a.view(), b.view(), T(1), c.view());
+                });
+  speeds.syrk = cube / time(nothing, [&](std::size_t i) {
+                  auto& [a, b, c, l] = operands[i];
+                  kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), a.view(), T(1), c.view());
+                });
+  speeds.trsm =
+      cube / time([&](std::size_t i) { operands[i].b = made.b; },
+                  [&](std::size_t i) {
+                    auto& [a, b, c, l] = operands[i];
+                    kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l.view(), b.view());
+                  });
+  speeds.potrf = cube / 3 /
+                 time([&](std::size_t i) { operands[i].l = made.l; },
+                      [&](std::size_t i) { static_cast<void>(kernels::potrf<T>(Uplo::Lower, operands[i].l.view())); });
+  return speeds;
+}
 
 }  // namespace
 
@@ -141,55 +179,25 @@ double measure_gemm(int tile) {
 
 template <class T>
 KernelSpeeds measure_kernels(int tile) {
-  Tile<T> a(tile, 1), b(tile, 2), c(tile, 3), l(tile, 4);
-  for (int i = 0; i < tile; ++i) l.view()(i, i) = static_cast<T>(2 * tile);
-  auto const right = b, positive = l;
-  auto const nothing = [] {};
-  KernelSpeeds speeds{.tile = tile, .gemm = measure_gemm<T>(tile)};
-  speeds.syrk = a.cube() / shortest(calls, nothing, [&] {
-                  kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), a.view(), T(1), c.view());
-                });
-  speeds.trsm =
-      a.cube() /
-      shortest(
-          calls, [&] { b = right; },
-          [&] { kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l.view(), b.view()); });
-  speeds.potrf =
-      a.cube() / 3 /
-      shortest(
-          calls, [&] { l = positive; }, [&] { static_cast<void>(kernels::potrf<T>(Uplo::Lower, l.view())); });
-  return speeds;
+  return time_kernels<T>(tile, 1, [](auto const& restore, auto const& call) {
+    return shortest(
+        calls, [&] { restore(0); }, [&] { call(0); });
+  });
 }
 
 template <class T>
 KernelSpeeds measure_cold_kernels(int tile, Bytes memory) {
-  constexpr Bytes fewest = 2, most = 16, kinds = 4;
-  Tile<T> general(tile, 1), positive(tile, 2);
-  for (int i = 0; i < tile; ++i) positive.view()(i, i) = static_cast<T>(2 * tile);
-  auto const count = std::clamp(memory / (kinds * general.bytes()), fewest, most);
-  std::vector<Tile<T>> a(count, general), b(count, general), c(count, general), l(count, positive);
-  // The time of a call in the middle of those of all calls.
-  auto const middle = [&](auto const& call) {
+  constexpr std::size_t fewest = 2, most = 16;
+  auto const count = std::clamp(memory / Operands<T>::bytes(tile), fewest, most);
+  // In the middle of the times of all calls, each with operands that are still as they were made.
+  return time_kernels<T>(tile, count, [count](auto const&, auto const& call) {
     std::vector<double> seconds;
-    for (Bytes i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i)
       seconds.push_back(shortest(
           1, [] {}, [&] { call(i); }));
     std::ranges::nth_element(seconds, seconds.begin() + static_cast<std::ptrdiff_t>(count / 2));
     return seconds[count / 2];
-  };
-  KernelSpeeds speeds{.tile = tile};
-  speeds.gemm = 2 * general.cube() / middle([&](Bytes i) {
-                  kernels::gemm<T>(Op::NoTrans, Op::Trans, T(-1), a[i].view(), b[i].view(), T(1), c[i].view());
-                });
-  speeds.syrk = general.cube() / middle([&](Bytes i) {
-                  kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), a[i].view(), T(1), c[i].view());
-                });
-  speeds.trsm = general.cube() / middle([&](Bytes i) {
-                  kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l[i].view(), b[i].view());
-                });
-  speeds.potrf =
-      general.cube() / 3 / middle([&](Bytes i) { static_cast<void>(kernels::potrf<T>(Uplo::Lower, l[i].view())); });
-  return speeds;
+  });
 }
 
 #define GRANARY_INSTANTIATE(T)                   \

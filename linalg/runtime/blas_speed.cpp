@@ -15,6 +15,11 @@ namespace {
 
 constexpr int measured_tile = 256;
 
+double measured_gemm() {
+  SingleThreadedBlas const one_thread;
+  return measure_gemm<double>(measured_tile);
+}
+
 long giga(double flops_per_second) { return std::lround(flops_per_second * 1e-9); }
 
 std::string speed_of(double gemm, double peak) {
@@ -25,7 +30,7 @@ std::string speed_of(double gemm, double peak) {
 void check_unknown(BlasLibrary const& blas) {
   // A part of the peak that tuned kernels exceed by far, and plain loops do not reach.
   constexpr double least_part = 0.3;
-  double const gemm = measure_gemm<double>(measured_tile), peak = fma_peak<double>();
+  double const gemm = measured_gemm(), peak = fma_peak<double>();
   if (gemm > peak) {
     warn_once("the BLAS " + blas.name + " seems to run threads of its own, which granary cannot stop: " +
               speed_of(gemm, peak) + "; set its number of threads to one before the program starts");
@@ -37,15 +42,13 @@ void check_unknown(BlasLibrary const& blas) {
 
 void check_blas() {
   auto const blas = find_blas_library();
-  SingleThreadedBlas const one_thread;
   if (blas.version.empty()) return check_unknown(blas);
   auto const processor = processor_vector_units();
   auto const setting = faster_blas_setting(blas, processor);
   if (!setting || is_in_environment(setting->variable)) return;
   warn_once(blas.name + " " + blas.version + " runs its " + blas.kernels + " kernels (" + name_of(blas.vectors()) +
-            "), but this processor has " + name_of(processor) + ": " +
-            speed_of(measure_gemm<double>(measured_tile), fma_peak<double>()) + "; set " + setting->variable + "=" +
-            setting->value + " before the program starts");
+            "), but this processor has " + name_of(processor) + ": " + speed_of(measured_gemm(), fma_peak<double>()) +
+            "; set " + setting->variable + "=" + setting->value + " before the program starts");
 }
 
 }  // namespace
