@@ -32,7 +32,9 @@ LAYERS = {
     "schedules": MODEL,
     "schedules/recorder": PLANNER + ["schedules"],
     "policies": POLICY + ["schedules"],
+    "distributed": PLANNER,
     "simulator": PLANNER,
+    "simulator/cluster": PLANNER + ["distributed", "simulator"],
     # The scheduler that simulates.
     "simulator/auto": PLANNER + ["simulator", "policies"],
     "trace": MODEL,
@@ -61,7 +63,7 @@ LAYERS = {
 }
 LAYERS["linalg/linalg.hpp"] = LAYERS["linalg/runtime"] + ["linalg/runtime"]
 # The top-level folders, lowest first: none includes one that follows it, whatever the table says.
-FOLDERS = ["core", "schedules", "policies", "simulator", "trace", "outofcore", "runtime", "linalg", "workloads"]
+FOLDERS = ["core", "schedules", "policies", "distributed", "simulator", "trace", "outofcore", "runtime", "linalg", "workloads"]
 # Everything may be included by these; granary.hpp is the umbrella of the façade.
 TOP = ["apps", "examples", "bench", "tests", "docs"]
 UMBRELLA = {"granary.hpp": "runtime"}

@@ -6,6 +6,7 @@ namespace granary {
 TransferKind transfer_kind(Machine const& machine, Link const& link) {
   NodeKind const from = machine[link.from].kind;
   NodeKind const to = machine[link.to].kind;
+  if (from == NodeKind::Peers) return TransferKind::Received;
   if (from == NodeKind::Disk) return TransferKind::DiskRead;
   if (to == NodeKind::Disk) return TransferKind::DiskWrite;
   if (from == NodeKind::Device) {

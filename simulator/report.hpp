@@ -20,9 +20,10 @@ enum class GRANARY_EXPORT TransferKind : std::uint8_t {
   DeviceToHost,
   HostToHost,
   DiskRead,
-  DiskWrite
+  DiskWrite,
+  Received  ///< from another process
 };
-inline constexpr std::size_t transfer_kinds = 6;
+inline constexpr std::size_t transfer_kinds = 7;
 
 [[nodiscard]] GRANARY_EXPORT TransferKind transfer_kind(Machine const& machine, Link const& link);
 

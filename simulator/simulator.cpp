@@ -66,7 +66,9 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
   TaskId const id = m_planner.handle(submission);
-  if (m_planner.view().codelet(submission.codelet).expand != nullptr) m_parameters.emplace(id, std::move(parameters));
+  auto const& codelet = m_planner.view().codelet(submission.codelet);
+  if (codelet.expand != nullptr) m_parameters.emplace(id, std::move(parameters));
+  if (codelet.external && m_options.outside != nullptr) m_options.outside->submitted(id);
   after_event();
   wait_for_fewer_tasks();
   return id;
@@ -88,6 +90,13 @@ bool Simulator::step() {
   advance_to(at);
   std::visit([&](auto const& what) { happens(what); }, happening);
   return true;
+}
+
+std::optional<Instant> Simulator::next_event() const {
+  auto next = m_links.next_change();
+  if (auto const end = m_shared.next_end(); end && (!next || *end < *next)) next = end;
+  if (!m_heap.empty() && (!next || m_heap.next() < *next)) next = m_heap.next();
+  return next;
 }
 
 bool Simulator::step_of_links() {
@@ -123,6 +132,10 @@ SimulationReport Simulator::run() {
   run_until_idle();
   flush();
   run_until_idle();
+  return report();
+}
+
+SimulationReport Simulator::report() {
   auto const& machine = m_planner.topology().machine();
   SimulationReport report;
   report.end = m_now;
@@ -145,7 +158,7 @@ SimulationReport Simulator::run() {
 }
 
 void Simulator::run_until_idle() {
-  while (!m_planner.idle() || m_deciding) {
+  while (!idle()) {
     if (step()) continue;
     throw InternalError("no event is pending at " + std::to_string(m_now.time_since_epoch().count()) +
                         " ns, but the planner is not done: " + m_planner.describe_waiting());
@@ -285,7 +298,26 @@ void Simulator::perform_commands() {
 
 void Simulator::perform(CopyCommand const& command) {
   if (m_options.faults.copies.contains(m_copies++)) m_bad_copies.insert(command.transfer);
+  bool const received = command.from.node == m_planner.topology().peers();
+  if (received && m_options.outside != nullptr) return m_options.outside->receive(command);
   m_links.start(command.transfer, command.link, command.bytes, m_now);
+}
+
+void Simulator::perform(BeginCommand const& command) {
+  if (m_options.outside != nullptr) m_options.outside->begin(command);
+}
+
+void Simulator::perform(ShipCommand const& command) {
+  if (m_options.outside != nullptr) m_options.outside->ship(command);
+}
+
+void Simulator::perform(RetireCommand const& command) {
+  m_parameters.erase(command.task);
+  if (m_options.outside != nullptr) m_options.outside->retire(command, m_planner.failure_of(command.task));
+}
+
+void Simulator::perform(ForgetCommand const& command) {
+  if (m_options.outside != nullptr) m_options.outside->forget(command);
 }
 
 void Simulator::perform(RunCommand const& command) {

@@ -8,6 +8,7 @@
 #include <granary/core/planner/event.hpp>
 #include <granary/core/planner/observer.hpp>
 #include <granary/core/planner/options.hpp>
+#include <granary/core/planner/outside.hpp>
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
 #include <granary/simulator/event_heap.hpp>
@@ -19,10 +20,12 @@
 #include <granary/simulator/shared_processors.hpp>
 #include <granary/simulator/slow_workers.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -59,6 +62,8 @@ struct GRANARY_EXPORT SimulatorOptions {
   TraceOptions trace{};
   /// Told all events, commands and notices; they must outlive the run.
   std::vector<PlannerObserver*> observers{};
+  /// Performs what concerns other processes; null: there are none, or the user of the simulator does (end_external).
+  OutsideCommands* outside = nullptr;
 };
 
 /// Drives the planner in virtual time. Copies take their links' time (see LinkModel), kernels the ground truth's (see
@@ -111,8 +116,13 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void cancel_all(std::exception_ptr error);
 
   /// What an external task stands for, which began before (BeginCommand), has ended as the event says: TaskDone,
-  /// TaskFailed or TaskReturned.
+  /// TaskFailed or TaskReturned. Also for other replies to `SimulatorOptions::outside`.
   void end_external(Event const& end) { answer(end); }
+
+  /// The instant of the next event; empty when none is pending.
+  [[nodiscard]] std::optional<Instant> next_event() const;
+  /// Lets time pass until `at`, which is not after the next event.
+  void pass_to(Instant at) { advance_to(std::max(at, m_now)); }
 
   /// Performs the next event; false when none is pending. Throws InvalidArgument when it is 146 years or more after the
   /// start (`longest_duration`).
@@ -120,6 +130,10 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// Runs all submitted tasks, of which the external ones have ended, and writes final values to the homes. Throws
   /// InternalError, with what waits, when the planner is not done and no event is pending.
   SimulationReport run();
+  /// The results up to now. Failures are reported with this, and not again.
+  SimulationReport report();
+  /// Nothing is left to do for what was submitted, but to write final values to the homes (`flush`).
+  [[nodiscard]] bool idle() const { return m_planner.idle() && !m_deciding; }
 
   [[nodiscard]] Instant now() const { return m_now; }
   [[nodiscard]] Planner const& planner() const { return m_planner; }
@@ -193,9 +207,10 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   void perform(CopyCommand const& command);
   void perform(RunCommand const& command);
   void perform(AbortCommand const& command);
-  void perform(BeginCommand const&) {}
-  void perform(RetireCommand const& command) { m_parameters.erase(command.task); }
-  void perform(ForgetCommand const&) {}
+  void perform(BeginCommand const& command);
+  void perform(ShipCommand const& command);
+  void perform(RetireCommand const& command);
+  void perform(ForgetCommand const& command);
   void start_front(WorkerId worker);
   TaskId take_front(WorkerId worker);
   [[nodiscard]] bool may_return_front(WorkerId worker) const;

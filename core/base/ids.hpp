@@ -44,6 +44,8 @@ using DataId = Id<struct DataTag, std::uint32_t>;
 using CodeletId = Id<struct CodeletTag, std::uint32_t>;
 /// A task; later ones have larger values. There may be gaps where data share bytes.
 using TaskId = Id<struct TaskTag, std::uint64_t>;
+/// One of the processes that run a task graph together: its rank in MPI.
+using ProcessId = Id<struct ProcessTag, std::uint32_t>;
 /// A copy of one datum from one place to another.
 using TransferId = Id<struct TransferTag, std::uint64_t>;
 

@@ -158,6 +158,8 @@ void Engine::perform(Afterwards& after) {
       m_data.retire(retired->task);
     } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {
       m_outside.begin(begun->task, *static_cast<OutsideWork::Ended const*>(m_data.parameters(begun->task)));
+    } else if (std::holds_alternative<ShipCommand>(command)) {
+      throw InternalError("a value is to be sent, but this engine has no other processes");
     } else if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
       after.copies.push_back(m_copies.prepare(*copy, m_data.request(*copy)));
     } else if (auto const* const forgotten = std::get_if<ForgetCommand>(&command)) {

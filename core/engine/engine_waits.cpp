@@ -92,7 +92,11 @@ void Engine::wait(TaskId task) {
   refuse_in_task("wait()");
   Mailbox::Waiting const waiting(m_mailbox);
   sleep_until([&] { return m_broken || !m_planner.live(task); });
-  if (auto const error = apply([&] { return m_planner.failure_of(task); })) std::rethrow_exception(error);
+  auto const error = apply([&] {
+    auto const* const failure = m_planner.failure_of(task);
+    return failure != nullptr ? failure->error : nullptr;
+  });
+  if (error) std::rethrow_exception(error);
 }
 
 bool Engine::ended(TaskId task) {

@@ -51,6 +51,7 @@ Topology::Topology(Machine machine) : m_machine(std::move(machine)) {
   for (auto const& link : m_machine.links) m_bandwidths.push_back(m_machine.bandwidth_alone(link));
   make_groups();
   make_routes();
+  find_peers();
 }
 
 namespace {
@@ -154,6 +155,22 @@ void Topology::make_routes() {
       }
     }
   }
+}
+
+void Topology::find_peers() {
+  for (std::size_t n = 0; n < m_machine.nodes.size(); ++n) {
+    if (m_machine.nodes[n].kind != NodeKind::Peers) continue;
+    auto const& name = m_machine.nodes[n].name;
+    if (m_peers.valid()) {
+      throw InvalidArgument("the memory nodes '" + m_machine[m_peers].name + "' and '" + name +
+                            "' both stand for the other processes; there may be one");
+    }
+    if (!m_groups_on[n].empty())
+      throw InvalidArgument("memory node '" + name + "' stands for the other processes and has workers");
+    m_peers = NodeId(static_cast<std::uint32_t>(n));
+  }
+  auto const into = std::ranges::find(m_machine.links, m_peers, &Link::to);
+  if (m_peers.valid() && into != m_machine.links.end()) m_dock = into->from;
 }
 
 Duration Topology::route_time(NodeId from, NodeId to, Bytes bytes) const {

@@ -12,7 +12,12 @@
 
 namespace granary {
 
-enum class GRANARY_EXPORT NodeKind : std::uint8_t { Host, Device, Disk };
+enum class GRANARY_EXPORT NodeKind : std::uint8_t {
+  Host,
+  Device,
+  Disk,
+  Peers,  ///< the other processes: one node for all of them, the home of values that come from there
+};
 enum class GRANARY_EXPORT WorkerKind : std::uint8_t { Cpu, Device };
 inline constexpr std::size_t worker_kinds = 2;
 
@@ -96,8 +101,8 @@ struct GRANARY_EXPORT WorkerGroup {
 class GRANARY_EXPORT Topology {
  public:
   /// Throws InvalidArgument when a link or a worker names a node or bus that does not exist, a width is 0, a bandwidth
-  /// or a latency is out of range, there are more than 64 groups or `most_nodes` nodes, or a node cannot be reached
-  /// from another.
+  /// or a latency is out of range, there are more than 64 groups or `most_nodes` nodes, a node cannot be reached from
+  /// another, or there are several nodes of other processes, or workers on one.
   explicit Topology(Machine machine);
 
   [[nodiscard]] Machine const& machine() const { return m_machine; }
@@ -110,6 +115,10 @@ class GRANARY_EXPORT Topology {
   [[nodiscard]] LinkId next_hop(NodeId from, NodeId to) const { return m_next_hop[pair(from, to)]; }
   /// The time to move `bytes` along the route without other transfers.
   [[nodiscard]] Duration route_time(NodeId from, NodeId to, Bytes bytes) const;
+  /// The node that stands for the other processes; invalid: there are none.
+  [[nodiscard]] NodeId peers() const { return m_peers; }
+  /// The node from which values are sent to other processes: the one before `peers`.
+  [[nodiscard]] NodeId dock() const { return m_dock; }
   /// Whether some route between two other nodes passes through this one.
   [[nodiscard]] bool between_others(NodeId node) const { return m_between[node.index()]; }
 
@@ -120,6 +129,7 @@ class GRANARY_EXPORT Topology {
   void check() const;
   void make_groups();
   void make_routes();
+  void find_peers();
 
   Machine m_machine;
   std::vector<WorkerGroup> m_groups;
@@ -128,6 +138,8 @@ class GRANARY_EXPORT Topology {
   std::vector<LinkId> m_next_hop;
   std::vector<double> m_bandwidths;  // by link: bandwidth_alone
   std::vector<bool> m_between;
+  NodeId m_peers;
+  NodeId m_dock;
 };
 
 }  // namespace granary

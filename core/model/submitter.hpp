@@ -22,7 +22,8 @@ struct GRANARY_EXPORT TaskSubmission {
   double flops = 0;            ///< floating-point operations, for estimates; 0 when unknown
   TaskIndex index = no_index;  ///< for traces
   /// Its place in the order of submission, larger than those before; `next_position`: the one after the last. Gaps are
-  /// left by whoever submits only some tasks of a common order.
+  /// left by whoever submits only some tasks of a common order. External tasks may have the place of the task that
+  /// follows them.
   std::uint64_t position = next_position;
 
   static constexpr std::uint64_t next_position = 0xffffffffffffffffU;

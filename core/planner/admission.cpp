@@ -38,8 +38,9 @@ void Admission::check_position(Codelet const& codelet, std::uint64_t position) c
 }
 
 std::uint64_t Admission::take_position(TaskSubmission const& submission) {
-  if (submission.position != TaskSubmission::next_position) m_next_position = submission.position;
-  return m_next_position++;
+  if (submission.position == TaskSubmission::next_position) return m_next_position++;
+  m_next_position = submission.position + (m_context.codelets[submission.codelet.index()].external ? 0 : 1);
+  return submission.position;
 }
 
 // Returns a bound of the bytes that the data take in any memory.

@@ -69,6 +69,16 @@ struct GRANARY_EXPORT BeginCommand {
   bool operator==(BeginCommand const&) const = default;
 };
 
+/// The value of a begun external task that its reader asked for (Asked): send it from that place; reply with Shipped.
+struct GRANARY_EXPORT ShipCommand {
+  TaskId task;
+  DataId data;
+  Place from;
+  Bytes bytes;
+  std::uint32_t version = 0;  ///< of the value, as in Access
+  bool operator==(ShipCommand const&) const = default;
+};
+
 /// The task has left the planner: it ran, failed or was cancelled. Its parameters may be destroyed.
 struct GRANARY_EXPORT RetireCommand {
   TaskId task;
@@ -81,6 +91,7 @@ struct GRANARY_EXPORT ForgetCommand {
   bool operator==(ForgetCommand const&) const = default;
 };
 
-using Command = std::variant<CopyCommand, RunCommand, AbortCommand, BeginCommand, RetireCommand, ForgetCommand>;
+using Command =
+    std::variant<CopyCommand, RunCommand, AbortCommand, BeginCommand, ShipCommand, RetireCommand, ForgetCommand>;
 
 }  // namespace granary

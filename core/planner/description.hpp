@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/planner/dispatch/dispatch.hpp>
+#include <granary/core/planner/dispatch/shipments.hpp>
 
 #include <string>
 
@@ -10,8 +11,9 @@ namespace granary::detail {
 /// A planner's state as text, to find out why nothing proceeds.
 class Description {
  public:
-  Description(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch)
-      : m_context(context), m_movement(movement), m_dispatch(dispatch) {}
+  Description(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch,
+              Shipments const& shipments)
+      : m_context(context), m_movement(movement), m_dispatch(dispatch), m_shipments(shipments) {}
 
   /// At most 20 lines of each kind. O(live tasks and their edges).
   [[nodiscard]] std::string text() const;
@@ -27,6 +29,7 @@ class Description {
   PlannerContext const& m_context;
   Movement const& m_movement;
   Dispatch const& m_dispatch;
+  Shipments const& m_shipments;
 };
 
 }  // namespace granary::detail

@@ -67,6 +67,16 @@ struct GRANARY_EXPORT TaskReturned {
   /// `Planner::may_restart` says so. Else it touched none of its data.
   bool changed = false;
 };
+/// Another process asks for the value that a begun external task reads, its only datum: it is brought to the node from
+/// which values are sent (Topology::dock), and ShipCommand follows. Not again before Shipped; the task ends after that.
+/// If the value cannot be brought there, the task fails (Failure).
+struct GRANARY_EXPORT Asked {
+  TaskId task;
+};
+/// The value was sent: its place is not read any more.
+struct GRANARY_EXPORT Shipped {
+  TaskId task;
+};
 /// Write the present values to the homes, of one datum or of all; `Planner::idle` is false until then. What a task
 /// writes now, or begins to write before, is left out. With a datum, also those that share bytes with it.
 struct GRANARY_EXPORT FlushHomes {
@@ -119,7 +129,7 @@ struct GRANARY_EXPORT WillNotUse {
 
 /// All inputs of a planner. A submission borrows its accesses, AddData its lists.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, TaskReturned, FlushHomes, CancelAll, TakeFailures, HomesMayChange,
+                           TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll, TakeFailures, HomesMayChange,
                            PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.

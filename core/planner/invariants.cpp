@@ -25,6 +25,9 @@ void Invariants::check() const {
   check_tasks();
   check_turns();
   check_pins();
+  demand(m_shipments.size() == 0 ||
+             m_movement.memories()[m_shipments.dock()].shipments == m_shipments.without_room(),
+         "the values that wait for room to be sent are miscounted");
   m_movement.overlaps().check_invariants();
 }
 
@@ -146,7 +149,7 @@ void Invariants::check_turns() const {
   });
 }
 
-// Replicas are held by tasks with places, and by hops that pass through them.
+// Replicas are held by tasks with places, by hops that pass through them, and where values are sent from.
 void Invariants::check_pins() const {
   std::map<std::pair<DataId, NodeId>, std::uint32_t> holds;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {
@@ -157,6 +160,7 @@ void Invariants::check_pins() const {
   });
   m_movement.data().for_each([&](DataId data, Datum const& datum) {
     for (auto const& hop : datum.hops) holds[{data, hop.via}] += hop.pinned ? 1 : 0;
+    if (m_shipments.size() > 0) holds[{data, m_shipments.dock()}] += m_shipments.places(data);
     for (auto const& replica : datum.replicas) {
       auto const held = holds.find({data, replica.node});
       bool const usable = replica.slot == datum.slot_on(replica.node);

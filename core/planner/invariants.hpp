@@ -2,14 +2,16 @@
 #pragma once
 
 #include <granary/core/planner/dispatch/dispatch.hpp>
+#include <granary/core/planner/dispatch/shipments.hpp>
 
 namespace granary::detail {
 
 /// Throws InternalError with the first broken invariant of a planner's parts. O(everything).
 class Invariants {
  public:
-  Invariants(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch)
-      : m_topology(context.topology), m_movement(movement), m_dispatch(dispatch) {}
+  Invariants(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch,
+             Shipments const& shipments)
+      : m_topology(context.topology), m_movement(movement), m_dispatch(dispatch), m_shipments(shipments) {}
 
   void check() const;
 
@@ -24,6 +26,7 @@ class Invariants {
   Topology const& m_topology;
   Movement const& m_movement;
   Dispatch const& m_dispatch;
+  Shipments const& m_shipments;
 };
 
 }  // namespace granary::detail

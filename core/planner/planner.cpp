@@ -1,13 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
-#include <granary/core/planner/admission.hpp>
 #include <granary/core/planner/description.hpp>
-#include <granary/core/planner/dispatch/failures.hpp>
-#include <granary/core/planner/dispatch/followers.hpp>
-#include <granary/core/planner/dispatch/policy_news.hpp>
 #include <granary/core/planner/invariants.hpp>
-#include <granary/core/planner/planner.hpp>
-#include <granary/core/planner/policy_view.hpp>
+#include <granary/core/planner/parts.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -15,87 +10,6 @@
 #include <variant>
 
 namespace granary {
-
-namespace {
-
-PlannerOptions const& checked(PlannerOptions const& options) {
-  if (options.issue_depth == 0 || options.device_issue == 0) {
-    throw InvalidArgument("the depth of issued tasks must be at least 1");
-  }
-  return options;
-}
-
-PolicySet checked(PolicySet policies) {
-  if (!policies.scheduler || !policies.eviction) throw InvalidArgument("a scheduler and an eviction policy are needed");
-  return policies;
-}
-
-Topology checked(Topology topology) {
-  if (topology.groups().empty()) throw InvalidArgument("the machine has no workers");
-  return topology;
-}
-
-}  // namespace
-
-// The parts of the planner, each made of those before it, and the work that the agenda hands to them.
-struct Planner::Parts {
-  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options)
-      : context{.topology = checked(std::move(topology)), .options = checked(options)},
-        policies(checked(std::move(set))),
-        estimator(times),
-        board(context.topology.groups().size()),
-        news(context, policies, board, tasks),
-        movement(context, *policies.eviction, news),
-        dispatch(context, *policies.scheduler, times, tasks, movement),
-        prefetches(context, board, dispatch, movement),
-        followers(context, *policies.scheduler, dispatch, movement),
-        handovers(context, dispatch, movement),
-        failures(context, *policies.scheduler, dispatch, handovers, movement),
-        admission(context, movement),
-        view(context, movement, dispatch) {
-    news.tell(prefetches);
-    policies.scheduler->attach(view, board);
-    policies.eviction->attach(view, board);
-  }
-
-  template <class Item>
-  void perform(Item item) {
-    movement.perform(item);
-  }
-  void perform(Agenda::Cancel item) {
-    if (auto* const task = tasks.find(item.task)) failures.cancel(*task);
-  }
-  void perform(Agenda::GiveRoom item) {
-    movement.give_room(item.node);
-    dispatch.give_room(item.node);
-  }
-  void perform(Agenda::BeginExternal) {
-    dispatch.begin_external();
-    handovers.perform();
-  }
-  void perform(Agenda::Commit item) {
-    do {
-      dispatch.commit_tasks(item.group);
-    } while (dispatch.issue_complete(item.group) || followers.issue(item.group));
-    // After the end of a run, what a stopped task makes way for would not run.
-    if (dispatch.aborts() && !failures.run_ended()) dispatch.abort_tasks(item.group);
-  }
-
-  detail::PlannerContext context;
-  PolicySet policies;
-  Estimator& estimator;
-  PlanBoard board;
-  detail::LiveTasks tasks;
-  detail::PolicyNews news;
-  detail::Movement movement;
-  detail::Dispatch dispatch;
-  detail::Prefetches prefetches;
-  detail::Followers followers;
-  detail::Handovers handovers;
-  detail::Failures failures;
-  detail::Admission admission;
-  detail::PolicyView view;
-};
 
 Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options)
     : m_parts(std::make_unique<Parts>(std::move(topology), std::move(policies), estimator, options)) {}
@@ -187,7 +101,9 @@ TaskId Planner::handle(TaskSubmission const& event) {
 }
 
 void Planner::handle(CopyDone event) {
-  m_parts->dispatch.look_for_complete(m_parts->movement.copy_done(event.transfer));
+  DataId const data = m_parts->movement.copy_done(event.transfer);
+  m_parts->shipments.look_for_arrived(data);
+  m_parts->dispatch.look_for_complete(data);
   advance();
   tell(event);
 }
@@ -212,6 +128,7 @@ void Planner::handle(TaskDone const& event) {
       parts.movement.changes().end(access, parts.dispatch.node_of(task, access.data));
     });
     ++parts.context.statistics.tasks_run;
+    if (task.external()) ++parts.context.statistics.tasks_outside;
     parts.handovers.ended(event.task);
     parts.dispatch.end(task);
   }
@@ -238,6 +155,18 @@ void Planner::handle(TaskSkipped event) {
 
 void Planner::handle(TaskReturned event) {
   m_parts->dispatch.take_back(m_parts->tasks[event.task], event.changed);
+  advance();
+  tell(event);
+}
+
+void Planner::handle(Asked event) {
+  m_parts->shipments.ask(event.task);
+  advance();
+  tell(event);
+}
+
+void Planner::handle(Shipped event) {
+  m_parts->shipments.shipped(event.task);
   advance();
   tell(event);
 }
@@ -349,7 +278,7 @@ std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
 std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }
 bool Planner::failed() const { return !m_parts->failures.empty(); }
 bool Planner::live(TaskId task) const { return m_parts->tasks.find(task) != nullptr; }
-std::exception_ptr Planner::failure_of(TaskId task) const { return m_parts->failures.of_task(task); }
+Failure const* Planner::failure_of(TaskId task) const { return m_parts->failures.of_task(task); }
 std::vector<DataId> Planner::with_bytes_of(std::span<DataId const> data) const {
   std::vector<DataId> all;
   for (DataId const datum : data) {
@@ -386,12 +315,12 @@ Topology const& Planner::topology() const { return m_parts->context.topology; }
 Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
 
 void Planner::check_invariants() const {
-  detail::Invariants(m_parts->context, m_parts->movement, m_parts->dispatch).check();
+  detail::Invariants(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).check();
   m_parts->prefetches.check_invariants();
 }
 
 std::string Planner::describe_waiting() const {
-  return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch).text();
+  return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).text();
 }
 
 }  // namespace granary

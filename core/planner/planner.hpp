@@ -59,6 +59,8 @@ class GRANARY_EXPORT Planner final {
   void handle(TaskFailed const& event);
   void handle(TaskSkipped event);
   void handle(TaskReturned event);
+  void handle(Asked event);
+  void handle(Shipped event);
   void handle(FlushHomes event);
   void handle(CancelAll const& event);
   /// In order of submission.
@@ -93,7 +95,8 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] bool failed() const;
   [[nodiscard]] bool live(TaskId task) const;
   /// Why a task that has ended failed or did not run: see Failures::of_task; null if it ran, or if that was reported.
-  [[nodiscard]] std::exception_ptr failure_of(TaskId task) const;
+  /// Valid until the next event.
+  [[nodiscard]] Failure const* failure_of(TaskId task) const;
   /// Nobody, if it is not registered.
   [[nodiscard]] DataUse use_of(DataId data) const;
   /// The data of these that are registered, and those that share bytes with them.

@@ -24,6 +24,7 @@ struct GRANARY_EXPORT NodeStatistics {
 struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
   std::uint64_t tasks_run = 0;
+  std::uint64_t tasks_outside = 0;  ///< of these, the ones that no worker ran (Codelet::external)
   std::uint64_t tasks_failed = 0;
   std::uint64_t tasks_cancelled = 0;
   std::uint64_t tasks_following = 0;  ///< committed behind the task that they waited for
@@ -31,6 +32,7 @@ struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_aborted = 0;    ///< times a worker stopped a task because the scheduler asked for it
   std::uint64_t most_live_tasks = 0;  ///< submitted and not ended, at the peak
   std::vector<LinkStatistics> links;
+  LinkStatistics shipments;  ///< values sent to other processes
   std::vector<NodeStatistics> nodes;
 };
 

@@ -159,6 +159,11 @@ class CoherenceOracle {
     Contents contents;
   };
 
+  struct OpenShipment {
+    ShipCommand command;
+    Contents contents;
+  };
+
   void submit(TaskId id, TaskSubmission const& submitted);
   void event(RetainData const& retained);
   void event(ReleaseData const& released);
@@ -167,6 +172,7 @@ class CoherenceOracle {
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
   void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
+  void event(Shipped const& shipped);
   void event(TaskReturned const& returned) { return_task(returned.task, returned.changed); }
   void event(HomesMayChange const& may);
   void event(PlaceChanged const& changed);
@@ -184,6 +190,7 @@ class CoherenceOracle {
   void act(RunCommand const& run);
   void act(AbortCommand const& abort);
   void act(BeginCommand const& begun);
+  void act(ShipCommand const& ship);
   void act(RetireCommand const& retired);
   void act(ForgetCommand const& forgotten);
 
@@ -239,6 +246,7 @@ class CoherenceOracle {
   std::map<DataId, Place> m_kept;        // values aside, of data that tasks overwrite
   std::map<WorkerId, TaskId> m_aborted;  // the last one of each worker
   std::map<TransferId, OpenCopy> m_open_copies;
+  std::map<TaskId, OpenShipment> m_open_shipments;
   std::map<LinkId, std::uint32_t> m_in_flight;
   std::vector<std::vector<TaskId>> m_lanes;  // running and queued, by worker
   std::set<std::size_t> m_touched;           // cells since the last event

@@ -365,6 +365,34 @@ void CoherenceOracle::act(BeginCommand const& begun) {
   }
 }
 
+void CoherenceOracle::act(ShipCommand const& ship) {
+  auto& task = m_tasks.at(ship.task.index());
+  auto const what = [&] { return "task " + std::to_string(ship.task.value()); };
+  require(task.state == State::Running && !task.worker.valid() && task.accesses[0].data == ship.data,
+          [&] { return what() + " ships " + name(ship.data) + " which it does not read, or before it has begun"; });
+  require(ship.bytes == m_data[ship.data.index()].description.bytes, [&] { return what() + " ships a wrong size"; });
+  OpenShipment open{ship, {}};
+  auto const used = spots(ship.data, ship.from);
+  for (std::size_t c = 0; c < used.size(); ++c) {
+    require(!used[c]->written && used[c]->content && used[c]->content == task.expected[0][c],
+            [&] { return what() + " ships another value of " + name(ship.data) + " than it reads"; });
+    open.contents.push_back(used[c]->content);
+    ++used[c]->readers;
+  }
+  check_version(ship.data, open.contents.front(), ship.version);
+  require(m_open_shipments.emplace(ship.task, std::move(open)).second, [&] { return what() + " ships twice at once"; });
+}
+
+void CoherenceOracle::event(Shipped const& shipped) {
+  auto const [ship, contents] = m_open_shipments.at(shipped.task);
+  m_open_shipments.erase(shipped.task);
+  auto const used = spots(ship.data, ship.from);
+  for (std::size_t c = 0; c < used.size(); ++c) {
+    require(used[c]->content == contents[c], [&] { return name(ship.data) + " changed while it was sent"; });
+    --used[c]->readers;
+  }
+}
+
 void CoherenceOracle::act(RetireCommand const& retired) {
   auto& task = m_tasks.at(retired.task.index());
   auto const what = [&] { return "task " + std::to_string(retired.task.value()); };

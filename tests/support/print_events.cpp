@@ -51,6 +51,8 @@ struct Print {
   std::string operator()(TaskReturned const& e) const {
     return "task " + number(e.task) + (e.changed ? " returned, its data changed" : " returned");
   }
+  std::string operator()(Asked const& e) const { return "task " + number(e.task) + " asked for"; }
+  std::string operator()(Shipped const& e) const { return "task " + number(e.task) + " shipped"; }
   std::string operator()(FlushHomes const&) const { return "flush homes"; }
   std::string operator()(CancelAll const&) const { return "cancel all"; }
   std::string operator()(TakeFailures const&) const { return "clear failures"; }
@@ -89,6 +91,9 @@ struct Print {
            (c.follows ? " behind the one before" : "");
   }
   std::string operator()(BeginCommand const& c) const { return "  begin task " + number(c.task); }
+  std::string operator()(ShipCommand const& c) const {
+    return "  ship data " + number(c.data) + " for task " + number(c.task) + " from " + text(c.from);
+  }
   std::string operator()(RetireCommand const& c) const { return "  retire task " + number(c.task); }
   std::string operator()(ForgetCommand const& c) const { return "  forget data " + number(c.data); }
 };

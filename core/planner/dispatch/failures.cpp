@@ -88,6 +88,7 @@ void Failures::copy_failed(TransferId id, std::exception_ptr error) {
     fail_waiting_for(transfer.data, transfer.to.node, error);
   }
   m_movement.settle(transfer);
+  m_shipments.look_for_arrived(transfer.data);
   m_dispatch.look_for_complete(transfer.data);
 }
 
@@ -109,6 +110,7 @@ void Failures::fail_waiting_for(DataId data, NodeId node, std::exception_ptr con
     fail_waiting_for(data, behind, error);
   m_movement.give_up_fetch(data, node);
   auto& tasks = m_dispatch.tasks();
+  for (TaskId const shipment : m_shipments.give_up(data, node)) task_failed(tasks[shipment], error);
   auto const waits = [&](TaskId id) {
     return !tasks[id].cancelled && std::ranges::any_of(tasks[id].accesses, [&](Access const& access) {
       return access.data == data && reads(access.mode) && !m_movement.data()[data].on(node)->valid;
@@ -223,14 +225,14 @@ Failure const* Failures::of_the_run() const {
   return found != m_failures.end() ? &*found : nullptr;
 }
 
-std::exception_ptr Failures::of_task(TaskId task) const {
+Failure const* Failures::of_task(TaskId task) const {
   if (empty()) return nullptr;
   auto const ended = m_ended.find(task);
   if (ended == m_ended.end() && m_ended.size() < most_ended) return nullptr;
-  if (ended != m_ended.end() && ended->second != Value::no_cause) return m_failures[ended->second].error;
-  if (auto const* const run = of_the_run()) return run->error;
+  if (ended != m_ended.end() && ended->second != Value::no_cause) return &m_failures[ended->second];
+  if (auto const* const run = of_the_run()) return run;
   auto const left = std::ranges::find_if(m_failures, [](Failure const& failure) { return failure.error != nullptr; });
-  return left != m_failures.end() ? left->error : nullptr;
+  return left != m_failures.end() ? &*left : nullptr;
 }
 
 }  // namespace granary::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/planner/dispatch/handovers.hpp>
+#include <granary/core/planner/dispatch/shipments.hpp>
 #include <granary/core/planner/failure.hpp>
 
 #include <exception>
@@ -14,11 +15,13 @@ namespace granary::detail {
 /// What failed and was not reported yet; what is cancelled or loses its value with it, and what is kept.
 class Failures {
  public:
-  Failures(PlannerContext& context, Scheduler& scheduler, Dispatch& dispatch, Handovers& handovers, Movement& movement)
+  Failures(PlannerContext& context, Scheduler& scheduler, Dispatch& dispatch, Handovers& handovers,
+           Shipments& shipments, Movement& movement)
       : m_context(context),
         m_scheduler(scheduler),
         m_dispatch(dispatch),
         m_handovers(handovers),
+        m_shipments(shipments),
         m_movement(movement) {}
 
   /// Whether none is left to report.
@@ -30,8 +33,8 @@ class Failures {
   /// Those that concern a datum which no task uses: see TakeFailures.
   std::vector<Failure> take(DataId data);
   /// The failure because of which a task that has ended did not run, or failed; null: none since the last report. For
-  /// tasks beyond `most_ended` of that kind it is the first failure of all.
-  [[nodiscard]] std::exception_ptr of_task(TaskId task) const;
+  /// tasks beyond `most_ended` of that kind it is the first failure of all. Valid until the next event.
+  [[nodiscard]] Failure const* of_task(TaskId task) const;
 
   /// The task failed: if a worker had it, its outputs have no value any more, else they keep the one that they have.
   void task_failed(LiveTask& task, std::exception_ptr error);
@@ -70,6 +73,7 @@ class Failures {
   Scheduler& m_scheduler;
   Dispatch& m_dispatch;
   Handovers& m_handovers;
+  Shipments& m_shipments;
   Movement& m_movement;
   std::vector<Failure> m_failures;  // since the last report of all
   std::size_t m_reported = 0;       // of these, each for the only datum that it concerned; their `error` is null

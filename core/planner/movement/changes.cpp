@@ -93,7 +93,8 @@ void Changes::leave_to_home(DataId data) {
   if (datum.replicas.size() == 1) return;
   auto const* const home = datum.home.valid() ? datum.find(datum.home, Slot::Home) : nullptr;
   if (home == nullptr || !home->valid || !at_rest(datum)) return;
-  if (m_context.topology.machine()[datum.home].kind == NodeKind::Disk) return;
+  auto const kind = m_context.topology.machine()[datum.home].kind;
+  if (kind == NodeKind::Disk || kind == NodeKind::Peers) return;
   for (std::size_t i = datum.replicas.size(); i-- > 0;) {
     Slot const slot = datum.replicas[i].slot;
     if (slot == Slot::Pool || slot == Slot::Origin) m_memories.invalidate(data, datum.replicas[i]);

@@ -16,8 +16,10 @@ Memories::Memories(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
 }
 
 // Nothing for data that have a place of their own there, and none for data of more than half of a memory: beside a
-// reserve for them there is no room for them, so that no task on them is accepted.
+// reserve for them there is no room for them, so that no task on them is accepted. Values of other processes never go
+// home.
 void Memories::reserve_for(DataId data) {
+  if (m_context.topology.peers().valid() && m_data[data].home == m_context.topology.peers()) return;
   for (std::size_t n = 0; n < m_nodes.size(); ++n) {
     NodeId const id(static_cast<std::uint32_t>(n));
     if (!m_context.topology.between_others(id) || m_data[data].slot_on(id) != Slot::Pool) continue;
@@ -337,7 +339,7 @@ void Memories::clear(NodeId id) {
 void Memories::room_may_have_changed(NodeId id) {
   auto& node = m_nodes[id.index()];
   ++node.changes;
-  if (node.waiting > 0 || !node.transits.empty() || !node.write_backs.empty())
+  if (node.waiting > 0 || node.shipments > 0 || !node.transits.empty() || !node.write_backs.empty())
     m_context.agenda.post(Agenda::GiveRoom{id});
   for (NodeId const other : m_wait_for_reserves) m_context.agenda.post(Agenda::GiveRoom{other});
   m_wait_for_reserves.clear();
@@ -364,7 +366,8 @@ std::vector<NodeId> Memories::find_storage() const {
     return best;
   };
   auto const boundless = [&](NodeId node) {
-    return topology.groups_on(node).empty() && machine[node].capacity == unbounded;
+    return topology.groups_on(node).empty() && machine[node].capacity == unbounded &&
+           machine[node].kind != NodeKind::Peers;
   };
   auto const disk = [&](NodeId node) {
     return topology.groups_on(node).empty() && machine[node].kind == NodeKind::Disk;

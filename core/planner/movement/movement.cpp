@@ -257,6 +257,33 @@ void Movement::let_go(AccessList const& accesses, NodeId node) {
   }
 }
 
+bool Movement::hold_to_ship(DataId data, NodeId node, std::int64_t priority) {
+  auto& datum = m_data[data];
+  if (datum.on(node) == nullptr) {
+    auto offset = m_memories.take_to_pass(node, data);
+    if (!offset && m_memories.may_enter_reserve(node, data)) {
+      m_memories.clear_reserve(node, datum.bytes);
+      offset = m_memories.take_to_pass(node, data);
+    }
+    if (!offset) return false;
+    m_memories.add(data, node, *offset);
+  }
+  Replica* const replica = datum.on(node);
+  replica->pin(priority);
+  if (replica->slot == Slot::Pool) m_memories.keep(data, node);
+  if (!replica->valid) m_routes.fetch(data, node);
+  return true;
+}
+
+void Movement::let_go_shipped(DataId data, NodeId node) {
+  Replica* const replica = m_data[data].on(node);
+  if (--replica->pins == 0 && !replica->valid) {
+    m_routes.end_hops(data, node);
+    m_memories.drop_if_useless(data, node);
+  }
+  m_memories.room_may_have_changed(node);
+}
+
 bool Movement::complete(AccessList const& accesses, NodeId node, bool overlaps) const {
   return std::ranges::all_of(accesses, [&](Access const& access) {
     if (access.repeated) return true;

@@ -45,6 +45,10 @@ class GRANARY_EXPORT Movement {
   bool hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority = 0);
   /// Undoes `hold`.
   void let_go(AccessList const& accesses, NodeId node);
+  /// The datum's value will be sent from the node: gives it a place there, in the reserve if there is no other, and asks
+  /// for the value; false if there is no room now. The place stays until `let_go_shipped`.
+  bool hold_to_ship(DataId data, NodeId node, std::int64_t priority);
+  void let_go_shipped(DataId data, NodeId node);
   /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.
   [[nodiscard]] bool complete(AccessList const& accesses, NodeId node, bool overlaps) const;
   /// Whether no transfer uses a datum that the holder writes. Values that are there stay, but transfers may start.
@@ -70,8 +74,9 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] Overlaps& overlaps() { return m_overlaps; }
   [[nodiscard]] Overlaps const& overlaps() const { return m_overlaps; }
 
-  /// More or fewer holders wait for room on the node.
+  /// More or fewer holders wait for room on the node, or values that will be sent from there.
   void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
+  void set_shipments(NodeId node, std::size_t n) { m_memories[node].shipments = static_cast<std::uint32_t>(n); }
   /// First to what is on its way home, then to what passes through.
   void give_room(NodeId node);
   /// Something on the node changed.

@@ -1,0 +1,89 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/dispatch/shipments.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace granary::detail {
+
+void Shipments::ask(TaskId id) {
+  auto const* const task = m_tasks.find(id);
+  bool const begun = task != nullptr && task->external() && task->assignment.phase == TaskPhase::Issued;
+  bool const ships = begun && task->accesses.size() == 1 && !writes(task->accesses[0].mode) && m_dock.valid();
+  if (!ships || std::ranges::find(m_shipments, id, &Shipment::task) != m_shipments.end())
+    throw InternalError("task " + std::to_string(id.value()) + " has no value to send now");
+  auto& shipment = m_shipments.emplace_back(Shipment{id, task->accesses[0].data});
+  count_without_room(1);
+  place(shipment);
+}
+
+void Shipments::place(Shipment& shipment) {
+  if (!m_movement.hold_to_ship(shipment.data, m_dock, m_tasks[shipment.task].priority)) return;
+  shipment.state = State::Fetching;
+  count_without_room(-1);
+  send_if_there(shipment);
+}
+
+void Shipments::send_if_there(Shipment& shipment) {
+  auto const& datum = m_movement.data()[shipment.data];
+  auto const* const replica = datum.on(m_dock);
+  if (!replica->valid) return;
+  shipment.state = State::Sending;
+  m_context.commands.emplace_back(ShipCommand{.task = shipment.task,
+                                              .data = shipment.data,
+                                              .from = {m_dock, replica->slot, replica->offset},
+                                              .bytes = datum.bytes,
+                                              .version = replica->version});
+}
+
+void Shipments::shipped(TaskId task) {
+  auto const found = std::ranges::find(m_shipments, task, &Shipment::task);
+  if (found == m_shipments.end() || found->state != State::Sending)
+    throw InternalError("task " + std::to_string(task.value()) + " has sent a value for which nobody asked");
+  DataId const data = found->data;
+  m_shipments.erase(found);
+  auto& statistics = m_context.statistics.shipments;
+  ++statistics.transfers;
+  statistics.bytes += m_movement.data()[data].bytes;
+  m_movement.let_go_shipped(data, m_dock);
+}
+
+void Shipments::give_room(NodeId node) {
+  if (node != m_dock || m_without_room == 0) return;
+  for (auto& shipment : m_shipments) {
+    if (shipment.state == State::WithoutRoom) place(shipment);
+  }
+}
+
+void Shipments::look_for_arrived(DataId data) {
+  if (m_shipments.size() == m_without_room) return;
+  for (auto& shipment : m_shipments) {
+    if (shipment.data == data && shipment.state == State::Fetching) send_if_there(shipment);
+  }
+}
+
+std::vector<TaskId> Shipments::give_up(DataId data, NodeId node) {
+  std::vector<TaskId> tasks;
+  if (node != m_dock) return tasks;
+  std::erase_if(m_shipments, [&](Shipment const& shipment) {
+    if (shipment.data != data || shipment.state != State::Fetching) return false;
+    tasks.push_back(shipment.task);
+    m_movement.let_go_shipped(data, node);
+    return true;
+  });
+  return tasks;
+}
+
+std::uint32_t Shipments::places(DataId data) const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(m_shipments, [&](Shipment const& shipment) {
+    return shipment.data == data && shipment.state != State::WithoutRoom;
+  }));
+}
+
+void Shipments::count_without_room(std::ptrdiff_t change) {
+  m_without_room += static_cast<std::size_t>(change);
+  m_movement.set_shipments(m_dock, m_without_room);
+}
+
+}  // namespace granary::detail

@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/planner/dispatch/live_task.hpp>
+#include <granary/core/planner/movement/movement.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace granary::detail {
+
+/// Values that other processes have asked for: each gets a place on the dock, the node from which they are sent, comes
+/// there, and is sent. Such a place waits only for a transfer to the dock and for the sending, whose destination is
+/// reserved: so it ends whatever tasks wait for.
+class Shipments {
+ public:
+  Shipments(PlannerContext& context, LiveTasks const& tasks, Movement& movement)
+      : m_context(context), m_tasks(tasks), m_movement(movement), m_dock(context.topology.dock()) {}
+
+  /// See Asked. Throws InternalError if that does not hold.
+  void ask(TaskId task);
+  /// The value was sent.
+  void shipped(TaskId task);
+  /// Those that wait for room on the node may find it.
+  void give_room(NodeId node);
+  /// A transfer of the datum has ended.
+  void look_for_arrived(DataId data);
+  /// Nothing will bring the datum to the node: forgets the shipments that wait for it there and returns their tasks.
+  [[nodiscard]] std::vector<TaskId> give_up(DataId data, NodeId node);
+
+  /// How many hold a place of the datum on the dock.
+  [[nodiscard]] std::uint32_t places(DataId data) const;
+  [[nodiscard]] NodeId dock() const { return m_dock; }
+  [[nodiscard]] std::size_t size() const { return m_shipments.size(); }
+  /// Of these, the ones without a place.
+  [[nodiscard]] std::size_t without_room() const { return m_without_room; }
+
+ private:
+  enum class State : std::uint8_t { WithoutRoom, Fetching, Sending };
+  struct Shipment {
+    TaskId task;
+    DataId data;
+    State state = State::WithoutRoom;
+  };
+
+  void place(Shipment& shipment);
+  void send_if_there(Shipment& shipment);
+  void count_without_room(std::ptrdiff_t change);
+
+  PlannerContext& m_context;
+  LiveTasks const& m_tasks;
+  Movement& m_movement;
+  NodeId m_dock;
+  std::vector<Shipment> m_shipments;  // in the order in which they were asked for
+  std::size_t m_without_room = 0;
+};
+
+}  // namespace granary::detail

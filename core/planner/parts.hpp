@@ -1,0 +1,100 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/admission.hpp>
+#include <granary/core/planner/dispatch/failures.hpp>
+#include <granary/core/planner/dispatch/followers.hpp>
+#include <granary/core/planner/dispatch/policy_news.hpp>
+#include <granary/core/planner/planner.hpp>
+#include <granary/core/planner/policy_view.hpp>
+
+#include <utility>
+
+namespace granary {
+
+namespace detail {
+
+inline PlannerOptions const& checked(PlannerOptions const& options) {
+  if (options.issue_depth == 0 || options.device_issue == 0) {
+    throw InvalidArgument("the depth of issued tasks must be at least 1");
+  }
+  return options;
+}
+
+inline PolicySet checked(PolicySet policies) {
+  if (!policies.scheduler || !policies.eviction) throw InvalidArgument("a scheduler and an eviction policy are needed");
+  return policies;
+}
+
+inline Topology checked(Topology topology) {
+  if (topology.groups().empty()) throw InvalidArgument("the machine has no workers");
+  return topology;
+}
+
+}  // namespace detail
+
+// The parts of the planner, each made of those before it, and the work that the agenda hands to them.
+struct Planner::Parts {
+  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options)
+      : context{.topology = detail::checked(std::move(topology)), .options = detail::checked(options)},
+        policies(detail::checked(std::move(set))),
+        estimator(times),
+        board(context.topology.groups().size()),
+        news(context, policies, board, tasks),
+        movement(context, *policies.eviction, news),
+        dispatch(context, *policies.scheduler, times, tasks, movement),
+        prefetches(context, board, dispatch, movement),
+        followers(context, *policies.scheduler, dispatch, movement),
+        handovers(context, dispatch, movement),
+        shipments(context, tasks, movement),
+        failures(context, *policies.scheduler, dispatch, handovers, shipments, movement),
+        admission(context, movement),
+        view(context, movement, dispatch) {
+    news.tell(prefetches);
+    policies.scheduler->attach(view, board);
+    policies.eviction->attach(view, board);
+  }
+
+  template <class Item>
+  void perform(Item item) {
+    movement.perform(item);
+  }
+  void perform(Agenda::Cancel item) {
+    if (auto* const task = tasks.find(item.task)) failures.cancel(*task);
+  }
+  void perform(Agenda::GiveRoom item) {
+    movement.give_room(item.node);
+    shipments.give_room(item.node);
+    dispatch.give_room(item.node);
+  }
+  void perform(Agenda::BeginExternal) {
+    dispatch.begin_external();
+    handovers.perform();
+  }
+  void perform(Agenda::Commit item) {
+    do {
+      dispatch.commit_tasks(item.group);
+    } while (dispatch.issue_complete(item.group) || followers.issue(item.group));
+    // After the end of a run, what a stopped task makes way for would not run.
+    if (dispatch.aborts() && !failures.run_ended()) dispatch.abort_tasks(item.group);
+  }
+
+  detail::PlannerContext context;
+  PolicySet policies;
+  Estimator& estimator;
+  PlanBoard board;
+  detail::LiveTasks tasks;
+  detail::PolicyNews news;
+  detail::Movement movement;
+  detail::Dispatch dispatch;
+  detail::Prefetches prefetches;
+  detail::Followers followers;
+  detail::Handovers handovers;
+  detail::Shipments shipments;
+  detail::Failures failures;
+  detail::Admission admission;
+  detail::PolicyView view;
+};
+
+}  // namespace granary

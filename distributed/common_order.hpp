@@ -1,0 +1,113 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/access.hpp>
+#include <granary/distributed/value.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace granary {
+
+/// The data and tasks that all processes submit in the same order: which process runs a task, and which values go from
+/// their owners to others for that. Each process may hold its own copy; all copies agree.
+///
+/// The owner of a datum runs all tasks that write it. A value is sent once to each process that reads it, until
+/// `let_go_of_all`; before its owner overwrites it, its readers let go of it.
+class GRANARY_EXPORT CommonOrder {
+ public:
+  /// Registers a datum, and returns its key.
+  DataId add(ProcessId owner) {
+    DataId key(static_cast<std::uint32_t>(m_data.size()));
+    if (m_free.empty()) {
+      m_data.emplace_back();
+    } else {
+      key = m_free.back();
+      m_free.pop_back();
+    }
+    auto& datum = m_data[key.index()];
+    datum.owner = owner;
+    ++datum.version;  // no value of an earlier datum with this key has it
+    return key;
+  }
+
+  /// Releases it; `let_go(ProcessId reader)` for each process that holds its present value.
+  template <class LetGo>
+  void release(DataId key, LetGo&& let_go) {
+    auto& datum = m_data[key.index()];
+    for (ProcessId const reader : datum.readers) let_go(reader);
+    datum.readers.clear();
+    datum.owner = {};
+    m_free.push_back(key);
+  }
+
+  /// Which process runs a task with these accesses. Throws InvalidArgument if it writes data of several owners, or
+  /// accesses a datum that is not registered.
+  [[nodiscard]] ProcessId process_of(std::span<Access const> accesses) const {
+    ProcessId process;
+    bool written = false;
+    for (auto const& access : accesses) {
+      if (access.data.index() >= m_data.size() || !m_data[access.data.index()].owner.valid()) {
+        throw InvalidArgument("a task accesses data " + std::to_string(access.data.value()) +
+                              ", which is not registered");
+      }
+      ProcessId const owner = m_data[access.data.index()].owner;
+      if (!writes(access.mode)) {
+        if (!process.valid()) process = owner;
+        continue;
+      }
+      if (written && owner != process) {
+        throw InvalidArgument("a task writes data of processes " + std::to_string(process.value()) + " and " +
+                              std::to_string(owner.value()) + "; all that a task writes must have one owner");
+      }
+      process = owner;
+      written = true;
+    }
+    return process;
+  }
+
+  /// Enters a task that `process` runs. Calls `ship(ValueId, ProcessId owner)` for each value that has to be sent there
+  /// first, and then `let_go(DataId key, ProcessId reader)` for each process that holds a value that it overwrites.
+  template <class Ship, class LetGo>
+  void enter(std::span<Access const> accesses, ProcessId process, Ship&& ship, LetGo&& let_go) {
+    for (auto const& access : accesses) {
+      auto& datum = m_data[access.data.index()];
+      if (datum.owner == process || std::ranges::find(datum.readers, process) != datum.readers.end()) continue;
+      datum.readers.push_back(process);
+      ship(ValueId{access.data, datum.version}, datum.owner);
+    }
+    for (auto const& access : accesses) {
+      if (!writes(access.mode)) continue;
+      auto& datum = m_data[access.data.index()];
+      ++datum.version;
+      for (ProcessId const reader : datum.readers) let_go(access.data, reader);
+      datum.readers.clear();
+    }
+  }
+
+  /// All processes have let go of all values of others.
+  void let_go_of_all() {
+    for (auto& datum : m_data) datum.readers.clear();
+  }
+
+  [[nodiscard]] ProcessId owner(DataId key) const { return m_data[key.index()].owner; }
+  /// The value that the next task reads.
+  [[nodiscard]] ValueId value(DataId key) const { return {key, m_data[key.index()].version}; }
+
+ private:
+  struct Datum {
+    ProcessId owner;
+    std::uint32_t version = 0;
+    std::vector<ProcessId> readers{};  // of the present value: other processes to which it is sent
+  };
+  std::vector<Datum> m_data;  // by key
+  std::vector<DataId> m_free;
+};
+
+}  // namespace granary

@@ -1,0 +1,127 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/planner/event.hpp>
+#include <granary/core/planner/outside.hpp>
+#include <granary/distributed/wire.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// One process' part in the exchange of values, a state machine without threads: docs/design.md, "Several processes".
+///
+/// An *arrival* stands for the task of another process that writes a value read here; a *shipment* for the tasks of
+/// another process that read a value of this one. A shipment begins: its value is announced. An arrival has begun and
+/// its value is announced: it ends, and tasks that read the value may be committed. Their places are reserved before
+/// the value is asked for, as often as it was evicted since; the owner sends it each time. When the datum that holds it
+/// here is forgotten, it is let go, and the shipment ends.
+class GRANARY_EXPORT Exchange final : public OutsideCommands {
+ public:
+  /// `post` takes events for the planner of this process; it may be called within any call of the exchange, and must
+  /// not hand them to the planner before that call returns.
+  Exchange(ProcessId self, Wire& wire, std::function<void(Event const&)> post)
+      : m_self(self), m_wire(wire), m_post(std::move(post)) {}
+
+  /// The stub that is submitted next: an arrival of the value, which writes `local`; or a shipment, if that is invalid.
+  struct Stub {
+    ValueId value;
+    ProcessId peer;  ///< the owner or the reader
+    DataId local = {};
+    std::int64_t priority = 0;
+  };
+  void prepare(Stub const& stub) { m_prepared = stub; }
+  /// The shipment that was prepared could not be submitted: its reader is told that its value never will exist.
+  void cannot_offer(Error const& why, std::uint64_t position);
+
+  // The planner's commands. Those that concern neither stubs nor values of others are ignored.
+  void submitted(TaskId task) override;
+  void begin(BeginCommand const& command) override;
+  void receive(CopyCommand const& command) override;
+  void ship(ShipCommand const& command) override;
+  void retire(RetireCommand const& command, Failure const* failure) override;
+  void forget(ForgetCommand const& command) override;
+
+  // What the wire reports.
+  void got(ProcessId from, Message const& message);
+  /// The bytes of this shipment have left their place.
+  void sent(TaskId shipment);
+  /// The bytes with this tag are in their place.
+  void received(std::uint32_t tag);
+
+  /// Stubs that have not ended.
+  [[nodiscard]] std::size_t stubs() const { return m_stubs; }
+  /// Nothing is known of any value of others, and no value is on its way.
+  [[nodiscard]] bool at_rest() const { return m_arrivals.empty() && m_shipments.empty() && m_early.empty(); }
+
+ private:
+  struct Arrival {
+    TaskId task;
+    ProcessId owner;
+    bool begun = false;
+    bool announced = false;
+    std::shared_ptr<FailureOrigin const> failure = {};
+  };
+  struct Shipment {
+    ValueId value;
+    ProcessId reader;
+    std::int64_t priority = 0;
+    bool announced = false;
+    bool asked = false;             // the planner was told, and has not been told that the value was sent
+    std::uint32_t tag = 0;          // of what is asked for
+    std::deque<std::uint32_t> more = {};  // tags asked for meanwhile
+    bool let_go = false;
+    std::shared_ptr<FailureOrigin const> failure = {};
+  };
+  struct Receive {
+    TransferId transfer;
+    ProcessId owner;
+  };
+  struct Shipped {
+    ValueId value;
+    ProcessId reader;
+    bool operator==(Shipped const&) const = default;
+  };
+  struct HashShipped {
+    std::size_t operator()(Shipped const& one) const noexcept {
+      return std::hash<ValueId>{}(one.value) + one.reader.value() * 0x9e3779b97f4a7c15U;
+    }
+  };
+
+  void expect(TaskId task, Stub const& stub);
+  void announced(ValueId value, std::shared_ptr<FailureOrigin const> failure);
+  void end(Arrival& arrival);
+  void asked(ProcessId reader, Message const& message);
+  void ask(TaskId task, Shipment& shipment, std::uint32_t tag);
+  void refuse(Shipment const& shipment, std::uint32_t tag);
+  void refused(std::uint32_t tag, std::shared_ptr<FailureOrigin const> const& failure);
+  void let_go(ProcessId reader, ValueId value);
+  TransferId end_receive(std::uint32_t tag);
+  [[nodiscard]] std::shared_ptr<FailureOrigin const> origin_of(Failure const* failure) const;
+
+  ProcessId m_self;
+  std::optional<Stub> m_prepared;
+  Wire& m_wire;
+  std::function<void(Event const&)> m_post;
+  std::unordered_map<ValueId, Arrival> m_arrivals;
+  std::unordered_map<TaskId, ValueId> m_arrival_tasks;  // that have not ended
+  // By the datum here; several, if its id is used again before the end of the former datum is known.
+  std::unordered_map<DataId, std::vector<ValueId>> m_held;
+  std::unordered_map<ValueId, std::shared_ptr<FailureOrigin const>> m_early;  // announced before they are expected
+  std::unordered_map<TaskId, Shipment> m_shipments;
+  std::unordered_map<Shipped, TaskId, HashShipped> m_shipped;
+  std::vector<Receive> m_receives;  // by tag; an invalid transfer: the tag is free
+  std::vector<std::uint32_t> m_free_tags;
+  std::size_t m_stubs = 0;
+};
+
+}  // namespace granary

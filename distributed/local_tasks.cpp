@@ -1,0 +1,73 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/distributed/local_tasks.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace granary {
+
+LocalTasks::LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange)
+    : m_submitter(submitter),
+      m_peers(peers),
+      m_exchange(exchange),
+      m_arrival(submitter.add_codelet({.name = "arrival", .external = true})),
+      m_shipment(submitter.add_codelet({.name = "shipment", .external = true})) {}
+
+void LocalTasks::add_data(DataId key, DataDescription description) {
+  m_own.emplace(key, m_submitter.add_data(std::move(description)));
+}
+
+void LocalTasks::release_data(DataId key) {
+  auto const own = m_own.find(key);
+  m_submitter.release_data(own->second);
+  m_own.erase(own);
+}
+
+DataId LocalTasks::arrive(Remote const& remote, TaskSubmission const& reading) {
+  auto const& datum = *remote.description;
+  DataId const local = m_submitter.add_data({.name = datum.name + " of process " + std::to_string(remote.owner.value()),
+                                             .bytes = datum.bytes,
+                                             .home = m_peers,
+                                             .position = datum.position});
+  m_held.emplace(remote.value.key, local);
+  m_exchange.prepare({.value = remote.value, .peer = remote.owner, .local = local});
+  Access const written[] = {{local, AccessMode::Write}};
+  m_submitter.submit({.codelet = m_arrival, .accesses = written, .index = reading.index, .position = reading.position},
+                     {});
+  return local;
+}
+
+void LocalTasks::ship(ValueId value, ProcessId reader, TaskSubmission const& reading) {
+  m_exchange.prepare({.value = value, .peer = reader, .priority = reading.priority});
+  Access const read[] = {{m_own.at(value.key), AccessMode::Read}};
+  try {
+    m_submitter.submit({.codelet = m_shipment,
+                        .accesses = read,
+                        .priority = reading.priority,
+                        .index = reading.index,
+                        .position = reading.position},
+                       {});
+  } catch (InvalidArgument const& error) {  // it has no value
+    m_exchange.cannot_offer(error, reading.position);
+  }
+}
+
+void LocalTasks::let_go(DataId key) {
+  auto const held = m_held.find(key);
+  if (held == m_held.end()) return;
+  m_submitter.release_data(held->second);
+  m_held.erase(held);
+}
+
+void LocalTasks::let_go_of_all() {
+  std::vector<DataId> held;
+  for (auto const& [key, local] : m_held) held.push_back(local);
+  std::ranges::sort(held);
+  for (DataId const local : held) m_submitter.release_data(local);
+  m_held.clear();
+}
+
+}  // namespace granary

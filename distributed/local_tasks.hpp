@@ -1,0 +1,69 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/model/submitter.hpp>
+#include <granary/distributed/exchange.hpp>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace granary {
+
+/// What one process submits of a common order of tasks: its own data and tasks, an arrival for each value of another
+/// process that its tasks read, and a shipment for each of its values and each process that reads it.
+class GRANARY_EXPORT LocalTasks {
+ public:
+  /// `peers`: the node of the other processes. Adds the codelets of the stubs: all processes do so first, so that
+  /// codelets have the same ids everywhere.
+  LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange);
+
+  void add_data(DataId key, DataDescription description);
+  void release_data(DataId key);
+  /// A datum of another process, of which this one may read values.
+  struct Remote {
+    ProcessId owner;
+    ValueId value;
+    DataDescription const* description;
+  };
+  /// A task of this process, whose accesses name keys. `remote(DataId key)` describes those of others. Throws what
+  /// Submitter::submit documents; then arrivals may have been submitted.
+  template <class RemoteOf>
+  TaskId submit(TaskSubmission submission, Parameters parameters, RemoteOf&& remote) {
+    m_accesses.assign(submission.accesses.begin(), submission.accesses.end());
+    for (auto& access : m_accesses) {
+      DataId const key = access.data;
+      if (auto const own = m_own.find(key); own != m_own.end()) {
+        access.data = own->second;
+      } else {
+        auto const held = m_held.find(key);
+        access.data = held != m_held.end() ? held->second : arrive(remote(key), submission);
+      }
+    }
+    submission.accesses = m_accesses;
+    return m_submitter.submit(submission, std::move(parameters));
+  }
+  /// A task of another process, submitted here as `reader`, reads the value of this process.
+  void ship(ValueId value, ProcessId reader, TaskSubmission const& reading);
+  /// No task of this process that is submitted from now on reads the present value of this datum of another one.
+  void let_go(DataId key);
+  /// The same for all.
+  void let_go_of_all();
+
+ private:
+  DataId arrive(Remote const& remote, TaskSubmission const& reading);
+
+  Submitter& m_submitter;
+  NodeId m_peers;
+  Exchange& m_exchange;
+  CodeletId m_arrival;
+  CodeletId m_shipment;
+  std::unordered_map<DataId, DataId> m_own;   // by key: data of this process
+  std::unordered_map<DataId, DataId> m_held;  // by key: the present values of others
+  std::vector<Access> m_accesses;             // scratch
+};
+
+}  // namespace granary

@@ -1,0 +1,29 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace granary {
+
+/// A value, alike in all processes: of the datum that is registered as the `key`-th (keys of released data are used
+/// again in the same order everywhere), after so many writes of data with this key.
+struct GRANARY_EXPORT ValueId {
+  DataId key;
+  std::uint32_t version = 0;
+  auto operator<=>(ValueId const&) const = default;
+};
+
+}  // namespace granary
+
+template <>
+struct GRANARY_EXPORT std::hash<granary::ValueId> {
+  std::size_t operator()(granary::ValueId value) const noexcept {
+    return std::hash<std::uint64_t>{}((std::uint64_t{value.key.value()} << 32 | value.version) * 0x9e3779b97f4a7c15U);
+  }
+};

@@ -1,0 +1,207 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/indexed_heap.hpp>
+#include <granary/core/model/distribution.hpp>
+#include <granary/distributed/common_order.hpp>
+#include <granary/distributed/local_tasks.hpp>
+#include <granary/simulator/cluster/network.hpp>
+#include <granary/simulator/simulator.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace granary {
+
+/// The machine of one process of a cluster: `node` with a memory node "other processes", the home of values that come
+/// from there. Its links lead to and from the node that is first of this list: a host node with CPU workers, any host
+/// node. Throws InvalidArgument if the machine has no host, or such a node already.
+[[nodiscard]] GRANARY_EXPORT Machine with_peers(Machine node, NetworkSpeed const& network);
+
+struct GRANARY_EXPORT ClusterOptions {
+  std::uint32_t processes = 1;
+  NetworkSpeed network{};
+  /// The owner of a datum, which is registered as the `number`-th; the default: Distribution::for_processes.
+  std::function<ProcessId(DataDescription const&, std::uint64_t number)> owner{};
+  /// Of each process, as SimulatorOptions::max_live_tasks; stubs do not count. A process that may submit more waits
+  /// until the common loop is that far: then the others, too, have their tasks.
+  std::uint64_t max_live_tasks = 0;
+  /// Each message and each value arrives late by a time in [0, delay).
+  Duration delay{0};
+  std::uint64_t seed = 0;  ///< of these times
+};
+
+/// What a process of a cluster has of its own. `options.max_live_tasks` and `options.outside` are the cluster's.
+struct GRANARY_EXPORT ClusterProcess {
+  PolicySet policies;
+  std::unique_ptr<Estimator> estimator;
+  SimulatorOptions options{};
+};
+
+/// The results of a run on several processes.
+struct GRANARY_EXPORT ClusterReport {
+  Instant end{};
+  std::vector<SimulationReport> processes;
+  /// The failures of tasks and write-backs, without those of values that therefore did not come from other processes,
+  /// by process and in its order of submission.
+  std::vector<std::pair<ProcessId, Failure>> failures;
+  std::uint64_t messages = 0;  ///< that carry no value
+
+  /// Sums over the processes; stubs are no tasks.
+  [[nodiscard]] LinkStatistics sent() const;
+  [[nodiscard]] LinkStatistics of(TransferKind kind) const;
+  [[nodiscard]] std::uint64_t tasks_run() const;
+  [[nodiscard]] std::uint64_t evictions() const;
+};
+
+/// Several processes in virtual time: each has a machine of its own, a planner with its own policies, and the exchange
+/// of values of real runs; the owner of a datum computes it. Tasks are submitted once, and each process gets what
+/// concerns it, in the order of submission. The same options yield the same commands.
+///
+/// ```cpp
+/// #include <granary/policies/registry.hpp>
+/// #include <granary/simulator/platform_truth.hpp>
+/// #include <granary/workloads/tiled_cholesky.hpp>
+/// auto const platform = granary::Platform::find("v100x1");
+/// granary::PlatformTruth const truth(platform);
+/// granary::ClusterSimulator cluster(platform.machine, truth, {.processes = 4}, [&](granary::ProcessId) {
+///   return granary::ClusterProcess{granary::make_policies("dmdas", "lru"),
+///                                  std::make_unique<granary::PlatformEstimator>(platform)};
+/// });
+/// granary::TiledCholesky const cholesky({.tiles = 12, .tile = 960});
+/// cholesky.submit(cluster, {platform.home_node(), platform.home_in_place()});
+/// granary::ClusterReport const report = cluster.run();
+/// assert(report.failures.empty() && report.tasks_run() == 12 + 12 * 11 + 12 * 11 * 10 / 6);
+/// auto const sent = granary::format_bytes(report.sent().bytes);
+/// std::printf("%s sent in %g s\n", sent.c_str(), granary::seconds(report.end.time_since_epoch()));
+/// ```
+class GRANARY_EXPORT ClusterSimulator final : public Submitter {
+ public:
+  /// `node`: the machine of each process, without the node of the others. The ground truth must outlive the simulator.
+  /// Throws what Topology, Planner and Network document, and InvalidArgument for more than
+  /// Distribution::most_processes, or none.
+  ClusterSimulator(Machine const& node, GroundTruth const& truth, ClusterOptions options,
+                   std::function<ClusterProcess(ProcessId)> const& make);
+  ~ClusterSimulator() override;
+
+  CodeletId add_codelet(Codelet codelet) override;
+  DataId add_data(DataDescription description) override;
+  void release_data(DataId data) override;
+  /// The id is the task's number. Throws what Submitter documents, and InvalidArgument if the task writes data of
+  /// several owners; a process may throw later, when it is that far: from any call that lets time pass.
+  TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
+
+  /// Performs the next event; false when none is pending.
+  bool step();
+  /// Runs all submitted tasks, and writes final values to the homes. Throws InternalError, with what waits in the first
+  /// processes that are not done, when no event is pending.
+  ClusterReport run();
+
+  [[nodiscard]] Instant now() const { return m_now; }
+  [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_processes.size()); }
+  [[nodiscard]] Simulator const& process(ProcessId process) const;
+
+ private:
+  struct Process;
+  class LoopedWire;
+  // What a process has to submit, in the common order.
+  struct OwnData {
+    DataId key;
+    DataDescription description;
+  };
+  struct Release {
+    DataId key;
+  };
+  struct OwnTask {
+    CodeletId codelet;
+    AccessList accesses;  // their data are keys, their versions those of the values that they read
+    std::int64_t priority;
+    double flops;
+    TaskIndex index;
+    std::uint64_t position;
+    Parameters parameters;
+  };
+  struct Ship {
+    ValueId value;
+    ProcessId reader;
+    std::int64_t priority;
+    TaskIndex index;
+    std::uint64_t position;
+  };
+  struct LetGo {
+    DataId key;
+  };
+  struct LetGoOfAll {};
+  using Step = std::variant<OwnData, Release, OwnTask, Ship, LetGo, LetGoOfAll>;
+  struct Delivery {
+    ProcessId from;
+    ProcessId to;
+    Message message;
+  };
+  // A value that has arrived, and is reported late.
+  struct Arrived {
+    std::uint64_t token;
+  };
+  using Happening = std::variant<Delivery, Arrived>;
+  // A value on its way.
+  struct Sending {
+    ProcessId from;
+    ProcessId to;
+    TaskId shipment;
+    std::uint32_t tag;
+  };
+
+  void give(ProcessId process, Step step);
+  /// Submits to the process what it may submit now.
+  void catch_up(Process& process);
+  void perform(Process& process, OwnData& step);
+  void perform(Process& process, Release& step);
+  void perform(Process& process, OwnTask& step);
+  void perform(Process& process, Ship& step);
+  void perform(Process& process, LetGo& step);
+  void perform(Process& process, LetGoOfAll& step);
+  [[nodiscard]] std::uint64_t live_tasks(Process const& process) const;
+  [[nodiscard]] bool may_submit(Process const& process) const;
+  /// Some process could submit more than it was given.
+  [[nodiscard]] bool hungry() const { return m_hungry > 0; }
+  /// Hands what exchanges have posted to the planners, and whatever follows from that.
+  void settle();
+  void touch(Process& process);
+  void happens(Delivery const& delivery);
+  void happens(Arrived const& arrived);
+  void run_until_idle();
+  [[nodiscard]] Duration delay();
+  [[nodiscard]] std::string what_waits() const;
+  [[nodiscard]] Process& at(ProcessId process) { return *m_processes[process.index()]; }
+
+  ClusterOptions m_options;
+  GroundTruth const& m_truth;
+  Topology m_topology;
+  CommonOrder m_order;
+  std::vector<DataDescription> m_descriptions;  // by key
+  Network m_network;
+  std::vector<std::unique_ptr<Process>> m_processes;
+  IndexedHeap<Instant> m_next;  // the next event of each process
+  EventHeap<Happening> m_happenings;
+  std::unordered_map<std::uint64_t, Sending> m_sendings;  // by token
+  std::uint64_t m_next_token = 0;
+  std::map<std::pair<ProcessId, ProcessId>, Instant> m_last_message;  // between two processes, if messages are late
+  std::deque<std::pair<ProcessId, Event>> m_posts;
+  std::vector<ProcessId> m_touched;
+  Random m_random;
+  Instant m_now{};
+  std::uint64_t m_data_registered = 0;
+  std::uint64_t m_tasks_submitted = 0;
+  std::uint64_t m_messages = 0;
+  std::uint32_t m_hungry = 0;
+};
+
+}  // namespace granary
