@@ -40,10 +40,8 @@ class GRANARY_EXPORT CommonOrder {
   /// Releases it; `let_go(ProcessId reader)` for each process that holds its present value.
   template <class LetGo>
   void release(DataId key, LetGo&& let_go) {
-    auto& datum = m_data[key.index()];
-    for (ProcessId const reader : datum.readers) let_go(reader);
-    datum.readers.clear();
-    datum.owner = {};
+    last_use(key, let_go);
+    m_data[key.index()].owner = {};
     m_free.push_back(key);
   }
 
@@ -70,6 +68,14 @@ class GRANARY_EXPORT CommonOrder {
       written = true;
     }
     return process;
+  }
+
+  /// No task reads the datum before one writes it; `let_go(ProcessId reader)` as above.
+  template <class LetGo>
+  void last_use(DataId key, LetGo&& let_go) {
+    auto& readers = m_data[key.index()].readers;
+    for (ProcessId const reader : readers) let_go(reader);
+    readers.clear();
   }
 
   /// Enters a task that `process` runs. Calls `ship(ValueId, ProcessId owner)` for each value that has to be sent there

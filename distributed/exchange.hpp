@@ -76,8 +76,8 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
     ProcessId reader;
     std::int64_t priority = 0;
     bool announced = false;
-    bool asked = false;             // the planner was told, and has not been told that the value was sent
-    std::uint32_t tag = 0;          // of what is asked for
+    bool asked = false;                   // the planner was told, and has not been told that the value was sent
+    std::uint32_t tag = 0;                // of what is asked for
     std::deque<std::uint32_t> more = {};  // tags asked for meanwhile
     bool let_go = false;
     std::shared_ptr<FailureOrigin const> failure = {};

@@ -93,7 +93,7 @@ std::string safe_in_script(Json const& json) {
 }
 
 Json machine_of(Trace const& trace) {
-  constexpr char const* kinds[] = {"host", "device", "disk"};
+  constexpr char const* kinds[] = {"host", "device", "disk", "peers"};
   Json json;
   for (auto const* key : {"nodes", "links", "workers"}) json[key] = Json::array();
   for (auto const& node : trace.machine.nodes) {

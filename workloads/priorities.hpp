@@ -52,6 +52,7 @@ class GRANARY_EXPORT PrioritySubmitter final : public Submitter {
   CodeletId add_codelet(Codelet codelet) override { return m_target.add_codelet(std::move(codelet)); }
   DataId add_data(DataDescription description) override { return m_target.add_data(std::move(description)); }
   void release_data(DataId data) override { m_target.release_data(data); }
+  void last_use(DataId data) override { m_target.last_use(data); }
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
     auto with_priority = submission;
     with_priority.priority = m_priorities.at(m_next++);

@@ -23,6 +23,7 @@ class AnyWorkerSubmitter final : public Submitter {
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override { return m_submitter.add_data(std::move(description)); }
   void release_data(DataId data) override { m_submitter.release_data(data); }
+  void last_use(DataId data) override { m_submitter.last_use(data); }
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
     return m_submitter.submit(submission, std::move(parameters));
   }

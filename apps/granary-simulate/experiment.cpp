@@ -6,6 +6,7 @@
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/trace/html_report.hpp>
+#include <granary/trace/process_traces.hpp>
 #include <granary/trace/trace_file.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/transfer_bounds.hpp>
@@ -78,14 +79,15 @@ class ProblemRuns {
     m_result.flops = m_problem.workload->flops();
     m_result.working_set = m_problem.workload->working_set();
     m_result.tasks = m_graph.tasks().size();
+    m_result.grid = m_options.grid;
   }
 
   void run() {
     set_bounds();
     for (auto const& memory : m_options.memory) {
-      m_result.memory = set_memory(m_platform, memory, m_result.working_set);
+      m_result.memory = set_memory(m_platform, memory, m_result.working_set / processes());
       auto const nodes = static_cast<std::uint32_t>(m_platform.limited_nodes().size());
-      bool const bounded = !m_options.graph && !m_platform.home_in_place();
+      bool const bounded = !m_options.graph && !m_platform.home_in_place() && processes() == 1;
       m_result.io_bound =
           bounded ? io_bound(m_options, m_result.tiles, m_result.tile, m_result.memory, nodes) : Bytes{0};
       for (auto const& depth : m_options.depth) run_policies(depth);
@@ -93,14 +95,29 @@ class ProblemRuns {
   }
 
  private:
+  [[nodiscard]] std::uint32_t processes() const { return m_result.grid ? m_result.grid->processes() : 1; }
+
   void set_bounds() {
     if (!m_platform.home_in_place()) m_result.compulsory = compulsory_traffic(m_graph).read;
     if (!m_options.bounds) return;
     PlatformTruth const exact(m_platform, {.precision = m_precision, .jitter = 0});
-    auto const bounds =
-        time_bounds(m_graph, with_whole_devices(m_platform), times_for_bounds(m_platform, exact, m_precision));
+    auto whole = with_whole_devices(m_platform);
+    auto const workers = whole.workers;
+    for (std::uint32_t p = 1; p < processes(); ++p)
+      whole.workers.insert(whole.workers.end(), workers.begin(), workers.end());
+    auto const bounds = time_bounds(m_graph, whole, times_for_bounds(m_platform, exact, m_precision));
     m_result.upper_bound_flops = bounds.upper_bound_flops();
     m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
+  }
+
+  [[nodiscard]] NetworkSpeed network() const {
+    NetworkSpeed network;
+    if (m_options.network) return parse_network(*m_options.network, network);
+    if (processes() > 1) {
+      throw InvalidArgument("platform '" + m_platform.name +
+                            "' has no network: --network gives its bandwidth and latency, such as 5GB/s:2us");
+    }
+    return network;
   }
 
   // The scale of the true times with which their area bound is that of the platform's times (Static, section IV).
@@ -149,6 +166,7 @@ class ProblemRuns {
     settings.planner.depth = m_platform.depth.value_or(settings.planner.depth);
     if (m_platform.device_issue > 0) settings.planner.device_issue = m_platform.device_issue;
     if (depth) settings.planner.depth = *depth;
+    if (m_result.grid) settings.cluster = ClusterSettings{*m_result.grid, network()};
     settings.planner.transfers_by_priority = m_options.transfers_by_priority;
     for (auto const& scheduler : m_options.schedulers) {
       settings.scheduler = scheduler;
@@ -176,6 +194,12 @@ class ProblemRuns {
       auto const* const priorities = m_problem.has_priorities ? nullptr : &priorities_for(settings);
       Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
       try {
+        if (settings.cluster) {
+          std::vector<Trace> traces;
+          runs.push_back(simulate_cluster(problem, settings, wanted(trace) != nullptr ? &traces : nullptr));
+          if (wanted(trace) != nullptr) trace = trace_of_processes(traces);
+          continue;
+        }
         runs.push_back(simulate(problem, settings, m_options.order ? &order : nullptr, wanted(trace),
                                 m_options.save_schedule ? &schedule : nullptr));
       } catch (...) {

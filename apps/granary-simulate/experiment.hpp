@@ -23,6 +23,7 @@ struct Result {
   std::uint32_t devices = 0;
   std::uint32_t device_workers = 0;
   std::uint32_t cpus = 0;
+  std::optional<Distribution> grid;  ///< of the processes, of which each has these devices and cpus
   std::uint32_t depth = 0;
   Bytes memory = 0;  ///< per device
   double flops = 0;

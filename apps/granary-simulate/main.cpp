@@ -24,7 +24,9 @@ void run(app::Options const& options) {
     results.push_back(result);
     if (!options.prints_table()) return;
     if (results.size() == 1) {
-      fmt::print("{} on {}, {} precision, {} tasks\n{}", result.algorithm, result.platform,
+      auto const grid = result.grid ? fmt::format("{} x {} processes of ", result.grid->rows(), result.grid->columns())
+                                    : std::string();
+      fmt::print("{} on {}{}, {} precision, {} tasks\n{}", result.algorithm, grid, result.platform,
                  result.single_precision ? "single" : "double", result.tasks, app::table_header(widest));
     }
     fmt::print("{}", app::table_row(result, widest));

@@ -36,6 +36,7 @@ struct Texts {
   std::string schedulers = "auto";
   std::string evictions;
   std::string charge = "none";
+  std::optional<std::string> grid;
   std::vector<std::string> slow_workers;
 };
 
@@ -61,6 +62,15 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str()
       ->transform(whole_number(1, 256));
   app.add_option("--cpus", texts.lists["cpus"], "number of the platform's CPU workers, or a list (default: all)");
+  app.add_option("--processes", options.processes,
+                 "simulate this many processes, each on a machine like the platform and with that memory, which own "
+                 "the tiles cyclically and send values to each other")
+      ->transform(whole_number(1, Distribution::most_processes));
+  app.add_option("--grid", texts.grid,
+                 "ROWSxCOLUMNS: the grid of processes (default: as square as their number allows)");
+  app.add_option("--network", options.network,
+                 "BANDWIDTH[:LATENCY] of each process' connection to the others, such as 5GB/s:2us (default: the "
+                 "platform's)");
   app.add_flag("--half-duplex", options.half_duplex, "both directions between two memories share one bandwidth");
   app.add_option(
       "--depth", texts.lists["depth"],
@@ -156,7 +166,27 @@ void take_texts(Options& options, Texts& texts) {
   options.schedulers = parse_names(texts.schedulers, "schedulers");
   if (!texts.evictions.empty()) options.evictions = parse_names(texts.evictions, "eviction policies");
   options.charge_decisions = parse_decision_cost(texts.charge);
+  if (texts.grid) options.grid = parse_grid(*texts.grid);
   for (auto const& slow : texts.slow_workers) options.slow_workers.push_back(parse_slow_worker(slow));
+}
+
+void check_processes(Options& options) {
+  if (options.grid && !options.processes) options.processes = options.grid->processes();
+  if (!options.processes) {
+    if (options.network) throw InvalidArgument("--network needs --processes or --grid");
+    return;
+  }
+  if (!options.grid) options.grid = Distribution::for_processes(*options.processes);
+  if (options.grid->processes() != *options.processes) {
+    throw InvalidArgument(fmt::format("--grid {}x{} has {} processes, not {}", options.grid->rows(),
+                                      options.grid->columns(), options.grid->processes(), *options.processes));
+  }
+  auto const refuse = [](bool given, char const* option) {
+    if (given) throw InvalidArgument(fmt::format("{} is for one process, not for --processes", option));
+  };
+  refuse(options.order.has_value(), "--order");
+  refuse(options.save_schedule.has_value(), "--save-schedule");
+  refuse(!options.slow_workers.empty(), "--slow-worker");
 }
 
 void check_names(Options& options) {
@@ -252,6 +282,7 @@ std::optional<Options> parse_options(int argc, char const* const* argv) {
   for (auto const& library : options.load) load_policies(library);
   take_texts(options, texts);
   check_names(options);
+  check_processes(options);
   if (options.platform.empty()) throw InvalidArgument("--platform is required; --list shows the shipped ones");
   check_outputs(options);
   return options;

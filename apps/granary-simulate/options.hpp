@@ -21,6 +21,9 @@ struct Options : ProblemOptions {
   std::vector<Memory> memory{{}};
   std::vector<std::optional<std::uint32_t>> gpus{{}};  ///< absent: all of the platform's
   std::vector<std::optional<std::uint32_t>> cpus{{}};
+  std::optional<std::uint32_t> processes;  ///< absent: one, without a network
+  std::optional<Distribution> grid;        ///< of these processes
+  std::optional<std::string> network;      ///< bandwidth and latency; absent: the platform's
   bool half_duplex = false;
   std::uint32_t gpu_workers = 1;                        ///< per device
   std::vector<std::optional<std::uint32_t>> depth{{}};  ///< absent: the platform's

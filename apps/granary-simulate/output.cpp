@@ -39,7 +39,7 @@ constexpr auto line =
     "{:>9} {:>6} {:>8}\n";
 
 double idle_share(Result const& r) {
-  auto const workers = r.device_workers + r.cpus;
+  auto const workers = (r.device_workers + r.cpus) * (r.grid ? r.grid->processes() : 1);
   return r.figures.seconds > 0 && workers > 0 ? r.figures.idle_seconds / r.figures.seconds / workers : 0;
 }
 
@@ -77,7 +77,12 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"seeds", r.seeds},
           {"seconds_min", r.seconds_min},
           {"seconds_mean", r.seconds_mean},
-          {"seconds_max", r.seconds_max}};
+          {"seconds_max", r.seconds_max},
+          {"processes", r.grid ? r.grid->processes() : 1},
+          {"grid", r.grid ? fmt::format("{}x{}", r.grid->rows(), r.grid->columns()) : "1x1"},
+          {"bytes_sent", f.sent()},
+          {"values_sent", f.values_sent()},
+          {"messages", f.messages}};
 }
 
 std::string csv_value(nlohmann::ordered_json const& value) {
@@ -102,6 +107,10 @@ std::string table_row(Result const& r, std::size_t widest) {
       gibibytes(f.host_to_device), gibibytes(f.device_to_device), gibibytes(f.device_to_host), f.evictions, f.reloads,
       fmt::format("{:.1f}%", 100 * idle_share(r)), gibibytes_or_none(std::max(r.io_bound, r.compulsory)),
       ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", fmt::format("{:.3f}", f.wall_seconds));
+  if (r.grid) {
+    row +=
+        fmt::format("     {} GiB sent in {} values, {} messages\n", gibibytes(f.sent()), f.values_sent(), f.messages);
+  }
   return f.remark.empty() ? row : row + "     " + f.remark + "\n";
 }
 
@@ -118,6 +127,18 @@ std::string format_json(std::vector<Result> const& results) {
     for (auto const& [name, value] : result.figures.counters) entry["counters"][name] = value;
     if (!result.figures.remark.empty()) entry["chosen"] = result.figures.remark;
     entry["seconds_of_runs"] = result.seconds_of_runs;
+    if (result.grid) {
+      auto rows = nlohmann::ordered_json::array();
+      for (auto const& process : result.figures.processes) {
+        rows.push_back({{"tasks", process.tasks},
+                        {"idle_seconds", process.idle_seconds},
+                        {"values_sent", process.values_sent},
+                        {"bytes_sent", process.sent},
+                        {"bytes_received", process.received},
+                        {"evictions", process.evictions}});
+      }
+      entry["of_processes"] = std::move(rows);
+    }
     json.push_back(std::move(entry));
   }
   return json.dump(2) + "\n";

@@ -51,10 +51,6 @@ SimulationReport run_and_record(Simulator& simulator, Trace* trace) {
   }
 }
 
-PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings) {
-  return {.precision = precision, .error = settings.estimator_error, .seed = settings.seed};
-}
-
 RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
   auto const bytes = [&](TransferKind kind) { return report.of(kind).bytes; };
   RunFigures figures{.seconds = seconds(report.end.time_since_epoch()),
@@ -64,10 +60,7 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
                      .total = report.bytes(),
                      .evictions = report.evictions,
                      .reloads = report.reloads,
-                     .decision_seconds = seconds(report.decision_time),
-                     .links = {},
-                     .counters = {},
-                     .remark = {}};
+                     .decision_seconds = seconds(report.decision_time)};
   for (auto const& worker : report.workers) figures.idle_seconds += seconds(worker.idle);
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
     auto const& [transfers, moved] = report.statistics.links[l];
@@ -158,6 +151,10 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
       "the tasks and transfers take up to {:.3g} s on platform '{}' one after the other; the maximum is {:.3g} "
       "s",
       total, platform.name, seconds(longest_duration)));
+}
+
+PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings) {
+  return {.precision = precision, .error = settings.estimator_error, .seed = settings.seed};
 }
 
 PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings) {

@@ -1,8 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/distribution.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/schedules/schedule.hpp>
+#include <granary/simulator/cluster/network.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
@@ -27,6 +29,12 @@ struct Case {
   std::uint64_t tasks;
 };
 
+/// Several processes, each on a machine like the platform.
+struct ClusterSettings {
+  Distribution grid;
+  NetworkSpeed network{};
+};
+
 /// The options of one run.
 struct RunSettings {
   std::string scheduler;
@@ -41,6 +49,7 @@ struct RunSettings {
   double truth_scale = 1;
   std::vector<SlowWorkers::From> slow;
   std::uint64_t seed = 0;
+  std::optional<ClusterSettings> cluster = {};
 };
 
 struct LinkTraffic {
@@ -48,6 +57,16 @@ struct LinkTraffic {
   std::string to;
   std::uint64_t transfers = 0;
   Bytes bytes = 0;
+};
+
+/// What one process of a cluster did.
+struct ProcessFigures {
+  std::uint64_t tasks = 0;
+  double idle_seconds = 0;  ///< summed over its workers
+  std::uint64_t values_sent = 0;
+  Bytes sent = 0;
+  Bytes received = 0;
+  std::uint64_t evictions = 0;
 };
 
 /// The results of one run.
@@ -62,15 +81,25 @@ struct RunFigures {
   double idle_seconds = 0;  ///< summed over the workers
   double decision_seconds = 0;
   double wall_seconds = 0;
-  std::vector<LinkTraffic> links;                        ///< links that were used
-  std::vector<std::pair<std::string, double>> counters;  ///< the scheduler's own
-  std::string remark;                                    ///< Scheduler::remark
+  std::vector<LinkTraffic> links = {};                        ///< links that were used
+  std::vector<std::pair<std::string, double>> counters = {};  ///< the scheduler's own
+  std::string remark = {};                                    ///< Scheduler::remark
+  std::vector<ProcessFigures> processes = {};                 ///< of a cluster
+  std::uint64_t messages = 0;                                 ///< without values
+
+  [[nodiscard]] Bytes sent() const;
+  [[nodiscard]] std::uint64_t values_sent() const;
 };
 
-/// Simulates it. Throws what Submitter documents, and Error if not every task ran; `trace`, if any, then holds the
-/// events up to there. `schedule`, if any, is set to what ran.
+/// Simulates it on one machine. Throws what Submitter documents, and Error if not every task ran; `trace`, if any, then
+/// holds the events up to there. `schedule`, if any, is set to what ran.
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
                                   Trace* trace = nullptr, Schedule* schedule = nullptr);
+
+/// The same on a cluster (RunSettings::cluster); `traces`, if any, gets one of each process. Links and counters are
+/// sums over the processes, of links between nodes of the same names.
+[[nodiscard]] RunFigures simulate_cluster(Case const& problem, RunSettings const& settings,
+                                          std::vector<Trace>* traces = nullptr);
 
 /// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
 /// `longest_duration`: schedulers add up such times. O(tasks x models of workers).
@@ -81,6 +110,8 @@ void require_countable_time(GraphRecorder const& graph, Platform const& platform
 /// Bottom levels with the schedulers' estimates, each task on its fastest kind of worker.
 [[nodiscard]] std::vector<std::int64_t> priorities_of(GraphRecorder const& graph, Platform const& platform,
                                                       Precision precision, RunSettings const& settings);
+/// What the schedulers believe in the run.
+[[nodiscard]] PlatformEstimator::Options beliefs(Precision precision, RunSettings const& settings);
 /// The true times of the run.
 [[nodiscard]] PlatformTruth truth_of(Platform const& platform, Precision precision, RunSettings const& settings);
 

@@ -127,24 +127,61 @@ std::vector<Memory> parse_memory(std::string_view text) {
   return values;
 }
 
-DecisionCost parse_decision_cost(std::string_view text) {
-  if (text == "none") return {};
-  if (text == "measured") return DecisionCost::measured();
+namespace {
+
+// A time such as 500ns, 1.5us, 2ms, 0.1s.
+std::optional<double> seconds_in(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 4> units{
       {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
   for (auto const& [unit, seconds] : units) {
     if (!text.ends_with(unit)) continue;
     auto const number = number_in<double>(text.substr(0, text.size() - unit.size()));
-    if (number && *number >= 0 && *number * seconds <= 3600) {
-      return DecisionCost::per_committed_task(from_seconds(*number * seconds));
-    }
-    break;
+    return number && *number >= 0 ? std::optional(*number * seconds) : std::nullopt;
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+DecisionCost parse_decision_cost(std::string_view text) {
+  if (text == "none") return {};
+  if (text == "measured") return DecisionCost::measured();
+  auto const time = seconds_in(text);
+  if (time && *time <= 3600) return DecisionCost::per_committed_task(from_seconds(*time));
   throw InvalidArgument(
       fmt::format("malformed cost of decisions '{}': write none, measured or a time per task up to an hour such as "
                   "500ns, 1.5us, 2ms "
                   "or 0.1s",
                   text));
+}
+
+NetworkSpeed parse_network(std::string_view text, NetworkSpeed const& other) {
+  auto const refuse = [&] {
+    throw InvalidArgument(fmt::format(
+        "malformed network '{}': write its bandwidth and, after a colon, its latency, such as 5GB/s:2us", text));
+  };
+  auto const colon = text.find(':');
+  auto const rate = text.substr(0, colon);
+  auto network = other;
+  if (!rate.ends_with("/s")) refuse();
+  network.bandwidth = static_cast<double>(parse_bytes(rate.substr(0, rate.size() - 2)));
+  if (colon == std::string_view::npos) return network;
+  auto const latency = seconds_in(text.substr(colon + 1));
+  if (!latency || *latency > seconds(most_latency)) refuse();
+  network.latency = from_seconds(*latency);
+  return network;
+}
+
+Distribution parse_grid(std::string_view text) {
+  auto const cross = text.find('x');
+  auto const rows = number_in<std::uint32_t>(text.substr(0, cross));
+  auto const columns =
+      cross == std::string_view::npos ? std::nullopt : number_in<std::uint32_t>(text.substr(cross + 1));
+  if (!rows || !columns) {
+    throw InvalidArgument(
+        fmt::format("malformed grid '{}': write the numbers of its rows and columns, such as 2x3", text));
+  }
+  return {*rows, *columns};
 }
 
 SlowWorker parse_slow_worker(std::string_view text) {

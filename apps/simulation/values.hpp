@@ -2,6 +2,8 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/distribution.hpp>
+#include <granary/simulator/cluster/network.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <cstdint>
@@ -36,6 +38,10 @@ struct SlowWorker {
 [[nodiscard]] std::vector<Memory> parse_memory(std::string_view text);
 /// `none`, `measured` or a time such as 500ns, 1.5us, 2ms, 0.1s.
 [[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);
+/// `BANDWIDTH` or `BANDWIDTH:LATENCY`, such as 5GB/s:2us; without a latency, the other's.
+[[nodiscard]] NetworkSpeed parse_network(std::string_view text, NetworkSpeed const& other);
+/// `ROWSxCOLUMNS`, such as 2x3.
+[[nodiscard]] Distribution parse_grid(std::string_view text);
 /// `NAME:FACTOR:SECONDS`; the name may have colons.
 [[nodiscard]] SlowWorker parse_slow_worker(std::string_view text);
 

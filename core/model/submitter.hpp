@@ -46,6 +46,9 @@ class GRANARY_EXPORT Submitter {
   /// has written it, or an earlier, already reported failure has poisoned it. A task that only writes the datum gives
   /// it a value again.
   virtual TaskId submit(TaskSubmission const& submission, Parameters parameters) = 0;
+  /// A hint: no task that is submitted from now on reads the datum before one writes it. Processes that hold a copy of
+  /// the value of another one let go of it after their tasks; with one process, nothing happens.
+  virtual void last_use(DataId) {}
 };
 
 }  // namespace granary

@@ -63,8 +63,8 @@ std::string Description::phases() const {
          ", waiting for data: " + of(TaskPhase::Fetching) + ", waiting for room: " + of(TaskPhase::Committed) +
          ", ready: " + of(TaskPhase::Ready) + ", waiting for other tasks: " + of(TaskPhase::Waiting) +
          (external > 0 ? ", waiting for what is outside: " + std::to_string(external) : "") +
-         (m_shipments.size() > 0 ? ", values to be sent: " + std::to_string(m_shipments.size()) + ", without room: " +
-                                       std::to_string(m_shipments.without_room())
+         (m_shipments.size() > 0 ? ", values to be sent: " + std::to_string(m_shipments.size()) +
+                                       ", without room: " + std::to_string(m_shipments.without_room())
                                  : "") +
          '\n';
 }

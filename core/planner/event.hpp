@@ -129,8 +129,8 @@ struct GRANARY_EXPORT WillNotUse {
 
 /// All inputs of a planner. A submission borrows its accesses, AddData its lists.
 using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll, TakeFailures, HomesMayChange,
-                           PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
+                           TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll, TakeFailures,
+                           HomesMayChange, PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

@@ -25,8 +25,7 @@ void Invariants::check() const {
   check_tasks();
   check_turns();
   check_pins();
-  demand(m_shipments.size() == 0 ||
-             m_movement.memories()[m_shipments.dock()].shipments == m_shipments.without_room(),
+  demand(m_shipments.size() == 0 || m_movement.memories()[m_shipments.dock()].shipments == m_shipments.without_room(),
          "the values that wait for room to be sent are miscounted");
   m_movement.overlaps().check_invariants();
 }

@@ -45,6 +45,8 @@ class CholeskyTasks {
     tiles::gemm<T>(m_tasks.at(i, j, k).commuting(m_commuting), Op::ConjTrans, T(-1), stack_of(i, k), m_a(j, k),
                    stack_of(i, j), priority(m_levels.gemm(i, j, k)));
   }
+  // No task that follows reads A(i,j).
+  void last_use(std::uint64_t i, std::uint64_t j) { m_tasks.last_use(m_a(i, j).data); }
   // The first tile row of the next stack below tile row i. Stacks begin at multiples of their number of tiles, so that
   // all tasks have the same ones.
   [[nodiscard]] std::uint64_t next(std::uint64_t i) const { return (i / m_stack + 1) * m_stack; }
@@ -69,9 +71,11 @@ void right_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
   for (std::uint64_t k = 0; k < count; ++k) {
     emit.potrf(k);
     for (std::uint64_t i = k + 1; i < count; i = emit.next(i)) emit.trsm(i, k);
+    emit.last_use(k, k);
     for (std::uint64_t j = k + 1; j < count; ++j) {
       emit.herk(j, k);
       for (std::uint64_t i = j + 1; i < count; i = emit.next(i)) emit.gemm(i, j, k);
+      emit.last_use(j, k);
     }
   }
 }
@@ -85,6 +89,7 @@ void left_looking(CholeskyTasks<T>& emit, std::uint64_t count) {
       for (std::uint64_t k = 0; k < j; ++k) emit.gemm(i, j, k);
       emit.trsm(i, j);
     }
+    for (std::uint64_t k = 0; k <= j; ++k) emit.last_use(j, k);
   }
 }
 

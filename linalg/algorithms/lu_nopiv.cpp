@@ -54,6 +54,9 @@ class NopivTasks {
     });
   }
 
+  // No task that follows reads A(i,j).
+  void last_use(std::uint64_t i, std::uint64_t j) { m_tasks.last_use(m_a(i, j).data); }
+
  private:
   // Emits the task of step k that changes tile (i,j).
   template <class Emit>
@@ -95,9 +98,12 @@ void right_looking(NopivTasks<T>& emit, TileGrid const& grid) {
     emit.getrf(k);
     for (std::uint64_t j = k + 1; j < cols; ++j) emit.trsm_ll(k, j);
     for (std::uint64_t i = k + 1; i < rows; ++i) emit.trsm_ru(i, k);
+    emit.last_use(k, k);
     for (std::uint64_t i = k + 1; i < rows; ++i) {
       for (std::uint64_t j = k + 1; j < cols; ++j) emit.gemm(i, j, k);
+      emit.last_use(i, k);
     }
+    for (std::uint64_t j = k + 1; j < cols; ++j) emit.last_use(k, j);
   }
 }
 

@@ -33,6 +33,7 @@ class GRANARY_EXPORT MeasuringSubmitter final : public Submitter {
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override { return m_submitter.add_data(std::move(description)); }
   void release_data(DataId data) override { m_submitter.release_data(data); }
+  void last_use(DataId data) override { m_submitter.last_use(data); }
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
 
  private:

@@ -37,6 +37,9 @@ class GRANARY_EXPORT TaskEmitter {
     return *this;
   }
 
+  /// See Submitter::last_use.
+  void last_use(DataId data) { m_submitter->last_use(data); }
+
   /// Submits one task. `codelet` outlives the emitter: it is added to the submitter when it is first used.
   template <class P>
   TaskId emit(Codelet const& codelet, std::initializer_list<Access> accesses, std::int64_t priority, double flops,

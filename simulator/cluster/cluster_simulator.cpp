@@ -95,7 +95,8 @@ struct ClusterSimulator::Process {
       : id(process),
         estimator(std::move(own.estimator)),
         wire(cluster, process),
-        exchange(process, wire, [&cluster, process](Event const& event) { cluster.m_posts.emplace_back(process, event); }),
+        exchange(process, wire,
+                 [&cluster, process](Event const& event) { cluster.m_posts.emplace_back(process, event); }),
         simulator(cluster.m_topology, std::move(own.policies), *estimator, cluster.m_truth,
                   with(std::move(own.options), exchange)),
         tasks(simulator, cluster.m_topology.peers(), exchange) {}
@@ -112,9 +113,9 @@ struct ClusterSimulator::Process {
   Exchange exchange;
   Simulator simulator;
   LocalTasks tasks;
-  std::deque<Step> steps;   // not submitted yet
-  bool submitting = true;   // until it has as many live tasks as it may; then not before a sixteenth of them is left
-  bool hungry = true;       // it could submit more than it was given
+  std::deque<Step> steps;  // not submitted yet
+  bool submitting = true;  // until it has as many live tasks as it may; then not before a sixteenth of them is left
+  bool hungry = true;      // it could submit more than it was given
   bool touched = false;
 };
 
@@ -140,9 +141,7 @@ ClusterSimulator::ClusterSimulator(Machine const& node, GroundTruth const& truth
 
 ClusterSimulator::~ClusterSimulator() = default;
 
-Simulator const& ClusterSimulator::process(ProcessId process) const {
-  return m_processes[process.index()]->simulator;
-}
+Simulator const& ClusterSimulator::process(ProcessId process) const { return m_processes[process.index()]->simulator; }
 
 CodeletId ClusterSimulator::add_codelet(Codelet codelet) {
   CodeletId id;
@@ -171,11 +170,15 @@ void ClusterSimulator::release_data(DataId key) {
   settle();
 }
 
+void ClusterSimulator::last_use(DataId key) {
+  m_order.last_use(key, [&](ProcessId reader) { give(reader, LetGo{key}); });
+  settle();
+}
+
 TaskId ClusterSimulator::submit(TaskSubmission const& submission, Parameters parameters) {
   ProcessId process = m_order.process_of(submission.accesses);
   if (!process.valid()) process = ProcessId(0);
-  auto const position =
-      submission.position == TaskSubmission::next_position ? m_tasks_submitted : submission.position;
+  auto const position = submission.position == TaskSubmission::next_position ? m_tasks_submitted : submission.position;
   m_tasks_submitted = position + 1;
   OwnTask task{.codelet = submission.codelet,
                .accesses = AccessList(submission.accesses.size()),
@@ -238,26 +241,23 @@ void ClusterSimulator::perform(Process& process, Release& step) { process.tasks.
 
 void ClusterSimulator::perform(Process& process, OwnTask& step) {
   std::vector<Access> const accesses(step.accesses.begin(), step.accesses.end());
-  process.tasks.submit({.codelet = step.codelet,
-                        .accesses = accesses,
-                        .priority = step.priority,
-                        .flops = step.flops,
-                        .index = step.index,
-                        .position = step.position},
-                       std::move(step.parameters), [&](DataId key) {
-                         auto const access = std::ranges::find(accesses, key, &Access::data);
-                         return LocalTasks::Remote{m_order.owner(key), {key, access->version},
-                                                   &m_descriptions[key.index()]};
-                       });
+  process.tasks.submit(
+      {.codelet = step.codelet,
+       .accesses = accesses,
+       .priority = step.priority,
+       .flops = step.flops,
+       .index = step.index,
+       .position = step.position},
+      std::move(step.parameters), [&](DataId key) {
+        auto const access = std::ranges::find(accesses, key, &Access::data);
+        return LocalTasks::Remote{m_order.owner(key), {key, access->version}, &m_descriptions[key.index()]};
+      });
 }
 
 void ClusterSimulator::perform(Process& process, Ship& step) {
-  process.tasks.ship(step.value, step.reader,
-                     {.codelet = {},
-                      .accesses = {},
-                      .priority = step.priority,
-                      .index = step.index,
-                      .position = step.position});
+  process.tasks.ship(
+      step.value, step.reader,
+      {.codelet = {}, .accesses = {}, .priority = step.priority, .index = step.index, .position = step.position});
 }
 
 void ClusterSimulator::perform(Process& process, LetGo& step) { process.tasks.let_go(step.key); }
@@ -342,9 +342,8 @@ Duration ClusterSimulator::delay() {
 void ClusterSimulator::run_until_idle() {
   auto const done = [&] {
     return m_happenings.empty() && !m_network.next_change() &&
-           std::ranges::all_of(m_processes, [](auto const& process) {
-             return process->steps.empty() && process->simulator.idle();
-           });
+           std::ranges::all_of(m_processes,
+                               [](auto const& process) { return process->steps.empty() && process->simulator.idle(); });
   };
   // Whether all are done is asked only when nothing is pending: no process is then between two events.
   while (step()) continue;
@@ -356,8 +355,7 @@ std::string ClusterSimulator::what_waits() const {
   int left = 3;
   for (auto const& process : m_processes) {
     if ((process->simulator.idle() && process->steps.empty()) || left-- == 0) continue;
-    text += "process " + std::to_string(process->id.value()) + ": " +
-            process->simulator.planner().describe_waiting();
+    text += "process " + std::to_string(process->id.value()) + ": " + process->simulator.planner().describe_waiting();
   }
   return text;
 }

@@ -95,6 +95,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   CodeletId add_codelet(Codelet codelet) override;
   DataId add_data(DataDescription description) override;
   void release_data(DataId data) override;
+  void last_use(DataId data) override;
   /// The id is the task's number. Throws what Submitter documents, and InvalidArgument if the task writes data of
   /// several owners; a process may throw later, when it is that far: from any call that lets time pass.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;

@@ -88,8 +88,8 @@ void Network::set_rate(std::uint32_t index, Instant now) {
   transfer.rate = rate;
   // Rounded up to the next nanosecond; the margin absorbs rounding errors of exact quotients.
   double const left = std::ceil(transfer.remaining / rate * 1e9 - 1e-3);
-  m_changes.set(index,
-                {now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration), m_numbers[index]});
+  m_changes.set(
+      index, {now + (left < 0x1p62 ? Duration(static_cast<Duration::rep>(left)) : longest_duration), m_numbers[index]});
 }
 
 }  // namespace granary

@@ -15,10 +15,10 @@ namespace granary {
 
 /// What connects the processes of a cluster: each has one connection to a network that is never the limit itself.
 struct GRANARY_EXPORT NetworkSpeed {
-  double bandwidth = 5e9;                      ///< bytes per second of a connection, in each direction
+  double bandwidth = 5e9;                           ///< bytes per second of a connection, in each direction
   Duration latency = std::chrono::microseconds(2);  ///< of a message, and before the first byte of a transfer
-  std::uint32_t sends = 16;                    ///< values that a process sends at once; the others wait by priority
-  std::uint32_t receives = 16;                 ///< values that a process receives at once
+  std::uint32_t sends = 16;     ///< values that a process sends at once; the others wait by priority
+  std::uint32_t receives = 16;  ///< values that a process receives at once
 };
 
 /// The time that transfers between processes take. A transfer gets the smaller of its equal shares of its sender's and
@@ -62,7 +62,7 @@ class GRANARY_EXPORT Network {
   };
   struct End {
     std::priority_queue<Waiting> waiting{};
-    std::uint32_t sending = 0;                // latency included
+    std::uint32_t sending = 0;              // latency included
     std::vector<std::uint32_t> outgoing{};  // transfers that flow
     std::vector<std::uint32_t> incoming{};
   };

@@ -45,8 +45,8 @@ class GRANARY_EXPORT Movement {
   bool hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority = 0);
   /// Undoes `hold`.
   void let_go(AccessList const& accesses, NodeId node);
-  /// The datum's value will be sent from the node: gives it a place there, in the reserve if there is no other, and asks
-  /// for the value; false if there is no room now. The place stays until `let_go_shipped`.
+  /// The datum's value will be sent from the node: gives it a place there, in the reserve if there is no other, and
+  /// asks for the value; false if there is no room now. The place stays until `let_go_shipped`.
   bool hold_to_ship(DataId data, NodeId node, std::int64_t priority);
   void let_go_shipped(DataId data, NodeId node);
   /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.

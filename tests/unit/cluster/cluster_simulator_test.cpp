@@ -31,7 +31,7 @@ struct SmallCluster {
   std::unique_ptr<ClusterSimulator> cluster;
 
   explicit SmallCluster(ClusterOptions options, Bytes capacity = unbounded, std::string const& scheduler = "prio",
-               std::uint32_t check_every = 0) {
+                        std::uint32_t check_every = 0) {
     cluster = std::make_unique<ClusterSimulator>(node(capacity), truth, std::move(options), [&](ProcessId) {
       ClusterProcess process{make_policies(scheduler, default_eviction(scheduler)),
                              std::make_unique<AveragingEstimator>()};

@@ -1,0 +1,23 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/model/trace.hpp>
+
+#include <vector>
+
+namespace granary {
+
+/// One trace of a run on several processes from those of all, which name the same codelets in the same order. The names
+/// of nodes and workers begin with the number of their process: "3: cpu0". The configuration and the totals are those
+/// of the first.
+///
+/// ```cpp
+/// granary::Trace one;
+/// one.machine.add_worker({.name = "cpu0", .node = one.machine.add_node({.name = "host"})});
+/// granary::Trace const both = granary::trace_of_processes({one, one});
+/// assert(both.machine.workers[1].name == "1: cpu0" && both.machine.workers[1].node == granary::NodeId(1));
+/// ```
+[[nodiscard]] GRANARY_EXPORT Trace trace_of_processes(std::vector<Trace> const& processes);
+
+}  // namespace granary
