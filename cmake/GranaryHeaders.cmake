@@ -69,6 +69,7 @@ set(granary_included_headers
   core/model/machine.hpp
   core/model/owned_data.hpp
   core/model/parameters.hpp
+  core/model/precision.hpp
   core/model/submitter.hpp
   core/model/task.hpp
   core/model/task_graph.hpp

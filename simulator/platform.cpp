@@ -12,6 +12,9 @@ namespace {
 
 constexpr double seconds_without_flops = 10e-6;
 
+// The name of the operation on real scalars.
+std::string_view on_real_scalars(std::string_view codelet) { return codelet == "herk" ? "syrk" : codelet; }
+
 std::vector<bool> all_of(std::size_t n, bool value) { return std::vector<bool>(n, value); }
 
 // Also keeps the nodes on the routes between kept nodes.
@@ -97,7 +100,8 @@ std::string_view Platform::model_of(Worker const& worker) {
 }
 
 bool Platform::names(std::string_view codelet, Precision precision) const {
-  return kernels[static_cast<std::size_t>(precision)].contains(codelet);
+  if (kernels[static_cast<std::size_t>(precision)].contains(codelet)) return true;
+  return has_complex_scalars(precision) && names(on_real_scalars(codelet), real_precision(precision));
 }
 
 std::optional<KernelTimes> Platform::times(std::string_view codelet, Precision precision,
@@ -109,8 +113,11 @@ std::optional<KernelTimes> Platform::times(std::string_view codelet, Precision p
     return found == named->second.end() ? std::nullopt : std::optional(found->second);
   }
   auto const speed = speeds.find(model);
-  if (speed == speeds.end() || speed->second[static_cast<std::size_t>(precision)] == 0) return std::nullopt;
-  return KernelTimes{{}, speed->second[static_cast<std::size_t>(precision)]};
+  if (speed != speeds.end() && speed->second[static_cast<std::size_t>(precision)] > 0) {
+    return KernelTimes{{}, speed->second[static_cast<std::size_t>(precision)]};
+  }
+  if (!has_complex_scalars(precision)) return std::nullopt;
+  return times(on_real_scalars(codelet), real_precision(precision), model);
 }
 
 Duration Platform::kernel_time(std::string_view codelet, double flops, Precision precision,
@@ -118,8 +125,7 @@ Duration Platform::kernel_time(std::string_view codelet, double flops, Precision
   auto const known = times(codelet, precision, model);
   if (!known) {
     throw InvalidArgument("platform '" + name + "' has no time for codelet '" + std::string(codelet) + "' in " +
-                          (precision == Precision::Single ? "single" : "double") + " precision on workers of model '" +
-                          std::string(model) + "'");
+                          name_of(precision) + " precision on workers of model '" + std::string(model) + "'");
   }
   return from_seconds(known->seconds(flops));
 }

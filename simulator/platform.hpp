@@ -4,6 +4,7 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/machine.hpp>
+#include <granary/core/model/precision.hpp>
 
 #include <array>
 #include <cstdint>
@@ -16,8 +17,6 @@
 
 namespace granary {
 
-enum class GRANARY_EXPORT Precision : std::uint8_t { Single, Double };
-inline constexpr std::size_t precisions = 2;
 /// The search for names is linear.
 inline constexpr std::size_t most_platform_workers = 16384;
 
@@ -90,10 +89,11 @@ class GRANARY_EXPORT Platform {
   [[nodiscard]] bool home_in_place() const;
   [[nodiscard]] std::uint32_t workers(WorkerKind kind) const;
 
-  /// Whether the platform has times of this codelet, for any model.
+  /// Whether the platform has times of this codelet, for any model; see `times` for complex scalars.
   [[nodiscard]] bool names(std::string_view codelet, Precision precision) const;
   /// The codelet's times on workers of the model: as given in the file, or at the model's default speed if the file
-  /// does not name the codelet; empty if there is neither.
+  /// does not name the codelet; empty if there is neither. On complex scalars, where the file has neither, those of the
+  /// operation on real scalars, by the number of real operations.
   [[nodiscard]] std::optional<KernelTimes> times(std::string_view codelet, Precision precision,
                                                  std::string_view model) const;
   /// The time of a kernel of `flops` operations, without jitter; 10 µs when it has none. Throws InvalidArgument when

@@ -118,7 +118,6 @@ class Field {
 
 constexpr std::array<char const*, 3> node_kind_names{"host", "device", "disk"};
 constexpr std::array<char const*, worker_kinds> worker_kind_names{"cpu", "device"};
-constexpr std::array<char const*, precisions> precision_names{"s", "d"};
 
 template <std::size_t N>
 std::size_t one_of(Field const& field, std::array<char const*, N> const& names) {
@@ -212,10 +211,10 @@ KernelTimes read_times(Field const& field) {
 }
 
 void read_kernels(Field const& field, Platform& platform) {
-  field.object({"s", "d"});
+  field.object({"s", "d", "c", "z"});
   for (std::size_t p = 0; p < precisions; ++p) {
-    if (!field.has(precision_names[p])) continue;
-    field[precision_names[p]].members([&](std::string const& codelet, Field const& models) {
+    if (!field.has(precision_letters[p])) continue;
+    field[precision_letters[p]].members([&](std::string const& codelet, Field const& models) {
       auto& by_model = platform.kernels[p][codelet];
       models.members([&](std::string const& model, Field const& times) { by_model[model] = read_times(times); });
     });
@@ -224,9 +223,9 @@ void read_kernels(Field const& field, Platform& platform) {
 
 void read_speeds(Field const& field, Platform& platform) {
   field.members([&](std::string const& model, Field const& speeds) {
-    speeds.object({"s", "d"});
+    speeds.object({"s", "d", "c", "z"});
     for (std::size_t p = 0; p < precisions; ++p) {
-      if (speeds.has(precision_names[p])) platform.speeds[model][p] = speeds[precision_names[p]].speed();
+      if (speeds.has(precision_letters[p])) platform.speeds[model][p] = speeds[precision_letters[p]].speed();
     }
   });
 }
@@ -337,14 +336,14 @@ std::string Platform::to_json() const {
   content["kernels"] = json::object();
   for (std::size_t p = 0; p < precisions; ++p) {
     for (auto const& [codelet, models] : kernels[p]) {
-      auto& entry = content["kernels"][precision_names[p]][codelet] = json::object();
+      auto& entry = content["kernels"][precision_letters[p]][codelet] = json::object();
       for (auto const& [model, times] : models) entry[model] = times_to_json(times);
     }
   }
   content["speeds"] = json::object();
   for (auto const& [model, by_precision] : speeds) {
     for (std::size_t p = 0; p < precisions; ++p) {
-      if (by_precision[p] > 0) content["speeds"][model][precision_names[p]] = by_precision[p];
+      if (by_precision[p] > 0) content["speeds"][model][precision_letters[p]] = by_precision[p];
     }
   }
   return content.dump(1) + "\n";

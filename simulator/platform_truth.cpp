@@ -24,8 +24,7 @@ void check_share(char const* what, double value) {
 }  // namespace
 
 Precision precision_of(Codelet const& codelet, Precision otherwise) {
-  if (codelet.variant == "s") return Precision::Single;
-  return codelet.variant == "d" ? Precision::Double : otherwise;
+  return precision_of_letter(codelet.variant).value_or(otherwise);
 }
 
 PlatformTruth::PlatformTruth(Platform const& platform, Options options) : m_platform(platform), m_options(options) {

@@ -13,9 +13,9 @@
 
 namespace granary {
 
-/// The kernel times of a platform. A codelet's variant "s" or "d" is its precision; codelets without one have the
-/// default. Codelets that the platform names run on the workers for which it has times, independently of their kernels.
-/// Others run on workers for which they have kernels, at the default speed of the worker's model.
+/// The kernel times of a platform. A codelet's variant "s", "d", "c" or "z" is its precision; codelets without one
+/// have the default. Codelets that the platform names run on the workers for which it has times, independently of their
+/// kernels. Others run on workers for which they have kernels, at the default speed of the worker's model.
 ///
 /// ```cpp
 /// auto const platform = granary::Platform::find("v100x1");
@@ -86,7 +86,7 @@ class GRANARY_EXPORT PlatformEstimator final : public Estimator {
   std::vector<std::array<Shares, worker_kinds>> m_shares;  // by codelet
 };
 
-/// The precision of a codelet's variant, or `otherwise` if it has none.
+/// The precision of a codelet's variant, or `otherwise` if it names none.
 [[nodiscard]] GRANARY_EXPORT Precision precision_of(Codelet const& codelet, Precision otherwise);
 
 }  // namespace granary

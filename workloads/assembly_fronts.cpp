@@ -23,9 +23,9 @@ class Emitter {
         m_home(home),
         m_fronts(fronts),
         m_block(static_cast<double>(options.block)),
-        m_element(options.single_precision ? 4 : 8),
+        m_element(scalar_bytes(options.precision)),
         m_block_bytes(options.block * options.block * m_element),
-        m_variant(options.single_precision ? "s" : "d"),
+        m_precision(options.precision),
         m_data(fronts.size()) {}
 
  protected:
@@ -38,9 +38,16 @@ class Emitter {
     return factored ? add_result_data(m_submitter, m_home, std::move(name), bytes)
                     : add_temporary_data(m_submitter, std::move(name), bytes);
   }
-  CodeletId codelet(char const* name, RunsOn runs_on) { return add_codelet(m_submitter, name, m_variant, runs_on); }
+  CodeletId codelet(char const* name, RunsOn runs_on) {
+    return add_codelet(m_submitter, name, letter_of(m_precision), runs_on);
+  }
+  // `flops`: those on real scalars.
   void emit(CodeletId codelet, std::span<Access const> accesses, double flops) {
-    m_submitter.submit({codelet, accesses, 0, flops}, {});
+    m_submitter.submit({codelet, accesses, 0, flops_factor(m_precision) * flops}, {});
+  }
+  // Copies or sums of `entries`; a complex one is two numbers.
+  void emit_assembly(CodeletId codelet, std::span<Access const> accesses, double entries) {
+    m_submitter.submit({codelet, accesses, 0, has_complex_scalars(m_precision) ? 2 * entries : entries}, {});
   }
   static Access r(DataId data) { return {data, AccessMode::Read}; }
   static Access w(DataId data) { return {data, AccessMode::Write}; }
@@ -52,7 +59,7 @@ class Emitter {
   double m_block;
   Bytes m_element;
   Bytes m_block_bytes;
-  std::string m_variant;
+  Precision m_precision;
   std::vector<std::vector<DataId>> m_data;  // by front
 };
 
@@ -76,7 +83,7 @@ class QrEmitter : Emitter {
     auto const entries = add_entries(f);
     for (std::uint64_t c = 0; c < front.blocks; ++c) {
       m_data[f].push_back(add_block(c < front.pivots, tile_of(f, c), front.blocks * m_block_bytes));
-      emit(m_init, std::array{r(entries), w(m_data[f].back())}, rows(f) * m_block);
+      emit_assembly(m_init, std::array{r(entries), w(m_data[f].back())}, rows(f) * m_block);
     }
   }
   static std::string tile_of(std::size_t f, std::uint64_t c) {
@@ -87,8 +94,8 @@ class QrEmitter : Emitter {
     auto const& from = m_fronts[child];
     for (auto c = from.pivots; c < from.blocks; ++c) {
       auto const source = m_data[child][c];
-      emit(m_assemble, std::array{r(source), rw(m_data[f][place_in_parent(from, c, m_fronts[f])])},
-           rows(child) * m_block);
+      emit_assembly(m_assemble, std::array{r(source), rw(m_data[f][place_in_parent(from, c, m_fronts[f])])},
+                    rows(child) * m_block);
       m_submitter.release_data(source);
     }
   }
@@ -140,7 +147,7 @@ class LdltEmitter : Emitter {
         auto const& from = sources[i * (i + 1) / 2 + j];
         accesses.assign({w(m_data[f].back()), r(entries)});
         for (auto const source : from) accesses.push_back(r(source));
-        emit(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
+        emit_assembly(m_assemble, accesses, static_cast<double>(1 + from.size()) * m_block * m_block);
         for (auto const source : from) m_submitter.release_data(source);
       }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/model/precision.hpp>
 #include <granary/workloads/workload.hpp>
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class GRANARY_EXPORT AssemblyTree final : public Workload {
     std::uint64_t root_blocks = 24;  ///< width of the root in blocks
     std::uint64_t block = 512;       ///< rows and columns of a block
     std::uint64_t seed = 1;
-    bool single_precision = false;
+    Precision precision = Precision::Double;
   };
 
   /// Throws InvalidArgument if a number is 0 or the number of tasks overflows.

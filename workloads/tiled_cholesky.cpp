@@ -2,6 +2,7 @@
 #include <granary/linalg/algorithms/cholesky.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
+#include <granary/workloads/with_scalar.hpp>
 
 namespace granary {
 namespace {
@@ -23,11 +24,7 @@ void emit_cholesky(Submitter& submitter, DataHome home, Tiling const& tiling, Fa
 
 void TiledCholesky::submit(Submitter& submitter, DataHome home) const {
   auto const order = m_left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking;
-  if (m_tiling.single_precision) {
-    emit_cholesky<float>(submitter, home, m_tiling, order);
-  } else {
-    emit_cholesky<double>(submitter, home, m_tiling, order);
-  }
+  detail::with_scalar(m_tiling.precision, [&]<class T>(T) { emit_cholesky<T>(submitter, home, m_tiling, order); });
 }
 
 Bytes TiledCholesky::working_set() const { return m_tiling.tiles * (m_tiling.tiles + 1) / 2 * m_tiling.tile_bytes(); }
@@ -36,8 +33,8 @@ Bytes TiledCholesky::working_set() const { return m_tiling.tiles * (m_tiling.til
 double TiledCholesky::flops() const {
   auto const n = static_cast<double>(m_tiling.tiles);
   auto const b = static_cast<double>(m_tiling.tile);
-  return n * m_tiling.cube() / 3 + n * (n - 1) / 2 * (m_tiling.cube() + b * b * (b + 1)) +
-         n * (n - 1) * (n - 2) / 3 * m_tiling.cube();
+  return m_tiling.flops(n * m_tiling.cube() / 3 + n * (n - 1) / 2 * (m_tiling.cube() + b * b * (b + 1)) +
+                        n * (n - 1) * (n - 2) / 3 * m_tiling.cube());
 }
 
 }  // namespace granary

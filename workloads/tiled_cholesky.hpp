@@ -7,10 +7,11 @@
 
 namespace granary {
 
-/// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk, gemm.
+/// The Cholesky factorization of the lower triangle, as granary::potrf emits it: codelets potrf, trsm, syrk (herk on
+/// complex scalars), gemm.
 ///
 /// ```cpp
-/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .single_precision = true});
+/// granary::TiledCholesky const cholesky({.tiles = 10, .tile = 960, .precision = granary::Precision::Single});
 /// assert(cholesky.working_set() == 55 * 960 * 960 * sizeof(float));  // the tiles of one triangle
 /// std::printf("%g GFlop\n", cholesky.flops() / 1e9);
 /// ```

@@ -24,7 +24,7 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
                               Access{data[2][tile], m_tiling.commuting ? AccessMode::Commute : AccessMode::ReadWrite}};
     TaskIndex const index{static_cast<std::int32_t>(tile / tiles), static_cast<std::int32_t>(tile % tiles),
                           static_cast<std::int32_t>(k)};
-    submitter.submit({gemm, accesses, 0, 2 * m_tiling.cube(), index}, {});
+    submitter.submit({gemm, accesses, 0, m_tiling.flops(2 * m_tiling.cube()), index}, {});
   };
   bool const by_tile = m_order == GemmOrder::ByTile;
   auto const outer = by_tile ? tiles * tiles : tiles;
@@ -36,7 +36,7 @@ void TiledGemm::submit(Submitter& submitter, DataHome home) const {
 
 double TiledGemm::flops() const {
   auto const n = static_cast<double>(m_tiling.tiles);
-  return 2 * n * n * n * m_tiling.cube();
+  return m_tiling.flops(2 * n * n * n * m_tiling.cube());
 }
 
 }  // namespace granary

@@ -2,6 +2,7 @@
 #include <granary/linalg/algorithms/lu.hpp>
 #include <granary/workloads/registration.hpp>
 #include <granary/workloads/tiled_lu.hpp>
+#include <granary/workloads/with_scalar.hpp>
 
 namespace granary {
 namespace {
@@ -33,10 +34,10 @@ void emit_pivoted_lu(Submitter& submitter, DataHome home, Tiling const& tiling, 
   getrf(tasks, a, pivots, {.order = order, .priorities = false, .host_panels = true, .leaf_tiles = tiling.tiles});
 }
 
-// N getrf, N(N-1)/2 of each trsm, N(N-1)(2N-1)/6 gemm: 2/3 n^3 in all.
+// N getrf, N(N-1)/2 of each trsm, N(N-1)(2N-1)/6 gemm: 2/3 n^3 in all on real scalars.
 double flops_of_lu(Tiling const& tiling) {
   auto const n = static_cast<double>(tiling.tiles);
-  return tiling.cube() * (2 * n / 3 + n * (n - 1) + n * (n - 1) * (2 * n - 1) / 3);
+  return tiling.flops(tiling.cube() * (2 * n / 3 + n * (n - 1) + n * (n - 1) * (2 * n - 1) / 3));
 }
 
 FactorOrder order_of(bool left_looking) { return left_looking ? FactorOrder::LeftLooking : FactorOrder::RightLooking; }
@@ -45,22 +46,14 @@ FactorOrder order_of(bool left_looking) { return left_looking ? FactorOrder::Lef
 
 void TiledLu::submit(Submitter& submitter, DataHome home) const {
   auto const order = order_of(m_left_looking);
-  if (m_tiling.single_precision) {
-    emit_lu<float>(submitter, home, m_tiling, order);
-  } else {
-    emit_lu<double>(submitter, home, m_tiling, order);
-  }
+  detail::with_scalar(m_tiling.precision, [&]<class T>(T) { emit_lu<T>(submitter, home, m_tiling, order); });
 }
 
 double TiledLu::flops() const { return flops_of_lu(m_tiling); }
 
 void TiledPivotedLu::submit(Submitter& submitter, DataHome home) const {
   auto const order = order_of(m_left_looking);
-  if (m_tiling.single_precision) {
-    emit_pivoted_lu<float>(submitter, home, m_tiling, order);
-  } else {
-    emit_pivoted_lu<double>(submitter, home, m_tiling, order);
-  }
+  detail::with_scalar(m_tiling.precision, [&]<class T>(T) { emit_pivoted_lu<T>(submitter, home, m_tiling, order); });
 }
 
 double TiledPivotedLu::flops() const { return flops_of_lu(m_tiling); }

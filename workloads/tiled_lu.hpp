@@ -7,7 +7,8 @@
 
 namespace granary {
 
-/// The LU factorization without pivoting of a square matrix, as granary::getrf_nopiv emits it, with tiles of order b:
+/// The LU factorization without pivoting of a square matrix, as granary::getrf_nopiv emits it, with tiles of order b
+/// of real scalars (four times the flops on complex ones):
 ///   getrf    A(k,k) := L U                      2/3 b^3 flops
 ///   trsm_ll  A(k,j) := L(k,k)^-1 A(k,j), j > k  b^3
 ///   trsm_ru  A(i,k) := A(i,k) U(k,k)^-1, i > k  b^3

@@ -5,6 +5,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/precision.hpp>
 
 #include <cstdint>
 #include <string>
@@ -15,19 +16,21 @@ namespace granary {
 struct GRANARY_EXPORT Tiling {
   std::uint64_t tiles = 8;
   std::uint64_t tile = 960;
-  bool single_precision = false;
+  Precision precision = Precision::Double;
   std::uint64_t inner_tile = 0;  ///< of tasks that may run as finer graphs: see TaskEmitter::inner_tile
   bool commuting = false;        ///< the updates of a tile commute
 
-  [[nodiscard]] Bytes element() const { return single_precision ? 4 : 8; }
+  [[nodiscard]] Bytes element() const { return scalar_bytes(precision); }
   [[nodiscard]] Bytes tile_bytes() const { return tile * tile * element(); }
-  [[nodiscard]] std::string variant() const { return single_precision ? "s" : "d"; }
+  [[nodiscard]] std::string variant() const { return letter_of(precision); }
   [[nodiscard]] std::uint64_t order() const { return tiles * tile; }
   /// tile^3
   [[nodiscard]] double cube() const {
     auto const b = static_cast<double>(tile);
     return b * b * b;
   }
+  /// Real operations of an algorithm that takes `real` of them on real scalars.
+  [[nodiscard]] double flops(double real) const { return flops_factor(precision) * real; }
   /// Throws InvalidArgument for a matrix without tiles, for tiles that are too many or too large for ids and sizes, and
   /// for inner tiles that are larger than tiles.
   void check() const {

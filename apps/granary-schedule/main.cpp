@@ -149,7 +149,7 @@ void run(app::Options const& options, app::SignalWatch& signals) {
   bool const printed = app::is_standard_output(options.output);
   if (!printed) {
     fmt::print("{} on {}, {} precision, {} tasks\n", problem.workload().name(), problem.platform().name,
-               options.element() == Precision::Single ? "single" : "double", problem.graph().tasks().size());
+               name_of(options.element()), problem.graph().tasks().size());
   }
   auto const first = first_schedule(problem, options, !printed, signals);
   if (!printed && first) print_row(problem, "first: " + first->origin, first->schedule.makespan);

@@ -71,7 +71,7 @@ class ProblemRuns {
     m_result.algorithm = m_problem.workload->name();
     m_result.tiles = options.graph ? 0 : tiles;
     m_result.tile = options.graph ? 0 : tile;
-    m_result.single_precision = options.element() == Precision::Single;
+    m_result.precision = options.element();
     m_result.device_workers = platform.workers(WorkerKind::Device);
     m_result.devices = static_cast<std::uint32_t>(
         std::ranges::count(with_whole_devices(platform).workers, WorkerKind::Device, &Worker::kind));

@@ -17,7 +17,7 @@ struct Result {
   std::string algorithm;
   std::uint64_t tiles = 0;
   std::uint64_t tile = 0;
-  bool single_precision = true;
+  Precision precision = Precision::Single;
   std::string scheduler;
   std::string eviction;
   std::uint32_t devices = 0;

@@ -27,7 +27,7 @@ void run(app::Options const& options) {
       auto const grid = result.grid ? fmt::format("{} x {} processes of ", result.grid->rows(), result.grid->columns())
                                     : std::string();
       fmt::print("{} on {}{}, {} precision, {} tasks\n{}", result.algorithm, grid, result.platform,
-                 result.single_precision ? "single" : "double", result.tasks, app::table_header(widest));
+                 name_of(result.precision), result.tasks, app::table_header(widest));
     }
     fmt::print("{}", app::table_row(result, widest));
     app::flush_output();

@@ -50,7 +50,7 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"algorithm", r.algorithm},
           {"tiles", r.tiles},
           {"tile", r.tile},
-          {"precision", r.single_precision ? "s" : "d"},
+          {"precision", letter_of(r.precision)},
           {"scheduler", r.scheduler},
           {"eviction", r.eviction},
           {"devices", r.devices},

@@ -18,7 +18,7 @@ void describe(Trace& trace, Result const& result) {
       {"algorithm", result.algorithm},
       {"tiles", std::to_string(result.tiles)},
       {"tile", std::to_string(result.tile)},
-      {"precision", result.single_precision ? "single" : "double"},
+      {"precision", name_of(result.precision)},
       {"scheduler", result.scheduler},
       {"eviction", result.eviction},
       {"depth", std::to_string(result.depth)},

@@ -39,8 +39,9 @@ std::unique_ptr<Workload> make_stencil(ProblemOptions const& options, Tiling con
   bool const solid = options.dimensions == 3;
   auto const face = solid ? tiling.tile * tiling.tile : tiling.tile;
   auto const elements = face * tiling.tile;
-  // The sum of 2 d + 1 neighbours, scaled.
-  double const flops = static_cast<double>(elements) * static_cast<double>(2 * options.dimensions + 2);
+  // The sum of 2 d + 1 neighbours, scaled by a real number; complex elements are two numbers.
+  auto const numbers = has_complex_scalars(tiling.precision) ? 2 * elements : elements;
+  double const flops = static_cast<double>(numbers) * static_cast<double>(2 * options.dimensions + 2);
   return std::make_unique<Stencil>(Stencil::Options{.blocks = {tiling.tiles, tiling.tiles, solid ? tiling.tiles : 1},
                                                     .iterations = options.iterations,
                                                     .block_bytes = elements * tiling.element(),
@@ -60,7 +61,7 @@ std::unique_ptr<Workload> make_random(ProblemOptions const& options, Tiling cons
   return std::make_unique<RandomLayers>(RandomLayers::Options{.layers = tiling.tiles,
                                                               .width = tiling.tiles,
                                                               .bytes = tiling.tile_bytes(),
-                                                              .flops = 2 * tiling.cube(),
+                                                              .flops = tiling.flops(2 * tiling.cube()),
                                                               .seed = options.graph_seed,
                                                               .variant = tiling.variant()});
 }
@@ -70,7 +71,7 @@ std::unique_ptr<Workload> make_random_dag(ProblemOptions const& options, Tiling 
   return std::make_unique<RandomDag>(RandomDag::Options{.tasks = tasks,
                                                         .inputs = (tasks + 3) / 4,
                                                         .bytes = tiling.tile_bytes(),
-                                                        .flops = 2 * tiling.cube(),
+                                                        .flops = tiling.flops(2 * tiling.cube()),
                                                         .seed = options.graph_seed,
                                                         .variant = tiling.variant()});
 }
@@ -82,7 +83,7 @@ std::unique_ptr<Workload> make_tree(ProblemOptions const& options, Tiling const&
                                                               .root_blocks = tiling.tiles,
                                                               .block = tiling.tile,
                                                               .seed = options.graph_seed,
-                                                              .single_precision = tiling.single_precision});
+                                                              .precision = tiling.precision});
 }
 
 template <class TiledWorkload, auto... variant>
@@ -121,7 +122,7 @@ Problem read_graph(std::string const& path) {
 }
 
 Tiling tiling_of(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
-  Tiling const tiling{tiles, tile, options.element() == Precision::Single, options.inner_tile, options.commuting};
+  Tiling const tiling{tiles, tile, options.element(), options.inner_tile, options.commuting};
   tiling.check();
   return tiling;
 }

@@ -27,7 +27,8 @@ void add_algorithm_options(CLI::App& app, ProblemOptions& options) {
       ->transform(whole_number(0));
   app.add_flag("--commuting", options.commuting,
                "cholesky, lu, gemm: the updates of a tile may run in any order that the scheduler chooses");
-  app.add_option("--precision", options.precision, "s or d")->capture_default_str();
+  app.add_option("--precision", options.precision, "s, d, c or z: single, double, complex single or complex double")
+      ->capture_default_str();
   app.add_option("--iterations", options.iterations, "stencil, stencil-z: iterations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
@@ -41,8 +42,8 @@ void add_algorithm_options(CLI::App& app, ProblemOptions& options) {
 }
 
 void check_problem_options(ProblemOptions& options) {
-  if (options.precision != "s" && options.precision != "d") {
-    throw InvalidArgument("unknown precision '" + options.precision + "': use s or d");
+  if (!precision_of_letter(options.precision)) {
+    throw InvalidArgument("unknown precision '" + options.precision + "': use s, d, c or z");
   }
   if (options.graph) options.algorithm = "graph";
   check_algorithm(options.algorithm);

@@ -24,7 +24,8 @@ struct ProblemOptions {
   std::uint64_t levels = 6;       ///< of a tree
   std::uint64_t graph_seed = 1;   ///< of a random graph or tree
 
-  [[nodiscard]] Precision element() const { return precision == "d" ? Precision::Double : Precision::Single; }
+  /// Single for an unknown letter.
+  [[nodiscard]] Precision element() const { return precision_of_letter(precision).value_or(Precision::Single); }
 };
 
 /// Adds the options that give a platform and an algorithm or a graph.

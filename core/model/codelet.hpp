@@ -98,8 +98,8 @@ struct GRANARY_EXPORT Codelet {
   std::array<Kernel, worker_kinds> kernels{};
   /// Whether host kernels launch Kokkos kernels (parallel_for, …): before Kokkos 4.0 these run one at a time.
   bool launches_kokkos_kernels = true;
-  /// Distinguishes codelets of the same name with different run times: "s" or "d" for the precision. Performance models
-  /// keep one record per name and variant.
+  /// Distinguishes codelets of the same name with different run times: "s", "d", "c" or "z" for the precision.
+  /// Performance models keep one record per name and variant.
   std::string variant = {};
   /// Runs a task as a finer graph, on several workers of a group of CPU workers; null: never.
   Expansion expand = nullptr;

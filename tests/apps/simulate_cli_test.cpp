@@ -139,6 +139,27 @@ TEST_F(SimulateCli, RunsEveryAlgorithm) {
   }
 }
 
+TEST_F(SimulateCli, SimulatesComplexScalars) {
+  auto const simulate = [&](std::string const& algorithm, std::string const& precision) {
+    auto const result = run({"--platform", "mirage", "--algorithm", algorithm, "--tiles", "5", "--tile", "320",
+                             "--precision", precision, "--scheduler", "prio", "--json", "r.json", "--force"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(precision == "z"   ? ", complex double precision, "
+                                      : precision == "c" ? ", complex single precision, "
+                                                         : ", double precision, "));
+    return json("r.json")[0];
+  };
+  for (auto const* algorithm : {"cholesky", "lu", "lu-pivot", "gemm", "tree", "stencil"}) {
+    auto const real = simulate(algorithm, "d");
+    auto const complex = simulate(algorithm, "z");
+    EXPECT_EQ(complex["precision"], "z");
+    EXPECT_EQ(complex["tasks"], real["tasks"]) << algorithm;
+    EXPECT_EQ(complex["working_set_bytes"], 2 * real["working_set_bytes"].get<Bytes>()) << algorithm;
+    EXPECT_GT(complex["seconds"], real["seconds"]) << algorithm;
+    EXPECT_EQ(simulate(algorithm, "c")["working_set_bytes"], real["working_set_bytes"]) << algorithm;
+  }
+}
+
 TEST_F(SimulateCli, SweepsAndRepeats) {
   auto const result = run_small(
       {"--sweep", "gpus=1:4:3", "--sweep", "memory=0.6:1:0.2", "--seeds", "3", "--jitter", "0.1", "--json", "r.json"});

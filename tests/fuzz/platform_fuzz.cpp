@@ -9,7 +9,8 @@
 namespace granary::fuzz {
 
 std::vector<std::string> seeds() {
-  return {R"({"name": "small", "source": "invented", "jitter": 0.1, "depth": 3, "device_issue": 2,
+  return {
+      R"({"name": "small", "source": "invented", "jitter": 0.1, "depth": 3, "device_issue": 2,
  "nodes": [{"name": "host", "kind": "host"}, {"name": "gpu0", "kind": "device", "capacity": 100000},
            {"name": "gpu1", "kind": "device", "capacity": 200000}],
  "buses": [{"name": "socket", "bandwidth": 6e9}, {"name": "peers", "bandwidth": 9e9}],
@@ -21,9 +22,9 @@ std::vector<std::string> seeds() {
              {"name": "gpu0", "node": "gpu0", "kind": "device", "model": "fast"},
              {"name": "gpu1", "node": "gpu1", "kind": "device", "model": "slow"}],
  "kernels": {"s": {"gemm": {"cpu": 1e10, "fast": [[1e6, 1e-5], [1e8, 5e-4]], "slow": 1e11}},
-             "d": {"potrf": {"cpu": [[1e6, 2e-4]]}}},
+             "d": {"potrf": {"cpu": [[1e6, 2e-4]]}}, "z": {"potrf": {"cpu": [[1e6, 3e-4]]}}},
  "speeds": {"cpu": {"s": 1e9, "d": 5e8}, "fast": {"s": 1e12, "d": 1e11}, "slow": {"d": 1e11}}})",
-          R"({"name": "disk", "source": "x", "nodes": [{"name": "ram", "kind": "host", "capacity": 50000},
+      R"({"name": "disk", "source": "x", "nodes": [{"name": "ram", "kind": "host", "capacity": 50000},
  {"name": "disk", "kind": "disk"}], "links": [{"from": "disk", "to": "ram", "bandwidth": 1e8, "latency": 1e-3, "width": 4, "both_ways": true}],
  "workers": [{"name": "c", "node": "ram", "kind": "cpu", "count": 2}], "speeds": {"cpu": {"d": 1e10}}})"};
 }

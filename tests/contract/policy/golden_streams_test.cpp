@@ -72,7 +72,7 @@ void add_random_cases(Streams& streams, bool with_faults) {
 }
 
 std::vector<std::unique_ptr<Workload>> workloads(std::uint64_t tiles) {
-  Tiling const tiling{.tiles = tiles, .tile = 960, .single_precision = true};
+  Tiling const tiling{.tiles = tiles, .tile = 960, .precision = Precision::Single};
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(std::make_unique<TiledCholesky>(tiling));
   all.push_back(std::make_unique<TiledLu>(tiling));

@@ -19,7 +19,7 @@ TEST(Spoliation, HelpsWhereFewTasksAreReady) {
     PlatformEstimator estimator(platform, {.precision = Precision::Single});
     Simulator simulator(Topology(platform.machine), make_policies(scheduler, "lru"), estimator, truth,
                         {.all_restartable = true});
-    TiledCholesky const cholesky({.tiles = 12, .tile = 960, .single_precision = true});
+    TiledCholesky const cholesky({.tiles = 12, .tile = 960, .precision = Precision::Single});
     cholesky.submit(simulator, {platform.home_node(), platform.home_in_place()});
     auto const report = simulator.run();
     EXPECT_TRUE(report.failures.empty());

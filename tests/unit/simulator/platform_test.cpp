@@ -205,6 +205,43 @@ TEST(Platform, SpeedsAreForCodeletsThatItDoesNotName) {
   }
 }
 
+TEST(Platform, ComplexScalarsTakeTheTimesOfRealOnesUnlessItHasTheirOwn) {
+  auto const c = Precision::ComplexSingle;
+  auto const platform = Platform::parse(small, "x.json");
+  EXPECT_EQ(platform.kernel_time("gemm", 1e7, c, "fast"), platform.kernel_time("gemm", 1e7, Precision::Single, "fast"));
+  EXPECT_TRUE(platform.names("gemm", c));
+  EXPECT_FALSE(platform.names("gemm", Precision::ComplexDouble));
+  EXPECT_DOUBLE_EQ(platform.times("gemm", Precision::ComplexDouble, "cpu")->seconds(5e8), 1);  // a speed
+  EXPECT_FALSE(platform.times("potrf", c, "fast").has_value());
+  EXPECT_FALSE(platform.times("gemm", Precision::ComplexDouble, "fast").has_value());
+
+  auto const own = Platform::parse(with("\"kernels\": {",
+                                        "\"kernels\": {\"c\": {\"gemm\": {\"fast\": 4e11}}, "
+                                        "\"z\": {\"potrf\": {\"cpu\": [[1e6, 1e-3]]}}, "),
+                                   "x.json");
+  EXPECT_DOUBLE_EQ(own.times("gemm", c, "fast")->seconds(4e11), 1);
+  EXPECT_FALSE(own.times("gemm", c, "cpu").has_value()) << "runs only on the models that are listed";
+  EXPECT_DOUBLE_EQ(own.times("gemm", Precision::Single, "cpu")->seconds(1e10), 1);
+  EXPECT_DOUBLE_EQ(own.times("potrf", Precision::ComplexDouble, "cpu")->seconds(1e6), 1e-3);
+  EXPECT_EQ(Platform::parse(own.to_json(), "again").to_json(), own.to_json());
+
+  auto const speeds =
+      Platform::parse(with("\"fast\": {\"s\": 1e12}", "\"fast\": {\"s\": 1e12, \"c\": 2e12, \"z\": 5e11}"), "x.json");
+  EXPECT_DOUBLE_EQ(speeds.times("gemm", c, "fast")->seconds(2e12), 1);
+  EXPECT_DOUBLE_EQ(speeds.times("gemm", Precision::ComplexDouble, "fast")->seconds(5e11), 1);
+  EXPECT_EQ(Platform::parse(speeds.to_json(), "again").to_json(), speeds.to_json());
+  EXPECT_THAT(refusal(with("\"d\": 5e8", "\"h\": 5e8")),
+              HasSubstr("'speeds.cpu.h' is 500000000.0; the field is unknown; the known ones are: s, d, c, z"));
+}
+
+TEST(Platform, HermitianUpdatesTakeTheTimesOfSymmetricOnes) {
+  auto const bunsen = Platform::find("bunsen");
+  EXPECT_EQ(bunsen.kernel_time("herk", 1e9, Precision::ComplexDouble, "cpu"),
+            bunsen.kernel_time("syrk", 1e9, Precision::Double, "cpu"));
+  EXPECT_FALSE(bunsen.times("herk", Precision::ComplexDouble, "gpu").has_value());
+  EXPECT_FALSE(bunsen.names("herk", Precision::Double));
+}
+
 TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9, ", "")), "platform file 'x.json': field 'links[2].bandwidth' is missing");
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9", "\"bandwidth\": -8")),
@@ -436,10 +473,10 @@ TEST(Platform, TheExampleOfTheDocumentsIsOne) {
 }
 
 TEST(ShippedPlatforms, AreThoseOfTheDocuments) {
-  EXPECT_THAT(
-      Platform::known_names(),
-      IsSupersetOf({"a100x1", "a100x4", "attila", "bunsen", "gh200", "h200x1", "h200x8", "idgraf", "k40x4", "mi300a",
-                    "mirage", "p100", "p100x2", "sirocco", "static2016", "v100x1", "v100x2", "v100x4", "xeon-disk"}));
+  EXPECT_THAT(Platform::known_names(),
+              IsSupersetOf({"a100x1",  "a100x4",     "attila",    "bunsen", "gh200",  "h200x1",   "h200x8",
+                            "idgraf",  "k40x4",      "keeneland", "mi300a", "mirage", "p100",     "p100x2",
+                            "sirocco", "static2016", "v100x1",    "v100x2", "v100x4", "xeon-disk"}));
 }
 
 TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
@@ -450,7 +487,8 @@ TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
     EXPECT_GT(platform.source.size(), 40U);
     EXPECT_NO_THROW(Topology{platform.machine});
     EXPECT_EQ(Platform::parse(platform.to_json(), "again").to_json(), platform.to_json());
-    bool const of_hierarchical_paper = name == "bunsen";  // in double precision, on GPUs gemm only
+    bool const of_hierarchical_paper =
+        name == "bunsen";  // in double precision, on GPUs gemm only
     for (std::string const codelet : {"potrf", "trsm", "syrk", "gemm", "getrf", "trsm_ll", "trsm_ru"}) {
       for (auto const& worker : platform.machine.workers) {
         for (auto const precision : {Precision::Single, Precision::Double}) {

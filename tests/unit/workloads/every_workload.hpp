@@ -18,7 +18,7 @@ namespace granary::test {
 
 /// One or more of each kind, small: data of at most 128 KiB, at most 13 of them in a task.
 inline std::vector<std::unique_ptr<Workload>> every_workload() {
-  Tiling const tiling{6, 64, false};
+  Tiling const tiling{6, 64};
   std::vector<std::unique_ptr<Workload>> all;
   all.push_back(std::make_unique<TiledCholesky>(tiling));
   all.push_back(std::make_unique<TiledCholesky>(tiling, true));

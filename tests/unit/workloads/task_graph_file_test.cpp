@@ -51,10 +51,10 @@ TEST(TaskGraphFile, ReadsWhatTheDocumentationShows) {
 }
 
 TEST(TaskGraphFile, WritesWhatItReads) {
-  auto const recorded = TaskGraphFile::record(TiledCholesky({4, 16, true}));
+  auto const recorded = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
   auto const text = recorded.to_json();
   EXPECT_EQ(TaskGraphFile::parse(text, "g.json").to_json(), text);
-  EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, true}).flops());
+  EXPECT_DOUBLE_EQ(recorded.flops(), TiledCholesky({4, 16, Precision::Single}).flops());
 }
 
 TEST(TaskGraphFile, TasksMayCommute) {
@@ -71,7 +71,7 @@ TEST(TaskGraphFile, TasksMayCommute) {
 
 TEST(TaskGraphFile, AFailedWriteLeavesTheOldFile) {
   auto const path = std::filesystem::temp_directory_path() / ("granary_graph_" + std::to_string(::getpid()) + ".json");
-  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, true}));
+  auto const graph = TaskGraphFile::record(TiledCholesky({4, 16, Precision::Single}));
   graph.write(path);
   {
     test::FileSizeLimit const limit(100);

@@ -104,21 +104,73 @@ TEST(Workloads, EmitTheSameTasksEachTime) {
   }
 }
 
+// A complex scalar has twice the bytes, and a multiplication and an addition of them take 8 real operations.
+TEST(Workloads, ComplexScalarsTakeTwiceTheBytesAndFourTimesTheFlops) {
+  auto const check = [](auto const& make) {
+    auto const real = make(Precision::Double);
+    auto const complex = make(Precision::ComplexDouble);
+    SCOPED_TRACE(real.name());
+    EXPECT_DOUBLE_EQ(complex.flops(), 4 * real.flops());
+    EXPECT_EQ(complex.working_set(), 2 * real.working_set());
+    EXPECT_EQ(make(Precision::ComplexSingle).working_set(), real.working_set());
+    auto const of_real = record_of(real);
+    auto const of_complex = record_of(complex);
+    ASSERT_EQ(of_complex.tasks().size(), of_real.tasks().size());
+    double sum = 0;
+    for (std::size_t t = 0; t < of_real.tasks().size(); ++t) {
+      EXPECT_DOUBLE_EQ(of_complex.tasks()[t].flops, 4 * of_real.tasks()[t].flops) << t;
+      sum += of_complex.tasks()[t].flops;
+    }
+    EXPECT_NEAR(complex.flops(), sum, 1e-9 * sum);
+    for (auto const& codelet : of_complex.codelets()) EXPECT_EQ(codelet.variant, "z");
+    auto const of_single = record_of(make(Precision::ComplexSingle));
+    for (auto const& codelet : of_single.codelets()) EXPECT_EQ(codelet.variant, "c");
+  };
+  auto const tiling = [](Precision precision) { return Tiling{.tiles = 4, .tile = 16, .precision = precision}; };
+  check([&](Precision precision) { return TiledCholesky(tiling(precision)); });
+  check([&](Precision precision) { return TiledLu(tiling(precision)); });
+  check([&](Precision precision) { return TiledGemm(tiling(precision)); });
+  EXPECT_EQ(tasks_by_codelet(record_of(TiledCholesky(tiling(Precision::ComplexDouble)))).at("herk"), 6U);
+  EXPECT_DOUBLE_EQ(TiledPivotedLu(tiling(Precision::ComplexSingle)).flops(),
+                   4 * TiledPivotedLu(tiling(Precision::Single)).flops());
+  EXPECT_EQ(record_of(TiledPivotedLu(tiling(Precision::ComplexSingle))).codelets().front().variant, "c");
+}
+
+TEST(AssemblyTreeWorkload, HasComplexFronts) {
+  for (auto const shape : {AssemblyTree::Shape::Qr, AssemblyTree::Shape::Ldlt}) {
+    auto const tree = [&](Precision precision) {
+      return AssemblyTree({.shape = shape, .levels = 3, .root_blocks = 6, .block = 16, .precision = precision});
+    };
+    auto const real = tree(Precision::Double);
+    auto const complex = tree(Precision::ComplexDouble);
+    EXPECT_EQ(complex.working_set(), 2 * real.working_set());
+    auto const record = record_of(complex);
+    auto const of_real = record_of(real);
+    for (std::size_t t = 0; t < record.tasks().size(); ++t) {
+      auto const& task = record.tasks()[t];
+      auto const& name = record.codelets()[task.codelet.index()].name;
+      bool const adds = name == "qr_init" || name == "qr_assemble" || name == "ldlt_assemble";
+      EXPECT_DOUBLE_EQ(task.flops, (adds ? 2 : 4) * of_real.tasks()[t].flops) << name;
+    }
+    EXPECT_EQ(record.codelets().front().variant, "z");
+  }
+}
+
 TEST(TiledLu, HasItsTasksInBothOrders) {
   std::map<std::string, std::size_t> const expected{{"getrf", 5}, {"trsm_ll", 10}, {"trsm_ru", 10}, {"gemm", 30}};
   for (bool const left : {false, true}) {
-    auto const record = record_of(TiledLu({5, 8, true}, left));
+    auto const record = record_of(TiledLu({5, 8, Precision::Single}, left));
     EXPECT_EQ(tasks_by_codelet(record), expected);
     EXPECT_EQ(record.codelets().front().variant, "s");
   }
   double const n = 5 * 8;
-  EXPECT_NEAR(TiledLu({5, 8, true}).flops(), 2 * n * n * n / 3, 1e-6);
+  EXPECT_NEAR(TiledLu({5, 8, Precision::Single}).flops(), 2 * n * n * n / 3, 1e-6);
 }
 
 TEST(TiledLu, BothOrdersHaveTheSameDependencies) {
   // The same bottom levels, task by task of a tile's history, as long as times are those of the operations.
   auto const levels = [](bool left) {
-    auto const record = record_of(TiledLu({6, 4, false}, left));
+    auto const record = record_of(TiledLu({6, 4}, left));
     auto all =
         bottom_levels(record, [](CodeletId, double flops) { return Duration(static_cast<std::int64_t>(flops)); });
     std::ranges::sort(all);
@@ -131,7 +183,7 @@ TEST(Priorities, BottomLevelsAreThoseOfTheClosedForm) {
   std::uint64_t const n = 7;
   CholeskyTimes const times{.potrf = 9, .trsm = 19, .syrk = 20, .gemm = 36};
   std::map<std::string, std::int64_t> const by_name{{"potrf", 9}, {"trsm", 19}, {"syrk", 20}, {"gemm", 36}};
-  auto const record = record_of(TiledCholesky({n, 4, false}));
+  auto const record = record_of(TiledCholesky({n, 4}));
   auto const levels = bottom_levels(
       record, [&](CodeletId codelet, double) { return Duration(by_name.at(record.codelets()[codelet.index()].name)); });
   CholeskyPriorities const expected(n, times);
@@ -151,7 +203,7 @@ TEST(Priorities, AreGivenToTheTasksInOrder) {
   GraphRecorder record;
   std::vector<std::int64_t> const priorities{7, 5, 3, 2, 1, 9, 8, 4};
   PrioritySubmitter submitter(record, priorities);
-  TiledGemm({2, 4, false}).submit(submitter, {NodeId(0)});
+  TiledGemm({2, 4}).submit(submitter, {NodeId(0)});
   for (std::size_t t = 0; t < priorities.size(); ++t) EXPECT_EQ(record.tasks()[t].priority, priorities[t]);
 }
 
@@ -277,9 +329,9 @@ TEST(RandomDag, DiffersWithTheSeed) {
 }
 
 TEST(Workloads, RefuseNumbersThatCannotBe) {
-  EXPECT_THROW(TiledCholesky({0, 8, true}), InvalidArgument);
-  EXPECT_THROW(TiledLu({8, 0, true}), InvalidArgument);
-  EXPECT_THROW(TiledGemm({5000, 8, true}), InvalidArgument);
+  EXPECT_THROW(TiledCholesky({0, 8, Precision::Single}), InvalidArgument);
+  EXPECT_THROW(TiledLu({8, 0, Precision::Single}), InvalidArgument);
+  EXPECT_THROW(TiledGemm({5000, 8, Precision::Single}), InvalidArgument);
   EXPECT_THROW(Stencil({.blocks = {0, 1, 1}}), InvalidArgument);
   EXPECT_THROW(Stencil({.iterations = 0}), InvalidArgument);
   EXPECT_THROW(RandomLayers({.layers = 0}), InvalidArgument);
