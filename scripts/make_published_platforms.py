@@ -203,17 +203,20 @@ H200_SOURCE = ("NVIDIA H200 data sheet: 141 GB, 67 TFlop/s in single precision (
                "precision (with them), NVLink 900 GB/s (450 in each direction), PCIe 5 x16 (64 GB/s in each direction). Rates "
                "here: 80 % of these figures for gemm, 85 % for transfers (assumed). Cores of an Intel Xeon Platinum 8480C, "
                "2.0 GHz x 64 operations in single precision, 80 % of it (assumed). Latency 8 us, 3 us between GPUs: assumed. ")
+H200_NETWORK = (" Network: one port of 400 Gbit/s, of which a DGX H200 has eight for computation (NVIDIA's data sheet); latency 2 us: "
+                "assumed.")
 
 
-def h200s(count, core_count, text):
+def h200s(count, core_count, text, network=None):
     gpus = [f"gpu{i}" for i in range(count)]
     links = [both_ways("host", g, 54.4e9, 8e-6) for g in gpus]
     links += [link(a, b, 382.5e9, 3e-6, buses=[f"{a} out", f"{b} in"]) for a in gpus for b in gpus if a != b]
     buses = [{"name": f"{g} {way}", "bandwidth": 382.5e9} for g in gpus for way in ("out", "in")] if count > 1 else []
-    return platform(f"h200x{count}", f"{H200_SOURCE}{text} {HOPPER.source}.{CORE_SOURCE}",
+    made = platform(f"h200x{count}", f"{H200_SOURCE}{text} {HOPPER.source}.{CORE_SOURCE}{H200_NETWORK if network else ''}",
                     [{"name": "host", "kind": "host"}] + [device(g, 141_000_000_000) for g in gpus], buses, links,
                     [cores(core_count, 128e9)] + [gpu_worker(i, 67e12) for i in range(count)],
                     {"cpu": Core({"s": 102e9, "d": 51e9}), "gpu": HOPPER})
+    return {**made, **({"network": network} if network else {})}
 
 
 def gh200():
@@ -268,7 +271,7 @@ def platforms():
     return [v100s(1), v100s(2), v100s(4), a100s(1), a100s(4), p100(), xeon_disk(),
             h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
             h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
-                          "the GPUs."),
+                          "the GPUs.", {"bandwidth": 5e10, "latency": 2e-6}),
             gh200(), mi300a(), static2016(), *laheteroprio_platforms.platforms()]
 
 

@@ -39,6 +39,12 @@ struct GRANARY_EXPORT KernelTimes {
   [[nodiscard]] double share(double flops) const;
 };
 
+/// The interconnect of a cluster whose nodes are all the same platform.
+struct GRANARY_EXPORT Network {
+  double bandwidth = 1e9;  ///< bytes per second of a node, in each direction
+  Duration latency{0};     ///< per transfer
+};
+
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
 ///
 /// ```cpp
@@ -114,6 +120,7 @@ class GRANARY_EXPORT Platform {
   double jitter = 0;                   ///< in [0, 1): the times of kernels vary by a factor in [1 - jitter, 1 + jitter)
   std::optional<std::uint32_t> depth;  ///< tasks for which data are fetched ahead (PlannerOptions::depth)
   bool shared_devices = false;         ///< the device workers of a node share its speed
+  std::optional<Network> network;      ///< between nodes that are such platforms; absent: none known
   std::uint32_t device_issue = 0;      ///< tasks that a device worker holds (PlannerOptions::device_issue); 0: default
 };
 

@@ -79,6 +79,7 @@ class Field {
     refuse("it must be from " + shortest(least) + " to " + shortest(most));
   }
   [[nodiscard]] double bandwidth() const { return from_to(least_bandwidth, most_bandwidth); }
+  [[nodiscard]] Duration latency() const { return from_seconds(from_to(0, seconds(most_latency))); }
   [[nodiscard]] double speed() const { return from_to(1, most_speed); }
   [[nodiscard]] std::uint64_t whole(std::uint64_t most, std::uint64_t least = 1) const {
     double const value = number();
@@ -151,7 +152,7 @@ void read_links(Field const& list, Machine& machine) {
               .to = NodeId(field["to"].index_in(machine.nodes, "node")),
               .bandwidth = field["bandwidth"].bandwidth()};
     if (link.from == link.to) field["to"].refuse("a link must connect two different nodes");
-    if (field.has("latency")) link.latency = from_seconds(field["latency"].from_to(0, seconds(most_latency)));
+    if (field.has("latency")) link.latency = field["latency"].latency();
     if (field.has("width")) link.width = static_cast<std::uint32_t>(field["width"].whole(1U << 16U));
     if (field.has("buses")) {
       field["buses"].each(most_crossings,
@@ -163,6 +164,11 @@ void read_links(Field const& list, Machine& machine) {
     std::swap(link.from, link.to);
     machine.add_link(std::move(link));
   });
+}
+
+Network read_network(Field const& field) {
+  field.object({"bandwidth", "latency"});
+  return {field["bandwidth"].bandwidth(), field.has("latency") ? field["latency"].latency() : Duration{0}};
 }
 
 void read_workers(Field const& list, Machine& machine) {
@@ -295,7 +301,7 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
   }
   Field const top(content, origin, "");
   top.object({"name", "source", "nodes", "buses", "links", "workers", "kernels", "speeds", "jitter", "depth",
-              "device_issue", "shared_devices"});
+              "device_issue", "shared_devices", "network"});
   Platform platform;
   platform.name = top["name"].text();
   platform.source = top["source"].text();
@@ -316,6 +322,7 @@ Platform Platform::parse(std::string_view text, std::string const& origin) {
     platform.device_issue = static_cast<std::uint32_t>(top["device_issue"].whole(1U << 20U));
   }
   platform.shared_devices = top.has("shared_devices") && top["shared_devices"].yes();
+  if (top.has("network")) platform.network = read_network(top["network"]);
   try {
     Topology const reachable(platform.machine);
     static_cast<void>(platform.home_node());
@@ -333,6 +340,7 @@ std::string Platform::to_json() const {
   if (depth) content["depth"] = *depth;
   if (device_issue > 0) content["device_issue"] = device_issue;
   if (shared_devices) content["shared_devices"] = true;
+  if (network) content["network"] = {{"bandwidth", network->bandwidth}, {"latency", seconds(network->latency)}};
   content["kernels"] = json::object();
   for (std::size_t p = 0; p < precisions; ++p) {
     for (auto const& [codelet, models] : kernels[p]) {

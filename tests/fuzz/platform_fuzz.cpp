@@ -10,7 +10,7 @@ namespace granary::fuzz {
 
 std::vector<std::string> seeds() {
   return {
-      R"({"name": "small", "source": "invented", "jitter": 0.1, "depth": 3, "device_issue": 2,
+      R"({"name": "small", "source": "invented", "jitter": 0.1, "depth": 3, "device_issue": 2, "network": {"bandwidth": 5e9, "latency": 1e-6},
  "nodes": [{"name": "host", "kind": "host"}, {"name": "gpu0", "kind": "device", "capacity": 100000},
            {"name": "gpu1", "kind": "device", "capacity": 200000}],
  "buses": [{"name": "socket", "bandwidth": 6e9}, {"name": "peers", "bandwidth": 9e9}],

@@ -242,6 +242,31 @@ TEST(Platform, HermitianUpdatesTakeTheTimesOfSymmetricOnes) {
   EXPECT_FALSE(bunsen.names("herk", Precision::Double));
 }
 
+TEST(Platform, MayHaveANetwork) {
+  EXPECT_FALSE(Platform::parse(small, "x.json").network.has_value());
+  auto const with_network = [](std::string const& network) {
+    return with("\"depth\": 3", "\"depth\": 3, \"network\": " + network);
+  };
+  auto const platform = Platform::parse(with_network(R"({"bandwidth": 5e9, "latency": 1.5e-6})"), "x.json");
+  ASSERT_TRUE(platform.network.has_value());
+  EXPECT_EQ(platform.network->bandwidth, 5e9);
+  EXPECT_EQ(platform.network->latency, Duration(1500));
+  EXPECT_EQ(Platform::parse(platform.to_json(), "again").to_json(), platform.to_json());
+  EXPECT_EQ(Platform::parse(with_network(R"({"bandwidth": 1})"), "x.json").network->latency, Duration(0));
+
+  EXPECT_EQ(refusal(with_network("{}")), "platform file 'x.json': field 'network.bandwidth' is missing");
+  EXPECT_EQ(refusal(with_network("5e9")),
+            "platform file 'x.json': field 'network' is 5000000000.0; an object is expected");
+  EXPECT_EQ(refusal(with_network(R"({"bandwidth": 2e18})")),
+            "platform file 'x.json': field 'network.bandwidth' is 2e+18; it must be from 1.0 to 1e+18");
+  EXPECT_THAT(refusal(with_network(R"({"bandwidth": 0.5})")), HasSubstr("it must be from 1.0 to 1e+18"));
+  EXPECT_EQ(refusal(with_network(R"({"bandwidth": 5e9, "latency": 1001})")),
+            "platform file 'x.json': field 'network.latency' is 1001; it must be from 0.0 to 1000.0");
+  EXPECT_THAT(refusal(with_network(R"({"bandwidth": 5e9, "latency": -1e-6})")), HasSubstr("from 0.0 to 1000.0"));
+  EXPECT_THAT(refusal(with_network(R"({"bandwidth": 5e9, "width": 2})")),
+              HasSubstr("'network.width' is 2; the field is unknown; the known ones are: bandwidth, latency"));
+}
+
 TEST(Platform, NamesFileFieldAndValueOfWhatIsWrong) {
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9, ", "")), "platform file 'x.json': field 'links[2].bandwidth' is missing");
   EXPECT_EQ(refusal(with("\"bandwidth\": 8e9", "\"bandwidth\": -8")),

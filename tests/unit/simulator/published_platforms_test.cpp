@@ -111,6 +111,11 @@ TEST(PublishedPlatforms, OnACoreOnlyTheFactorizationOfSmallTilesIsSlow) {
   }
 }
 
+TEST(PublishedPlatforms, ANodeOfH200HasItsNetwork) {
+  EXPECT_EQ(Platform::find("h200x8").network.value().bandwidth, 400e9 / 8);
+  EXPECT_FALSE(Platform::find("h200x1").network.has_value());
+}
+
 // Table 1 of the DARTS paper: two buses for four GPUs.
 TEST(PublishedPlatforms, TwoV100ShareTheBandwidthOfOne) {
   auto const platform = Platform::find("v100x4");
