@@ -15,7 +15,9 @@ import sys
 import laheteroprio_platforms
 from make_platforms import FLOPS, lay_out
 
-MIRAGE = json.loads((pathlib.Path(__file__).resolve().parent.parent / "simulator/platforms/mirage.json").read_text())
+PLATFORMS = pathlib.Path(__file__).resolve().parent.parent / "simulator/platforms"
+MIRAGE = json.loads((PLATFORMS / "mirage.json").read_text())
+BUNSEN = json.loads((PLATFORMS / "bunsen.json").read_text())
 TILES = [240, 480, 960, 1440, 1920, 2880, 3840]
 
 # Seconds per unit of the order, and the rate as a fraction of the gemm rate, by precision.
@@ -267,12 +269,56 @@ def static2016():
             "kernels": {"s": kernels}, "speeds": {model: {"s": round(rate[model])} for model in rate}, "depth": 0}
 
 
+M2070_PEAK, M2090_PEAK = 515.2e9, 665.6e9  # 14 x 1.15 GHz and 16 x 1.3 GHz, 32 operations per cycle and multiprocessor
+KEENELAND_TILES = range(192, 1537, 192)
+
+
+def m2090_gemm(order):
+    """Seconds of DGEMM: the fraction of the peak that an M2070 reaches at an order smaller by sqrt(14/16), the ratio of
+    multiprocessors. Between and beyond the measured orders the time per unit of the order is linear in its square: a
+    startup and a rate."""
+    columns = [dict(MIRAGE["kernels"]["d"]["gemm"][f"gpu{i}"]) for i in range(3)]
+    per_column = [(n, sum(c[FLOPS["gemm"](n)] for c in columns) / 3 / n) for n in (320, 640, 960)]
+    measured = order * (14 / 16) ** 0.5
+    (n, low), (m, high) = per_column[:2] if measured < 640 else per_column[1:]
+    seconds = measured * (low + (high - low) * (measured ** 2 - n ** 2) / (m ** 2 - n ** 2))
+    return FLOPS["gemm"](order) / (FLOPS["gemm"](measured) / seconds * M2090_PEAK / M2070_PEAK)
+
+
+def keeneland():
+    source = ("One node of Keeneland Full Scale, Wu et al., 'Hierarchical DAG Scheduling for Hybrid Distributed Systems', IPDPS "
+              "2015, section VI: 3 NVIDIA M2090 (6 GB; 5.25 GiB with ECC), 2 x 8 cores (Intel Xeon E5-2670). Only gemm runs on "
+              "GPUs (section V), in double precision. Its rate by tile: cuBLAS on an M2070, the same architecture, measured by "
+              "StarPU on mirage at tiles of 320, 640 and 960 (mean of three GPUs); an M2090 with 16 multiprocessors instead "
+              "of 14 is assumed to reach the same fraction of its peak (665.6 GFlop/s; M2070: 515.2) at a tile larger by "
+              "sqrt(16/14). Other tiles by a startup per column and a rate that meet the two nearest measurements. So a GPU "
+              "reaches 403 GFlop/s at tiles of 1536, and with 16 cores three of them reach 1524 GFlop/s, which is the paper's "
+              "DGEMM peak of a node (59 TFlop/s are 60.5 % of that of 64 nodes, section VI.D); nothing is fitted to the paper's "
+              "results. A core: 2.6 GHz, 8 operations per cycle, with the kernels of bunsen, whose cores have the same peak: "
+              "fractions of the peak that were measured on mirage. PCIe 2 x16 of each GPU with separate directions, 6.01 GB/s "
+              "to and 6.52 GB/s from the GPU, measured on mirage; latency 10 us as there; no links between GPUs: data move "
+              "between the main memory and a GPU (section IV.B). Data are fetched far ahead, as soon as there is room (section "
+              "IV.B). Network: 40 Gbit/s (section VI.D), in each direction; latency 1.5 us: assumed. The GPUs are driven by "
+              "threads of the same cores: use as many fewer cores (--cpus).")
+    gpus = [f"gpu{i}" for i in range(3)]
+    links = [link(*ends, bandwidth) for g in gpus for ends, bandwidth in ((("host", g), 6.01e9), ((g, "host"), 6.52e9))]
+    gemm = [[FLOPS["gemm"](b), float(f"{m2090_gemm(b):.6g}")] for b in KEENELAND_TILES]
+    kernels = {codelet: {"cpu": by_model["cpu"]} for codelet, by_model in BUNSEN["kernels"]["d"].items()}
+    kernels["gemm"]["gpu"] = gemm
+    rate = gemm[-1][0] / gemm[-1][1]
+    return {"name": "keeneland", "source": source,
+            "nodes": [{"name": "host", "kind": "host"}] + [device(g, 5_636_554_752) for g in gpus], "links": links,
+            "workers": [cores(16, 20.8e9)] + [gpu_worker(i, M2090_PEAK) for i in range(3)], "kernels": {"d": kernels},
+            "speeds": {"cpu": BUNSEN["speeds"]["cpu"], "gpu": {"d": round(rate)}},
+            "network": {"bandwidth": 5e9, "latency": 1.5e-6}, "depth": BUNSEN["depth"]}
+
+
 def platforms():
     return [v100s(1), v100s(2), v100s(4), a100s(1), a100s(4), p100(), xeon_disk(),
             h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
             h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
                           "the GPUs.", {"bandwidth": 5e10, "latency": 2e-6}),
-            gh200(), mi300a(), static2016(), *laheteroprio_platforms.platforms()]
+            gh200(), mi300a(), static2016(), keeneland(), *laheteroprio_platforms.platforms()]
 
 
 def main():

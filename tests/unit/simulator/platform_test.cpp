@@ -513,7 +513,7 @@ TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
     EXPECT_NO_THROW(Topology{platform.machine});
     EXPECT_EQ(Platform::parse(platform.to_json(), "again").to_json(), platform.to_json());
     bool const of_hierarchical_paper =
-        name == "bunsen";  // in double precision, on GPUs gemm only
+        name == "bunsen" || name == "keeneland";  // in double precision, on GPUs gemm only
     for (std::string const codelet : {"potrf", "trsm", "syrk", "gemm", "getrf", "trsm_ll", "trsm_ru"}) {
       for (auto const& worker : platform.machine.workers) {
         for (auto const precision : {Precision::Single, Precision::Double}) {

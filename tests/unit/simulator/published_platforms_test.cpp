@@ -111,6 +111,38 @@ TEST(PublishedPlatforms, OnACoreOnlyTheFactorizationOfSmallTilesIsSlow) {
   }
 }
 
+// Section VI of the Hierarchical paper: 59 TFlop/s are 60.5 % of the DGEMM peak of 64 nodes.
+TEST(PublishedPlatforms, KeenelandHasTheDgemmPeakOfItsPaper) {
+  auto const keeneland = Platform::find("keeneland");
+  EXPECT_EQ(keeneland.workers(WorkerKind::Cpu), 16U);
+  EXPECT_EQ(keeneland.workers(WorkerKind::Device), 3U);
+  auto const rate = [&](double tile, char const* model) {
+    return flops_of("gemm", tile) / milliseconds_of(keeneland, "gemm", tile, Precision::Double, model) / 1e6;
+  };
+  EXPECT_NEAR(3 * rate(1536, "gpu") + 16 * rate(1536, "cpu"), 59000 / 0.605 / 64, 10);
+  EXPECT_LT(rate(1536, "gpu"), 0.61 * 665.6);
+  double before = 0;
+  for (double const tile : {192, 384, 576, 768, 960, 1152, 1344, 1536}) {
+    EXPECT_GT(rate(tile, "gpu"), before) << tile;
+    before = rate(tile, "gpu");
+  }
+  // An M2090 at a tile of 960 sqrt(16/14) reaches the part of its peak that an M2070 reaches at 960.
+  auto const m2070 =
+      flops_of("gemm", 960) / milliseconds_of(Platform::find("mirage"), "gemm", 960, Precision::Double, "gpu2") / 1e6;
+  EXPECT_NEAR(rate(960 * std::sqrt(16.0 / 14), "gpu") / 665.6, m2070 / 515.2, 0.005);
+  // Only gemm runs on GPUs; cores are those of bunsen, with the same peak.
+  auto const bunsen = Platform::find("bunsen");
+  for (auto const* codelet : {"potrf", "trsm", "syrk", "getrf", "trsm_ll", "trsm_ru"}) {
+    EXPECT_FALSE(keeneland.times(codelet, Precision::Double, "gpu").has_value()) << codelet;
+    EXPECT_EQ(keeneland.kernel_time(codelet, 1e8, Precision::Double, "cpu"),
+              bunsen.kernel_time(codelet, 1e8, Precision::Double, "cpu"))
+        << codelet;
+  }
+  EXPECT_EQ(keeneland.depth, bunsen.depth);
+  ASSERT_TRUE(keeneland.network.has_value());
+  EXPECT_EQ(keeneland.network->bandwidth, 40e9 / 8);
+}
+
 TEST(PublishedPlatforms, ANodeOfH200HasItsNetwork) {
   EXPECT_EQ(Platform::find("h200x8").network.value().bandwidth, 400e9 / 8);
   EXPECT_FALSE(Platform::find("h200x1").network.has_value());
