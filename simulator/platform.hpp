@@ -39,12 +39,6 @@ struct GRANARY_EXPORT KernelTimes {
   [[nodiscard]] double share(double flops) const;
 };
 
-/// The interconnect of a cluster whose nodes are all the same platform.
-struct GRANARY_EXPORT Network {
-  double bandwidth = 1e9;  ///< bytes per second of a node, in each direction
-  Duration latency{0};     ///< per transfer
-};
-
 /// A machine and the times of its kernels, read from a file: docs/platforms.md.
 ///
 /// ```cpp

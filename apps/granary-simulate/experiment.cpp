@@ -110,10 +110,10 @@ class ProblemRuns {
     m_result.bus_limit = bus_limit(m_platform.machine, bounds.mixed);
   }
 
-  [[nodiscard]] NetworkSpeed network() const {
-    NetworkSpeed network;
+  [[nodiscard]] Network network() const {
+    auto const network = m_platform.network.value_or(Network{});
     if (m_options.network) return parse_network(*m_options.network, network);
-    if (processes() > 1) {
+    if (processes() > 1 && !m_platform.network) {
       throw InvalidArgument("platform '" + m_platform.name +
                             "' has no network: --network gives its bandwidth and latency, such as 5GB/s:2us");
     }

@@ -4,7 +4,6 @@
 #include <granary/core/model/distribution.hpp>
 #include <granary/core/model/graph_recorder.hpp>
 #include <granary/schedules/schedule.hpp>
-#include <granary/simulator/cluster/network.hpp>
 #include <granary/simulator/platform.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/simulator/simulator.hpp>
@@ -32,7 +31,7 @@ struct Case {
 /// Several processes, each on a machine like the platform.
 struct ClusterSettings {
   Distribution grid;
-  NetworkSpeed network{};
+  Network network{};
 };
 
 /// The options of one run.

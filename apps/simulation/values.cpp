@@ -155,7 +155,7 @@ DecisionCost parse_decision_cost(std::string_view text) {
                   text));
 }
 
-NetworkSpeed parse_network(std::string_view text, NetworkSpeed const& other) {
+Network parse_network(std::string_view text, Network const& other) {
   auto const refuse = [&] {
     throw InvalidArgument(fmt::format(
         "malformed network '{}': write its bandwidth and, after a colon, its latency, such as 5GB/s:2us", text));

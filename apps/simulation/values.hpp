@@ -3,7 +3,6 @@
 
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/distribution.hpp>
-#include <granary/simulator/cluster/network.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <cstdint>
@@ -39,7 +38,7 @@ struct SlowWorker {
 /// `none`, `measured` or a time such as 500ns, 1.5us, 2ms, 0.1s.
 [[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);
 /// `BANDWIDTH` or `BANDWIDTH:LATENCY`, such as 5GB/s:2us; without a latency, the other's.
-[[nodiscard]] NetworkSpeed parse_network(std::string_view text, NetworkSpeed const& other);
+[[nodiscard]] Network parse_network(std::string_view text, Network const& other);
 /// `ROWSxCOLUMNS`, such as 2x3.
 [[nodiscard]] Distribution parse_grid(std::string_view text);
 /// `NAME:FACTOR:SECONDS`; the name may have colons.

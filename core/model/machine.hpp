@@ -65,6 +65,12 @@ struct GRANARY_EXPORT Worker {
   double peak_flops = 0;  ///< theoretical peak, operations per second; 0 when unknown
 };
 
+/// What connects the processes of a cluster.
+struct GRANARY_EXPORT Network {
+  double bandwidth = 1e9;  ///< bytes per second of a process' connection, in each direction
+  Duration latency{0};     ///< per transfer, and of a message
+};
+
 /// Hardware as plain data.
 struct GRANARY_EXPORT Machine {
   std::vector<MemoryNode> nodes;

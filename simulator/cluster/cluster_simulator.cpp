@@ -8,7 +8,7 @@
 
 namespace granary {
 
-Machine with_peers(Machine node, NetworkSpeed const& network) {
+Machine with_peers(Machine node, Network const& network, std::uint32_t receives) {
   NodeId dock;
   for (std::size_t n = 0; n < node.nodes.size(); ++n) {
     NodeId const id(static_cast<std::uint32_t>(n));
@@ -22,11 +22,8 @@ Machine with_peers(Machine node, NetworkSpeed const& network) {
   if (!dock.valid()) throw InvalidArgument("a process of a cluster needs host memory, and its machine has none");
   NodeId const peers = node.add_node({.name = "other processes", .kind = NodeKind::Peers});
   // Received values compete in the network; what is sent never crosses a link of the planner.
-  node.add_link({.from = peers,
-                 .to = dock,
-                 .bandwidth = network.bandwidth,
-                 .latency = network.latency,
-                 .width = network.receives});
+  node.add_link(
+      {.from = peers, .to = dock, .bandwidth = network.bandwidth, .latency = network.latency, .width = receives});
   node.add_link({.from = dock, .to = peers, .bandwidth = network.bandwidth, .latency = network.latency});
   return node;
 }
@@ -123,8 +120,8 @@ ClusterSimulator::ClusterSimulator(Machine const& node, GroundTruth const& truth
                                    std::function<ClusterProcess(ProcessId)> const& make)
     : m_options(std::move(options)),
       m_truth(truth),
-      m_topology(with_peers(node, m_options.network)),
-      m_network(m_options.processes, m_options.network),
+      m_topology(with_peers(node, m_options.network, m_options.receives)),
+      m_network(m_options.processes, m_options.network, m_options.sends),
       m_random(m_options.seed) {
   auto const grid = Distribution::for_processes(std::max(m_options.processes, 1U));
   if (m_options.processes == 0) throw InvalidArgument("a cluster needs at least one process");

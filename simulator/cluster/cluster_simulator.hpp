@@ -6,7 +6,7 @@
 #include <granary/core/model/distribution.hpp>
 #include <granary/distributed/common_order.hpp>
 #include <granary/distributed/local_tasks.hpp>
-#include <granary/simulator/cluster/network.hpp>
+#include <granary/simulator/cluster/network_model.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <cstdint>
@@ -22,13 +22,15 @@
 namespace granary {
 
 /// The machine of one process of a cluster: `node` with a memory node "other processes", the home of values that come
-/// from there. Its links lead to and from the node that is first of this list: a host node with CPU workers, any host
-/// node. Throws InvalidArgument if the machine has no host, or such a node already.
-[[nodiscard]] GRANARY_EXPORT Machine with_peers(Machine node, NetworkSpeed const& network);
+/// from there. It is linked with a host node that has CPU workers or, without any, with the first host node; `receives`
+/// values may come at once. Throws InvalidArgument if there is no host, or if `node` has such a node already.
+[[nodiscard]] GRANARY_EXPORT Machine with_peers(Machine node, Network const& network, std::uint32_t receives);
 
 struct GRANARY_EXPORT ClusterOptions {
   std::uint32_t processes = 1;
-  NetworkSpeed network{};
+  Network network{.bandwidth = 5e9, .latency = std::chrono::microseconds(2)};
+  std::uint32_t sends = 16;     ///< values that a process sends at once; the others wait, by priority
+  std::uint32_t receives = 16;  ///< values that a process receives at once
   /// The owner of a datum, which is registered as the `number`-th; the default: Distribution::for_processes.
   std::function<ProcessId(DataDescription const&, std::uint64_t number)> owner{};
   /// Of each process, as SimulatorOptions::max_live_tasks; stubs do not count. A process that may submit more waits
@@ -188,7 +190,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   Topology m_topology;
   CommonOrder m_order;
   std::vector<DataDescription> m_descriptions;  // by key
-  Network m_network;
+  NetworkModel m_network;
   std::vector<std::unique_ptr<Process>> m_processes;
   IndexedHeap<Instant> m_next;  // the next event of each process
   EventHeap<Happening> m_happenings;

@@ -5,6 +5,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/indexed_heap.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/machine.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -13,23 +14,17 @@
 
 namespace granary {
 
-/// What connects the processes of a cluster: each has one connection to a network that is never the limit itself.
-struct GRANARY_EXPORT NetworkSpeed {
-  double bandwidth = 5e9;                           ///< bytes per second of a connection, in each direction
-  Duration latency = std::chrono::microseconds(2);  ///< of a message, and before the first byte of a transfer
-  std::uint32_t sends = 16;     ///< values that a process sends at once; the others wait by priority
-  std::uint32_t receives = 16;  ///< values that a process receives at once
-};
-
 /// The time that transfers between processes take. A transfer gets the smaller of its equal shares of its sender's and
 /// its receiver's bandwidth; what one of them leaves unused is not given to others, so that a start or an end changes
 /// only the transfers of two processes. Under max-min fairness others would be faster: bench/simulator/network.csv has
 /// the difference.
 ///
 /// O(transfers at both ends · log(transfers)) for each start and end.
-class GRANARY_EXPORT Network {
+class GRANARY_EXPORT NetworkModel {
  public:
-  Network(std::uint32_t processes, NetworkSpeed const& speed);
+  /// A process sends as many values at once as `sends`; the others wait, by priority. Throws InvalidArgument for what
+  /// Topology refuses of a link, and for 0.
+  NetworkModel(std::uint32_t processes, Network const& network, std::uint32_t sends);
 
   /// Sends `bytes`, when the sender has a slot free. `token` is returned when they have arrived.
   void send(ProcessId from, ProcessId to, Bytes bytes, std::int64_t priority, std::uint64_t token, Instant now);
@@ -76,7 +71,8 @@ class GRANARY_EXPORT Network {
   void share(ProcessId from, ProcessId to, Instant now);
   void set_rate(std::uint32_t index, Instant now);
 
-  NetworkSpeed m_speed;
+  Network m_network;
+  std::uint32_t m_sends;
   std::vector<End> m_ends;  // by process
   std::vector<Transfer> m_transfers;
   std::vector<std::uint64_t> m_numbers;  // by transfer

@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
-#include <granary/core/model/machine.hpp>
-#include <granary/simulator/cluster/network.hpp>
+#include <granary/simulator/cluster/network_model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,27 +8,28 @@
 
 namespace granary {
 
-Network::Network(std::uint32_t processes, NetworkSpeed const& speed) : m_speed(speed), m_ends(processes) {
-  if (!(speed.bandwidth >= least_bandwidth && speed.bandwidth <= most_bandwidth)) {
+NetworkModel::NetworkModel(std::uint32_t processes, Network const& network, std::uint32_t sends)
+    : m_network(network), m_sends(sends), m_ends(processes) {
+  if (!(network.bandwidth >= least_bandwidth && network.bandwidth <= most_bandwidth)) {
     throw InvalidArgument("the network needs a bandwidth from 1 to 1e18 bytes per second, not " +
-                          std::to_string(speed.bandwidth));
+                          std::to_string(network.bandwidth));
   }
-  if (speed.latency < Duration{0} || speed.latency > most_latency) {
-    throw InvalidArgument("the network has a latency of " + std::to_string(seconds(speed.latency)) +
+  if (network.latency < Duration{0} || network.latency > most_latency) {
+    throw InvalidArgument("the network has a latency of " + std::to_string(seconds(network.latency)) +
                           " s; it must be from 0 to 1000 s");
   }
-  if (speed.sends == 0 || speed.receives == 0)
-    throw InvalidArgument("a process must be able to send and to receive at least one value at once");
+  if (sends == 0) throw InvalidArgument("a process must be able to send at least one value at once");
 }
 
-void Network::send(ProcessId from, ProcessId to, Bytes bytes, std::int64_t priority, std::uint64_t token, Instant now) {
+void NetworkModel::send(ProcessId from, ProcessId to, Bytes bytes, std::int64_t priority, std::uint64_t token,
+                        Instant now) {
   m_ends[from.index()].waiting.push({priority, m_sent++, to, bytes, token});
   start_next(from, now);
 }
 
-void Network::start_next(ProcessId from, Instant now) {
+void NetworkModel::start_next(ProcessId from, Instant now) {
   auto& end = m_ends[from.index()];
-  if (end.sending == m_speed.sends || end.waiting.empty()) return;
+  if (end.sending == m_sends || end.waiting.empty()) return;
   ++end.sending;
   auto const next = end.waiting.top();
   end.waiting.pop();
@@ -44,10 +44,10 @@ void Network::start_next(ProcessId from, Instant now) {
   m_transfers[index] = {
       .from = from, .to = next.to, .token = next.token, .remaining = static_cast<double>(next.bytes), .since = now};
   m_numbers[index] = next.number;
-  m_changes.set(index, {now + m_speed.latency, next.number});
+  m_changes.set(index, {now + m_network.latency, next.number});
 }
 
-std::optional<std::uint64_t> Network::advance() {
+std::optional<std::uint64_t> NetworkModel::advance() {
   auto const index = static_cast<std::uint32_t>(m_changes.top());
   Instant const now = m_changes.top_key().at;
   auto& transfer = m_transfers[index];
@@ -70,18 +70,18 @@ std::optional<std::uint64_t> Network::advance() {
   return token;
 }
 
-void Network::share(ProcessId from, ProcessId to, Instant now) {
+void NetworkModel::share(ProcessId from, ProcessId to, Instant now) {
   for (auto const index : m_ends[from.index()].outgoing) set_rate(index, now);
   for (auto const index : m_ends[to.index()].incoming) {
     if (m_transfers[index].from != from) set_rate(index, now);
   }
 }
 
-void Network::set_rate(std::uint32_t index, Instant now) {
+void NetworkModel::set_rate(std::uint32_t index, Instant now) {
   auto& transfer = m_transfers[index];
   auto const sharing =
       std::max(m_ends[transfer.from.index()].outgoing.size(), m_ends[transfer.to.index()].incoming.size());
-  double const rate = m_speed.bandwidth / static_cast<double>(sharing);
+  double const rate = m_network.bandwidth / static_cast<double>(sharing);
   if (rate == transfer.rate) return;
   transfer.remaining = std::max(0.0, transfer.remaining - transfer.rate * seconds(now - transfer.since));
   transfer.since = now;
