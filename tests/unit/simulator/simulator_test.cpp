@@ -194,7 +194,7 @@ class Witness final : public PlannerObserver {
     }
   }
   void performed(Command const& command) override {
-    constexpr std::array names{"copy", "run", "abort", "begin", "retire", "forget"};
+    constexpr std::array names{"copy", "run", "abort", "begin", "ship", "retire", "forget"};
     add(names[command.index()]);
   }
   void noticed(Notice const& notice) override {
