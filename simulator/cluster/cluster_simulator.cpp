@@ -154,7 +154,7 @@ DataId ClusterSimulator::add_data(DataDescription description) {
   }
   DataId const key = m_order.add(owner);
   if (key.index() >= m_descriptions.size()) m_descriptions.resize(key.index() + 1);
-  m_descriptions[key.index()] = description;
+  m_descriptions[key.index()] = std::make_shared<DataDescription const>(description);
   give(owner, OwnData{key, std::move(description)});
   settle();
   return key;
@@ -179,18 +179,19 @@ TaskId ClusterSimulator::submit(TaskSubmission const& submission, Parameters par
   m_tasks_submitted = position + 1;
   OwnTask task{.codelet = submission.codelet,
                .accesses = AccessList(submission.accesses.size()),
+               .incoming = {},
                .priority = submission.priority,
                .flops = submission.flops,
                .index = submission.index,
                .position = position,
                .parameters = std::move(parameters)};
   std::ranges::copy(submission.accesses, task.accesses.begin());
-  for (auto& access : task.accesses) access.version = m_order.value(access.data).version;
   std::vector<std::pair<DataId, ProcessId>> let_go;
   m_order.enter(
       submission.accesses, process,
       [&](ValueId value, ProcessId owner) {
         give(owner, Ship{value, process, submission.priority, submission.index, position});
+        task.incoming.push_back({value, owner, m_descriptions[value.key.index()]});
       },
       [&](DataId key, ProcessId reader) { let_go.emplace_back(key, reader); });
   give(process, std::move(task));
@@ -238,17 +239,16 @@ void ClusterSimulator::perform(Process& process, Release& step) { process.tasks.
 
 void ClusterSimulator::perform(Process& process, OwnTask& step) {
   std::vector<Access> const accesses(step.accesses.begin(), step.accesses.end());
-  process.tasks.submit(
-      {.codelet = step.codelet,
-       .accesses = accesses,
-       .priority = step.priority,
-       .flops = step.flops,
-       .index = step.index,
-       .position = step.position},
-      std::move(step.parameters), [&](DataId key) {
-        auto const access = std::ranges::find(accesses, key, &Access::data);
-        return LocalTasks::Remote{m_order.owner(key), {key, access->version}, &m_descriptions[key.index()]};
-      });
+  process.tasks.submit({.codelet = step.codelet,
+                        .accesses = accesses,
+                        .priority = step.priority,
+                        .flops = step.flops,
+                        .index = step.index,
+                        .position = step.position},
+                       std::move(step.parameters), [&](DataId key) {
+                         auto const it = std::ranges::find(step.incoming, key, [](auto const& in) { return in.value.key; });
+                         return LocalTasks::Remote{it->owner, it->value, it->description.get()};
+                       });
 }
 
 void ClusterSimulator::perform(Process& process, Ship& step) {

@@ -123,9 +123,17 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   struct Release {
     DataId key;
   };
+  // A value of another process that a task is the first to read. Its key may name another datum when the process is
+  // that far.
+  struct Incoming {
+    ValueId value;
+    ProcessId owner;
+    std::shared_ptr<DataDescription const> description;
+  };
   struct OwnTask {
     CodeletId codelet;
-    AccessList accesses;  // their data are keys, their versions those of the values that they read
+    AccessList accesses;  // their data are keys
+    std::vector<Incoming> incoming;
     std::int64_t priority;
     double flops;
     TaskIndex index;
@@ -189,7 +197,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   GroundTruth const& m_truth;
   Topology m_topology;
   CommonOrder m_order;
-  std::vector<DataDescription> m_descriptions;  // by key
+  std::vector<std::shared_ptr<DataDescription const>> m_descriptions;  // by key
   NetworkModel m_network;
   std::vector<std::unique_ptr<Process>> m_processes;
   IndexedHeap<Instant> m_next;  // the next event of each process

@@ -19,6 +19,12 @@ void Shipments::ask(TaskId id) {
 }
 
 void Shipments::place(Shipment& shipment) {
+  auto const* const origin = m_movement.data()[shipment.data].find(m_dock, Slot::Origin);
+  if (origin != nullptr && origin->valid) {  // nothing writes it, and it is never dropped
+    shipment.at_origin = true;
+    count_without_room(-1);
+    return send(shipment, *origin);
+  }
   if (!m_movement.hold_to_ship(shipment.data, m_dock, m_tasks[shipment.task].priority)) return;
   shipment.state = State::Fetching;
   count_without_room(-1);
@@ -26,27 +32,29 @@ void Shipments::place(Shipment& shipment) {
 }
 
 void Shipments::send_if_there(Shipment& shipment) {
-  auto const& datum = m_movement.data()[shipment.data];
-  auto const* const replica = datum.on(m_dock);
-  if (!replica->valid) return;
+  auto const* const replica = m_movement.data()[shipment.data].on(m_dock);
+  if (replica->valid) send(shipment, *replica);
+}
+
+void Shipments::send(Shipment& shipment, Replica const& from) {
   shipment.state = State::Sending;
   m_context.commands.emplace_back(ShipCommand{.task = shipment.task,
                                               .data = shipment.data,
-                                              .from = {m_dock, replica->slot, replica->offset},
-                                              .bytes = datum.bytes,
-                                              .version = replica->version});
+                                              .from = {m_dock, from.slot, from.offset},
+                                              .bytes = m_movement.data()[shipment.data].bytes,
+                                              .version = from.version});
 }
 
 void Shipments::shipped(TaskId task) {
   auto const found = std::ranges::find(m_shipments, task, &Shipment::task);
   if (found == m_shipments.end() || found->state != State::Sending)
     throw InternalError("task " + std::to_string(task.value()) + " has sent a value for which nobody asked");
-  DataId const data = found->data;
+  auto const [id, data, state, at_origin] = *found;
   m_shipments.erase(found);
   auto& statistics = m_context.statistics.shipments;
   ++statistics.transfers;
   statistics.bytes += m_movement.data()[data].bytes;
-  m_movement.let_go_shipped(data, m_dock);
+  if (!at_origin) m_movement.let_go_shipped(data, m_dock);
 }
 
 void Shipments::give_room(NodeId node) {
@@ -77,7 +85,7 @@ std::vector<TaskId> Shipments::give_up(DataId data, NodeId node) {
 
 std::uint32_t Shipments::places(DataId data) const {
   return static_cast<std::uint32_t>(std::ranges::count_if(m_shipments, [&](Shipment const& shipment) {
-    return shipment.data == data && shipment.state != State::WithoutRoom;
+    return shipment.data == data && shipment.state != State::WithoutRoom && !shipment.at_origin;
   }));
 }
 

@@ -41,10 +41,12 @@ class Shipments {
     TaskId task;
     DataId data;
     State state = State::WithoutRoom;
+    bool at_origin = false;  // it is sent from there, and has no other place on the dock
   };
 
   void place(Shipment& shipment);
   void send_if_there(Shipment& shipment);
+  void send(Shipment& shipment, Replica const& from);
   void count_without_room(std::ptrdiff_t change);
 
   PlannerContext& m_context;
