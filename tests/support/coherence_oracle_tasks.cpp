@@ -374,7 +374,10 @@ void CoherenceOracle::act(ShipCommand const& ship) {
   OpenShipment open{ship, {}};
   auto const used = spots(ship.data, ship.from);
   for (std::size_t c = 0; c < used.size(); ++c) {
-    require(!used[c]->written && used[c]->content && used[c]->content == task.expected[0][c],
+    auto& expected = task.expected[0][c];
+    Content const current = m_cells[m_data[ship.data.index()].cells[c]].current;
+    if (task.runs[0][c]) expected = may_read(task, 0, c, current) ? current : Content{};
+    require(!used[c]->written && used[c]->content && used[c]->content == expected,
             [&] { return what() + " ships another value of " + name(ship.data) + " than it reads"; });
     open.contents.push_back(used[c]->content);
     ++used[c]->readers;
@@ -397,6 +400,12 @@ void CoherenceOracle::act(RetireCommand const& retired) {
   auto& task = m_tasks.at(retired.task.index());
   auto const what = [&] { return "task " + std::to_string(retired.task.value()); };
   require(!task.retired, [&] { return what() + " is retired twice"; });
+  // A value that another process asked for could not be brought to where it is sent from.
+  bool const external = m_codelets[task.codelet.index()].external;
+  if (task.state == State::Running && external && m_data[task.accesses[0].data.index()].copy_failed) {
+    require(!m_open_shipments.contains(retired.task), [&] { return what() + " fails while it ships"; });
+    task.state = State::Failed;
+  }
   require(task.state != State::Running, [&] { return what() + " is retired while it runs"; });
   task.retired = true;
   bool const cancelled = task.state == State::Submitted;
