@@ -102,6 +102,7 @@ void Exchange::forget(ForgetCommand const& command) {
   ValueId const value = held->second.front();
   held->second.erase(held->second.begin());
   if (held->second.empty()) m_held.erase(held);
+  if (!value.key.valid()) return;
   auto const arrival = m_arrivals.find(value);
   if (!arrival->second.failure) m_wire.send(arrival->second.owner, {.kind = Message::Kind::LetGo, .value = value});
   m_arrivals.erase(arrival);

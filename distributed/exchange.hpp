@@ -40,6 +40,9 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
     std::int64_t priority = 0;
   };
   void prepare(Stub const& stub) { m_prepared = stub; }
+  /// A datum of this process is released: its id may be used again for a value of another process before the command to
+  /// forget it is performed.
+  void releasing(DataId own) { m_held[own].push_back({}); }
   /// The shipment that was prepared could not be submitted: its reader is told that its value never will exist.
   void cannot_offer(Error const& why, std::uint64_t position);
 
@@ -114,7 +117,8 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   std::function<void(Event const&)> m_post;
   std::unordered_map<ValueId, Arrival> m_arrivals;
   std::unordered_map<TaskId, ValueId> m_arrival_tasks;  // that have not ended
-  // By the datum here; several, if its id is used again before the end of the former datum is known.
+  // By the datum here, in the order in which they are forgotten; several, if an id is used again before the end of the
+  // former datum is known. Invalid: a datum of this process that was released.
   std::unordered_map<DataId, std::vector<ValueId>> m_held;
   std::unordered_map<ValueId, std::shared_ptr<FailureOrigin const>> m_early;  // announced before they are expected
   std::unordered_map<TaskId, Shipment> m_shipments;

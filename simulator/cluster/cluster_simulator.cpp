@@ -351,8 +351,10 @@ std::string ClusterSimulator::what_waits() const {
   std::string text;
   int left = 3;
   for (auto const& process : m_processes) {
-    if ((process->simulator.idle() && process->steps.empty()) || left-- == 0) continue;
-    text += "process " + std::to_string(process->id.value()) + ": " + process->simulator.planner().describe_waiting();
+    if (left == 0 || (process->simulator.idle() && process->steps.empty())) continue;
+    --left;
+    text += "process " + std::to_string(process->id.value()) + ": " +
+            process->simulator.planner().describe_waiting();
   }
   return text;
 }

@@ -139,7 +139,7 @@ void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   bool const disk = std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
   bool const all_have_homes = std::ranges::all_of(drawn.graph.operations, [](Operation const& operation) {
     auto const* const datum = std::get_if<RegisterData>(&operation);
-    return datum == nullptr || datum->description.home.valid() || datum->description.origin.valid();
+    return datum == nullptr || datum->description.home.valid();
   });
   double const least_chance = exact ? 1 : random.chance(0.3) ? 1 : 0.4;
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {

@@ -214,6 +214,9 @@ class ClusterPlayer {
       }
       uses.push_back({d, mode});
     }
+    // Nor does a task go to another process, for which no room was planned.
+    bool const moved = !owner && (uses.empty() ? !task.accesses.empty() : uses.front().datum != task.accesses[0].first);
+    if (moved) return;
     std::vector<Access> accesses;
     for (auto const& use : uses) accesses.push_back({m_keys[use.datum], use.mode});
     std::uint32_t process = owner.value_or(uses.empty() ? 0 : m_case.owners[uses.front().datum]);
