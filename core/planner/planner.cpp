@@ -252,8 +252,10 @@ bool Planner::resolve_stall() {
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
-  // What has begun outside may leave more room.
-  return !parts.dispatch.waits_for_outside() && parts.failures.fail_one();
+  // What has begun outside may leave more room; but its end may depend on a task for which a value that failed to get
+  // home leaves none.
+  bool const without_room = parts.failures.run_ended() && parts.dispatch.exclusive().valid();
+  return (without_room || !parts.dispatch.waits_for_outside()) && parts.failures.fail_one();
 }
 
 std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }

@@ -84,6 +84,7 @@ void Failures::copy_failed(TransferId id, std::exception_ptr error) {
     bool const lost = is_device_lost(error) && machine[from].kind == NodeKind::Device;
     home_failed(transfer.data, lost ? from : NodeId(), std::move(error));
     m_movement.find_ways_anew(transfer.data);
+    m_shipments.fetch_again(transfer.data, transfer.to.node);
   } else {
     fail_waiting_for(transfer.data, transfer.to.node, error);
   }

@@ -71,6 +71,13 @@ void Shipments::look_for_arrived(DataId data) {
   }
 }
 
+void Shipments::fetch_again(DataId data, NodeId node) {
+  auto const waits = [&](Shipment const& shipment) {
+    return shipment.data == data && shipment.state == State::Fetching;
+  };
+  if (node == m_dock && std::ranges::any_of(m_shipments, waits)) m_context.agenda.post(Agenda::Fetch{data, node});
+}
+
 std::vector<TaskId> Shipments::give_up(DataId data, NodeId node) {
   std::vector<TaskId> tasks;
   if (node != m_dock) return tasks;

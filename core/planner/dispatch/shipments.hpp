@@ -25,6 +25,8 @@ class Shipments {
   void give_room(NodeId node);
   /// A transfer of the datum has ended.
   void look_for_arrived(DataId data);
+  /// The datum was on its way home through the node, or to it, and did not come there.
+  void fetch_again(DataId data, NodeId node);
   /// Nothing will bring the datum to the node: forgets the shipments that wait for it there and returns their tasks.
   [[nodiscard]] std::vector<TaskId> give_up(DataId data, NodeId node);
 
