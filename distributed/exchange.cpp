@@ -17,7 +17,7 @@ void Exchange::submitted(TaskId task) {
 
 void Exchange::cannot_offer(Error const& why, std::uint64_t position) {
   auto const stub = *std::exchange(m_prepared, std::nullopt);
-  auto failure = std::make_shared<FailureOrigin const>(FailureOrigin{m_self, position, why.what()});
+  auto failure = std::make_shared<FailureOrigin const>(FailureOrigin{m_self, position, why.what(), true});
   m_wire.send(stub.peer, {.kind = Message::Kind::Announce, .value = stub.value, .failure = std::move(failure)});
 }
 

@@ -18,6 +18,8 @@ struct GRANARY_EXPORT FailureOrigin {
   ProcessId process;
   std::uint64_t position = 0;  ///< of the task in the common order of submission
   std::string what = {};       ///< "task 'potrf' 17: the matrix is not positive definite"
+  /// Nothing failed there now: the value was asked for after the report of the failure that took it.
+  bool known = false;
 };
 
 /// A value from another process does not come, because of a failure there.

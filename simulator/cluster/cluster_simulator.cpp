@@ -4,6 +4,8 @@
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <set>
 #include <string>
 
 namespace granary {
@@ -57,6 +59,22 @@ std::uint64_t ClusterReport::evictions() const {
   for (auto const& process : processes) sum += process.evictions;
   return sum;
 }
+
+namespace {
+
+// Where a failure began, if that was in another process.
+std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure) {
+  try {
+    if (failure.error) std::rethrow_exception(failure.error);
+  } catch (RemoteFailure const& remote) {
+    return remote.origin();
+  } catch (...) {
+    return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 class ClusterSimulator::LoopedWire final : public Wire {
  public:
@@ -374,20 +392,15 @@ ClusterReport ClusterSimulator::run() {
   ClusterReport report;
   report.end = m_now;
   report.messages = m_messages;
+  std::set<std::pair<ProcessId, std::uint64_t>> known;
   for (auto const& process : m_processes) {
     process->simulator.pass_to(m_now);
     report.processes.push_back(process->simulator.report());
     touch(*process);
     for (auto const& failure : report.processes.back().failures) {
-      bool remote = false;
-      try {
-        if (failure.error) std::rethrow_exception(failure.error);
-      } catch (RemoteFailure const&) {
-        remote = true;
-      } catch (...) {
-        remote = false;
-      }
-      if (!remote) report.failures.emplace_back(process->id, failure);
+      auto const origin = origin_of(failure);
+      bool const elsewhere = origin && (!origin->known || !known.emplace(origin->process, origin->position).second);
+      if (!elsewhere) report.failures.emplace_back(process->id, failure);
     }
   }
   settle();

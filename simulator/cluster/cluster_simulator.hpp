@@ -53,7 +53,8 @@ struct GRANARY_EXPORT ClusterReport {
   Instant end{};
   std::vector<SimulationReport> processes;
   /// The failures of tasks and write-backs, without those of values that therefore did not come from other processes,
-  /// by process and in its order of submission.
+  /// by process and in its order of submission. A value that an earlier reported failure took is named once, as a
+  /// failure of the first process that would have read it.
   std::vector<std::pair<ProcessId, Failure>> failures;
   std::uint64_t messages = 0;  ///< that carry no value
 

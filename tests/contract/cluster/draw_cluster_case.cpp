@@ -218,7 +218,8 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
     if (options.faults && (p == 0 || random.chance(0.3))) faults = draw_faults_of_one(random);
     if (random.chance(0.3)) faults.copy_delay = faults.task_delay = std::chrono::microseconds(50);
     faults.seed = seed + p;
-    bool const gives_back = random.chance(0.2);
+    // A worker gives a task back although another one was issued behind it, if that decision takes time.
+    bool const gives_back = random.chance(0.2) && drawn.decisions.kind == DecisionCost::Kind::None;
     for (std::uint64_t task = 0; gives_back && task < 100; ++task) {
       if (random.chance(0.5)) faults.returns.emplace(task);
       if (random.chance(0.2)) faults.recalls.emplace(task);
