@@ -51,7 +51,7 @@ class GRANARY_EXPORT CommonOrder {
     ProcessId process;
     bool written = false;
     for (auto const& access : accesses) {
-      if (access.data.index() >= m_data.size() || !m_data[access.data.index()].owner.valid()) {
+      if (!known(access.data)) {
         throw InvalidArgument("a task accesses data " + std::to_string(access.data.value()) +
                               ", which is not registered");
       }
@@ -102,6 +102,10 @@ class GRANARY_EXPORT CommonOrder {
     for (auto& datum : m_data) datum.readers.clear();
   }
 
+  /// Whether a datum with this key is registered.
+  [[nodiscard]] bool known(DataId key) const {
+    return key.index() < m_data.size() && m_data[key.index()].owner.valid();
+  }
   [[nodiscard]] ProcessId owner(DataId key) const { return m_data[key.index()].owner; }
   /// The value that the next task reads.
   [[nodiscard]] ValueId value(DataId key) const { return {key, m_data[key.index()].version}; }

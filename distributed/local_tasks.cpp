@@ -22,6 +22,7 @@ void LocalTasks::add_data(DataId key, DataDescription description) {
 
 void LocalTasks::release_data(DataId key) {
   auto const own = m_own.find(key);
+  if (own == m_own.end()) return;  // its registration was refused
   m_exchange.releasing(own->second);
   m_submitter.release_data(own->second);
   m_own.erase(own);

@@ -158,6 +158,11 @@ ClusterSimulator::~ClusterSimulator() = default;
 
 Simulator const& ClusterSimulator::process(ProcessId process) const { return m_processes[process.index()]->simulator; }
 
+bool ClusterSimulator::at_rest() const {
+  return m_sendings.empty() && m_happenings.empty() && m_posts.empty() &&
+         std::ranges::all_of(m_processes, [](auto const& process) { return process->exchange.at_rest(); });
+}
+
 CodeletId ClusterSimulator::add_codelet(Codelet codelet) {
   CodeletId id;
   for (auto const& process : m_processes) id = process->simulator.add_codelet(codelet);
@@ -179,6 +184,8 @@ DataId ClusterSimulator::add_data(DataDescription description) {
 }
 
 void ClusterSimulator::release_data(DataId key) {
+  if (!m_order.known(key))
+    throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
   ProcessId const owner = m_order.owner(key);
   m_order.release(key, [&](ProcessId reader) { give(reader, LetGo{key}); });
   give(owner, Release{key});
@@ -222,7 +229,6 @@ TaskId ClusterSimulator::submit(TaskSubmission const& submission, Parameters par
 void ClusterSimulator::give(ProcessId id, Step step) {
   auto& process = at(id);
   process.steps.push_back(std::move(step));
-  catch_up(process);
   touch(process);
 }
 
@@ -265,6 +271,10 @@ void ClusterSimulator::perform(Process& process, OwnTask& step) {
                         .position = step.position},
                        std::move(step.parameters), [&](DataId key) {
                          auto const it = std::ranges::find(step.incoming, key, [](auto const& in) { return in.value.key; });
+                         if (it == step.incoming.end()) {
+                           throw InvalidArgument("a task accesses data " + std::to_string(key.value()) +
+                                                 ", whose registration was refused");
+                         }
                          return LocalTasks::Remote{it->owner, it->value, it->description.get()};
                        });
 }
@@ -297,7 +307,12 @@ void ClusterSimulator::settle() {
     auto& process = at(m_touched.back());
     m_touched.pop_back();
     process.touched = false;
-    catch_up(process);
+    try {
+      catch_up(process);
+    } catch (...) {  // what was refused is dropped; what follows is submitted in the next call
+      touch(process);
+      throw;
+    }
     if (auto const next = process.simulator.next_event()) {
       m_next.set(process.id.index(), *next);
     } else {
@@ -308,6 +323,7 @@ void ClusterSimulator::settle() {
 
 // At one instant the network comes first, then messages, then the processes by number.
 bool ClusterSimulator::step() {
+  settle();
   auto const network = m_network.next_change();
   auto const message = m_happenings.empty() ? std::nullopt : std::optional(m_happenings.next());
   auto const process = m_next.empty() ? std::nullopt : std::optional(m_next.top_key());

@@ -112,6 +112,8 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   [[nodiscard]] Instant now() const { return m_now; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_processes.size()); }
   [[nodiscard]] Simulator const& process(ProcessId process) const;
+  /// Whether no process knows of a value of another one, and none is on its way: so after `run`.
+  [[nodiscard]] bool at_rest() const;
 
  private:
   struct Process;

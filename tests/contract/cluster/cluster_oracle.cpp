@@ -39,6 +39,7 @@ void ClusterOracle::submit(std::uint64_t position, std::uint32_t process, std::v
   task.process = process;
   for (auto const& use : uses) {
     auto& datum = m_data[use.datum];
+    task.uses.push_back({use.datum, use.mode, {}, datum.now, datum.read});
     if (commutes(use.mode)) {
       if (!datum.now.run || datum.read) {
         auto run = std::make_shared<Run>();
@@ -47,7 +48,7 @@ void ClusterOracle::submit(std::uint64_t position, std::uint32_t process, std::v
       datum.read = false;
       datum.now.run->members.push_back(position);
     }
-    task.uses.push_back({use.datum, use.mode, reads(use.mode) ? datum.now : Source{}});
+    if (reads(use.mode)) task.uses.back().source = datum.now;
     if (commutes(use.mode)) continue;
     datum.read = !writes(use.mode);
     if (writes(use.mode)) datum.now = {.content = position + 1, .run = {}};
@@ -58,8 +59,10 @@ void ClusterOracle::withdraw(std::uint64_t position) {
   auto& task = m_tasks.at(position);
   task.state = State::Cancelled;
   task.judged = true;
-  for (auto const& use : task.uses) {
-    require(!writes(use.mode), [] { return std::string("only tasks that read are expected to be refused"); });
+  for (auto& use : task.uses) {
+    if (commutes(use.mode)) std::erase(use.source.run->members, position);
+    m_data[use.datum].now = use.before;
+    m_data[use.datum].read = use.read_before;
   }
 }
 

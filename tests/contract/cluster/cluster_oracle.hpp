@@ -99,6 +99,8 @@ class ClusterOracle {
     std::size_t datum;
     AccessMode mode;
     Source source;
+    Source before;  // of the datum, before this task was submitted
+    bool read_before = false;
   };
   struct Task {
     std::uint32_t process = 0;

@@ -200,11 +200,11 @@ class ClusterPlayer {
     for (auto const& [d, mode] : task.accesses) {
       if (writes(mode)) owner = m_case.owners[d];
     }
-    bool const reads_lost = m_case.max_live_tasks == 0 && m_random.chance(0.2);
+    bool const reads_lost = m_case.max_live_tasks == 0 && m_random.chance(0.4);
     bool lost = false;
     for (auto [d, mode] : task.accesses) {
       if (!m_oracle.has_value(d) && reads(mode)) {
-        if (reads_lost && !owner) {
+        if (reads_lost) {
           lost = true;
         } else if (!writes(mode)) {
           continue;
@@ -223,10 +223,10 @@ class ClusterPlayer {
     std::uint64_t const position = m_position;
     m_position += 1 + (m_random.chance(0.1) ? m_random.below(5) : 0);
     if (m_trace) *m_trace << "task " << position << " for process " << process << std::endl;
-    m_oracle.submit(position, process, uses);
     bool const own_lost = lost && std::ranges::any_of(uses, [&](auto const& use) {
-      return m_case.owners[use.datum] == process && !m_oracle.has_value(use.datum);
+      return m_case.owners[use.datum] == process && reads(use.mode) && !m_oracle.has_value(use.datum);
     });
+    m_oracle.submit(position, process, uses);
     try {
       m_cluster->submit({.codelet = m_codelets[task.codelet],
                          .accesses = accesses,
@@ -262,6 +262,7 @@ class ClusterPlayer {
     m_oracle.at_rest(failures);
     for (std::uint32_t p = 0; p < m_case.processes; ++p) m_each[p]->at_rest(failures[p]);
     check_report(report);
+    demand(m_cluster->at_rest(), "the run is over, but values are still under way");
     m_result.evictions = report.evictions();
     m_result.messages = report.messages;
   }
