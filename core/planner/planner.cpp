@@ -252,10 +252,11 @@ bool Planner::resolve_stall() {
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
-  // What has begun outside may leave more room; but its end may depend on a task for which a value that failed to get
-  // home leaves none.
-  bool const without_room = parts.failures.run_ended() && parts.dispatch.exclusive().valid();
-  return (without_room || !parts.dispatch.waits_for_outside()) && parts.failures.fail_one();
+  // What has begun outside may leave more room; but its end may depend on what finds none because a value failed to get
+  // home.
+  if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one();
+  if (!parts.failures.run_ended()) return false;
+  return parts.dispatch.exclusive().valid() ? parts.failures.fail_one() : parts.failures.fail_shipment();
 }
 
 std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }

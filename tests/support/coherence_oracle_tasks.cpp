@@ -402,7 +402,7 @@ void CoherenceOracle::act(RetireCommand const& retired) {
   require(!task.retired, [&] { return what() + " is retired twice"; });
   // A value that another process asked for could not be brought to where it is sent from.
   bool const external = m_codelets[task.codelet.index()].external;
-  if (task.state == State::Running && external && m_data[task.accesses[0].data.index()].copy_failed) {
+  if (task.state == State::Running && external && !writes(task.accesses[0].mode) && m_planner && m_planner->failed()) {
     require(!m_open_shipments.contains(retired.task), [&] { return what() + " fails while it ships"; });
     task.state = State::Failed;
   }

@@ -168,6 +168,14 @@ bool Failures::fail_one() {
   return true;
 }
 
+bool Failures::fail_shipment() {
+  TaskId const id = m_shipments.give_up_without_room();
+  if (!id.valid()) return false;
+  LiveTask& task = m_dispatch.tasks()[id];
+  task_failed(task, out_of_room(m_shipments.dock(), m_dispatch.name_of(task)));
+  return true;
+}
+
 std::exception_ptr Failures::out_of_room(NodeId node, std::string const& who) const {
   auto const& ledger = m_movement.memories()[node].ledger;
   return std::make_exception_ptr(

@@ -51,6 +51,8 @@ class Failures {
   void copy_failed(TransferId transfer, std::exception_ptr error);
   /// No room will become free: the exclusive task fails, or a datum does not get home. False if there is neither.
   bool fail_one();
+  /// The same for a value that another process asked for: false if none waits for room, or one is being sent.
+  bool fail_shipment();
 
  private:
   // Bounds the memory for tasks that have ended.

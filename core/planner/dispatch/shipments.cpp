@@ -90,6 +90,14 @@ std::vector<TaskId> Shipments::give_up(DataId data, NodeId node) {
   return tasks;
 }
 
+TaskId Shipments::give_up_without_room() {
+  if (m_without_room == 0 || m_without_room < m_shipments.size()) return {};
+  TaskId const task = m_shipments.front().task;
+  m_shipments.erase(m_shipments.begin());
+  count_without_room(-1);
+  return task;
+}
+
 std::uint32_t Shipments::places(DataId data) const {
   return static_cast<std::uint32_t>(std::ranges::count_if(m_shipments, [&](Shipment const& shipment) {
     return shipment.data == data && shipment.state != State::WithoutRoom && !shipment.at_origin;

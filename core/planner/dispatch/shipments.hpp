@@ -29,6 +29,8 @@ class Shipments {
   void fetch_again(DataId data, NodeId node);
   /// Nothing will bring the datum to the node: forgets the shipments that wait for it there and returns their tasks.
   [[nodiscard]] std::vector<TaskId> give_up(DataId data, NodeId node);
+  /// If all wait for room: forgets the first one and returns its task.
+  [[nodiscard]] TaskId give_up_without_room();
 
   /// How many hold a place of the datum on the dock.
   [[nodiscard]] std::uint32_t places(DataId data) const;

@@ -62,7 +62,8 @@ void ClusterOracle::withdraw(std::uint64_t position) {
   for (auto& use : task.uses) {
     if (commutes(use.mode)) std::erase(use.source.run->members, position);
     m_data[use.datum].now = use.before;
-    m_data[use.datum].read = use.read_before;
+    // Its value may have been sent for it already.
+    m_data[use.datum].read = use.read_before || m_data[use.datum].owner != task.process;
   }
 }
 
@@ -168,6 +169,7 @@ void ClusterOracle::submitted(std::uint32_t process, TaskSubmission const& event
     task.local = id;
     for (std::size_t i = 0; i < task.uses.size(); ++i) {
       auto const& datum = own.data.at(event.accesses[i].data);
+      local.accesses.push_back(event.accesses[i].data);
       require(datum.datum == task.uses[i].datum && event.accesses[i].mode == task.uses[i].mode,
               [&] {
                 return what() + " has other accesses: 'd" + std::to_string(datum.datum) + "' instead of 'd" +
@@ -298,13 +300,12 @@ void ClusterOracle::start(std::uint32_t process, TaskId id) {
   auto& task = m_tasks.at(local.position);
   auto const what = [&] { return "task " + std::to_string(local.position); };
   NodeId const node = m_topology.machine()[local.worker].node;
-  auto const& accesses = own.planner->task(id).accesses;
   local.waits = false;
   local.begun = true;
   task.state = State::Running;
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];
-    DataId const data = accesses[i].data;
+    DataId const data = local.accesses[i];
     auto& place = spot(process, data, own.planner->place(data, node));
     require(!place.written, [&] { return what() + " uses " + name(process, data) + " while it is written"; });
     if (commutes(use.mode)) {
@@ -352,10 +353,9 @@ void ClusterOracle::returned(std::uint32_t process, TaskReturned const& event) {
   }
   leave_lane(process, event.task);
   local.begun = false;
-  auto const& accesses = own.planner->task(event.task).accesses;
   NodeId const node = m_topology.machine()[local.worker].node;
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
-    auto const& datum = own.data.at(accesses[i].data);
+    auto const& datum = own.data.at(local.accesses[i]);
     auto const pool = datum.pool.find(node);
     // A place that was freed meanwhile was not in use.
     if (pool == datum.pool.end() && m_data[datum.datum].description.home != node) continue;
@@ -391,18 +391,16 @@ void ClusterOracle::end_own(std::uint32_t process, LocalTask& local, bool succes
     return "task " + std::to_string(local.position) + " ends, and has not begun";
   });
   NodeId const node = m_topology.machine()[local.worker].node;
-  for (auto const& use : task.uses) {
+  for (std::size_t i = 0; i < task.uses.size(); ++i) {
+    auto const& use = task.uses[i];
     auto& datum = m_data[use.datum];
-    auto const data = std::ranges::find_if(own.data, [&](auto const& one) {
-      return !one.second.forgotten && one.second.datum == use.datum &&
-             (!one.second.remote || source_of(one.second.position, use.datum) == use.source);
-    });
-    require(data != own.data.end(), [&] { return "'d" + std::to_string(use.datum) + "' was forgotten while in use"; });
-    auto const pool = data->second.pool.find(node);
-    auto& place = pool != data->second.pool.end() ? own.pools[node].at(pool->second).spot : datum.home;
+    DataId const data = local.accesses[i];
+    auto const& places = own.data.at(data).pool;
+    auto const pool = places.find(node);
+    auto& place = pool != places.end() ? own.pools[node].at(pool->second).spot : datum.home;
     if (!writes(use.mode)) {
       Content const expected = value(use.source);
-      require(place.content == expected, [&] { return name(process, data->first) + " changed while a task read it"; });
+      require(place.content == expected, [&] { return name(process, data) + " changed while a task read it"; });
       --place.readers;
       continue;
     }

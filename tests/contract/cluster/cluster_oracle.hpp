@@ -116,6 +116,7 @@ class ClusterOracle {
     std::uint64_t position = 0;
     std::size_t datum = 0;  // of a stub
     DataId data;            // of a stub
+    std::vector<DataId> accesses;  // of the others
     WorkerId worker;
     bool waits = false;  // issued behind the one before it on its lane
     bool begun = false;
