@@ -17,7 +17,7 @@ bool Simulator::start_as_graph(WorkerId worker) {
   if (expand == nullptr || group.kind != WorkerKind::Cpu || group.workers.size() < 2 || !scarce(group, id))
     return false;
   auto run = std::make_unique<InnerRun>(task.accesses, worker, m_now);
-  expand(m_parameters.at(task.id).get(), run->graph);
+  expand(m_parameters[task.id].get(), run->graph);
   if (run->graph.submitted() == 0) return false;
   m_runs[id.index()].push_back(std::move(run));
   return true;

@@ -67,7 +67,7 @@ TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters
   m_planner.set_now(m_now);
   TaskId const id = m_planner.handle(submission);
   auto const& codelet = m_planner.view().codelet(submission.codelet);
-  if (codelet.expand != nullptr) m_parameters.emplace(id, std::move(parameters));
+  if (codelet.expand != nullptr) m_parameters.create(id, std::move(parameters));
   if (codelet.external && m_options.outside != nullptr) m_options.outside->submitted(id);
   after_event();
   wait_for_fewer_tasks();
@@ -312,7 +312,7 @@ void Simulator::perform(ShipCommand const& command) {
 }
 
 void Simulator::perform(RetireCommand const& command) {
-  m_parameters.erase(command.task);
+  if (m_parameters.find(command.task) != nullptr) m_parameters.erase(command.task);
   if (m_options.outside != nullptr) m_options.outside->retire(command, m_planner.failure_of(command.task));
 }
 

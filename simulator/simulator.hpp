@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/paged_array.hpp>
 #include <granary/core/base/random.hpp>
 #include <granary/core/model/inner_graph.hpp>
 #include <granary/core/model/submitter.hpp>
@@ -238,7 +239,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   std::vector<Command> m_commands;                             // being performed
   std::vector<WorkerId> m_given;                               // workers that got a task from these
   std::deque<Event> m_inbox;                                   // events that wait for the current decision
-  std::map<TaskId, Parameters> m_parameters;                   // of tasks with an expansion
+  PagedArray<TaskId, Parameters> m_parameters;                 // of tasks with an expansion
   std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group
   ReloadCounter m_reloads;
   Random m_random;

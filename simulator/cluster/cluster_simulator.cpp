@@ -262,15 +262,15 @@ void ClusterSimulator::perform(Process& process, OwnData& step) {
 void ClusterSimulator::perform(Process& process, Release& step) { process.tasks.release_data(step.key); }
 
 void ClusterSimulator::perform(Process& process, OwnTask& step) {
-  std::vector<Access> const accesses(step.accesses.begin(), step.accesses.end());
   process.tasks.submit({.codelet = step.codelet,
-                        .accesses = accesses,
+                        .accesses = {step.accesses.begin(), step.accesses.size()},
                         .priority = step.priority,
                         .flops = step.flops,
                         .index = step.index,
                         .position = step.position},
                        std::move(step.parameters), [&](DataId key) {
-                         auto const it = std::ranges::find(step.incoming, key, [](auto const& in) { return in.value.key; });
+                         auto const it =
+                             std::ranges::find(step.incoming, key, [](auto const& in) { return in.value.key; });
                          if (it == step.incoming.end()) {
                            throw InvalidArgument("a task accesses data " + std::to_string(key.value()) +
                                                  ", whose registration was refused");
@@ -387,8 +387,7 @@ std::string ClusterSimulator::what_waits() const {
   for (auto const& process : m_processes) {
     if (left == 0 || (process->simulator.idle() && process->steps.empty())) continue;
     --left;
-    text += "process " + std::to_string(process->id.value()) + ": " +
-            process->simulator.planner().describe_waiting();
+    text += "process " + std::to_string(process->id.value()) + ": " + process->simulator.planner().describe_waiting();
   }
   return text;
 }

@@ -49,8 +49,8 @@ struct ClusterCaseResult {
   std::uint64_t evictions = 0;
   std::uint64_t failures = 0;
   std::uint64_t remote_failures = 0;
-  std::uint64_t refused = 0;    ///< tasks that would read what a reported failure took
-  std::uint64_t returned = 0;   ///< tasks by their workers
+  std::uint64_t refused = 0;   ///< tasks that would read what a reported failure took
+  std::uint64_t returned = 0;  ///< tasks by their workers
   std::uint64_t messages = 0;
 };
 

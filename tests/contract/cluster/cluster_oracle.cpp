@@ -22,7 +22,7 @@ void ClusterOracle::require(bool condition, std::function<std::string()> const& 
 std::string ClusterOracle::name(std::uint32_t process, DataId data) const {
   auto const found = m_processes[process].data.find(data);
   std::string const what = found != m_processes[process].data.end() ? "'d" + std::to_string(found->second.datum) + "'"
-                                                                      : "data " + std::to_string(data.value());
+                                                                    : "data " + std::to_string(data.value());
   return what + " of process " + std::to_string(process);
 }
 
@@ -170,12 +170,11 @@ void ClusterOracle::submitted(std::uint32_t process, TaskSubmission const& event
     for (std::size_t i = 0; i < task.uses.size(); ++i) {
       auto const& datum = own.data.at(event.accesses[i].data);
       local.accesses.push_back(event.accesses[i].data);
-      require(datum.datum == task.uses[i].datum && event.accesses[i].mode == task.uses[i].mode,
-              [&] {
-                return what() + " has other accesses: 'd" + std::to_string(datum.datum) + "' instead of 'd" +
-                       std::to_string(task.uses[i].datum) + "', mode " +
-                       std::to_string(static_cast<int>(event.accesses[i].mode));
-              });
+      require(datum.datum == task.uses[i].datum && event.accesses[i].mode == task.uses[i].mode, [&] {
+        return what() + " has other accesses: 'd" + std::to_string(datum.datum) + "' instead of 'd" +
+               std::to_string(task.uses[i].datum) + "', mode " +
+               std::to_string(static_cast<int>(event.accesses[i].mode));
+      });
       if (!datum.remote) continue;
       require(source_of(datum.position, datum.datum) == task.uses[i].source,
               [&] { return what() + " would read another value of " + name(process, event.accesses[i].data); });
@@ -387,9 +386,8 @@ void ClusterOracle::ended(std::uint32_t process, TaskId id, bool success) {
 void ClusterOracle::end_own(std::uint32_t process, LocalTask& local, bool success) {
   auto& own = m_processes[process];
   auto& task = m_tasks.at(local.position);
-  require(task.state == State::Running && local.begun, [&] {
-    return "task " + std::to_string(local.position) + " ends, and has not begun";
-  });
+  require(task.state == State::Running && local.begun,
+          [&] { return "task " + std::to_string(local.position) + " ends, and has not begun"; });
   NodeId const node = m_topology.machine()[local.worker].node;
   for (std::size_t i = 0; i < task.uses.size(); ++i) {
     auto const& use = task.uses[i];

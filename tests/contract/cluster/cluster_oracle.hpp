@@ -76,7 +76,7 @@ class ClusterOracle {
   struct Run {
     std::vector<std::uint64_t> members;
     Source before;
-    Content last;       // what the member left that ended last
+    Content last;        // what the member left that ended last
     bool ended = false;  // some member has
   };
   struct Spot {
@@ -114,8 +114,8 @@ class ClusterOracle {
   struct LocalTask {
     Kind kind = Kind::Own;
     std::uint64_t position = 0;
-    std::size_t datum = 0;  // of a stub
-    DataId data;            // of a stub
+    std::size_t datum = 0;         // of a stub
+    DataId data;                   // of a stub
     std::vector<DataId> accesses;  // of the others
     WorkerId worker;
     bool waits = false;  // issued behind the one before it on its lane

@@ -46,8 +46,8 @@ void give_owners(ClusterCase& drawn, Random& random) {
       accesses.emplace_back(d, mode);
     }
     for (auto const& [d, mode] : accesses) has_value[d] = has_value[d] || writes(mode);
-    std::ranges::rotate(accesses, accesses.begin() + static_cast<std::ptrdiff_t>(
-                                      accesses.empty() ? 0 : random.below(accesses.size())));
+    std::ranges::rotate(
+        accesses, accesses.begin() + static_cast<std::ptrdiff_t>(accesses.empty() ? 0 : random.below(accesses.size())));
     task->accesses = std::move(accesses);
   }
 }
@@ -92,8 +92,8 @@ struct ProcessNeeds {
 std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
   auto const& machine = drawn.machine;
   std::size_t const nodes = machine.nodes.size();
-  std::vector<ProcessNeeds> needs(drawn.processes, {std::vector<Bytes>(nodes), std::vector<Bytes>(nodes),
-                                                    std::vector<Bytes>(nodes)});
+  std::vector<ProcessNeeds> needs(drawn.processes,
+                                  {std::vector<Bytes>(nodes), std::vector<Bytes>(nodes), std::vector<Bytes>(nodes)});
   std::vector<DataDescription> data;
   auto const size = [&](std::uint32_t d, std::uint32_t process, std::size_t n) -> Bytes {
     bool const there = drawn.owners[d] == process && data[d].home == NodeId(static_cast<std::uint32_t>(n));
@@ -108,8 +108,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
     }
     auto const* const task = std::get_if<SubmitGraphTask>(&operation);
     if (task == nullptr) continue;
-    auto const written =
-        std::ranges::find_if(task->accesses, [](auto const& access) { return writes(access.second); });
+    auto const written = std::ranges::find_if(task->accesses, [](auto const& access) { return writes(access.second); });
     std::uint32_t process = 0;
     if (!task->accesses.empty())
       process = drawn.owners[written != task->accesses.end() ? written->first : task->accesses.front().first];
@@ -136,7 +135,8 @@ void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   auto& machine = drawn.machine;
   Topology const topology(with_peers(machine, drawn.network));
   auto const needs = needs_of(drawn, topology.dock());
-  bool const disk = std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
+  bool const disk =
+      std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
   bool const all_have_homes = std::ranges::all_of(drawn.graph.operations, [](Operation const& operation) {
     auto const* const datum = std::get_if<RegisterData>(&operation);
     return datum == nullptr || datum->description.home.valid();
@@ -185,9 +185,9 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
   std::pair const policies(schedulers[seed % schedulers.size()], evictions[random.below(evictions.size())]);
   bool const alike = random.chance(0.7);
   for (std::uint32_t p = 0; p < drawn.processes; ++p) {
-    drawn.policies.push_back(alike ? policies
-                                   : std::pair(schedulers[random.below(schedulers.size())],
-                                               evictions[random.below(evictions.size())]));
+    drawn.policies.push_back(
+        alike ? policies
+              : std::pair(schedulers[random.below(schedulers.size())], evictions[random.below(evictions.size())]));
   }
   drawn.machine = draw_machine(random);
   drawn.network = {.bandwidth = 1e8 * static_cast<double>(1 + random.below(100)),
@@ -210,7 +210,8 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
   drawn.planner.device_issue = static_cast<std::uint32_t>(1 + random.below(3));
   drawn.planner.write_back_early = random.chance(0.7);
   drawn.planner.transfers_by_priority = random.chance(0.3);
-  if (random.chance(0.15)) drawn.decisions = DecisionCost::per_committed_task(std::chrono::microseconds(random.below(50)));
+  if (random.chance(0.15))
+    drawn.decisions = DecisionCost::per_committed_task(std::chrono::microseconds(random.below(50)));
   if (random.chance(0.5)) drawn.max_live_tasks = 1 + random.below(random.chance(0.5) ? 4 : 40);
   if (random.chance(0.4)) drawn.delay = std::chrono::microseconds(1 + random.below(200));
   for (std::uint32_t p = 0; p < drawn.processes; ++p) {
@@ -230,8 +231,8 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
 
 std::string ClusterCase::describe() const {
   auto const count = [](auto const& list) { return std::to_string(list.size()); };
-  return "seed " + std::to_string(seed) + ": " + std::to_string(processes) + " processes, " + policies[0].first + " + " +
-         policies[0].second + ", " + count(machine.nodes) + " nodes, " + count(machine.workers) + " workers, " +
+  return "seed " + std::to_string(seed) + ": " + std::to_string(processes) + " processes, " + policies[0].first +
+         " + " + policies[0].second + ", " + count(machine.nodes) + " nodes, " + count(machine.workers) + " workers, " +
          count(graph.operations) + " operations, depth " + std::to_string(planner.depth) + ", at most " +
          std::to_string(max_live_tasks) + " live tasks";
 }

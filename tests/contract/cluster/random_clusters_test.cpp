@@ -26,9 +26,9 @@ struct ClusterTotals {
                             &Counts::copies, &Counts::turns}) {
       sums.counts.*part += result.counts.*part;
     }
-    for (auto const part : {&ClusterCaseResult::evictions, &ClusterCaseResult::failures,
-                            &ClusterCaseResult::remote_failures, &ClusterCaseResult::refused,
-                            &ClusterCaseResult::returned, &ClusterCaseResult::messages}) {
+    for (auto const part :
+         {&ClusterCaseResult::evictions, &ClusterCaseResult::failures, &ClusterCaseResult::remote_failures,
+          &ClusterCaseResult::refused, &ClusterCaseResult::returned, &ClusterCaseResult::messages}) {
       sums.*part += result.*part;
     }
     for (auto const& [scheduler, eviction] : drawn.policies) {
@@ -48,7 +48,8 @@ ClusterTotals run_clusters(Seeds const& seeds, ClusterCaseOptions options) {
       auto const result = run_cluster_case(drawn, seeds.one_alone ? &std::cout : nullptr);
       totals.add(drawn, result);
       if (seed % 8 == 0) {
-        EXPECT_TRUE(run_cluster_case(drawn).acts == result.acts) << drawn.describe() << ": other commands when run again";
+        EXPECT_TRUE(run_cluster_case(drawn).acts == result.acts)
+            << drawn.describe() << ": other commands when run again";
       }
     } catch (std::exception const& error) {
       ++broken;

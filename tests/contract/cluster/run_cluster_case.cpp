@@ -143,9 +143,7 @@ class ClusterPlayer {
   ClusterOptions options() const {
     return {.processes = m_case.processes,
             .network = m_case.network,
-            .owner = [this](DataDescription const&, std::uint64_t number) {
-              return ProcessId(m_case.owners[number]);
-            },
+            .owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(m_case.owners[number]); },
             .max_live_tasks = m_case.max_live_tasks,
             .delay = m_case.delay,
             .seed = m_case.seed};
@@ -166,9 +164,10 @@ class ClusterPlayer {
   }
 
   void see(std::uint32_t p, Event const& event, NewIds ids) {
-    if (m_trace) *m_trace << (m_cluster ? m_cluster->now().time_since_epoch().count() : 0) << " ns, process " << p
-                          << ": " << to_text(event) << (ids.task.valid() ? " = task " + std::to_string(ids.task.value()) : "")
-                          << (ids.data.valid() ? " = data " + std::to_string(ids.data.value()) : "") << std::endl;
+    if (m_trace)
+      *m_trace << (m_cluster ? m_cluster->now().time_since_epoch().count() : 0) << " ns, process " << p << ": "
+               << to_text(event) << (ids.task.valid() ? " = task " + std::to_string(ids.task.value()) : "")
+               << (ids.data.valid() ? " = data " + std::to_string(ids.data.value()) : "") << std::endl;
     m_each[p]->after_event();
     if (auto const* const data = std::get_if<AddData>(&event)) m_each[p]->add_data(ids.data, data->description);
     m_each[p]->on_event(event, ids);
@@ -223,9 +222,10 @@ class ClusterPlayer {
     std::uint64_t const position = m_position;
     m_position += 1 + (m_random.chance(0.1) ? m_random.below(5) : 0);
     if (m_trace) *m_trace << "task " << position << " for process " << process << std::endl;
-    bool const own_lost = lost && std::ranges::any_of(uses, [&](auto const& use) {
-      return m_case.owners[use.datum] == process && reads(use.mode) && !m_oracle.has_value(use.datum);
-    });
+    bool const own_lost =
+        lost && std::ranges::any_of(uses, [&](auto const& use) {
+          return m_case.owners[use.datum] == process && reads(use.mode) && !m_oracle.has_value(use.datum);
+        });
     m_oracle.submit(position, process, uses);
     try {
       m_cluster->submit({.codelet = m_codelets[task.codelet],
