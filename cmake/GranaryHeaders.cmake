@@ -21,10 +21,12 @@ set(granary_public_headers
   schedules/schedule.hpp
   schedules/signatures.hpp
   simulator/auto/auto_scheduler.hpp
+  simulator/cluster/cluster_simulator.hpp
   simulator/platform.hpp
   simulator/platform_truth.hpp
   simulator/simulator.hpp
   trace/html_report.hpp
+  trace/process_traces.hpp
   trace/trace_file.hpp
   workloads/assembly_tree.hpp
   workloads/bounds/bounds.hpp
@@ -54,6 +56,7 @@ set(granary_included_headers
   core/base/chunked_array.hpp
   core/base/export.hpp
   core/base/ids.hpp
+  core/base/indexed_heap.hpp
   core/base/paged_array.hpp
   core/base/partial_file.hpp
   core/base/random.hpp
@@ -62,6 +65,7 @@ set(granary_included_headers
   core/model/access.hpp
   core/model/codelet.hpp
   core/model/data.hpp
+  core/model/distribution.hpp
   core/model/estimator.hpp
   core/model/graph_recorder.hpp
   core/model/group_set.hpp
@@ -80,9 +84,16 @@ set(granary_included_headers
   core/planner/notice.hpp
   core/planner/observer.hpp
   core/planner/options.hpp
+  core/planner/outside.hpp
   core/planner/planner.hpp
   core/planner/statistics.hpp
   core/planner/trace_recorder.hpp
+  distributed/common_order.hpp
+  distributed/exchange.hpp
+  distributed/local_tasks.hpp
+  distributed/message.hpp
+  distributed/value.hpp
+  distributed/wire.hpp
   linalg/algorithms/blas3.hpp
   linalg/algorithms/cholesky.hpp
   linalg/algorithms/column_maxima.hpp
@@ -147,6 +158,7 @@ set(granary_included_headers
   runtime/two_sides.hpp
   runtime/view_lines.hpp
   simulator/auto/rehearsal.hpp
+  simulator/cluster/network_model.hpp
   simulator/event_heap.hpp
   simulator/faults.hpp
   simulator/ground_truth.hpp

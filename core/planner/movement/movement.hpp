@@ -45,8 +45,7 @@ class GRANARY_EXPORT Movement {
   bool hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority = 0);
   /// Undoes `hold`.
   void let_go(AccessList const& accesses, NodeId node);
-  /// The datum's value will be sent from the node: gives it a place there, in the reserve if there is no other, and
-  /// asks for the value; false if there is no room now. The place stays until `let_go_shipped`.
+  /// As `hold`, for a value that is sent from the node: in the reserve, if need be. `let_go_shipped` undoes it.
   bool hold_to_ship(DataId data, NodeId node, std::int64_t priority);
   void let_go_shipped(DataId data, NodeId node);
   /// Whether all is there that the holder needs. `overlaps`: it may read what another holder writes on the node.
@@ -92,8 +91,7 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] NodeId waits_behind(DataId data, NodeId node) const;
   /// Nothing will bring the datum to the node.
   void give_up_fetch(DataId data, NodeId node) { m_routes.end_hops(data, node); }
-  /// The datum cannot be written home; returns whether its value is lost with the device `lost_on`, which may be
-  /// invalid.
+  /// The datum cannot be written home; returns whether its value is lost with the device `lost_on`, if it is valid.
   bool give_up_home(DataId data, NodeId lost_on) { return m_homes.fail(data, lost_on); }
   /// Nothing passes where it was to pass so far: looks for other ways.
   void find_ways_anew(DataId data) { m_routes.find_ways_anew(data); }
@@ -101,12 +99,11 @@ class GRANARY_EXPORT Movement {
   std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
   /// Sends the value of the datum, or of all if it is invalid, to its home.
   void flush(DataId data);
-  /// The value of the datum, or of all if it is invalid, may be changed in its home: see HomesMayChange.
+  /// See HomesMayChange (of all data, if it is invalid) and KeepNoOldValue.
   void homes_may_change(DataId data);
+  void keep_no_old_value(DataId data);
   /// See PlaceChanged. Throws InvalidArgument if the datum is in use, or has no place of the application's there.
   void place_changed(DataId data, NodeId node);
-  /// See KeepNoOldValue.
-  void keep_no_old_value(DataId data);
   /// See Prefetch and WillNotUse.
   void prefetch(DataId data, NodeId node);
   void will_not_use(DataId data);
