@@ -78,14 +78,12 @@ class GRANARY_EXPORT Movement {
   void set_shipments(NodeId node, std::size_t n) { m_memories[node].shipments = static_cast<std::uint32_t>(n); }
   /// First to what is on its way home, then to what passes through.
   void give_room(NodeId node);
-  /// Something on the node changed.
   void room_may_have_changed(NodeId node) { m_memories.room_may_have_changed(node); }
 
   /// The transfer arrived; returns the datum.
   DataId copy_done(TransferId transfer) { return m_transfers.copy_done(transfer); }
   /// The transfer failed; `settle` follows, after the caller has decided what fails with it.
   Transfer copy_failed(TransferId transfer) { return m_transfers.end(transfer); }
-  /// What follows from the end of a transfer.
   void settle(Transfer const& transfer) { m_transfers.settle(transfer); }
   /// A node that waits for the datum to pass through `node`, or an invalid id.
   [[nodiscard]] NodeId waits_behind(DataId data, NodeId node) const;
