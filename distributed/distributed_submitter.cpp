@@ -1,0 +1,74 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/distributed/distributed_submitter.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace granary {
+
+DataId DistributedSubmitter::add_data(DataDescription description) {
+  ProcessId const owner = m_owner(description, m_data++);
+  DataId const key = m_order.add(owner);
+  if (key.index() >= m_remote.size()) m_remote.resize(key.index() + 1);
+  if (owner == m_self) {
+    m_tasks.add_data(key, std::move(description));
+  } else {
+    m_remote[key.index()] = std::make_unique<DataDescription>(std::move(description));
+  }
+  return key;
+}
+
+void DistributedSubmitter::release_data(DataId key) {
+  if (!m_order.known(key))
+    throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
+  bool const own = m_order.owner(key) == m_self;
+  m_order.release(key, [&](ProcessId reader) { let_go(key, reader); });
+  own ? m_tasks.release_data(key) : m_remote[key.index()].reset();
+}
+
+void DistributedSubmitter::last_use(DataId key) {
+  m_order.last_use(key, [&](ProcessId reader) { let_go(key, reader); });
+}
+
+void DistributedSubmitter::let_go_of_all() {
+  m_order.let_go_of_all();
+  m_tasks.let_go_of_all();
+}
+
+TaskId DistributedSubmitter::submit(TaskSubmission const& submission, Parameters parameters) {
+  ProcessId process = m_order.process_of(submission.accesses);
+  if (!process.valid()) process = ProcessId(0);
+  auto placed = submission;
+  if (placed.position == TaskSubmission::next_position) placed.position = m_position;
+  m_position = placed.position + 1;
+  if (process == m_self) return run(placed, std::move(parameters));
+  pass_over(placed, process);
+  return {};
+}
+
+void DistributedSubmitter::pass_over(TaskSubmission const& submission, ProcessId process) {
+  m_order.enter(
+      submission.accesses, process,
+      [&](ValueId value, ProcessId owner) {
+        if (owner == m_self) m_tasks.ship(value, process, submission);
+      },
+      [&](DataId key, ProcessId reader) { let_go(key, reader); });
+}
+
+TaskId DistributedSubmitter::run(TaskSubmission const& submission, Parameters parameters) {
+  m_incoming.clear();
+  m_order.enter(
+      submission.accesses, m_self, [&](ValueId value, ProcessId owner) { m_incoming.push_back({value, owner}); },
+      [](DataId, ProcessId) {});
+  return m_tasks.submit(submission, std::move(parameters), [&](DataId key) {
+    auto const incoming = std::ranges::find(m_incoming, key, [](Incoming const& in) { return in.value.key; });
+    if (incoming == m_incoming.end()) {
+      throw InvalidArgument("a task accesses data " + std::to_string(key.value()) + ", whose registration was refused");
+    }
+    return LocalTasks::Remote{incoming->owner, incoming->value, m_remote[key.index()].get()};
+  });
+}
+
+}  // namespace granary
