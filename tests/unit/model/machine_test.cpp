@@ -121,5 +121,39 @@ TEST(Topology, RefusesWhatCannotBe) {
   EXPECT_NO_THROW(Topology{usual_machine()});
 }
 
+TEST(Topology, KnowsTheNodeOfOtherProcessesAndWhereTheirValuesDock) {
+  Machine machine = usual_machine();
+  EXPECT_FALSE(Topology(machine).peers().valid());
+  EXPECT_FALSE(Topology(machine).dock().valid());
+  NodeId const peers = machine.add_node({.name = "others", .kind = NodeKind::Peers});
+  machine.add_link_pair(peers, NodeId(1), 1e9, Duration{0});
+  Topology const topology(machine);
+  EXPECT_EQ(topology.peers(), peers);
+  EXPECT_EQ(topology.dock(), NodeId(1));
+}
+
+TEST(Topology, RefusesTwoNodesOfOtherProcessesAndWorkersOnOne) {
+  auto const refusal = [](auto const& spoil) -> std::string {
+    Machine machine = usual_machine();
+    NodeId const peers = machine.add_node({.name = "others", .kind = NodeKind::Peers});
+    machine.add_link_pair(peers, NodeId(1), 1e9, Duration{0});
+    spoil(machine, peers);
+    try {
+      Topology const topology(machine);
+    } catch (InvalidArgument const& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(refusal([](Machine&, NodeId) {}), "");
+  EXPECT_EQ(refusal([](Machine& m, NodeId) {
+              NodeId const more = m.add_node({.name = "more", .kind = NodeKind::Peers});
+              m.add_link_pair(more, NodeId(1), 1e9, Duration{0});
+            }),
+            "the memory nodes 'others' and 'more' both stand for the other processes; there may be one");
+  EXPECT_EQ(refusal([](Machine& m, NodeId peers) { m.add_worker({.name = "w", .node = peers}); }),
+            "memory node 'others' stands for the other processes and has workers");
+}
+
 }  // namespace
 }  // namespace granary
