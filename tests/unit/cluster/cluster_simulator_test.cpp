@@ -4,7 +4,9 @@
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>
 
-#include <gtest/gtest.h>
+#include "support/message_of.hpp"
+
+#include <gmock/gmock.h>
 
 #include <map>
 #include <set>
@@ -13,6 +15,8 @@
 namespace granary {
 namespace cluster_simulator_test {
 namespace {
+
+using ::testing::ElementsAre;
 
 // A host with two workers, and a disk behind it if the data do not stay in memory.
 Machine node(Bytes capacity = unbounded) {
@@ -89,6 +93,142 @@ TEST(ClusterSimulator, KeepsLimitsWithDataOnDisks) {
   for (auto const& process : report.processes) EXPECT_LE(process.statistics.nodes[0].peak, Bytes{6} * 64 * 64 * 8);
   EXPECT_GT(report.sent().transfers, values_read_elsewhere(10, Distribution(2, 2)))
       << "values that were evicted are asked for again";
+}
+
+// Tasks on data with owners that the test chooses: `owners` by number of registration.
+struct OwnedCluster {
+  ConstantSpeeds truth;
+  std::vector<std::uint32_t> owners;
+  std::unique_ptr<ClusterSimulator> cluster;
+  CodeletId work;
+
+  explicit OwnedCluster(std::vector<std::uint32_t> of, std::uint64_t max_live_tasks = 0, FaultPlan faults_of_0 = {})
+      : owners(std::move(of)) {
+    ClusterOptions options{.processes = 3, .max_live_tasks = max_live_tasks};
+    options.owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(owners[number]); };
+    cluster = std::make_unique<ClusterSimulator>(node(), truth, std::move(options), [&](ProcessId process) {
+      ClusterProcess made{make_policies("eager", "lru"), std::make_unique<AveragingEstimator>()};
+      made.options.check_invariants_every = 1;
+      if (process == ProcessId(0)) made.options.faults = faults_of_0;
+      return made;
+    });
+    work = cluster->add_codelet({.name = "work", .kernels = {[](KernelCall const&) {}}});
+  }
+  DataId stored(std::string name, Bytes bytes = 64) {
+    return cluster->add_data({.name = std::move(name),
+                              .bytes = bytes,
+                              .origin = on_disk.node,
+                              .home = on_disk.node,
+                              .origin_is_home = true});
+  }
+  TaskId submit(std::vector<Access> const& accesses) {
+    return cluster->submit({.codelet = work, .accesses = accesses, .flops = 1e6});
+  }
+  std::vector<std::string> failures() {
+    std::vector<std::string> all;
+    for (auto const& [process, failure] : cluster->run().failures) {
+      all.push_back("process " + std::to_string(process.value()) + ": " + failure.what + ": " +
+                    test::message_of<std::exception>([&] { std::rethrow_exception(failure.error); }));
+    }
+    EXPECT_TRUE(cluster->at_rest());
+    return all;
+  }
+};
+
+Access reading(DataId data) { return {data, AccessMode::Read}; }
+Access changing(DataId data) { return {data, AccessMode::ReadWrite}; }
+
+// When a process is that far, the key of what its task reads is that of another datum of another owner.
+TEST(ClusterSimulator, AKeyMayNameAnotherDatumWhenAProcessIsThatFar) {
+  OwnedCluster run({0, 1, 2}, 1);
+  DataId const read = run.stored("read", 100);
+  DataId const own = run.stored("own");
+  run.submit({changing(own)});
+  run.submit({reading(read), changing(own)});
+  run.cluster->release_data(read);
+  EXPECT_EQ(run.stored("later", 200), read);
+  EXPECT_TRUE(run.failures().empty());
+  EXPECT_EQ(run.cluster->process(ProcessId(0)).planner().statistics().shipments.bytes, 100U);
+}
+
+TEST(ClusterSimulator, TellsOfAFailureOnceWhoeverDependsOnIt) {
+  OwnedCluster run({0, 1, 2}, 0, {.copies = {}, .tasks = {TaskId(0)}});
+  DataId const a = run.stored("a");
+  DataId const b = run.stored("b");
+  DataId const c = run.stored("c");
+  run.submit({changing(a)});
+  run.submit({reading(a), changing(b)});
+  run.submit({reading(b), changing(c)});
+  EXPECT_THAT(run.failures(), ElementsAre("process 0: task 'work' 0: injected failure of task 0"));
+  // The value of `a` is lost; those of `b` and `c` are the old ones. The loss has been reported, and still is the
+  // reason for the tasks of others that do not run.
+  run.submit({reading(a), changing(c)});
+  run.submit({reading(c)});
+  EXPECT_THAT(run.failures(),
+              ElementsAre("process 2: task 'arrival' 3: process 0: task 'shipment' reads data 'a', which an earlier "
+                          "failure left without a value"));
+  run.submit({{a, AccessMode::Write}});
+  run.submit({reading(a), changing(b), reading(c)});
+  EXPECT_TRUE(run.failures().empty()) << "it is written again";
+}
+
+TEST(ClusterSimulator, ARefusedTaskLeavesTheOthersAsTheyAre) {
+  for (std::uint64_t const window : {0U, 1U}) {
+    OwnedCluster run({0, 0, 1}, window, {.copies = {}, .tasks = {TaskId(0)}});
+    DataId const lost = run.stored("lost");
+    DataId const a = run.stored("a");
+    DataId const b = run.stored("b");
+    run.submit({changing(lost)});
+    EXPECT_EQ(run.failures().size(), 1U);
+    run.submit({reading(a), changing(b)});
+    std::string refusal;
+    auto const refused = [&](auto&& call) {
+      auto const text = test::message_of(call);
+      if (!text.empty()) refusal = text;
+    };
+    refused([&] { run.submit({reading(lost), changing(a)}); });
+    refused([&] { run.submit({reading(a), changing(b)}); });
+    refused([&] { run.submit({changing(a)}); });
+    refused([&] { run.submit({reading(a), changing(b)}); });
+    std::vector<std::string> failures;
+    refused([&] { failures = run.failures(); });
+    failures = run.failures();
+    EXPECT_EQ(refusal, "task 'work' reads data 'lost', which an earlier failure left without a value");
+    EXPECT_TRUE(failures.empty());
+    EXPECT_EQ(run.cluster->process(ProcessId(1)).planner().statistics().shipments.transfers, 0U);
+  }
+}
+
+TEST(ClusterSimulator, RefusesWhatCannotBe) {
+  OwnedCluster run({0, 1, 7});
+  DataId const a = run.stored("a");
+  DataId const b = run.stored("b");
+  EXPECT_EQ(test::message_of([&] { run.submit({changing(a), changing(b)}); }),
+            "a task writes data of processes 0 and 1; all that a task writes must have one owner");
+  EXPECT_EQ(test::message_of([&] { run.stored("c"); }), "data 'c' belong to process 7 of 3");
+  EXPECT_EQ(test::message_of([&] { run.cluster->release_data(DataId(5)); }),
+            "data 5 is released but not registered");
+  run.cluster->release_data(a);
+  EXPECT_EQ(test::message_of([&] { run.cluster->release_data(a); }), "data 0 is released but not registered");
+  EXPECT_EQ(test::message_of([&] { run.submit({reading(a)}); }), "a task accesses data 0, which is not registered");
+  EXPECT_TRUE(run.failures().empty());
+  EXPECT_EQ(test::message_of([] { SmallCluster({.processes = 0}); }), "a cluster needs at least one process");
+}
+
+TEST(ClusterSimulator, ProcessesSendFromTheHostThatHasWorkers) {
+  Machine machine;
+  machine.add_node({.name = "device", .kind = NodeKind::Device});
+  EXPECT_EQ(test::message_of([&] { return with_peers(machine, {}); }),
+            "a process of a cluster needs host memory, and its machine has none");
+  machine.add_node({.name = "idle"});
+  EXPECT_EQ(with_peers(machine, {}).links.back().from, NodeId(1));
+  NodeId const busy = machine.add_node({.name = "busy"});
+  machine.add_worker({.name = "w", .node = busy});
+  auto const whole = with_peers(machine, {.receives = 3});
+  EXPECT_EQ(whole.links.back().from, busy);
+  EXPECT_EQ(whole.links[whole.links.size() - 2].width, 3U);
+  EXPECT_EQ(test::message_of([&] { return with_peers(whole, {}); }),
+            "memory node 'other processes' stands for the other processes already");
 }
 
 }  // namespace
