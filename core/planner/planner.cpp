@@ -248,7 +248,12 @@ void Planner::advance() {
 // Nothing is under way, and work is left.
 bool Planner::resolve_stall() {
   auto& parts = *m_parts;
-  if (parts.movement.memories().working() > 0 || parts.movement.links().active() > 0) return false;
+  if (parts.dispatch.gives_way() && !parts.shipments.stand_still()) {
+    parts.dispatch.give_way(false);
+    return true;
+  }
+  if (parts.movement.memories().working() > 0) return false;
+  if (parts.movement.links().active() > 0) return parts.movement.only_receives() && resolve_stall_of_shipments();
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
@@ -257,6 +262,13 @@ bool Planner::resolve_stall() {
   if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one();
   if (!parts.failures.run_ended()) return false;
   return parts.dispatch.exclusive().valid() ? parts.failures.fail_one() : parts.failures.fail_shipment();
+}
+
+// What comes from other processes may depend on what these wait for.
+bool Planner::resolve_stall_of_shipments() {
+  auto& parts = *m_parts;
+  if (!parts.shipments.stand_still()) return false;
+  return parts.dispatch.give_way(true) || (parts.failures.run_ended() && parts.failures.fail_shipment());
 }
 
 std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }

@@ -125,6 +125,7 @@ class GRANARY_EXPORT Planner final {
 
   void advance();
   bool resolve_stall();
+  bool resolve_stall_of_shipments();
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
 

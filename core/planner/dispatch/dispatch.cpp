@@ -107,7 +107,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
 }
 
 bool Dispatch::place(LiveTask& task, bool may_evict) {
-  if (m_exclusive.valid() && task.id != m_exclusive) return false;
+  if (m_gives_way || (m_exclusive.valid() && task.id != m_exclusive)) return false;
   if (!m_movement.hold(task.accesses, node_of(task), may_evict, task.priority)) return false;
   task.assignment.phase = TaskPhase::Fetching;
   auto& group = m_groups[task.assignment.group.index()];
@@ -335,20 +335,33 @@ bool Dispatch::make_oldest_exclusive() {
 // Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
 // until that one has started: alone it fits, as its submission checked.
 void Dispatch::give_way_to(LiveTask const& task) {
+  release_places(task.id);
+  auto& waiting = m_nodes[node_of(task).index()].waiting;
+  auto const place = std::ranges::find(waiting, task.id);
+  if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
+  post_room_on_all_nodes();
+}
+
+void Dispatch::release_places(TaskId but) {
   for (auto& group : m_groups) {
     for (std::size_t i = group.fetching.size(); i-- > 0;) {
       LiveTask& other = m_tasks[group.fetching[i]];
-      if (other.id == task.id) continue;
+      if (other.id == but) continue;
       let_go(other);
       other.assignment.phase = TaskPhase::Committed;
       m_nodes[node_of(other).index()].waiting.push_front(other.id);
       waiting_changed(node_of(other));
     }
   }
-  auto& waiting = m_nodes[node_of(task).index()].waiting;
-  auto const place = std::ranges::find(waiting, task.id);
-  if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
+}
+
+bool Dispatch::give_way(bool to_shipments) {
+  bool const fetching = std::ranges::any_of(m_groups, [](Group const& group) { return !group.fetching.empty(); });
+  if (m_gives_way == to_shipments || (to_shipments && !fetching)) return false;
+  m_gives_way = to_shipments;
+  if (to_shipments) release_places({});
   post_room_on_all_nodes();
+  return true;
 }
 
 void Dispatch::end_exclusivity_of(TaskId task) {

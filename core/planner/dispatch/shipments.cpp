@@ -98,6 +98,10 @@ TaskId Shipments::give_up_without_room() {
   return task;
 }
 
+bool Shipments::stand_still() const {
+  return !m_shipments.empty() && std::ranges::find(m_shipments, State::Sending, &Shipment::state) == m_shipments.end();
+}
+
 std::uint32_t Shipments::places(DataId data) const {
   return static_cast<std::uint32_t>(std::ranges::count_if(m_shipments, [&](Shipment const& shipment) {
     return shipment.data == data && shipment.state != State::WithoutRoom && !shipment.at_origin;

@@ -32,6 +32,8 @@ class Shipments {
   /// If all wait for room: forgets the first one and returns its task.
   [[nodiscard]] TaskId give_up_without_room();
 
+  /// There are some, and none is being sent.
+  [[nodiscard]] bool stand_still() const;
   /// How many hold a place of the datum on the dock.
   [[nodiscard]] std::uint32_t places(DataId data) const;
   [[nodiscard]] NodeId dock() const { return m_dock; }

@@ -23,6 +23,14 @@ Machine draw_machine(Random& random) {
                         random);
 }
 
+// One to five nodes in any tree, one of them a host.
+Machine draw_any_machine(Random& random) {
+  for (;;) {
+    auto machine = random_machine(random);
+    if (std::ranges::find(machine.nodes, NodeKind::Host, &MemoryNode::kind) != machine.nodes.end()) return machine;
+  }
+}
+
 // All that a task writes has one owner; what has no value yet is only written, by its owner's tasks.
 void give_owners(ClusterCase& drawn, Random& random) {
   std::vector<bool> has_value;
@@ -135,8 +143,8 @@ void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   auto& machine = drawn.machine;
   Topology const topology(with_peers(machine, drawn.network));
   auto const needs = needs_of(drawn, topology.dock());
-  bool const disk =
-      std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
+  // Values without a home go to unbounded nodes without workers: disks stay unbounded, and one more if there is none.
+  bool disk = std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
   bool const all_have_homes = std::ranges::all_of(drawn.graph.operations, [](Operation const& operation) {
     auto const* const datum = std::get_if<RegisterData>(&operation);
     return datum == nullptr || datum->description.home.valid();
@@ -145,10 +153,15 @@ void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
     NodeId const node(static_cast<std::uint32_t>(n));
     if (machine.nodes[n].kind == NodeKind::Disk || (!exact && random.chance(0.1))) continue;
-    bool const host = machine.nodes[n].kind == NodeKind::Host;
-    if (host && !disk && !all_have_homes) {
-      machine.nodes[n].capacity = 64_MiB;  // values without a home stay there
-      continue;
+    if (!disk && !all_have_homes) {
+      if (has_workers(machine, node) && machine.nodes[n].kind == NodeKind::Host) {
+        machine.nodes[n].capacity = 64_MiB;  // values without a home stay there
+        continue;
+      }
+      if (!has_workers(machine, node)) {
+        disk = true;
+        continue;
+      }
     }
     Bytes least = 1;
     for (auto const& own : needs) {
@@ -189,7 +202,7 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
         alike ? policies
               : std::pair(schedulers[random.below(schedulers.size())], evictions[random.below(evictions.size())]));
   }
-  drawn.machine = draw_machine(random);
+  drawn.machine = options.any_machine ? draw_any_machine(random) : draw_machine(random);
   drawn.network = {.bandwidth = 1e8 * static_cast<double>(1 + random.below(100)),
                    .latency = Duration(static_cast<Duration::rep>(random.below(20000))),
                    .sends = static_cast<std::uint32_t>(1 + random.below(3)),

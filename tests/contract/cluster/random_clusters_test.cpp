@@ -67,7 +67,7 @@ ClusterTotals run_clusters(Seeds const& seeds, ClusterCaseOptions options) {
 }
 
 TEST(ClusterContract, EveryPromiseIsKeptOnRandomClusters) {
-  Seeds const seeds(1, 800);
+  Seeds const seeds(1, 2000);
   auto const totals = run_clusters(seeds, {});
   if (seeds.few) return;
   EXPECT_EQ(totals.sums.failures, 0U);
@@ -75,15 +75,22 @@ TEST(ClusterContract, EveryPromiseIsKeptOnRandomClusters) {
 }
 
 TEST(ClusterContract, EveryPromiseIsKeptInTheLeastMemory) {
-  Seeds const seeds(1000001, 600);
+  Seeds const seeds(1000001, 2000);
   auto const totals = run_clusters(seeds, {.exact = true});
   if (seeds.few) return;
   EXPECT_EQ(totals.sums.failures, 0U);
   EXPECT_GT(totals.sums.evictions, 1000U);
 }
 
+TEST(ClusterContract, EveryPromiseIsKeptOnAnyMachine) {
+  Seeds const seeds(3000001, 1000);
+  auto const totals = run_clusters(seeds, {.any_machine = true});
+  if (seeds.few) return;
+  EXPECT_EQ(totals.sums.failures, 0U);
+}
+
 TEST(ClusterContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
-  Seeds const seeds(2000001, 600);
+  Seeds const seeds(2000001, 2000);
   auto const totals = run_clusters(seeds, {.faults = true});
   if (seeds.few) return;
   EXPECT_GT(totals.sums.failures, 100U);
