@@ -29,7 +29,9 @@ struct ClusterCase {
   PlannerOptions planner;
   DecisionCost decisions;
   std::vector<FaultPlan> faults;  ///< by process
-  NetworkSpeed network;
+  Network network;
+  std::uint32_t sends = 1;
+  std::uint32_t receives = 1;
   Duration delay{0};
   std::uint64_t max_live_tasks = 0;
 

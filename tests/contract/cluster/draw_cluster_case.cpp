@@ -141,7 +141,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
 
 void bound_memories_of_all(ClusterCase& drawn, bool exact, Random& random) {
   auto& machine = drawn.machine;
-  Topology const topology(with_peers(machine, drawn.network));
+  Topology const topology(with_peers(machine, drawn.network, drawn.receives));
   auto const needs = needs_of(drawn, topology.dock());
   // Values without a home go to unbounded nodes without workers: disks stay unbounded, and one more if there is none.
   bool disk = std::ranges::any_of(machine.nodes, [](MemoryNode const& node) { return node.kind == NodeKind::Disk; });
@@ -204,9 +204,9 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
   }
   drawn.machine = options.any_machine ? draw_any_machine(random) : draw_machine(random);
   drawn.network = {.bandwidth = 1e8 * static_cast<double>(1 + random.below(100)),
-                   .latency = Duration(static_cast<Duration::rep>(random.below(20000))),
-                   .sends = static_cast<std::uint32_t>(1 + random.below(3)),
-                   .receives = static_cast<std::uint32_t>(1 + random.below(3))};
+                   .latency = Duration(static_cast<Duration::rep>(random.below(20000)))};
+  drawn.sends = static_cast<std::uint32_t>(1 + random.below(3));
+  drawn.receives = static_cast<std::uint32_t>(1 + random.below(3));
   GraphOptions graph{.homes_on_devices = random.chance(0.2)};
   if (random.chance(0.05)) {
     graph.max_tasks = 300;

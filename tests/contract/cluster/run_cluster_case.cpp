@@ -113,7 +113,7 @@ class ClusterPlayer {
   ClusterPlayer(ClusterCase const& drawn, std::ostream* trace)
       : m_case(drawn),
         m_trace(trace),
-        m_topology(with_peers(drawn.machine, drawn.network)),
+        m_topology(with_peers(drawn.machine, drawn.network, drawn.receives)),
         m_truth(jittered(drawn.seed)),
         m_oracle(m_topology, drawn.processes) {
     for (std::uint32_t p = 0; p < drawn.processes; ++p) {
@@ -143,6 +143,8 @@ class ClusterPlayer {
   ClusterOptions options() const {
     return {.processes = m_case.processes,
             .network = m_case.network,
+            .sends = m_case.sends,
+            .receives = m_case.receives,
             .owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(m_case.owners[number]); },
             .max_live_tasks = m_case.max_live_tasks,
             .delay = m_case.delay,
