@@ -12,6 +12,8 @@ namespace granary {
 namespace {
 
 constexpr std::size_t most_speeds = 2000;
+// Of all processes together.
+constexpr std::size_t most_loads = 40000;
 
 // The definitions of the events in the file: numbers and fields.
 constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerType 1
@@ -129,13 +131,28 @@ constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerTyp
 % Container string
 % Value string
 %EndEventDef
-1 P 0 "Program"
+)paje";
+
+// Types of containers, of a run on one process and on several.
+constexpr std::string_view one_process = R"paje(1 P 0 "Program"
 1 Mn P "Memory Node"
 1 T Mn "Thread"
 1 W T "Worker"
 1 Mm Mn "Memory Manager"
 1 Li P "Link"
-2 Ev Mm "Eviction"
+)paje";
+constexpr std::string_view several_processes = R"paje(1 P 0 "Program"
+1 Pr P "Process"
+1 Mn Pr "Memory Node"
+1 T Mn "Thread"
+1 W T "Worker"
+1 Mm Mn "Memory Manager"
+1 Li Pr "Link"
+4 bw Pr "Busy workers"
+)paje";
+
+// Types of what containers hold.
+constexpr std::string_view contents = R"paje(2 Ev Mm "Eviction"
 2 No P "Note"
 3 WS W "Worker State"
 3 LS Li "Link State"
@@ -163,10 +180,13 @@ std::string paje_string(std::string text) {
 
 class PajeWriter {
  public:
-  PajeWriter(Trace const& trace, TextFile& file) : m_trace(trace), m_file(file), m_rows(transfer_rows(trace)) {}
+  PajeWriter(Trace const& trace, TextFile& file)
+      : m_trace(trace), m_file(file), m_several(trace.processes() > 1), m_rows(transfer_rows(trace)) {}
 
   void write() {
     m_file.write(definitions);
+    m_file.write(m_several ? several_processes : one_process);
+    m_file.write(contents);
     for (std::size_t c = 0; c < m_trace.codelets.size(); ++c) {
       m_file.print("6 C{} WS {} \"{}\"\n", c, paje_string(m_trace.codelets[c]), colours[c % colours.size()]);
     }
@@ -179,7 +199,7 @@ class PajeWriter {
   }
 
  private:
-  enum class What : std::uint8_t { TaskEnd, TransferEnd, TaskBegin, TransferBegin, Eviction, Memory, Rate };
+  enum class What : std::uint8_t { TaskEnd, TransferEnd, TaskBegin, TransferBegin, Eviction, Memory, Rate, Load };
   struct Event {
     Instant when;
     What what;
@@ -199,11 +219,19 @@ class PajeWriter {
     return fmt::format("l{}_{}", link.value(), row);
   }
 
+  // The container of a node and of its links.
+  [[nodiscard]] std::string process_alias(NodeId node) const {
+    return m_several ? fmt::format("pr{}", m_trace.process_of(node)) : "p";
+  }
+
   void containers() {
     auto const& machine = m_trace.machine;
     container("p", "P", "0", "granary");
-    for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
-      container(fmt::format("mn{}", n), "Mn", "p", machine.nodes[n].name);
+    for (std::uint32_t p = 0; m_several && p < m_trace.processes(); ++p) {
+      container(fmt::format("pr{}", p), "Pr", "p", fmt::format("process {}", p));
+    }
+    for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
+      container(fmt::format("mn{}", n), "Mn", process_alias(NodeId(n)), machine.nodes[n].name);
       container(fmt::format("mm{}", n), "Mm", fmt::format("mn{}", n), machine.nodes[n].name + " memory");
       m_file.print("13 0.000000 mm{} use 0.0\n", n);
     }
@@ -215,9 +243,10 @@ class PajeWriter {
     }
     auto const rows = rows_of_links(m_trace, m_rows);
     for (std::uint32_t l = 0; l < rows.size(); ++l) {
-      auto const name = link_name(machine, LinkId(l));
+      auto const name = link_name(m_trace, LinkId(l));
       for (std::uint32_t row = 0; row < rows[l]; ++row) {
-        container(row_alias(LinkId(l), row), "Li", "p", row == 0 ? name : fmt::format("{} ({})", name, row + 1));
+        container(row_alias(LinkId(l), row), "Li", process_alias(m_trace.machine[LinkId(l)].from),
+                  row == 0 ? name : fmt::format("{} ({})", name, row + 1));
         m_file.print("10 0.000000 {} LS LI\n", row_alias(LinkId(l), row));
       }
     }
@@ -248,9 +277,23 @@ class PajeWriter {
     for (std::uint32_t part = 0; part < m_rates.size(); ++part) {
       events.push_back({Instant(width * part), What::Rate, part});
     }
+    if (m_several) add_loads(events);
     std::ranges::stable_sort(
         events, [](Event const& a, Event const& b) { return a.when != b.when ? a.when < b.when : a.what < b.what; });
     for (auto const& event : events) write(event);
+  }
+
+  // The busy workers of each process; an event's number counts processes first, then intervals.
+  void add_loads(std::vector<Event>& events) {
+    auto const most = std::clamp<std::size_t>(most_loads / m_trace.processes(), 1, most_speeds);
+    auto const parts = static_cast<std::uint32_t>(std::min(m_trace.tasks.size(), most));
+    if (parts == 0) return;
+    m_loads = busy_workers(m_trace, parts);
+    auto const processes = static_cast<std::uint32_t>(m_loads.size());
+    auto const width = m_trace.end.time_since_epoch() / static_cast<Duration::rep>(parts);
+    for (std::uint32_t number = 0; number < parts * processes; ++number) {
+      events.push_back({Instant(width * (number / processes)), What::Load, number});
+    }
   }
 
   void write(Event const& event) {
@@ -272,6 +315,9 @@ class PajeWriter {
       }
       case What::Rate:
         return m_file.print("13 {} p gft {:.6g}\n", at, m_rates[event.number] * 1e-9);
+      case What::Load:
+        return m_file.print("13 {} pr{} bw {:.4g}\n", at, event.number % m_loads.size(),
+                            m_loads[event.number % m_loads.size()][event.number / m_loads.size()]);
     }
   }
 
@@ -306,8 +352,10 @@ class PajeWriter {
 
   Trace const& m_trace;
   TextFile& m_file;
+  bool m_several;  // processes
   std::vector<std::uint32_t> m_rows;
   std::vector<double> m_rates;
+  std::vector<std::vector<double>> m_loads;  // of each process, if there are several
 };
 
 }  // namespace

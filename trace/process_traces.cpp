@@ -10,9 +10,10 @@ namespace {
 // Appends a process to the trace of those before it.
 class Appended {
  public:
-  Appended(Trace& all, std::string prefix)
+  Appended(Trace& all, std::uint32_t process)
       : m_all(all),
-        m_prefix(std::move(prefix)),
+        m_process(process),
+        m_prefix(std::to_string(process) + ": "),
         m_nodes(size(all.machine.nodes)),
         m_links(size(all.machine.links)),
         m_workers(size(all.machine.workers)),
@@ -24,6 +25,7 @@ class Appended {
     for (auto node : machine.nodes) {
       node.name = m_prefix + node.name;
       all.nodes.push_back(std::move(node));
+      m_all.process_of_node.push_back(m_process);
     }
     for (auto link : machine.links) {
       link.from = moved(link.from);
@@ -79,6 +81,7 @@ class Appended {
   }
 
   Trace& m_all;
+  std::uint32_t m_process;
   std::string m_prefix;
   std::uint32_t m_nodes;
   std::uint32_t m_links;
@@ -90,15 +93,15 @@ class Appended {
 }  // namespace
 
 Trace trace_of_processes(std::vector<Trace> const& processes) {
+  if (processes.empty()) return {};
+  if (processes.size() == 1) return processes.front();
   Trace all;
-  for (std::size_t p = 0; p < processes.size(); ++p) {
+  for (std::uint32_t p = 0; p < processes.size(); ++p) {
     if (processes[p].codelets.size() > all.codelets.size()) all.codelets = processes[p].codelets;
-    Appended(all, std::to_string(p) + ": ").add(processes[p]);
+    Appended(all, p).add(processes[p]);
   }
-  if (!processes.empty()) {
-    all.configuration = processes.front().configuration;
-    all.totals = processes.front().totals;
-  }
+  all.configuration = processes.front().configuration;
+  all.totals = processes.front().totals;
   std::ranges::stable_sort(all.tasks, {}, &TraceTask::end);
   std::ranges::stable_sort(all.transfers, {}, &TraceTransfer::end);
   std::ranges::stable_sort(all.evictions, {}, &TraceEviction::when);

@@ -3,8 +3,27 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 namespace granary {
+namespace {
+
+// Calls visit(interval, time of the task in it, time of the task), in ns, for `count` equal intervals of the run.
+template <class Visit>
+void spread(Trace const& trace, std::size_t count, TraceTask const& task, Visit visit) {
+  double const width = static_cast<double>(trace.end.time_since_epoch().count()) / static_cast<double>(count);
+  auto const begin = static_cast<double>(task.begin.time_since_epoch().count());
+  auto const end = std::max(static_cast<double>(task.end.time_since_epoch().count()), begin + 1);
+  auto const first = static_cast<std::size_t>(std::max(begin / width, 0.0));
+  for (std::size_t part = std::min(first, count - 1); part < count; ++part) {
+    double const left = static_cast<double>(part) * width;
+    if (left >= end) break;
+    double const right = part + 1 == count ? end : left + width;
+    visit(part, std::min(end, right) - std::max(begin, left), end - begin);
+  }
+}
+
+}  // namespace
 
 std::vector<double> flops_per_second(Trace const& trace, std::size_t count) {
   std::vector<double> rates(count, 0.0);
@@ -12,18 +31,23 @@ std::vector<double> flops_per_second(Trace const& trace, std::size_t count) {
   if (width <= 0) return rates;
   for (auto const& task : trace.tasks) {
     if (task.failed || task.flops <= 0) continue;
-    auto const begin = static_cast<double>(task.begin.time_since_epoch().count());
-    auto const end = std::max(static_cast<double>(task.end.time_since_epoch().count()), begin + 1);
-    auto const first = static_cast<std::size_t>(std::max(begin / width, 0.0));
-    for (std::size_t part = std::min(first, count - 1); part < count; ++part) {
-      double const left = static_cast<double>(part) * width;
-      if (left >= end) break;
-      double const right = part + 1 == count ? end : left + width;
-      rates[part] += task.flops * (std::min(end, right) - std::max(begin, left)) / (end - begin);
-    }
+    spread(trace, count, task,
+           [&](std::size_t part, double inside, double time) { rates[part] += task.flops * inside / time; });
   }
   for (auto& rate : rates) rate /= width * 1e-9;
   return rates;
+}
+
+std::vector<std::vector<double>> busy_workers(Trace const& trace, std::size_t count) {
+  std::vector<std::vector<double>> busy(trace.processes(), std::vector<double>(count, 0.0));
+  double const width = static_cast<double>(trace.end.time_since_epoch().count()) / static_cast<double>(count);
+  if (width <= 0) return busy;
+  for (auto const& task : trace.tasks) {
+    auto& of_process = busy[trace.process_of(task.worker)];
+    spread(trace, count, task,
+           [&](std::size_t part, double inside, double /*time*/) { of_process[part] += inside / width; });
+  }
+  return busy;
 }
 
 std::vector<std::uint32_t> transfer_rows(Trace const& trace) {
@@ -52,9 +76,14 @@ std::vector<std::uint32_t> rows_of_links(Trace const& trace, std::vector<std::ui
   return counts;
 }
 
-std::string link_name(Machine const& machine, LinkId id) {
-  auto const& link = machine[id];
-  return machine[link.from].name + " -> " + machine[link.to].name;
+std::string link_name(Trace const& trace, LinkId id) {
+  auto const& link = trace.machine[id];
+  std::string_view to = trace.machine[link.to].name;
+  if (!trace.process_of_node.empty()) {
+    auto const process = std::to_string(trace.process_of(link.to)) + ": ";
+    if (to.starts_with(process)) to.remove_prefix(process.size());
+  }
+  return trace.machine[link.from].name + " -> " + std::string(to);
 }
 
 }  // namespace granary

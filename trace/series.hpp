@@ -15,6 +15,10 @@ namespace granary {
 /// time; failed tasks do not count. O(tasks + the intervals that they span).
 [[nodiscard]] GRANARY_EXPORT std::vector<double> flops_per_second(Trace const& trace, std::size_t count);
 
+/// By process: the mean number of its workers that ran tasks, in `count` equal intervals of the run, at least 1.
+/// O(tasks + the intervals that they span).
+[[nodiscard]] GRANARY_EXPORT std::vector<std::vector<double>> busy_workers(Trace const& trace, std::size_t count);
+
 /// Assigns each transfer, in the order of Trace::transfers, to a row of its link such that transfers in one row do not
 /// overlap. The number of rows is minimal. O(n log n).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> transfer_rows(Trace const& trace);
@@ -23,7 +27,7 @@ namespace granary {
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> rows_of_links(Trace const& trace,
                                                                       std::vector<std::uint32_t> const& rows);
 
-/// `host -> device 0`.
-[[nodiscard]] GRANARY_EXPORT std::string link_name(Machine const& machine, LinkId link);
+/// `host -> device 0`; `3: host -> device 0` of process 3, if there are several.
+[[nodiscard]] GRANARY_EXPORT std::string link_name(Trace const& trace, LinkId link);
 
 }  // namespace granary

@@ -6,7 +6,6 @@
 #include <granary/schedules/schedule.hpp>
 #include <granary/simulator/platform_truth.hpp>
 #include <granary/trace/html_report.hpp>
-#include <granary/trace/process_traces.hpp>
 #include <granary/trace/trace_file.hpp>
 #include <granary/workloads/bounds/bounds.hpp>
 #include <granary/workloads/bounds/transfer_bounds.hpp>
@@ -195,9 +194,7 @@ class ProblemRuns {
       Case const problem{m_platform, *m_problem.workload, m_precision, priorities, m_result.tasks};
       try {
         if (settings.cluster) {
-          std::vector<Trace> traces;
-          runs.push_back(simulate_cluster(problem, settings, wanted(trace) != nullptr ? &traces : nullptr));
-          if (wanted(trace) != nullptr) trace = trace_of_processes(traces);
+          runs.push_back(simulate_cluster(problem, settings, wanted(trace)));
           continue;
         }
         runs.push_back(simulate(problem, settings, m_options.order ? &order : nullptr, wanted(trace),

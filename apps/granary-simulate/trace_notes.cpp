@@ -36,6 +36,12 @@ void describe(Trace& trace, Result const& result) {
                   {"bytes between devices", static_cast<double>(figures.device_to_device)},
                   {"bytes to host", static_cast<double>(figures.device_to_host)},
                   {"idle seconds", figures.idle_seconds}};
+  if (result.grid) {
+    trace.totals.emplace_back("processes", result.grid->processes());
+    trace.totals.emplace_back("bytes sent between processes", static_cast<double>(figures.sent()));
+    trace.totals.emplace_back("values sent between processes", static_cast<double>(figures.values_sent()));
+    trace.totals.emplace_back("messages between processes", static_cast<double>(figures.messages));
+  }
   auto const add = [&](char const* name, double value) {
     if (value > 0 && std::isfinite(value)) trace.totals.emplace_back(name, value);
   };

@@ -3,6 +3,7 @@
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 #include <granary/simulator/platform_truth.hpp>
+#include <granary/trace/process_traces.hpp>
 #include <granary/workloads/priorities.hpp>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simulated_run.hpp"
 
@@ -71,14 +73,14 @@ std::uint64_t RunFigures::values_sent() const {
   return sum;
 }
 
-RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, std::vector<Trace>* traces) {
+RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Trace* trace) {
   auto const& platform = problem.platform;
   auto const& cluster = *settings.cluster;
   auto const truth = truth_of(platform, problem.precision, settings);
   SimulatorOptions options{
       .planner = settings.planner, .charge_decisions = settings.charge_decisions, .all_restartable = true};
   options.slow = settings.slow;
-  options.trace.record = traces != nullptr;
+  options.trace.record = trace != nullptr;
   auto const start = std::chrono::steady_clock::now();
   ClusterSimulator simulator(
       platform.machine, truth,
@@ -101,8 +103,13 @@ RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, st
   }
   auto const report = simulator.run();
   std::chrono::duration<double> const wall = std::chrono::steady_clock::now() - start;
-  for (std::uint32_t p = 0; traces != nullptr && p < simulator.processes(); ++p)
-    traces->push_back(simulator.process(ProcessId(p)).trace());
+  if (trace != nullptr) {
+    std::vector<Trace> traces;
+    for (std::uint32_t p = 0; p < simulator.processes(); ++p) {
+      traces.push_back(simulator.process(ProcessId(p)).trace());
+    }
+    *trace = trace_of_processes(traces);
+  }
   if (!report.failures.empty()) std::rethrow_exception(report.failures.front().second.error);
   if (report.tasks_run() != problem.tasks) {
     throw Error(fmt::format("only {} of {} tasks ran under {} with {}", report.tasks_run(), problem.tasks,

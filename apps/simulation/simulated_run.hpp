@@ -95,10 +95,9 @@ struct RunFigures {
 [[nodiscard]] RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order = nullptr,
                                   Trace* trace = nullptr, Schedule* schedule = nullptr);
 
-/// The same on a cluster (RunSettings::cluster); `traces`, if any, gets one of each process. Links and counters are
-/// sums over the processes, of links between nodes of the same names.
-[[nodiscard]] RunFigures simulate_cluster(Case const& problem, RunSettings const& settings,
-                                          std::vector<Trace>* traces = nullptr);
+/// The same on a cluster (RunSettings::cluster); `trace` is that of all processes (trace_of_processes). Links and
+/// counters are sums over the processes, of links between nodes of the same names.
+[[nodiscard]] RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Trace* trace = nullptr);
 
 /// Throws InvalidArgument unless all tasks and transfers, one after the other and each at its longest, end before
 /// `longest_duration`: schedulers add up such times. O(tasks x models of workers).

@@ -7,6 +7,7 @@
 #include <granary/core/model/data.hpp>
 #include <granary/core/model/machine.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -86,9 +87,11 @@ struct GRANARY_EXPORT TraceMemory {
   Bytes used = 0;
 };
 
-/// The record of a run, as plain data; every list is in the order in which its entries ended.
+/// The record of a run, as plain data; every list is in the order in which its entries ended. The trace of several
+/// processes has the nodes, links and workers of all of them, and each belongs to the process of its node.
 struct GRANARY_EXPORT Trace {
   Machine machine;
+  std::vector<std::uint32_t> process_of_node;  ///< by node; empty: all nodes belong to one process
   std::vector<std::string> codelets;
   std::vector<TraceData> data;
   std::vector<TraceTask> tasks;
@@ -99,6 +102,17 @@ struct GRANARY_EXPORT Trace {
   std::vector<std::pair<std::string, double>> totals;              ///< and bounds where they are known, by name
   Instant end;                                                     ///< of the run
   std::uint64_t dropped = 0;  ///< events beyond the recorder's limit: they are missing above
+
+  /// The process to which it belongs; 0 if there is one process.
+  [[nodiscard]] std::uint32_t process_of(NodeId node) const {
+    return process_of_node.empty() ? 0 : process_of_node[node.index()];
+  }
+  [[nodiscard]] std::uint32_t process_of(WorkerId worker) const { return process_of(machine[worker].node); }
+  [[nodiscard]] std::uint32_t process_of(LinkId link) const { return process_of(machine[link].from); }
+  /// The number of processes, at least 1. O(nodes).
+  [[nodiscard]] std::uint32_t processes() const {
+    return process_of_node.empty() ? 1 : *std::max_element(process_of_node.begin(), process_of_node.end()) + 1;
+  }
 };
 
 }  // namespace granary

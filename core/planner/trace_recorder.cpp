@@ -106,6 +106,7 @@ void TraceRecorder::task_ended(TaskId task, TaskTimes const& times, bool failed)
 }
 
 void TraceRecorder::copy_ended(TransferId transfer, Instant end, bool failed) {
+  if (end == Instant{}) end = planner().view().now();  // its end was not measured, as that of a received value
   m_trace.end = std::max(m_trace.end, end);
   auto const found = m_transfers.extract(transfer);
   if (!has_room()) return;

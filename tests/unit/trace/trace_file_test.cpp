@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/trace/process_traces.hpp>
 #include <granary/trace/series.hpp>
 #include <granary/trace/trace_file.hpp>
 
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -199,6 +201,73 @@ TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {
   EXPECT_DOUBLE_EQ(last, 0.005);
   EXPECT_EQ(state_of_0, "I");
   EXPECT_EQ(state_of_1, "I");
+}
+
+TEST_F(TraceFile, ChromeHasAGroupOfTracksAndALoadForEachProcess) {
+  auto const trace = trace_of_processes({small_trace(), small_trace()});
+  auto const json = nlohmann::json::parse(written(trace, "t.json"));
+  std::map<std::pair<int, int>, std::vector<std::string>> names;  // by track
+  std::map<int, int> positions;
+  for (auto const& event : of_kind(json, "M", "")) {
+    if (event.at("name") == "process_sort_index") {
+      positions[event.at("pid")] = event.at("args").at("sort_index");
+    } else {
+      names[{event.at("pid"), event.at("tid")}].push_back(event.at("args").at("name"));
+    }
+  }
+  EXPECT_THAT((names[{1, 0}]), ElementsAre("load of the processes"));
+  EXPECT_THAT((names[{2, 0}]), ElementsAre("process 0"));
+  EXPECT_THAT((names[{3, 0}]), ElementsAre("process 1"));
+  EXPECT_THAT(positions, ElementsAre(std::pair(1, 0), std::pair(2, 1), std::pair(3, 2)));
+  std::vector<std::string> of_first, of_second;
+  for (auto const& [track, of_track] : names) {
+    EXPECT_EQ(of_track.size(), 1U) << track.first << " " << track.second;
+    if (track.first > 1) (track.first == 2 ? of_first : of_second).push_back(of_track.front());
+  }
+  EXPECT_THAT(of_first, ElementsAre("process 0", "0: cpu", "0: lane", "evictions on 0: host",
+                                    "evictions on 0: device \"0\"", "0: host -> device \"0\"",
+                                    "0: host -> device \"0\" (2)"));
+  EXPECT_EQ(of_second.size(), of_first.size());
+  std::map<std::string, double> loads;
+  for (auto const& event : json.at("traceEvents")) {
+    EXPECT_TRUE(names.contains({event.at("pid"), event.at("tid")})) << event;
+    auto const& args = event.at("args");
+    if (args.contains("workers")) loads[event.at("name")] += args.at("workers").get<double>() / 4;  // of four parts
+    if (args.contains("task")) {
+      EXPECT_THAT(names.at({event.at("pid"), event.at("tid")}).front(),
+                  ::testing::StartsWith(event.at("pid") == 2 ? "0: " : "1: "));
+    }
+  }
+  ASSERT_EQ(loads.size(), 2U);
+  EXPECT_NEAR(loads.at("process 1: busy workers"), 2001.0 / 5000, 1e-3);
+  EXPECT_EQ(of_kind(json, "X", "task").size(), 4U);
+}
+
+TEST_F(TraceFile, PajeHasAContainerForEachProcess) {
+  auto const text = written(trace_of_processes({small_trace(), small_trace()}), "t.paje");
+  EXPECT_THAT(text, HasSubstr("\n1 Pr P \"Process\"\n1 Mn Pr \"Memory Node\"\n"));
+  std::map<std::string, std::string> parents;
+  for (auto const& event : paje_events(text, "7")) {
+    EXPECT_TRUE(event[3] == "0" || parents.contains(event[3])) << event[1];
+    parents[event[1]] = event[3];
+  }
+  EXPECT_EQ(parents["pr1"], "p");
+  EXPECT_EQ(parents["mn1"], "pr0");
+  EXPECT_EQ(parents["mn2"], "pr1");
+  EXPECT_EQ(parents["t3"], "mn3");
+  EXPECT_EQ(parents["l0_1"], "pr0");
+  EXPECT_EQ(parents["l2_0"], "pr1");
+  double load = 0;
+  for (auto const& event : paje_events(text, "13")) {
+    if (event[1] == "pr1") load += std::stod(event[3]) / 4;
+  }
+  EXPECT_NEAR(load, 2001.0 / 5000, 1e-3);
+}
+
+TEST_F(TraceFile, ARunOnOneProcessHasNoContainersForProcesses) {
+  EXPECT_THAT(written(small_trace(), "t.paje"), ::testing::Not(HasSubstr("Pr ")));
+  EXPECT_THAT(written(small_trace(), "t.json"), ::testing::Not(HasSubstr("process_sort_index")));
+  EXPECT_EQ(written(trace_of_processes({small_trace()}), "t.json"), written(small_trace(), "u.json"));
 }
 
 TEST_F(TraceFile, ARunInWhichNothingHappenedHasBothForms) {

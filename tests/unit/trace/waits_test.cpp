@@ -1,4 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/trace/process_traces.hpp>
 #include <granary/trace/waits.hpp>
 
 #include <gmock/gmock.h>
@@ -106,6 +107,32 @@ TEST(Waits, TasksThatOverlapAreOneBusyTime) {
   add_task(trace, 1, 10, 20);
   add_transfer(trace, 4, 0, 100, TraceTransfer::Why::Fetch);
   EXPECT_THAT(found(trace), ElementsAre(std::tuple(1U, 50, 100)));
+}
+
+TEST(Waits, AValueFromAnotherProcessIsAwaitedByAllWorkersOfItsProcess) {
+  auto one = small_trace();
+  one.machine.add_node({.name = "other processes", .kind = NodeKind::Peers});
+  one.machine.add_link({.from = NodeId(4), .to = NodeId(1)});
+  auto other = one;
+  add_task(one, 0, 0, 20);
+  add_transfer(one, 6, 10, 50, TraceTransfer::Why::Fetch);  // from other processes to the host
+  add_transfer(one, 0, 0, 12, TraceTransfer::Why::Fetch);   // from the disk to the host
+  add_transfer(one, 2, 30, 60, TraceTransfer::Why::Fetch);  // from the host to the first worker's device
+  auto const waits = waits_of(trace_of_processes({one, other}));
+  std::vector<std::tuple<std::uint32_t, std::int64_t, std::int64_t, TraceWait::Why>> all;
+  for (auto const& wait : waits) {
+    all.emplace_back(wait.worker.value(), wait.begin.time_since_epoch().count(), wait.end.time_since_epoch().count(),
+                     wait.why);
+  }
+  using Why = TraceWait::Why;
+  EXPECT_THAT(all, ElementsAre(std::tuple(0U, 20, 50, Why::Peers), std::tuple(0U, 50, 60, Why::Data),
+                               std::tuple(1U, 0, 10, Why::Data), std::tuple(1U, 10, 50, Why::Peers)));
+}
+
+TEST(Waits, ATransferOfOneProcessIsNotAwaitedByAnother) {
+  auto one = small_trace();
+  add_transfer(one, 0, 5, 15, TraceTransfer::Why::Fetch);  // to the host without workers
+  EXPECT_THAT(found(trace_of_processes({small_trace(), one})), ElementsAre(std::tuple(2U, 5, 15), std::tuple(3U, 5, 15)));
 }
 
 }  // namespace
