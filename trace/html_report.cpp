@@ -101,6 +101,10 @@ Json machine_of(Trace const& trace) {
     json["nodes"].push_back(
         {{"name", node.name}, {"kind", kinds[static_cast<std::size_t>(node.kind)]}, {"capacity", limit}});
   }
+  if (trace.processes() > 1) {
+    json["processes"] = trace.processes();
+    for (std::size_t n = 0; n < trace.machine.nodes.size(); ++n) json["nodes"][n]["process"] = trace.process_of_node[n];
+  }
   for (auto const& link : trace.machine.links) {
     json["links"].push_back({{"from", link.from.value()}, {"to", link.to.value()}, {"bandwidth", link.bandwidth}});
   }

@@ -26,8 +26,8 @@ struct GRANARY_EXPORT TraceWait {
 /// Splits the time in which workers run nothing into waiting and idle. A worker is blocked before a task for the time
 /// in the trace (TraceTask::blocked). It waits for data while a value is being fetched to its node or to a node without
 /// workers, which is on the route, and while a replica chosen for eviction from its node is being written back. All
-/// workers of a process wait for other processes while a value comes from one. The rest is idle and not in the list: also the time in which
-/// another process still computes the value. Sorted by worker and instant. O(n log n).
+/// workers of a process wait for other processes while a value comes from one. The rest is idle and not in the list:
+/// also the time in which another process still computes the value. Sorted by worker and instant. O(n log n).
 [[nodiscard]] GRANARY_EXPORT std::vector<TraceWait> waits_of(Trace const& trace);
 
 }  // namespace granary

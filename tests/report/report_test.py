@@ -45,6 +45,35 @@ document.body.dataset.probe = JSON.stringify(found);
 """
 
 
+# The same on the page of several processes: opens the second one in the timeline, and sorts the table.
+PROBE_OF_PROCESSES = """
+<script>
+const key = (key) => document.getElementById("timeline").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const kinds_of_rows = () => view.rows.filter((row) => !["title", "bytes", "flops"].includes(row.kind)).map((row) => row.kind).slice(0, 4);
+draw_order();
+const found = { before: kinds_of_rows() };
+key("ArrowDown");
+key("Enter");
+draw_timeline();
+found.after = kinds_of_rows();
+found.status = document.getElementById("status").textContent;
+const box = document.getElementById("timeline").getBoundingClientRect();
+const middle = { clientX: box.left + 500, clientY: box.top + view.rows[view.chosen].top + 2, pointerId: 1 };
+document.getElementById("timeline").dispatchEvent(new PointerEvent("pointermove", middle));
+found.tooltip = document.getElementById("tooltip").textContent;
+document.getElementById("timeline").setPointerCapture = () => {};
+for (const name of ["pointerdown", "pointerup"]) document.getElementById("timeline").dispatchEvent(new PointerEvent(name, middle));
+found.again = kinds_of_rows();
+found.places = [...document.getElementById("order-workers").options].map((option) => option.text);
+const heads = [...document.getElementById("t-processes").tHead.rows[0].cells];
+heads.find((head) => head.textContent === "received").querySelector("button").click();
+found.sorted = [...document.getElementById("t-processes").tBodies[0].rows].map((row) => row.cells[0].textContent);
+heads[0].querySelector("button").click();
+document.body.dataset.probe = JSON.stringify(found);
+</script>
+"""
+
+
 class Page(html.parser.HTMLParser):
     """The body's data attributes, and the data-value of each cell by table and row."""
 
@@ -278,6 +307,44 @@ class InABrowser(WithReport):
             self.assertEqual((row[4], row[5]), (before[5], 0))
         self.assertIn("blocked by Kokkos", page.columns[0])
         self.assertIn("blocked by Kokkos", page.legends["legend"])
+
+    def test_of_several_processes(self):
+        path, summary_file = self.folder / "cluster.html", self.folder / "cluster.json"
+        subprocess.run([PROGRAM, "--platform", "v100x2", "--algorithm", "cholesky", "--tiles", "12", "--tile", "960", "--memory", "0.4",
+                        "--processes", "4", "--network", "5GB/s:2us", "--report", path, "--json", summary_file, "--force"],
+                       check=True, capture_output=True)
+        summary = json.loads(summary_file.read_text(encoding="utf-8"))[0]
+        path.write_text(path.read_text(encoding="utf-8").replace("</body>", PROBE_OF_PROCESSES + "</body>"), encoding="utf-8")
+        page = opened(path)
+        self.assertEqual((page.body["data-state"], page.body["data-errors"]), ("ready", "0"))
+        rows = page.tables["t-processes"]
+        self.assertEqual([row[0] for row in rows], [0, 1, 2, 3])
+        shown = [{"tasks": row[2], "bytes_received": row[-2], "evictions": row[-1]} for row in rows]
+        self.assertEqual(shown, [{key: process[key] for key in shown[0]} for process in summary["of_processes"]])
+        self.assertAlmostEqual(sum(row[3] for row in rows), 4, places=9)
+        for row, process in zip(rows, summary["of_processes"]):
+            parts = row[4:-2]
+            self.assertAlmostEqual(sum(parts), 1, places=9)
+            self.assertAlmostEqual(1 - parts[0], process["idle_seconds"] / (2 * summary["seconds"]), places=6)
+        links = {row[0]: row[2] for row in page.tables["t-links"]}
+        self.assertEqual(sum(value for name, value in links.items() if "other processes" in name), summary["bytes_sent"])
+        self.assertEqual(page.keys["t-totals"]["bytes sent between processes"][1], summary["bytes_sent"])
+        self.assertEqual(page.keys["t-totals"]["processes"][1], 4)
+        self.assertIn("waiting for other processes", page.legends["legend"])
+        probe = json.loads(page.body["data-probe"])
+        self.assertEqual(probe["before"], ["process"] * 4)
+        self.assertEqual(probe["after"], ["process"] * 2 + ["worker"] * 2)
+        self.assertEqual(probe["status"], "process 1, with its workers")
+        self.assertEqual(probe["again"], probe["before"])
+        self.assertRegex(probe["tooltip"], r"^process 1, 2 workers, at ")
+        self.assertEqual(probe["places"], ["all workers"] + [f"workers of process {process}" for process in range(4)])
+        self.assertEqual(sorted(probe["sorted"]), ["0", "1", "2", "3"])
+        received = {str(int(row[0])): row[-2] for row in rows}
+        self.assertEqual([received[name] for name in probe["sorted"]], sorted(received.values(), reverse=True))
+
+    def test_one_process_has_no_table_of_processes(self):
+        self.assertNotIn("t-processes", self.page.tables)
+        self.assertNotIn("rocesses", self.page.legends["legend"])
 
     def test_a_check_is_not_of_the_run(self):
         """Page and summary agree, as if there were no check."""

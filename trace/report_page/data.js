@@ -61,8 +61,8 @@ const as_count = (value) => value.toLocaleString("en");
 // A colour has one meaning on the page. Codelets, transfers and memories have different colours, which colour-blind people
 // can distinguish (after Okabe, Ito and Tol); order has a scale; red is failure; amounts are grey.
 const palette = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#8c564b", "#7a68a6", "#6b7a89"];
-const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host"];
-const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#d4b106", "#44aa99", "#882255", "#999999"][n]]));
+const kinds = ["to devices", "device to device", "from devices", "from disk", "to disk", "host to host", "between processes"];
+const colour_of_kind = Object.fromEntries(kinds.map((kind, n) => [kind, ["#56b4e9", "#d55e00", "#d4b106", "#44aa99", "#882255", "#999999", "#c51b8a"][n]]));
 
 const each = (rows, visit) => {
   for (let lane = 0; lane + 1 < rows.first.length; ++lane) {
@@ -89,10 +89,16 @@ function load(page) {
   run.evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
     written: Uint8Array });
   run.memory = table("memory", { begin: Float64Array, used: Float64Array });
-  run.link_name = (link) => `${report.nodes[report.links[link].from].name} → ${report.nodes[report.links[link].to].name}`;
+  run.processes = report.processes ?? 1;
+  run.process_of_node = report.nodes.map((node) => node.process ?? 0);
+  // "3: host → gpu0" of process 3, if there are several.
+  const name_of = (node) => report.nodes[node].name;
+  const name_in_process = (node) => (run.processes > 1 ? name_of(node).replace(`${run.process_of_node[node]}: `, "") : name_of(node));
+  run.link_name = (link) => `${name_of(report.links[link].from)} → ${name_in_process(report.links[link].to)}`;
   run.kind_of_link = (link) => {
     const from = report.nodes[report.links[link].from].kind;
     const to = report.nodes[report.links[link].to].kind;
+    if (from === "peers" || to === "peers") return "between processes";
     if (to === "disk") return "to disk";
     if (from === "disk") return "from disk";
     if (to === "device") return from === "device" ? "device to device" : "to devices";
@@ -106,7 +112,7 @@ function load(page) {
 function add_up({ report, tasks, waits, transfers, evictions, memory }) {
   const sums = {
     codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
-    workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, after: 0, flops: 0, failed: 0, last: 0 })),
+    workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, peers: 0, after: 0, flops: 0, failed: 0, last: 0 })),
     links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0, until: 0 })),
     nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
   };
@@ -129,7 +135,7 @@ function add_up({ report, tasks, waits, transfers, evictions, memory }) {
   for (const sum of sums.workers) if (sum.count > 0) sum.after = Math.max(0, report.end - sum.last);
   each(waits, (worker, n) => {
     const sum = sums.workers[worker];
-    sum[waits.why[n] === 1 ? "blocked" : "waiting"] += waits.length[n];
+    sum[["waiting", "blocked", "peers"][waits.why[n]]] += waits.length[n];
     if (waits.begin[n] >= sum.last) sum.after = Math.max(0, sum.after - waits.length[n]);
   });
   each(transfers, (link, n) => {
@@ -152,6 +158,7 @@ function add_up({ report, tasks, waits, transfers, evictions, memory }) {
 
 const this_run = load(document);
 const { report, tasks, waits, transfers, evictions, memory, sums, link_name, kind_of_link } = this_run;
+const process_of_worker = (worker) => this_run.process_of_node[report.workers[worker].node];
 const data_name = (index) => (index < 0 ? "no datum" : report.data[index][0]);
 const row_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][2]);
 const column_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][3]);

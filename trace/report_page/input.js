@@ -35,7 +35,7 @@ function span_at(row, instant) {
 function waits_at(row, instant) {
   const n = first_after(waits, waits.first[row.lane], waits.first[row.lane + 1], instant) - 1;
   const found = n >= waits.first[row.lane] && waits.begin[n] + waits.length[n] >= instant;
-  return found ? ["waiting for data", "blocked by Kokkos, which runs another worker's kernel"][waits.why[n]] : "idle";
+  return found ? ["waiting for data", "blocked by Kokkos, which runs another worker's kernel", "waiting for other processes"][waits.why[n]] : "idle";
 }
 
 function say(text, x, y) {
@@ -63,6 +63,7 @@ function point(event) {
     if (n >= 0) text = describe(row, n);
     else if (row.kind === "worker") text = `${row.name}: ${waits_at(row, view.cursor)} at ${as_time(view.cursor)}`;
   }
+  if (inside && row?.kind === "process") text = describe_process(row, view.cursor);
   say(text, event.clientX, event.clientY);
   redraw();
 }
@@ -81,17 +82,17 @@ function select(row, n) {
 
 function choose(direction) {
   let n = view.chosen;
-  do n += direction; while (view.rows[n] && !view.rows[n].table);
+  do n += direction; while (view.rows[n] && !can_be_chosen(view.rows[n]));
   if (!view.rows[n]) return;
   view.chosen = n;
   view.selected = null;
-  element("status").textContent = view.rows[n].name;
+  element("status").textContent = view.rows[n].name.replace(/^[▸▾] /, "");
   redraw();
 }
 
 function step(direction) {
   const row = view.rows[view.chosen];
-  if (!row) return;
+  if (!row?.table) return;
   const [first, last] = [row.table.first[row.lane], row.table.first[row.lane + 1]];
   if (first === last) return;
   const from = view.selected?.row === row ? view.selected.n + direction : first_after(row.table, first, last, view.from - 1);
@@ -103,6 +104,7 @@ const keys = {
   ArrowRight: () => show(view.from + (view.to - view.from) / 8, view.to + (view.to - view.from) / 8),
   ArrowUp: () => choose(-1),
   ArrowDown: () => choose(1),
+  Enter: () => toggle_process(view.rows[view.chosen]),
   "+": () => zoom(0.5),
   "=": () => zoom(0.5),
   "-": () => zoom(2),
@@ -115,17 +117,20 @@ function listen() {
   const canvas = view.canvas;
   let grabbed = null;
   canvas.addEventListener("pointerdown", (event) => {
-    grabbed = { x: event.clientX, from: view.from, to: view.to };
+    grabbed = { x: event.clientX, y: event.clientY, moved: false, from: view.from, to: view.to };
     canvas.setPointerCapture(event.pointerId);
     canvas.classList.add("dragging");
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!grabbed) return point(event);
+    grabbed.moved ||= Math.abs(event.clientX - grabbed.x) > 3;
+    if (!grabbed.moved) return;
     const shift = ((event.clientX - grabbed.x) / plot_width()) * (grabbed.to - grabbed.from);
     show(grabbed.from - shift, grabbed.to - shift);
   });
   for (const name of ["pointerup", "pointercancel"]) {
     canvas.addEventListener(name, () => {
+      if (name === "pointerup" && grabbed && !grabbed.moved) toggle_process(row_at(grabbed.y - canvas.getBoundingClientRect().top));
       grabbed = null;
       canvas.classList.remove("dragging");
     });

@@ -37,10 +37,19 @@ function smooth_colour(part) {
 function band_colour(part) {
   return smooth_colour(Math.floor(Math.min(bands - 0.001, part * bands)) / (bands - 1));
 }
+// Where a task ran: a memory or, if there are several, a process.
+const place_of = (worker) => (several ? process_of_worker(worker) : report.workers[worker].node);
+const place_name = (place) => (several ? `process ${place}` : report.nodes[place].name);
+const places = () => [...new Set(report.workers.map((_, worker) => place_of(worker)))];
+function colour_of_place(place) {
+  if (!several || this_run.processes <= memory_colours.length) return memory_colours[place % memory_colours.length];
+  return `hsl(${(place * 137.5) % 360} 60% ${[40, 58, 74][place % 3]}%)`;
+}
+
 function colour_of_order(n) {
   const task = order.tasks[n];
   const mode = element("order-colour").value;
-  if (mode === "memory") return memory_colours[report.workers[order.worker_of[task]].node % memory_colours.length];
+  if (mode === "memory") return colour_of_place(place_of(order.worker_of[task]));
   return (mode === "smooth" ? smooth_colour : band_colour)(n / order.tasks.length);
 }
 
@@ -120,7 +129,7 @@ function draw_order() {
     const panel = order.iteration[n] - first;
     const task = order.tasks[n];
     if (panel < 0 || panel >= panels) continue;
-    if (chosen !== "" && report.workers[order.worker_of[task]].node !== Number(chosen)) continue;
+    if (chosen !== "" && place_of(order.worker_of[task]) !== Number(chosen)) continue;
     if (only_view && (tasks.begin[task] > view.to || tasks.begin[task] + tasks.length[task] < view.from)) continue;
     context.fillStyle = colour_of_order(n);
     context.fillRect(axis.left + panel * (side + 18) + column_of(task) * square, axis.top + row_of(task) * square, square - gap, square - gap);
@@ -132,9 +141,9 @@ function order_legend(tiles_drawn) {
   const entries = [];
   const mode = element("order-colour").value;
   if (mode === "memory") {
-    for (const node of new Set(report.workers.map((worker) => worker.node))) {
-      entries.push([memory_colours[node % memory_colours.length], report.nodes[node].name]);
-    }
+    const all_places = places();
+    if (several && all_places.length > most_bars) entries.push(["", "one colour for each process", "head"]);
+    else for (const place of all_places) entries.push([colour_of_place(place), place_name(place)]);
   } else {
     for (let band = 0; band < bands; ++band) {
       const colours = [0.02, 0.5, 0.98].map((part) => (mode === "smooth" ? smooth_colour : band_colour)((band + part) / bands));
@@ -173,9 +182,8 @@ function start_order() {
   if (order.iterations === 0) return;
   const select_workers = element("order-workers");
   select_workers.append(new Option("all workers", ""));
-  for (const node of new Set(report.workers.map((worker) => worker.node))) {
-    select_workers.append(new Option(`workers of ${report.nodes[node].name}`, String(node)));
-  }
+  for (const place of places()) select_workers.append(new Option(`workers of ${place_name(place)}`, String(place)));
+  if (several) element("order-colour").namedItem("order-place").textContent = "process of its worker";
   for (const id of ["iteration", "order-workers", "order-colour", "order-window"]) element(id).addEventListener("input", redraw_order);
   redraw_order();
 }

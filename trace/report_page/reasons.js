@@ -6,19 +6,20 @@ const percent = (value) => `${(100 * value).toFixed(0)} %`;
 const spending = [
   { key: "busy", name: "in tasks", verb: "in tasks" },
   { key: "blocked", name: "blocked by Kokkos", verb: "blocked by Kokkos" },
+  { key: "peers", name: "waiting for other processes", verb: "waiting for other processes" },
   { key: "waiting", name: "waiting for data", verb: "waiting for data" },
   { key: "starved", name: "no ready task", verb: "without a ready task" },
   { key: "after", name: "after the last task", verb: "after the last task" },
 ];
 
-// Only Kokkos before 4.0 blocks workers; otherwise the part is omitted.
-const spending_of = (...runs) => spending.filter(({ key }) => key !== "blocked" || runs.some((figures) => figures.blocked > 0));
+// Only Kokkos before 4.0 blocks workers, and only runs on several processes wait for others: otherwise the part is omitted.
+const spending_of = (...runs) => spending.filter(({ key }) => !["blocked", "peers"].includes(key) || runs.some((figures) => figures[key] > 0));
 
 // How one or several workers spent the time of the run.
 function spent(report, workers) {
   const part = { time: workers.length * report.end, busy: total(workers, "busy"), blocked: total(workers, "blocked"),
-    waiting: total(workers, "waiting"), after: total(workers, "after") };
-  part.starved = Math.max(0, part.time - part.busy - part.blocked - part.waiting - part.after);
+    peers: total(workers, "peers"), waiting: total(workers, "waiting"), after: total(workers, "after") };
+  part.starved = Math.max(0, part.time - part.busy - part.blocked - part.peers - part.waiting - part.after);
   return part;
 }
 
@@ -68,10 +69,24 @@ function blamed({ report, tasks, waits }, bins = 4096) {
 const of_loaded = (figures) => `${as_bytes(figures.loaded)} were loaded into ${figures.into}` +
   (figures.least > 0 ? `, ${(figures.loaded / figures.least).toFixed(1)} times the lower bound` : "");
 
+// The mean time from the request for a value of another process to its arrival, and its ratio to that at the network's
+// bandwidth. The rest are the sender's own loads, and other values in the network.
+function receiving({ report, transfers }) {
+  let [count, time, alone] = [0, 0, 0];
+  each(transfers, (lane, n) => {
+    const link = report.links[lane];
+    if (report.nodes[link.from].kind !== "peers") return;
+    count += 1;
+    time += transfers.length[n];
+    alone += (1e9 * transfers.bytes[n]) / link.bandwidth;
+  });
+  return { mean: Math.round(time / (count || 1)), ratio: time / (alone || 1) };
+}
+
 // [finding, evidence]
 function verdict(run, figures) {
   const share = (key) => figures[key] / figures.time;
-  const lost = ["blocked", "waiting", "starved", "after"].reduce((most, key) => (figures[key] > figures[most] ? key : most));
+  const lost = ["blocked", "peers", "waiting", "starved", "after"].reduce((most, key) => (figures[key] > figures[most] ? key : most));
   if (share("busy") >= 0.75) {
     const bound = run.report.bounds.seconds;
     return [`Workers were in tasks ${percent(share("busy"))} of the time: the speed of the tasks limits the run.`,
@@ -81,6 +96,12 @@ function verdict(run, figures) {
   if (lost === "blocked") {
     return [`Workers were blocked ${percent(share("blocked"))} of the time, as this Kokkos runs one host kernel at a time: ${limit("these waits")}.`,
       "Kokkos 4.0 and newer run the host kernels of several workers concurrently."];
+  }
+  if (lost === "peers") {
+    const { mean, ratio } = receiving(run);
+    return [`Workers waited ${percent(share("peers"))} of the time for values of other processes: ${limit("these waits")}.`,
+      `${as_bytes(figures.by_kind["between processes"])} were sent between processes. A value took ${as_time(mean)} from request to arrival, ` +
+      `${ratio.toFixed(1)} times as long as at the bandwidth of the network.`];
   }
   if (lost === "waiting") {
     const link = figures.busiest;

@@ -70,7 +70,9 @@ function show_shares() {
       parts.map(({ key, name: what }, n) => [shares[n], key, `${what}: ${as_time(part[key] / workers.length)}`]), percent(shares[0]), "shares"));
     for (const share of shares.slice(1)) add(row, "span", percent(share));
   };
-  if (report.workers.length <= most_bars) {
+  if (several) {
+    for (const [name, workers] of typical_processes()) bar(name, workers);
+  } else if (report.workers.length <= most_bars) {
     report.workers.forEach((worker, n) => bar(worker.name, [sums.workers[n]]));
   } else {
     for (const node of new Set(report.workers.map((worker) => worker.node))) {
@@ -121,12 +123,21 @@ function show_loads() {
   add(element("bounds"), "p", "Bytes loaded into each device. The lower bound is for the operations that the device did.", "hint");
 }
 
+// Long tables of several processes are closed at first.
+function table_place(count) {
+  if (!several || count <= 2 * most_bars) return element("tables");
+  const details = add(element("tables"), "details");
+  add(details, "summary");
+  return details;
+}
+
 function add_table(id, caption, head, rows, className, parent = element(className === "text" ? "configuration" : "tables")) {
   if (rows.length === 0) return;
   const scroll = add(parent, "div", undefined, "scroll");
   const table_element = add(scroll, "table", undefined, className);
   table_element.id = id;
-  add(table_element, "caption", caption);
+  if (caption) add(table_element, "caption", caption);
+  if (parent.tagName === "DETAILS" && parent.firstChild.textContent === "") parent.firstChild.textContent = `${caption}: ${as_count(rows.length)} rows`;
   const line = add(add(table_element, "thead"), "tr");
   for (const name of head) add(line, "th", name).scope = "col";
   const body = add(table_element, "tbody");
@@ -174,16 +185,18 @@ function show_tables() {
     sums.codelets.filter((sum) => sum.count > 0).map((sum) => [sum.name, count_cell(sum.count), time_cell(sum.time),
       as_share(sum.time / (all.time || 1)), as_time(Math.round(sum.time / sum.count)), as_time(sum.least), as_time(sum.most),
       speed_cell(sum.flops, sum.time)]));
-  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "blocked by Kokkos", "waiting for data", "idle", "idle after the last task", "speed"],
+  add_table("t-workers", "Workers", ["worker", "tasks", "failed", "in tasks", "blocked by Kokkos", "waiting for data", ...(several ? ["waiting for other processes"] : []), "idle", "idle after the last task", "speed"],
     sums.workers.map((sum, n) => [report.workers[n].name, count_cell(sum.count), count_cell(sum.failed), time_cell(sum.busy), time_cell(sum.blocked),
-      time_cell(sum.waiting), time_cell(Math.max(0, report.end - sum.busy - sum.blocked - sum.waiting)), time_cell(sum.after), speed_cell(sum.flops, report.end)]));
+      time_cell(sum.waiting), ...(several ? [time_cell(sum.peers)] : []),
+      time_cell(Math.max(0, report.end - sum.busy - sum.blocked - sum.waiting - sum.peers)), time_cell(sum.after), speed_cell(sum.flops, report.end)]),
+    "", table_place(report.workers.length));
   add_table("t-links", "Links", ["link", "transfers", "bytes", "bytes written back", "in use, share of time", "rate while in use", "bandwidth"],
     sums.links.flatMap((sum, n) => (sum.count === 0 ? [] : [[link_name(n), count_cell(sum.count), bytes_cell(sum.bytes),
       bytes_cell(sum.written), [as_share(sum.busy / (report.end || 1)), sum.busy], sum.busy > 0 ? as_rate(sum.bytes / (sum.busy / 1e9)) : "",
-      as_rate(report.links[n].bandwidth)]])));
+      as_rate(report.links[n].bandwidth)]])), "", table_place(report.links.length));
   add_table("t-nodes", "Memories", ["memory", "limit", "peak", "evictions", "bytes evicted", "written back first"],
-    sums.nodes.map((sum, n) => [report.nodes[n].name, report.nodes[n].capacity ? bytes_cell(report.nodes[n].capacity) : "none",
-      bytes_cell(sum.peak), count_cell(sum.evictions), bytes_cell(sum.bytes), count_cell(sum.written)]));
+    sums.nodes.flatMap((sum, n) => (report.nodes[n].kind === "peers" ? [] : [[report.nodes[n].name, report.nodes[n].capacity ? bytes_cell(report.nodes[n].capacity) : "none",
+      bytes_cell(sum.peak), count_cell(sum.evictions), bytes_cell(sum.bytes), count_cell(sum.written)]])), "", table_place(report.nodes.length));
   add_table("t-totals", "Totals, as the program counted them", ["quantity", "value"],
     report.totals.map(([name, value]) => Object.assign([label_of(name), [total_text(name, value), value]], { key: name })));
   add_table("t-configuration", "Program and options", ["option", "value"],
@@ -194,8 +207,12 @@ function show_legend() {
   const codelets = sums.codelets.map((_, n) => n).filter((n) => sums.codelets[n].count > 0)
     .sort((a, b) => sums.codelets[b].time - sums.codelets[a].time);
   const used = kinds.filter((kind) => all.by_kind[kind] > 0);
-  fill_legend(element("legend"), [["", "Workers:", "head"], ...codelets.map((n) => [colour_of[n], report.codelets[n]]),
-    ...(all.blocked > 0 ? [["", "blocked by Kokkos", "blocked"]] : []), ["", "waiting for data", "waiting"], ["", "idle", "idle"],
+  fill_legend(element("legend"), [
+    ...(several ? [["", "Processes:", "head"], ["linear-gradient(90deg, var(--lane), var(--full))", "share of workers in tasks, 0 to 100 %"],
+      [`linear-gradient(90deg, var(--lane), ${colour_of_kind["between processes"]})`, "below it: share that waits for other processes"]] : []),
+    ["", "Workers:", "head"], ...codelets.map((n) => [colour_of[n], report.codelets[n]]),
+    ...(all.blocked > 0 ? [["", "blocked by Kokkos", "blocked"]] : []), ["", "waiting for data", "waiting"],
+    ...(all.peers > 0 ? [["", "waiting for other processes", "peers"]] : []), ["", "idle", "idle"],
     ...(total(sums.workers, "failed") > 0 ? [["var(--limit)", "failed"]] : []),
     ...(used.length > 0 ? [["", "Transfers:", "head"]] : []), ...used.map((kind) => [colour_of_kind[kind], kind])]);
 }
@@ -217,6 +234,7 @@ function start() {
   show_cards();
   show_shares();
   show_bounds();
+  show_processes();
   show_tables();
   show_legend();
   make_rows();
@@ -230,6 +248,7 @@ function start() {
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     hatching = null;
+    strips = null;
     redraw();
     redraw_order();
   });

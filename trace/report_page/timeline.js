@@ -11,9 +11,12 @@ const plot_width = () => view.width - gutter - right_margin;
 const x_of = (instant) => gutter + ((instant - view.from) / (view.to - view.from)) * plot_width();
 const instant_at = (x) => view.from + ((x - gutter) / plot_width()) * (view.to - view.from);
 
-function make_rows() {
+const title_row = (name) => ({ kind: "title", name, height: 24 });
+
+// The rows of a run on one process above its rates.
+function lane_rows() {
   const rows = [];
-  const title = (text) => rows.push({ kind: "title", name: text, height: 24 });
+  const title = (text) => rows.push(title_row(text));
   const lane_height = Math.max(7, Math.min(20, 420 / Math.max(1, report.workers.length)));
   title("Workers");
   report.workers.forEach((worker, lane) => rows.push({ kind: "worker", lane, name: worker.name, height: lane_height, table: tasks }));
@@ -26,27 +29,34 @@ function make_rows() {
   const nodes = report.nodes.map((_, lane) => lane).filter((lane) => memory.first[lane + 1] > memory.first[lane]);
   if (nodes.length > 0) title("Memory in use (dashed: limit; ticks below: evictions, longer ones with a write-back)");
   for (const lane of nodes) rows.push({ kind: "memory", lane, name: report.nodes[lane].name, height: 46, table: memory });
-  title("Rates");
-  if (used.length > 0) rows.push({ kind: "bytes", name: "transfer rate", height: 84 });
+  return rows;
+}
+
+function make_rows() {
+  const rows = several ? [title_row("Processes (click a row, or press Enter, for its workers, links and memories)"), ...process_rows()] : lane_rows();
+  rows.push(title_row("Rates"));
+  if (transfers.count > 0) rows.push({ kind: "bytes", name: "transfer rate", height: 84 });
   if (sums.workers.some((sum) => sum.flops > 0)) rows.push({ kind: "flops", name: "speed of tasks", height: 64 });
   let top = 22;
   for (const row of rows) {
     row.top = top;
-    top += row.height + (row.kind === "title" ? 0 : row.kind === "worker" || row.kind === "link" ? 2 : 10);
+    top += row.height + (row.kind === "title" ? 0 : row.kind === "process" ? 1 : row.kind === "worker" || row.kind === "link" ? 2 : 10);
   }
   view.rows = rows;
   view.height = top + 6;
-  view.chosen = rows.findIndex((row) => row.table);
+  view.chosen = rows.findIndex(can_be_chosen);
 }
 
-// Patterns of waiting: for data, and blocked.
+const can_be_chosen = (row) => Boolean(row.table) || row.kind === "process";
+
+// Patterns of waiting: for data, blocked, and for other processes.
 let hatching = null;
 function make_hatching(context) {
-  const pattern = (width, lines) => {
+  const pattern = (width, lines, colour = style_of("--waiting")) => {
     const tile = document.createElement("canvas");
     tile.width = tile.height = 6;
     const pen = tile.getContext("2d");
-    pen.strokeStyle = style_of("--waiting");
+    pen.strokeStyle = colour;
     pen.lineWidth = width;
     pen.beginPath();
     for (const [x, y, to_x, to_y] of lines) {
@@ -56,7 +66,8 @@ function make_hatching(context) {
     pen.stroke();
     return context.createPattern(tile, "repeat");
   };
-  hatching = [pattern(1.6, [-6, 0, 6].map((shift) => [shift, 6, shift + 6, 0])), pattern(1.2, [[0, 3, 6, 3], [3, 0, 3, 6]])];
+  hatching = [pattern(1.6, [-6, 0, 6].map((shift) => [shift, 6, shift + 6, 0])), pattern(1.2, [[0, 3, 6, 3], [3, 0, 3, 6]]),
+    pattern(1.6, [-6, 0, 6].map((shift) => [shift, 0, shift + 6, 6]), colour_of_kind["between processes"])];
 }
 
 // Draws the spans of one lane: wide ones directly; for narrow ones a column per pixel above `base`, divided by the share
@@ -230,6 +241,7 @@ function draw_rates(context, row, stacks, colours, mark, text, base, notes) {
 }
 
 function draw_row(context, row) {
+  if (row.kind === "process") draw_process(context, row);
   if (row.kind === "worker") draw_worker(context, row);
   if (row.kind === "link") draw_link(context, row);
   if (row.kind === "memory") draw_memory(context, row);
@@ -289,8 +301,9 @@ function draw_timeline() {
     context.textAlign = "left";
     context.font = row.kind === "title" ? "600 12px system-ui, 'DejaVu Sans', sans-serif" : "11px system-ui, 'DejaVu Sans', sans-serif";
     context.fillStyle = row.kind === "title" || n === view.chosen ? style_of("--text") : style_of("--soft");
+    if (row.quiet && n !== view.chosen) return draw_row(context, row);
     const mark = n === view.chosen && document.activeElement === view.canvas ? "▸ " : "";
-    const width = row.kind === "title" ? view.width : row.kind === "worker" || row.kind === "link" ? gutter - 8 : gutter - scale_width - 8;
+    const width = row.kind === "title" ? view.width : ["worker", "link", "process"].includes(row.kind) ? gutter - 8 : gutter - scale_width - 8;
     context.fillText(shortened(context, mark + row.name, width), 0, row.top + row.height / 2);
     if (row.kind !== "title") draw_row(context, row);
   });

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/trace/html_report.hpp>
+#include <granary/trace/process_traces.hpp>
 #include <granary/trace/trace_file.hpp>
 
 #include <gmock/gmock.h>
@@ -164,6 +165,20 @@ TEST(HtmlReport, HeaderTellsMeasuredBoundsAndThoseOfEachMemory) {
   trace.totals = {{least_seconds_measured, 2.5}, {std::string(least_bytes_loaded_into) + "gpu", 5e5}};
   auto const header = nlohmann::json::parse(element(write(trace), "report-header"));
   EXPECT_EQ(header["bounds"], nlohmann::json::parse(R"({"seconds": 2.5, "measured": true, "nodes": [[1, 5e5]]})"));
+}
+
+TEST(HtmlReport, HeaderTellsTheProcessOfEachNode) {
+  auto one = small_trace();
+  auto const peers = one.machine.add_node({.name = "other processes", .kind = NodeKind::Peers});
+  one.machine.add_link({.from = peers, .to = NodeId(0)});
+  auto const header = nlohmann::json::parse(element(write(trace_of_processes({one, one})), "report-header"));
+  EXPECT_EQ(header["processes"], 2);
+  EXPECT_EQ(header["nodes"][2]["kind"], "peers");
+  EXPECT_EQ(header["nodes"][2]["process"], 0);
+  EXPECT_EQ(header["nodes"][5]["process"], 1);
+  EXPECT_EQ(header["workers"][3]["name"], "1: cpu");
+  auto const alone = nlohmann::json::parse(element(write(one), "report-header"));
+  EXPECT_FALSE(alone.contains("processes") || alone["nodes"][0].contains("process"));
 }
 
 TEST(HtmlReport, NamesCannotEndTheScript) {

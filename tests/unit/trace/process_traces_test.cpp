@@ -118,7 +118,8 @@ TEST(ProcessTraces, NoProcessesOrEmptyOnes) {
 }
 
 TEST(ProcessTraces, BusyWorkersOfEachProcess) {
-  auto const trace = trace_of_processes({process(0), process(10)});  // 40 ns; the first runs until 30, the second from 10
+  auto const trace =
+      trace_of_processes({process(0), process(10)});  // 40 ns; the first runs until 30, the second from 10
   auto const busy = busy_workers(trace, 4);
   ASSERT_EQ(busy.size(), 2U);
   EXPECT_THAT(busy[0], ElementsAre(1, 1, 1, 0));

@@ -224,9 +224,9 @@ TEST_F(TraceFile, ChromeHasAGroupOfTracksAndALoadForEachProcess) {
     EXPECT_EQ(of_track.size(), 1U) << track.first << " " << track.second;
     if (track.first > 1) (track.first == 2 ? of_first : of_second).push_back(of_track.front());
   }
-  EXPECT_THAT(of_first, ElementsAre("process 0", "0: cpu", "0: lane", "evictions on 0: host",
-                                    "evictions on 0: device \"0\"", "0: host -> device \"0\"",
-                                    "0: host -> device \"0\" (2)"));
+  EXPECT_THAT(of_first,
+              ElementsAre("process 0", "0: cpu", "0: lane", "evictions on 0: host", "evictions on 0: device \"0\"",
+                          "0: host -> device \"0\"", "0: host -> device \"0\" (2)"));
   EXPECT_EQ(of_second.size(), of_first.size());
   std::map<std::string, double> loads;
   for (auto const& event : json.at("traceEvents")) {

@@ -132,7 +132,8 @@ TEST(Waits, AValueFromAnotherProcessIsAwaitedByAllWorkersOfItsProcess) {
 TEST(Waits, ATransferOfOneProcessIsNotAwaitedByAnother) {
   auto one = small_trace();
   add_transfer(one, 0, 5, 15, TraceTransfer::Why::Fetch);  // to the host without workers
-  EXPECT_THAT(found(trace_of_processes({small_trace(), one})), ElementsAre(std::tuple(2U, 5, 15), std::tuple(3U, 5, 15)));
+  EXPECT_THAT(found(trace_of_processes({small_trace(), one})),
+              ElementsAre(std::tuple(2U, 5, 15), std::tuple(3U, 5, 15)));
 }
 
 }  // namespace
