@@ -24,8 +24,9 @@ void describe(Trace& trace, Result const& result) {
       {"depth", std::to_string(result.depth)},
       {"memory of each device", result.memory >= unbounded ? std::string("unbounded") : format_bytes(result.memory)}};
   if (result.grid) {
-    trace.configuration.emplace_back("grid of processes",
-                                     fmt::format("{} x {}", result.grid->rows(), result.grid->columns()));
+    trace.configuration.insert(
+        trace.configuration.begin() + 2,
+        {"grid of processes", fmt::format("{} x {}", result.grid->rows(), result.grid->columns())});
   }
   auto const& figures = result.figures;
   double const time = seconds(trace.end.time_since_epoch());

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "apps/child.hpp"
@@ -245,6 +247,58 @@ TEST_F(SimulateCli, WritesTheOrderOfExecution) {
   EXPECT_THAT(all[1], StartsWith("0,0,potrf,0,0,0,"));
   // The last diagonal tile is updated five times before it is factored.
   EXPECT_THAT(all.back(), HasSubstr(",potrf,5,5,5,"));
+}
+
+TEST_F(SimulateCli, WritesTracesAndReportsOfProcesses) {
+  auto const result = run_small(
+      {"--processes", "4", "--network", "10GB/s:2us", "--trace", "t.json", "--report", "r.html", "--json", "r.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const summary = json("r.json")[0];
+  auto const trace = json("t.json");
+  auto const& totals = trace.at("otherData");
+  EXPECT_EQ(totals.at("processes"), 4);
+  EXPECT_EQ(totals.at("bytes sent between processes"), summary.at("bytes_sent"));
+  EXPECT_EQ(totals.at("values sent between processes"), summary.at("values_sent"));
+  EXPECT_EQ(totals.at("bytes from host"), summary.at("bytes_host_to_device"));
+  EXPECT_EQ(totals.at("bytes to host"), summary.at("bytes_device_to_host"));
+  std::map<int, std::string> groups;
+  std::map<std::pair<int, int>, std::string> tracks;
+  for (auto const& event : trace.at("traceEvents")) {
+    if (event.at("name") == "process_name") groups[event.at("pid")] = event.at("args").at("name");
+    if (event.at("name") == "thread_name") tracks[{event.at("pid"), event.at("tid")}] = event.at("args").at("name");
+  }
+  ASSERT_EQ(groups.size(), 5U);
+  std::map<std::string, std::uint64_t> tasks, received;
+  std::set<std::string> loads;
+  for (auto const& event : trace.at("traceEvents")) {
+    auto const& group = groups.at(event.at("pid"));
+    EXPECT_GE(event.value("dur", 0.0), 0) << event;
+    if (event.value("cat", "") == "task") ++tasks[group];
+    if (event.value("cat", "") == "transfer" &&
+        tracks.at({event.at("pid"), event.at("tid")}).find("other processes ->") != std::string::npos) {
+      received[group] += event.at("args").at("bytes").get<std::uint64_t>();
+    }
+    if (event.at("args").contains("workers")) loads.insert(event.at("name"));
+  }
+  EXPECT_EQ(loads.size(), 4U);
+  auto const& of_processes = summary.at("of_processes");
+  for (std::size_t p = 0; p < 4; ++p) {
+    EXPECT_EQ(tasks["process " + std::to_string(p)], of_processes[p].at("tasks")) << p;
+    EXPECT_EQ(received["process " + std::to_string(p)], of_processes[p].at("bytes_received")) << p;
+  }
+  std::stringstream page;
+  page << std::ifstream(file("r.html")).rdbuf();
+  EXPECT_THAT(page.str(), HasSubstr("\"processes\":4"));
+}
+
+TEST_F(SimulateCli, TheTraceOfOneProcessIsThatOfAMachine) {
+  ASSERT_EQ(run_small({"--processes", "1", "--network", "10GB/s:2us", "--trace", "t.json"}).status, 0);
+  auto const trace = json("t.json");
+  std::set<std::string> groups;
+  for (auto const& event : trace.at("traceEvents")) {
+    if (event.at("name") == "process_name") groups.insert(event.at("args").at("name"));
+  }
+  EXPECT_THAT(groups, ElementsAre("links", "memory", "workers"));
 }
 
 TEST_F(SimulateCli, GivesAllTasksTheSamePriority) {
