@@ -191,7 +191,7 @@ function typical_processes() {
   };
   const sorted = workers_of_process.map((_, process) => process).sort((a, b) => busy(b) - busy(a));
   if (sorted.length <= most_bars) return workers_of_process.map((_, process) => [`process ${process}`, sums_of_process(process)]);
-  const names = ["most", "upper quarter", "median", "lower quarter", "least"];
+  const names = ["most", "quartile 1", "median", "quartile 3", "least"];
   return [["all processes", sums.workers], ...names.map((name, n) => {
     const process = sorted[Math.round((n / 4) * (sorted.length - 1))];
     return [`${name}: ${process}`, sums_of_process(process)];
