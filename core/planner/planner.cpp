@@ -248,20 +248,25 @@ void Planner::advance() {
 // Nothing is under way, and work is left.
 bool Planner::resolve_stall() {
   auto& parts = *m_parts;
-  if (parts.dispatch.gives_way() && !parts.shipments.stand_still()) {
-    parts.dispatch.give_way(false);
-    return true;
-  }
+  if (!parts.shipments.stand_still() && parts.dispatch.give_way(false)) return true;
   if (parts.movement.memories().working() > 0) return false;
-  if (parts.movement.links().active() > 0) return parts.movement.only_receives() && resolve_stall_of_shipments();
+  if (parts.movement.links().active() > 0) return only_receives() && resolve_stall_of_shipments();
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
+  if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one();
   // What has begun outside may leave more room; but its end may depend on what finds none because a value failed to get
   // home.
-  if (!parts.dispatch.waits_for_outside()) return parts.failures.fail_one();
-  if (!parts.failures.run_ended()) return false;
-  return parts.dispatch.exclusive().valid() ? parts.failures.fail_one() : parts.failures.fail_shipment();
+  return resolve_stall_of_shipments() ||
+         (parts.failures.run_ended() && parts.dispatch.exclusive().valid() && parts.failures.fail_one());
+}
+
+// Of the transfers in flight.
+bool Planner::only_receives() const {
+  auto const& topology = m_parts->context.topology;
+  auto const& links = m_parts->movement.links();
+  if (!topology.peers().valid()) return false;
+  return links.active() == links.active(topology.next_hop(topology.peers(), topology.dock()));
 }
 
 // What comes from other processes may depend on what these wait for.

@@ -126,6 +126,7 @@ class GRANARY_EXPORT Planner final {
   void advance();
   bool resolve_stall();
   bool resolve_stall_of_shipments();
+  [[nodiscard]] bool only_receives() const;
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
 

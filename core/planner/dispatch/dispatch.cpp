@@ -321,6 +321,8 @@ void Dispatch::let_go(LiveTask& task) {
   m_movement.let_go(task.accesses, node_of(task));
 }
 
+// Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
+// until that one has started: alone it fits, as its submission checked.
 bool Dispatch::make_oldest_exclusive() {
   if (m_exclusive.valid()) return false;
   for (auto const& group : m_groups) {
@@ -328,25 +330,20 @@ bool Dispatch::make_oldest_exclusive() {
       if (m_tasks[id].assignment.phase != TaskPhase::Issued) m_exclusive = std::min(m_exclusive, id);
     }
   }
-  if (m_exclusive.valid()) give_way_to(m_tasks[m_exclusive]);
-  return m_exclusive.valid();
-}
-
-// Tasks on several nodes may hold the memory through which each other's data must pass. All but one release theirs
-// until that one has started: alone it fits, as its submission checked.
-void Dispatch::give_way_to(LiveTask const& task) {
-  release_places(task.id);
-  auto& waiting = m_nodes[node_of(task).index()].waiting;
-  auto const place = std::ranges::find(waiting, task.id);
+  if (!m_exclusive.valid()) return false;
+  release_places(m_exclusive);
+  auto& waiting = m_nodes[node_of(m_tasks[m_exclusive]).index()].waiting;
+  auto const place = std::ranges::find(waiting, m_exclusive);
   if (place != waiting.end()) std::rotate(waiting.begin(), place, place + 1);
   post_room_on_all_nodes();
+  return true;
 }
 
 void Dispatch::release_places(TaskId but) {
   for (auto& group : m_groups) {
     for (std::size_t i = group.fetching.size(); i-- > 0;) {
+      if (group.fetching[i] == but) continue;
       LiveTask& other = m_tasks[group.fetching[i]];
-      if (other.id == but) continue;
       let_go(other);
       other.assignment.phase = TaskPhase::Committed;
       m_nodes[node_of(other).index()].waiting.push_front(other.id);
@@ -356,9 +353,8 @@ void Dispatch::release_places(TaskId but) {
 }
 
 bool Dispatch::give_way(bool to_shipments) {
-  bool const fetching = std::ranges::any_of(m_groups, [](Group const& group) { return !group.fetching.empty(); });
-  if (m_gives_way == to_shipments || (to_shipments && !fetching)) return false;
-  m_gives_way = to_shipments;
+  if (std::exchange(m_gives_way, to_shipments) == to_shipments) return false;
+  m_movement.evict_whatever(to_shipments);
   if (to_shipments) release_places({});
   post_room_on_all_nodes();
   return true;
@@ -393,8 +389,7 @@ std::string Dispatch::name_of(LiveTask const& task) const {
 }
 
 bool Dispatch::may_pass(NodeId id) const {
-  auto const& node = m_nodes[id.index()];
-  return node.waiting.empty() || node.passed < most_passes;
+  return m_nodes[id.index()].waiting.empty() || m_nodes[id.index()].passed < most_passes;
 }
 
 std::uint32_t Dispatch::committed_uses(DataId data, NodeId node) const {

@@ -52,21 +52,17 @@ class Dispatch {
   [[nodiscard]] bool may_abort(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
-
   // Stalls.
   /// Makes the oldest committed task that was not handed to a worker the exclusive one: until it is handed to a worker
   /// or ends, no other task takes places. False if there is none, or one is exclusive already.
   bool make_oldest_exclusive();
-  /// The same for values that other processes asked for: with `true`, tasks that wait for inputs release their places,
-  /// and none takes places, until it is called with `false`. False if that changes nothing.
+  /// From `true` to `false`, room is for values that other processes asked for. False if that was so before.
   bool give_way(bool to_shipments);
-  [[nodiscard]] bool gives_way() const { return m_gives_way; }
   /// The exclusive task, or an invalid id.
   [[nodiscard]] TaskId exclusive() const { return m_exclusive; }
-  /// A scheduler that decides by estimates may let each group leave a ready task to another one that was asked before
-  /// the estimates changed. Asks all of them, once for each time that all stand still; false if that was done.
+  /// A scheduler that decides by estimates may let each group leave a ready task to another one. Asks all of them
+  /// again, once for each time that all stand still; false if that was done.
   bool offer_to_all_groups();
-
   /// For messages: "task 'gemm' 17".
   [[nodiscard]] std::string name_of(LiveTask const& task) const;
   /// The node of a committed task.
@@ -128,7 +124,6 @@ class Dispatch {
   void issue(LiveTask& task, WorkerId worker);
   void revert_writes(LiveTask const& task, bool changed);
   void leave_worker(LiveTask const& task, bool returned);
-  void give_way_to(LiveTask const& task);
   void release_places(TaskId but);
   void end_exclusivity_of(TaskId task);
   void post_room_on_all_nodes();
@@ -147,7 +142,7 @@ class Dispatch {
   std::vector<TaskId> m_external;  // ready
   std::size_t m_begun = 0;         // external tasks
   TaskId m_exclusive;
-  bool m_gives_way = false;  // to values that other processes asked for
+  bool m_gives_way = false;       // to values that other processes asked for
   bool m_aborts;                  // the scheduler does
   bool m_chooses_turns;           // the scheduler does
   bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed

@@ -271,7 +271,8 @@ bool Memories::make_room(NodeId id, std::span<DataId const> data, Bytes high) {
     if (high + node.evicting < used + total) {
       DataId victim = m_eviction.victim(id);
       auto const reason = victim.valid() ? EvictionReason::Policy : EvictionReason::Fallback;
-      if (!victim.valid() && m_working == 0 && m_links.active() == 0) victim = any_victim(id);
+      bool const stall = m_evict_whatever || (m_working == 0 && m_links.active() == 0);
+      if (!victim.valid() && stall) victim = any_victim(id);
       if (!victim.valid()) return false;
       Bytes const before = node.ledger.used();
       evict(victim, id, reason);

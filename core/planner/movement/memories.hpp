@@ -106,6 +106,8 @@ class GRANARY_EXPORT Memories {
   void begin_work() { ++m_working; }
   void end_work() { --m_working; }
   [[nodiscard]] std::uint32_t working() const { return m_working; }
+  /// Whether what the eviction policy would keep is evicted, too, although something works or moves.
+  void evict_whatever(bool any) { m_evict_whatever = any; }
 
   /// Where the value goes from `from` if it is evicted: its home, or the storage of temporaries; invalid: nowhere.
   [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
@@ -127,6 +129,7 @@ class GRANARY_EXPORT Memories {
   std::vector<NodeId> m_storage;            // by node: storage of temporaries from there
   std::vector<NodeId> m_wait_for_reserves;  // with write-backs that may not enter a reserve until something changes
   std::uint32_t m_working = 0;
+  bool m_evict_whatever = false;
 };
 
 }  // namespace granary::detail

@@ -327,12 +327,6 @@ void Movement::hand_over(AccessList const& accesses) {
   });
 }
 
-bool Movement::only_receives() const {
-  auto const& topology = m_context.topology;
-  if (!topology.peers().valid()) return false;
-  return m_links.active() == m_links.active(topology.next_hop(topology.peers(), topology.dock()));
-}
-
 void Movement::give_room(NodeId node) {
   m_routes.give_room_to_write_backs(node);
   m_routes.give_room_to_transits(node);

@@ -76,8 +76,7 @@ class GRANARY_EXPORT Movement {
   /// More or fewer holders wait for room on the node, or values that will be sent from there.
   void set_waiting(NodeId node, std::size_t holders) { m_memories[node].waiting = static_cast<std::uint32_t>(holders); }
   void set_shipments(NodeId node, std::size_t n) { m_memories[node].shipments = static_cast<std::uint32_t>(n); }
-  /// Whether all transfers in flight come from other processes.
-  [[nodiscard]] bool only_receives() const;
+  void evict_whatever(bool any) { m_memories.evict_whatever(any); }  ///< see Memories
   /// First to what is on its way home, then to what passes through.
   void give_room(NodeId node);
   void room_may_have_changed(NodeId node) { m_memories.room_may_have_changed(node); }

@@ -40,9 +40,9 @@ struct ClusterCase {
 
 /// What the cases have.
 struct ClusterCaseOptions {
-  bool faults = false;  ///< tasks and copies that fail
+  bool faults = false;       ///< tasks and copies that fail
   bool any_machine = false;  ///< any nodes and links, instead of a host with devices and a disk
-  bool exact = false;   ///< all memories have exactly the least capacity that submission accepts
+  bool exact = false;        ///< all memories have exactly the least capacity that submission accepts
 };
 [[nodiscard]] ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options);
 

@@ -98,5 +98,11 @@ TEST(ClusterContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
   EXPECT_GT(totals.sums.counts.tasks_cancelled, 100U);
 }
 
+// Each of two processes waits for a value of the other one, which has to pass through memory that the waiting task
+// holds.
+TEST(ClusterContract, EveryPromiseIsKeptWhereValuesForOthersPassThroughMemoryOfTasks) {
+  EXPECT_NO_THROW(run_cluster_case(draw_cluster_case(3001995, {.any_machine = true})));
+}
+
 }  // namespace
 }  // namespace granary::test

@@ -203,11 +203,12 @@ TEST(ClusterSimulator, RefusesWhatCannotBe) {
   OwnedCluster run({0, 1, 7});
   DataId const a = run.stored("a");
   DataId const b = run.stored("b");
-  EXPECT_EQ(test::message_of([&] { run.submit({changing(a), changing(b)}); }),
+  EXPECT_EQ(test::message_of([&] {
+              run.submit({changing(a), changing(b)});
+            }),
             "a task writes data of processes 0 and 1; all that a task writes must have one owner");
   EXPECT_EQ(test::message_of([&] { run.stored("c"); }), "data 'c' belong to process 7 of 3");
-  EXPECT_EQ(test::message_of([&] { run.cluster->release_data(DataId(5)); }),
-            "data 5 is released but not registered");
+  EXPECT_EQ(test::message_of([&] { run.cluster->release_data(DataId(5)); }), "data 5 is released but not registered");
   run.cluster->release_data(a);
   EXPECT_EQ(test::message_of([&] { run.cluster->release_data(a); }), "data 0 is released but not registered");
   EXPECT_EQ(test::message_of([&] { run.submit({reading(a)}); }), "a task accesses data 0, which is not registered");

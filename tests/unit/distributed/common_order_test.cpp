@@ -23,14 +23,15 @@ class Order : public ::testing::Test {
   /// What follows from a task: "ship 3.1 from 0", "let go 3 in 1", where 3 is the key, 1 the version.
   std::vector<std::string> enter(std::initializer_list<Access> accesses, ProcessId process) {
     std::vector<std::string> log;
-    order.enter({accesses.begin(), accesses.size()}, process,
-                [&](ValueId value, ProcessId owner) {
-                  log.push_back("ship " + std::to_string(value.key.value()) + "." + std::to_string(value.version) +
-                                " from " + std::to_string(owner.value()));
-                },
-                [&](DataId key, ProcessId reader) {
-                  log.push_back("let go " + std::to_string(key.value()) + " in " + std::to_string(reader.value()));
-                });
+    order.enter(
+        {accesses.begin(), accesses.size()}, process,
+        [&](ValueId value, ProcessId owner) {
+          log.push_back("ship " + std::to_string(value.key.value()) + "." + std::to_string(value.version) + " from " +
+                        std::to_string(owner.value()));
+        },
+        [&](DataId key, ProcessId reader) {
+          log.push_back("let go " + std::to_string(key.value()) + " in " + std::to_string(reader.value()));
+        });
     return log;
   }
   std::vector<std::uint32_t> release(DataId key) {

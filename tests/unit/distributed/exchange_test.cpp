@@ -20,9 +20,7 @@ using ::testing::IsEmpty;
 
 using Log = std::vector<std::string>;
 
-std::string text(ValueId value) {
-  return std::to_string(value.key.value()) + "." + std::to_string(value.version);
-}
+std::string text(ValueId value) { return std::to_string(value.key.value()) + "." + std::to_string(value.version); }
 
 /// Writes down what the exchange asks for.
 class RecordingWire final : public Wire {
@@ -291,8 +289,7 @@ TEST_F(ExchangeOfTwo, IgnoresWhatConcernsNeitherStubsNorValuesOfOthers) {
 TEST_F(ExchangeOfTwo, RefusesMessagesAboutValuesThatWereNotAnnounced) {
   EXPECT_EQ(test::message_of<InternalError>([&] { asked(0); }),
             "process 1 asks for a value that was not announced to it");
-  EXPECT_EQ(test::message_of<InternalError>([&] { let_go(); }),
-            "process 1 lets go of a value that it was not told of");
+  EXPECT_EQ(test::message_of<InternalError>([&] { let_go(); }), "process 1 lets go of a value that it was not told of");
 }
 
 }  // namespace

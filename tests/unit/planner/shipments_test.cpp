@@ -27,8 +27,7 @@ struct ShippingHand : Hand {
     stub = planner.handle(AddCodelet{{.name = "shipment", .external = true}});
   }
 
-  TaskId submit_stub(std::initializer_list<Access> accesses,
-                     std::uint64_t position = TaskSubmission::next_position) {
+  TaskId submit_stub(std::initializer_list<Access> accesses, std::uint64_t position = TaskSubmission::next_position) {
     TaskId const task = planner.handle(
         TaskSubmission{.codelet = stub, .accesses = {accesses.begin(), accesses.size()}, .position = position});
     absorb();
