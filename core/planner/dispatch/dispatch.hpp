@@ -63,7 +63,7 @@ class Dispatch {
   /// A scheduler that decides by estimates may let each group leave a ready task to another one. Asks all of them
   /// again, once for each time that all stand still; false if that was done.
   bool offer_to_all_groups();
-  /// For messages: "task 'gemm' 17".
+  /// "task 'gemm' 17"
   [[nodiscard]] std::string name_of(LiveTask const& task) const;
   /// The node of a committed task.
   [[nodiscard]] NodeId node_of(LiveTask const& task) const {
