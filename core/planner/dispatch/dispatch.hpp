@@ -60,10 +60,9 @@ class Dispatch {
   bool give_way(bool to_shipments);
   /// The exclusive task, or an invalid id.
   [[nodiscard]] TaskId exclusive() const { return m_exclusive; }
-  /// A scheduler that decides by estimates may let each group leave a ready task to another one. Asks all of them
-  /// again, once for each time that all stand still; false if that was done.
+  /// Asks all groups for ready tasks again, once for each time that all stand still; false if that was done.
   bool offer_to_all_groups();
-  /// "task 'gemm' 17"
+  /// For messages: "task 'gemm' 17".
   [[nodiscard]] std::string name_of(LiveTask const& task) const;
   /// The node of a committed task.
   [[nodiscard]] NodeId node_of(LiveTask const& task) const {
