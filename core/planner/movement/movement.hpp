@@ -43,8 +43,7 @@ class GRANARY_EXPORT Movement {
   /// Gives all data of the list places on the node, and asks for the values of those that are read; false if there is
   /// no room now. Evicts others only if `may_evict`. The priority is for links: see PlannerOptions.
   bool hold(AccessList const& accesses, NodeId node, bool may_evict, std::int64_t priority = 0);
-  /// Undoes `hold`.
-  void let_go(AccessList const& accesses, NodeId node);
+  void let_go(AccessList const& accesses, NodeId node);  ///< undoes `hold`
   /// As `hold`, for a value that is sent from the node: in the reserve, if need be. `let_go_shipped` undoes it.
   bool hold_to_ship(DataId data, NodeId node, std::int64_t priority);
   void let_go_shipped(DataId data, NodeId node);
