@@ -18,8 +18,6 @@ constexpr std::uint32_t loads = 1;
 constexpr std::uint32_t first_process = 2;
 
 constexpr std::size_t most_rates = 2000;
-// Of all processes together.
-constexpr std::size_t most_loads = 40000;
 
 std::string quoted(std::string const& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -184,8 +182,7 @@ class ChromeWriter {
 
   // A counter for each process.
   void write_loads() {
-    auto const most = std::clamp<std::size_t>(most_loads / m_trace.processes(), 1, most_rates);
-    auto const count = std::min(most, m_trace.tasks.size());
+    auto const count = intervals_of_loads(m_trace);
     if (count == 0) return;
     auto const busy = busy_workers(m_trace, count);
     auto const width = m_trace.end.time_since_epoch() / static_cast<Duration::rep>(count);

@@ -12,8 +12,6 @@ namespace granary {
 namespace {
 
 constexpr std::size_t most_speeds = 2000;
-// Of all processes together.
-constexpr std::size_t most_loads = 40000;
 
 // The definitions of the events in the file: numbers and fields.
 constexpr std::string_view definitions = R"paje(%EventDef PajeDefineContainerType 1
@@ -285,8 +283,7 @@ class PajeWriter {
 
   // The busy workers of each process; an event's number counts processes first, then intervals.
   void add_loads(std::vector<Event>& events) {
-    auto const most = std::clamp<std::size_t>(most_loads / m_trace.processes(), 1, most_speeds);
-    auto const parts = static_cast<std::uint32_t>(std::min(m_trace.tasks.size(), most));
+    auto const parts = static_cast<std::uint32_t>(intervals_of_loads(m_trace));
     if (parts == 0) return;
     m_loads = busy_workers(m_trace, parts);
     auto const processes = static_cast<std::uint32_t>(m_loads.size());

@@ -50,6 +50,10 @@ std::vector<std::vector<double>> busy_workers(Trace const& trace, std::size_t co
   return busy;
 }
 
+std::size_t intervals_of_loads(Trace const& trace) {
+  return std::min(std::clamp<std::size_t>(40000 / trace.processes(), 1, 2000), trace.tasks.size());
+}
+
 std::vector<std::uint32_t> transfer_rows(Trace const& trace) {
   auto const& transfers = trace.transfers;
   std::vector<std::size_t> order(transfers.size());

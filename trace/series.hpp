@@ -19,6 +19,10 @@ namespace granary {
 /// O(tasks + the intervals that they span).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::vector<double>> busy_workers(Trace const& trace, std::size_t count);
 
+/// The number of intervals in which a file shows the load of each process: 2000, but no more than there are tasks, and
+/// about 40,000 for all processes together.
+[[nodiscard]] GRANARY_EXPORT std::size_t intervals_of_loads(Trace const& trace);
+
 /// Assigns each transfer, in the order of Trace::transfers, to a row of its link such that transfers in one row do not
 /// overlap. The number of rows is minimal. O(n log n).
 [[nodiscard]] GRANARY_EXPORT std::vector<std::uint32_t> transfer_rows(Trace const& trace);

@@ -24,7 +24,12 @@ GroupSet Admission::check(TaskSubmission const& submission, AccessList const& ac
   check_position(codelet, submission.position);
   Bytes const most = check_accesses(codelet, accesses);
   m_movement.overlaps().check(codelet.name, accesses);
-  if (codelet.external) return {};
+  if (codelet.external) {
+    // What it only reads may be asked for: then it is sent from the dock.
+    bool const ships = std::ranges::none_of(accesses, [](Access const& access) { return writes(access.mode); });
+    if (ships && m_context.topology.dock().valid()) check_nodes_between(codelet, accesses);
+    return {};
+  }
   GroupSet const allowed = groups(codelet, accesses, most);
   check_nodes_between(codelet, accesses);
   return allowed;

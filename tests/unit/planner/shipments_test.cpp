@@ -250,6 +250,15 @@ TEST(Shipments, OnlyBegunTasksThatReadOneDatumHaveAValueToSend) {
   EXPECT_TRUE(refused(waiting)) << "it was asked for";
 }
 
+TEST(Shipments, AreRefusedIfTheirDatumNeverFitsWhereItIsSentFrom) {
+  ShippingHand hand(disk_and_host(150));
+  DataId const a = hand.stored("a", 100);
+  EXPECT_EQ(message_of([&] { hand.shipment(a); }),
+            "data 'a' of task 'shipment' pass through memory node 'host', which needs at least 200 bytes for that, but "
+            "the limit there is 150 bytes");
+  EXPECT_EQ(hand.planner.live_tasks(), 0U);
+}
+
 TEST(Shipments, AMachineWithoutOtherProcessesSendsNothing) {
   Hand hand(disk_and_host(1000));
   hand.codelet = hand.planner.handle(AddCodelet{{.name = "outside", .external = true}});
