@@ -219,13 +219,13 @@ TEST(ClusterSimulator, RefusesWhatCannotBe) {
 TEST(ClusterSimulator, ProcessesSendFromTheHostThatHasWorkers) {
   Machine machine;
   machine.add_node({.name = "device", .kind = NodeKind::Device});
-  EXPECT_EQ(test::message_of([&] { return with_peers(machine, {}); }),
+  EXPECT_EQ(test::message_of([&] { return with_peers(machine, {}, 1); }),
             "a process of a cluster needs host memory, and its machine has none");
   machine.add_node({.name = "idle"});
-  EXPECT_EQ(with_peers(machine, {}).links.back().from, NodeId(1));
+  EXPECT_EQ(with_peers(machine, {}, 1).links.back().from, NodeId(1));
   NodeId const busy = machine.add_node({.name = "busy"});
   machine.add_worker({.name = "w", .node = busy});
-  auto const whole = with_peers(machine, {.receives = 3});
+  auto const whole = with_peers(machine, {}, 3);
   EXPECT_EQ(whole.links.back().from, busy);
   EXPECT_EQ(whole.links[whole.links.size() - 2].width, 3U);
   EXPECT_EQ(test::message_of([&] { return with_peers(whole, {}); }),
