@@ -59,7 +59,9 @@ class ProcessRecorder final : public PlannerObserver {
       asked(*copy);
     } else if (auto const* started = std::get_if<RunCommand>(&command)) {
       auto const worker = m_process * run().workers + started->worker.index();
-      run().task_order[worker].push_back(m_tasks.at(started->task));
+      auto const task = m_tasks.at(started->task);
+      run().task_order[worker].push_back(task);
+      run().tasks[task].rank = m_started++;
     } else if (auto const* shipped = std::get_if<ShipCommand>(&command)) {
       auto const [value, priority] = m_shipments.at(shipped->task);
       m_waiting.push({priority, m_shipped++, value});
@@ -156,6 +158,7 @@ class ProcessRecorder final : public PlannerObserver {
   std::unordered_map<TransferId, std::uint32_t> m_transfers;
   std::unordered_map<std::uint32_t, bool> m_asked;
   std::priority_queue<Waiting> m_waiting;
+  std::uint32_t m_started = 0;
   std::uint64_t m_shipped = 0;
   std::uint32_t m_sending = 0;
 };

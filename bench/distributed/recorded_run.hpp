@@ -33,6 +33,7 @@ struct Cause {
 
 struct RecordedTask {
   Duration duration{0};
+  std::uint32_t rank = 0;               ///< in the order in which the process hands tasks to its workers
   std::vector<std::uint32_t> after{};   ///< tasks of the same process
   std::vector<std::uint32_t> values{};  ///< of other processes that it reads
 };

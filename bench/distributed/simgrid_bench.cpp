@@ -28,7 +28,7 @@ using namespace granary::bench;
 
 constexpr auto header =
     "pattern,processes,workers,tiles,tile,gb_per_s,latency_us,tasks,values,gb_sent,busy,granary_s,simgrid_s,ratio,"
-    "simgrid_asked_at_once_s,ratio_asked_at_once\n";
+    "ratio_recorded_order,ratio_asked_at_once\n";
 
 // Prints lines, and writes them to a file if there is one.
 class Table {
@@ -55,23 +55,25 @@ std::string network_columns(Network const& network) {
 void run_cholesky(ClusterCase const& problem, SimGridNetwork& simgrid, Table& table) {
   auto const run = record(problem);
   simgrid.set(problem.network);
-  double const replayed = simgrid.replay(run, Asking::AsRecorded);
-  double const at_once = simgrid.replay(run, Asking::AtOnce);
+  double const replayed = simgrid.replay(run, Replaying::ReadyFirst);
+  double const in_order = simgrid.replay(run, Replaying::Recorded);
+  double const at_once = simgrid.replay(run, Replaying::AtOnce);
   if (run.asked_after_others > 0) {
     fmt::print(stderr, "simgrid_bench: {} of {} values are asked for after events that are not replayed\n",
                run.asked_after_others, run.values.size());
   }
-  table.add(fmt::format("cholesky,{},{},{},{},{},{},{},{:.3f},{:.3f},{:.6f},{:.6f},{:.4f},{:.6f},{:.4f}\n",
+  table.add(fmt::format("cholesky,{},{},{},{},{},{},{},{:.3f},{:.3f},{:.6f},{:.6f},{:.4f},{:.4f},{:.4f}\n",
                         problem.processes, problem.workers, problem.tiles, problem.tile,
                         network_columns(problem.network), run.tasks.size(), run.values.size(), run.bytes_sent() / 1e9,
-                        run.busy, run.makespan, replayed, run.makespan / replayed, at_once, run.makespan / at_once));
+                        run.busy, run.makespan, replayed, run.makespan / replayed, run.makespan / in_order,
+                        run.makespan / at_once));
 }
 
 void run_patterns(std::uint32_t processes, Network const& network, SimGridNetwork& simgrid, Table& table) {
   simgrid.set(network);
   for (auto const& [name, run] : patterns(processes, 8'000'000, 1)) {
     double const model = model_time(run, network);
-    double const replayed = simgrid.replay(run, Asking::Never);
+    double const replayed = simgrid.replay(run, Replaying::Pattern);
     table.add(fmt::format("{},{},,,,{},0,{},{:.3f},,{:.6f},{:.6f},{:.4f},,\n", name, processes,
                           network_columns(network), run.values.size(), run.bytes_sent() / 1e9, model, replayed,
                           model / replayed));

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <string>
+#include <utility>
 
 namespace granary::bench {
 
@@ -13,26 +16,33 @@ namespace s4u = simgrid::s4u;
 
 namespace {
 
-// Something that happens once, and for which actors wait.
-class Moment {
+// Numbers that wait to be taken in order of their ranks.
+class ReadyList {
  public:
-  void happen() {
-    m_at = s4u::Engine::get_clock();
-    for (auto* waits : m_waiting) waits->release();
-    m_waiting.clear();
+  void add(std::uint32_t rank, std::uint32_t number) { m_ready.push({rank, number}); }
+  /// Whether one may be taken: the first, or the one with the next rank.
+  [[nodiscard]] bool may_take(bool in_order) const {
+    return !m_ready.empty() && (!in_order || m_ready.top().first == m_taken);
   }
-  /// `own`: a semaphore on which only this actor waits. Returns when it happened.
-  double wait(s4u::Semaphore& own) {
-    if (m_at < 0) {
-      m_waiting.push_back(&own);
-      own.acquire();
-    }
-    return m_at;
+  std::uint32_t take() {
+    auto const number = m_ready.top().second;
+    m_ready.pop();
+    ++m_taken;
+    return number;
   }
+  [[nodiscard]] std::uint32_t taken() const { return m_taken; }
 
  private:
-  double m_at = -1;
-  std::vector<s4u::Semaphore*> m_waiting;
+  using Ranked = std::pair<std::uint32_t, std::uint32_t>;
+  std::priority_queue<Ranked, std::vector<Ranked>, std::greater<>> m_ready;
+  std::uint32_t m_taken = 0;
+};
+
+// Who waits for something that happens once.
+struct Moment {
+  double at = -1;
+  std::vector<std::uint32_t> tasks{};
+  std::vector<std::uint32_t> values{};  // to be sent
 };
 
 // The engine takes its settings from a command line.
@@ -91,96 +101,205 @@ void SimGridNetwork::set(Network const& network) {
 }
 
 struct SimGridNetwork::Replay {
+  // Those who take tasks of one list: the workers of a process or, in the recorded order, one worker.
+  struct Team {
+    ReadyList ready{};
+    std::uint32_t tasks = 0;
+    std::vector<s4u::Semaphore*> idle{};
+  };
   struct Sender {
-    s4u::SemaphorePtr slots = s4u::Semaphore::create(sends_at_once);
-    s4u::SemaphorePtr ready = s4u::Semaphore::create(0);
+    s4u::SemaphorePtr news = s4u::Semaphore::create(0);   // for its dispatcher
+    s4u::SemaphorePtr given = s4u::Semaphore::create(0);  // for its lanes
+    std::uint32_t free = sends_at_once;
+    std::priority_queue<std::pair<double, std::uint32_t>, std::vector<std::pair<double, std::uint32_t>>, std::greater<>>
+        later{};  // values that may be sent, from these instants on
+    ReadyList ready{};
     std::deque<std::uint32_t> started{};
   };
 
-  Replay(SimGridNetwork& on, RecordedRun const& what, Asking how)
-      : network(on), run(what), asking(how), ended(what.tasks.size()), arrived(what.values.size()), senders(what.processes) {}
-
-  void work(std::size_t worker) {
-    auto const own = s4u::Semaphore::create(0);
-    for (auto const number : run.task_order[worker]) {
-      auto const& task = run.tasks[number];
-      for (auto const before : task.after) ended[before].wait(*own);
-      for (auto const value : task.values) arrived[value].wait(*own);
-      s4u::this_actor::sleep_for(seconds(task.duration));
-      ended[number].happen();
+  Replay(SimGridNetwork& on, RecordedRun const& what, Replaying manner)
+      : network(on),
+        run(what),
+        how(manner),
+        ended(what.tasks.size()),
+        arrived(what.values.size()),
+        task_waits(what.tasks.size()),
+        value_waits(what.values.size()),
+        task_rank(what.tasks.size()),
+        value_rank(what.values.size()),
+        task_team(what.tasks.size()),
+        teams(how == Replaying::Recorded ? what.task_order.size() : what.processes),
+        senders(what.processes) {
+    rank();
+    for (std::uint32_t t = 0; t < run.tasks.size(); ++t) {
+      for (auto const before : run.tasks[t].after) ended[before].tasks.push_back(t);
+      for (auto const value : run.tasks[t].values) arrived[value].tasks.push_back(t);
+      task_waits[t] = run.tasks[t].after.size() + run.tasks[t].values.size();
+    }
+    for (std::uint32_t v = 0; v < run.values.size(); ++v) {
+      for (auto* moment : {writing(v), asking(v)}) {
+        if (moment == nullptr) continue;
+        moment->values.push_back(v);
+        ++value_waits[v];
+      }
+    }
+    for (std::uint32_t t = 0; t < run.tasks.size(); ++t) {
+      if (task_waits[t] == 0) teams[task_team[t]].ready.add(task_rank[t], t);
+    }
+    for (std::uint32_t v = 0; v < run.values.size(); ++v) {
+      if (value_waits[v] == 0) senders[run.values[v].from].later.push({may_start(v), v});
     }
   }
 
-  // Starts the transfers of one process.
-  void dispatch(std::size_t process) {
-    auto const own = s4u::Semaphore::create(0);
-    auto& sender = senders[process];
-    for (auto const number : run.value_order[process]) {
-      s4u::this_actor::sleep_until(may_start(number, *own));
-      sender.slots->acquire();
-      sender.started.push_back(number);
-      sender.ready->release();
+  void rank() {
+    for (std::size_t w = 0; w < run.task_order.size(); ++w) {
+      auto const team = static_cast<std::uint32_t>(how == Replaying::Recorded ? w : w / run.workers);
+      for (std::uint32_t i = 0; i < run.task_order[w].size(); ++i) {
+        auto const task = run.task_order[w][i];
+        task_team[task] = team;
+        task_rank[task] = how == Replaying::Recorded ? i : run.tasks[task].rank;
+        ++teams[team].tasks;
+      }
     }
-    for (std::uint32_t i = 0; i < sends_at_once; ++i) {
-      sender.started.push_back(RecordedValue::nobody);
-      sender.ready->release();
+    for (auto const& order : run.value_order) {
+      for (std::uint32_t i = 0; i < order.size(); ++i) value_rank[order[i]] = i;
     }
   }
 
-  double made(std::uint32_t value, s4u::Semaphore& own) {
+  Moment* writing(std::uint32_t value) {
     auto const writer = run.values[value].writer;
-    return writer == RecordedValue::nobody ? begin : ended[writer].wait(own);
+    return writer == RecordedValue::nobody ? nullptr : &ended[writer];
   }
-
-  double may_start(std::uint32_t number, s4u::Semaphore& own) {
-    if (asking == Asking::Never) return begin;
+  Moment* asking(std::uint32_t value) {
+    if (how == Replaying::AtOnce) return nullptr;
+    auto const [kind, cause] = run.values[value].asked;
+    if (kind == Cause::Kind::TaskEnded) return &ended[cause];
+    if (kind == Cause::Kind::Announced) return writing(cause);
+    if (kind == Cause::Kind::Arrived) return &arrived[cause];
+    return nullptr;
+  }
+  // After the moments for which it waits.
+  double may_start(std::uint32_t value) {
+    if (how == Replaying::Pattern) return begin;
     double const latency = network.m_latency;
-    double const announced = made(number, own) + latency;
-    if (asking == Asking::AtOnce) return announced + latency;
-    auto const [kind, cause] = run.values[number].asked;
-    double after = begin;
-    if (kind == Cause::Kind::TaskEnded) after = ended[cause].wait(own);
-    if (kind == Cause::Kind::Announced) after = made(cause, own) + latency;
-    if (kind == Cause::Kind::Arrived) after = arrived[cause].wait(own);
+    auto const* made = writing(value);
+    auto const* asked = asking(value);
+    double const announced = (made == nullptr ? begin : made->at) + latency;
+    double after = asked == nullptr ? begin : asked->at;
+    if (run.values[value].asked.kind == Cause::Kind::Announced) after += latency;
     return std::max(announced, after) + latency;
   }
 
-  // One of the `sends_at_once` transfers of a process at a time.
-  void send(std::size_t process) {
-    auto& sender = senders[process];
+  void happen(Moment& moment) {
+    moment.at = s4u::Engine::get_clock();
+    for (auto const value : moment.values) {
+      if (--value_waits[value] > 0) continue;
+      auto& sender = senders[run.values[value].from];
+      sender.later.push({may_start(value), value});
+      sender.news->release();
+    }
+    for (auto const number : moment.tasks) {
+      if (--task_waits[number] > 0) continue;
+      auto& team = teams[task_team[number]];
+      team.ready.add(task_rank[number], number);
+      wake(team);
+    }
+  }
+
+  void wake(Team& team) {
+    if (team.idle.empty() || !team.ready.may_take(how == Replaying::Recorded)) return;
+    auto* const worker = team.idle.back();
+    team.idle.pop_back();
+    worker->release();
+  }
+
+  void work(Team& team) {
+    auto const own = s4u::Semaphore::create(0);
+    while (team.ready.taken() < team.tasks) {
+      if (!team.ready.may_take(how == Replaying::Recorded)) {
+        team.idle.push_back(own.get());
+        own->acquire();
+        continue;
+      }
+      auto const number = team.ready.take();
+      s4u::this_actor::sleep_for(seconds(run.tasks[number].duration));
+      happen(ended[number]);
+    }
+    for (auto* const worker : std::exchange(team.idle, {})) worker->release();
+  }
+
+  // Starts the transfers of one process.
+  void dispatch(Sender& sender, std::size_t transfers) {
+    constexpr double rounding = 1e-10;  // seconds
+    while (sender.ready.taken() < transfers) {
+      double const now = s4u::Engine::get_clock();
+      while (!sender.later.empty() && sender.later.top().first <= now + rounding) {
+        auto const value = sender.later.top().second;
+        sender.later.pop();
+        sender.ready.add(value_rank[value], value);
+      }
+      while (sender.free > 0 && sender.ready.may_take(how == Replaying::Recorded)) {
+        --sender.free;
+        sender.started.push_back(sender.ready.take());
+        sender.given->release();
+      }
+      if (sender.ready.taken() == transfers) break;
+      if (sender.later.empty()) {
+        sender.news->acquire();
+      } else if (double const left = sender.later.top().first - s4u::Engine::get_clock(); left > rounding) {
+        sender.news->acquire_timeout(left);
+      }
+    }
+    for (std::uint32_t i = 0; i < sends_at_once; ++i) {
+      sender.started.push_back(RecordedValue::nobody);
+      sender.given->release();
+    }
+  }
+
+  // One of the transfers of a process at a time.
+  void send(Sender& sender) {
     while (true) {
-      sender.ready->acquire();
+      sender.given->acquire();
       auto const number = sender.started.front();
       sender.started.pop_front();
       if (number == RecordedValue::nobody) return;
       auto const& value = run.values[number];
       s4u::Comm::sendto(network.m_hosts[value.from], network.m_hosts[value.to], value.bytes);
-      sender.slots->release();
-      arrived[number].happen();
+      ++sender.free;
+      sender.news->release();
+      happen(arrived[number]);
     }
   }
 
   SimGridNetwork& network;
   RecordedRun const& run;
-  Asking asking;
+  Replaying how;
   double begin = s4u::Engine::get_clock();
-  std::vector<Moment> ended;    // by task
-  std::vector<Moment> arrived;  // by value
+  std::vector<Moment> ended;             // by task
+  std::vector<Moment> arrived;           // by value
+  std::vector<std::size_t> task_waits;   // for so many moments
+  std::vector<std::size_t> value_waits;  // the same
+  std::vector<std::uint32_t> task_rank;
+  std::vector<std::uint32_t> value_rank;
+  std::vector<std::uint32_t> task_team;
+  std::vector<Team> teams;
   std::vector<Sender> senders;  // by process
 };
 
-double SimGridNetwork::replay(RecordedRun const& run, Asking asking) {
+double SimGridNetwork::replay(RecordedRun const& run, Replaying how) {
   if (run.processes > m_hosts.size()) throw InvalidArgument("the run has more processes than there are hosts");
-  Replay replay(*this, run, asking);
+  Replay replay(*this, run, how);
   for (std::size_t w = 0; w < run.task_order.size(); ++w) {
-    if (run.task_order[w].empty()) continue;
-    s4u::Actor::create("worker", m_hosts[w / run.workers], [&replay, w] { replay.work(w); });
+    auto& team = replay.teams[how == Replaying::Recorded ? w : w / run.workers];
+    s4u::Actor::create("worker", m_hosts[w / run.workers], [&replay, &team] { replay.work(team); });
   }
   for (std::size_t p = 0; p < run.processes; ++p) {
-    if (run.value_order[p].empty()) continue;
-    s4u::Actor::create("dispatcher", m_hosts[p], [&replay, p] { replay.dispatch(p); });
+    auto const transfers = run.value_order[p].size();
+    auto& sender = replay.senders[p];
+    if (transfers == 0) continue;
+    s4u::Actor::create("dispatcher", m_hosts[p], [&replay, &sender, transfers] { replay.dispatch(sender, transfers); });
     for (std::uint32_t i = 0; i < sends_at_once; ++i) {
-      s4u::Actor::create("sender", m_hosts[p], [&replay, p] { replay.send(p); });
+      s4u::Actor::create("lane", m_hosts[p], [&replay, &sender] { replay.send(sender); });
     }
   }
   m_engine.run();

@@ -12,11 +12,14 @@
 
 namespace granary::bench {
 
-/// When a replayed transfer may start, apart from its place in its sender's order.
-enum class Asking : std::uint8_t {
-  AsRecorded,  ///< a latency after the event after which the reader asked for it, as it was recorded
-  AtOnce,      ///< two latencies after the value was made: it is announced, and asked for then
-  Never,       ///< at the start: values of no task, that nobody asks for
+/// When replayed tasks and transfers start.
+enum class Replaying : std::uint8_t {
+  /// Of the tasks of a process that could start on a free worker, and of the transfers of a sender, the first in the
+  /// recorded order.
+  ReadyFirst,
+  Recorded,  ///< each worker and each sender keeps the recorded order, and waits for the next one
+  AtOnce,    ///< as ReadyFirst, but values are asked for when they are announced: two latencies after they were made
+  Pattern,   ///< there are no tasks, and all transfers could start at the start
 };
 
 /// Hosts of SimGrid, each with a split-duplex link to a switch that is no limit. Fluid max-min fairness (model CM02)
@@ -29,9 +32,10 @@ class SimGridNetwork {
 
   /// For what is replayed from now on.
   void set(Network const& network);
-  /// The makespan, in seconds. Workers are actors and sleep for a task's duration; each runs its tasks in the recorded
-  /// order, and each process sends its values in the recorded order, at most `sends_at_once` at once.
-  double replay(RecordedRun const& run, Asking asking);
+  /// The makespan, in seconds. Workers are actors, which sleep for a task's duration. A transfer starts a latency after
+  /// the event after which its value was asked for (RecordedValue::asked), and two after its value was made, when its
+  /// sender has one of `sends_at_once` slots free.
+  double replay(RecordedRun const& run, Replaying how);
 
  private:
   struct Replay;
