@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
+#include <tuple>
 
 namespace granary {
 
@@ -50,39 +52,102 @@ void NetworkModel::start_next(ProcessId from, Instant now) {
 std::optional<std::uint64_t> NetworkModel::advance() {
   auto const index = static_cast<std::uint32_t>(m_changes.top());
   Instant const now = m_changes.top_key().at;
-  auto& transfer = m_transfers[index];
-  auto& source = m_ends[transfer.from.index()];
-  auto& destination = m_ends[transfer.to.index()];
+  auto const& transfer = m_transfers[index];
+  auto const [from, to, token] = std::tuple(transfer.from, transfer.to, transfer.token);
   if (transfer.rate == 0) {
-    source.outgoing.push_back(index);
-    destination.incoming.push_back(index);
-    share(transfer.from, transfer.to, now);
+    m_ends[from.index()].out.transfers.push_back(index);
+    m_ends[to.index()].in.transfers.push_back(index);
+    share(from, to, now);
     return std::nullopt;
   }
-  auto const [from, to, token] = std::tuple(transfer.from, transfer.to, transfer.token);
-  std::erase(source.outgoing, index);
-  std::erase(destination.incoming, index);
-  m_changes.erase(index);
-  m_free.push_back(index);
-  --source.sending;
+  end(index);
   share(from, to, now);
   start_next(from, now);
   return token;
 }
 
+void NetworkModel::end(std::uint32_t index) {
+  auto const& transfer = m_transfers[index];
+  auto& source = m_ends[transfer.from.index()];
+  for (auto* direction : {&source.out, &m_ends[transfer.to.index()].in}) {
+    std::erase(direction->transfers, index);
+    direction->used = direction->transfers.empty() ? 0 : direction->used - transfer.rate;
+  }
+  --source.sending;
+  m_changes.erase(index);
+  m_free.push_back(index);
+}
+
+double NetworkModel::unused(Direction const& direction) const {
+  return std::max(0.0, m_network.bandwidth - direction.used);
+}
+
+// The sender offers the transfers between the two what it has for them, of which the receiver grants a part, and the
+// others of the sender share the rest.
 void NetworkModel::share(ProcessId from, ProcessId to, Instant now) {
-  for (auto const index : m_ends[from.index()].outgoing) set_rate(index, now);
-  for (auto const index : m_ends[to.index()].incoming) {
-    if (m_transfers[index].from != from) set_rate(index, now);
+  m_offers.resize(m_transfers.size());
+  for (auto const index : m_ends[from.index()].out.transfers) m_offers[index] = m_network.bandwidth;
+  share_out(from, to);
+  for (auto const& [rate, index] : m_out) m_offers[index] = rate;
+  share_in(from, to);
+  bool granted = true;
+  for (auto const& [rate, index] : m_in) {
+    granted = granted && (m_transfers[index].from != from || rate == m_offers[index]);
+    m_offers[index] = rate;
+  }
+  if (!granted) share_out(from, to);
+  std::erase_if(m_in, [&](Share const& share) { return m_transfers[share.transfer].from == from; });
+  m_out.insert(m_out.end(), m_in.begin(), m_in.end());
+  // Smaller rates first: they make room at the other ends, where several transfers may have been offered the same.
+  for (bool const smaller : {true, false}) {
+    for (auto const& [rate, index] : m_out) {
+      if ((rate < m_transfers[index].rate) == smaller) set_rate(index, rate, now);
+    }
   }
 }
 
-void NetworkModel::set_rate(std::uint32_t index, Instant now) {
+void NetworkModel::share_out(ProcessId from, ProcessId to) {
+  m_out.clear();
+  for (auto const index : m_ends[from.index()].out.transfers) {
+    auto const& transfer = m_transfers[index];
+    m_out.push_back(
+        {transfer.to == to ? m_offers[index] : transfer.rate + unused(m_ends[transfer.to.index()].in), index});
+  }
+  divide(m_out);
+}
+
+void NetworkModel::share_in(ProcessId from, ProcessId to) {
+  m_in.clear();
+  for (auto const index : m_ends[to.index()].in.transfers) {
+    auto const& transfer = m_transfers[index];
+    m_in.push_back(
+        {transfer.from == from ? m_offers[index] : transfer.rate + unused(m_ends[transfer.from.index()].out), index});
+  }
+  divide(m_in);
+}
+
+// Max-min fair: who may get least comes first, and leaves to the others what is more than that.
+void NetworkModel::divide(std::vector<Share>& shares) const {
+  std::ranges::sort(shares, std::less<>{});
+  double left = m_network.bandwidth;
+  auto sharing = static_cast<double>(shares.size());
+  for (auto& share : shares) {
+    share.rate = std::min(share.rate, left / sharing);
+    left -= share.rate;
+    sharing -= 1;
+  }
+}
+
+void NetworkModel::set_rate(std::uint32_t index, double rate, Instant now) {
   auto& transfer = m_transfers[index];
-  auto const sharing =
-      std::max(m_ends[transfer.from.index()].outgoing.size(), m_ends[transfer.to.index()].incoming.size());
-  double const rate = m_network.bandwidth / static_cast<double>(sharing);
-  if (rate == transfer.rate) return;
+  auto& out = m_ends[transfer.from.index()].out;
+  auto& in = m_ends[transfer.to.index()].in;
+  rate = std::min(rate, transfer.rate + std::min(unused(out), unused(in)));
+  // Rounding errors are no change, and never leave a transfer without a rate.
+  rate = std::max(rate, m_network.bandwidth * 1e-9);
+  if (std::abs(rate - transfer.rate) <= 1e-9 * rate) return;
+  out.used += rate - transfer.rate;
+  in.used += rate - transfer.rate;
   transfer.remaining = std::max(0.0, transfer.remaining - transfer.rate * seconds(now - transfer.since));
   transfer.since = now;
   transfer.rate = rate;

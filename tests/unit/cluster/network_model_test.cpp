@@ -1,94 +1,112 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/random.hpp>
 #include <granary/simulator/cluster/network_model.hpp>
 
 #include "support/message_of.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
-#include <utility>
+#include <map>
 #include <vector>
 
-namespace granary::network_model_test {
+namespace granary {
+namespace network_model_test {
 namespace {
 
-using ::testing::ElementsAre;
+constexpr Network network{.bandwidth = 1e9, .latency = std::chrono::microseconds(2)};
+constexpr Bytes megabyte = 1'000'000;  // takes a millisecond
 
-// A byte takes a nanosecond.
-NetworkModel slow(std::uint32_t processes, std::uint32_t sends = 16, Duration latency = Duration{0}) {
-  return NetworkModel(processes, {.bandwidth = 1e9, .latency = latency}, sends);
-}
+struct Sent {
+  std::uint32_t from;
+  std::uint32_t to;
+  Bytes bytes;
+  std::int64_t priority = 0;
+};
 
-ProcessId process(std::uint32_t number) { return ProcessId(number); }
-
-/// The tokens of all that arrives, and when, in ns.
-std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals(NetworkModel& network) {
-  std::vector<std::pair<std::uint64_t, std::int64_t>> all;
-  while (auto const at = network.next_change()) {
-    if (auto const token = network.advance()) all.emplace_back(*token, at->time_since_epoch().count());
+// When each arrives, if all are sent at the start.
+std::vector<Duration> arrivals(std::uint32_t processes, std::vector<Sent> const& all, std::uint32_t sends = 16) {
+  NetworkModel model(processes, network, sends);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    model.send(ProcessId(all[i].from), ProcessId(all[i].to), all[i].bytes, all[i].priority, i, Instant{});
   }
-  return all;
+  std::vector<Duration> ends(all.size());
+  while (auto const next = model.next_change()) {
+    if (auto const token = model.advance()) ends[*token] = *next - Instant{};
+  }
+  return ends;
 }
 
-TEST(NetworkModel, ATransferTakesItsLatencyAndItsBytes) {
-  auto network = slow(2, 16, Duration{50});
-  network.send(process(0), process(1), 1000, 0, 7, Instant(Duration{200}));
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(7, 1250)));
-  EXPECT_FALSE(network.next_change());
+Duration milliseconds_and_latencies(double milliseconds, int latencies = 1) {
+  return from_seconds(milliseconds * 1e-3) + latencies * network.latency;
 }
 
-TEST(NetworkModel, TransfersShareTheirSender) {
-  auto network = slow(3);
-  network.send(process(0), process(1), 1000, 0, 1, {});
-  network.send(process(0), process(2), 2000, 0, 2, {});
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(1, 2000), std::pair(2, 3000)));
+TEST(NetworkModel, DirectionsOfAConnectionDoNotCompete) {
+  auto const ends = arrivals(2, {{0, 1, megabyte}, {1, 0, 2 * megabyte}});
+  EXPECT_EQ(ends[0], milliseconds_and_latencies(1));
+  EXPECT_EQ(ends[1], milliseconds_and_latencies(2));
 }
 
-TEST(NetworkModel, TransfersShareTheirReceiver) {
-  auto network = slow(3);
-  network.send(process(0), process(2), 1000, 0, 1, {});
-  network.send(process(1), process(2), 1000, 0, 2, {});
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(1, 2000), std::pair(2, 2000)));
+TEST(NetworkModel, GivesToOthersWhatAReceiverCannotTake) {
+  // Three send to process 0: a third each. The other value of process 1 gets the remaining two thirds.
+  auto const ends = arrivals(5, {{1, 0, megabyte}, {2, 0, megabyte}, {3, 0, megabyte}, {1, 4, megabyte}});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ends[static_cast<std::size_t>(i)], milliseconds_and_latencies(3));
+  EXPECT_EQ(ends[3], milliseconds_and_latencies(1.5));
 }
 
-TEST(NetworkModel, TheTwoDirectionsOfAConnectionDoNotShare) {
-  auto network = slow(2);
-  network.send(process(0), process(1), 1000, 0, 1, {});
-  network.send(process(1), process(0), 1000, 0, 2, {});
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(1, 1000), std::pair(2, 1000)));
+TEST(NetworkModel, SeveralTransfersBetweenTheSameTwoShareEqually) {
+  auto const ends = arrivals(3, {{0, 1, megabyte}, {0, 1, megabyte}, {0, 2, megabyte}, {0, 2, megabyte}});
+  for (auto const end : ends) EXPECT_EQ(end, milliseconds_and_latencies(4));
 }
 
-// 1 shares its sender with 2 and its receiver with 3: half. What 3 leaves of nothing is not given to others.
-TEST(NetworkModel, ATransferGetsTheSmallerShare) {
-  auto network = slow(4);
-  network.send(process(0), process(2), 1000, 0, 1, {});
-  network.send(process(0), process(3), 1000, 0, 2, {});
-  network.send(process(1), process(2), 1000, 0, 3, {});
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(1, 2000), std::pair(2, 2000), std::pair(3, 2000)));
+TEST(NetworkModel, TheMostUrgentWaitingValueStartsNext) {
+  auto const ends = arrivals(2, {{0, 1, megabyte, 0}, {0, 1, megabyte, 1}, {0, 1, megabyte, 2}}, 1);
+  EXPECT_EQ(ends[0], milliseconds_and_latencies(1));  // was sent first, and at once
+  EXPECT_EQ(ends[2], milliseconds_and_latencies(2, 2));
+  EXPECT_EQ(ends[1], milliseconds_and_latencies(3, 3));
 }
 
-TEST(NetworkModel, TheHighestPriorityGoesFirst) {
-  auto network = slow(2, 1);
-  network.send(process(0), process(1), 100, 0, 1, {});  // starts at once
-  network.send(process(0), process(1), 100, 1, 2, {});
-  network.send(process(0), process(1), 100, 5, 3, {});
-  network.send(process(0), process(1), 100, 5, 4, {});
-  EXPECT_THAT(arrivals(network),
-              ElementsAre(std::pair(1, 100), std::pair(3, 200), std::pair(4, 300), std::pair(2, 400)));
+// No connection carries more than its bandwidth, and a single busy one carries it.
+TEST(NetworkModel, RandomTransfersTakeNoLessThanTheBusiestConnection) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    auto const processes = static_cast<std::uint32_t>(random.between(2, 12));
+    auto const any = [&] { return static_cast<std::uint32_t>(random.between(0, std::int64_t{processes} - 1)); };
+    std::vector<Sent> all;
+    std::map<std::pair<bool, std::uint32_t>, Bytes> carried;
+    for (int i = 0; i < 100; ++i) {
+      Sent const sent{any(), any(), static_cast<Bytes>(random.between(1, 1'000'000))};
+      if (sent.from == sent.to) continue;
+      all.push_back(sent);
+      carried[{false, sent.from}] += sent.bytes;
+      carried[{true, sent.to}] += sent.bytes;
+    }
+    Bytes most = 0;
+    Bytes sum = 0;
+    for (auto const& [direction, bytes] : carried) most = std::max(most, bytes);
+    for (auto const& sent : all) sum += sent.bytes;
+    auto const ends = arrivals(processes, all);
+    auto const last = seconds(*std::ranges::max_element(ends));
+    EXPECT_GE(last, static_cast<double>(most) / network.bandwidth);
+    EXPECT_LE(last, static_cast<double>(sum) / network.bandwidth + 100 * seconds(network.latency));
+    EXPECT_GT(*std::ranges::min_element(ends), network.latency);
+  }
 }
 
 TEST(NetworkModel, AProcessSendsSoManyValuesAtOnce) {
-  auto network = slow(4, 2);
-  for (std::uint32_t to = 1; to < 4; ++to) network.send(process(0), process(to), 100, 0, to, {});
-  EXPECT_THAT(arrivals(network), ElementsAre(std::pair(1, 200), std::pair(2, 200), std::pair(3, 300)));
+  auto const ends = arrivals(4, {{0, 1, megabyte}, {0, 2, megabyte}, {0, 3, megabyte}}, 2);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ends[static_cast<std::size_t>(i)], milliseconds_and_latencies(2));
+  EXPECT_EQ(ends[2], milliseconds_and_latencies(3, 2));
 }
 
-TEST(NetworkModel, RefusesSpeedsOutOfRange) {
-  auto const refusal = [](Network const& network, std::uint32_t sends = 1) {
-    return test::message_of([&] { return NetworkModel(2, network, sends); });
+TEST(NetworkModel, RefusesWhatIsOutOfRange) {
+  auto const refusal = [](Network const& speed, std::uint32_t sends = 1) {
+    return test::message_of([&] { return NetworkModel(2, speed, sends); });
   };
-  for (double const bandwidth : {0.0, -1.0, 0.5, 1e19, std::numeric_limits<double>::quiet_NaN(),
-                                 std::numeric_limits<double>::infinity()}) {
+  for (double const bandwidth :
+       {0.0, -1.0, 0.5, 1e19, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     EXPECT_THAT(refusal({.bandwidth = bandwidth}),
                 ::testing::StartsWith("the network needs a bandwidth from 1 to 1e18 bytes per second, not "));
   }
@@ -98,4 +116,5 @@ TEST(NetworkModel, RefusesSpeedsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace granary::network_model_test
+}  // namespace network_model_test
+}  // namespace granary
