@@ -43,6 +43,9 @@ std::vector<Pattern> patterns(std::uint32_t processes, Bytes bytes, std::uint64_
   };
   Random random(seed);
   auto const any = [&] { return static_cast<std::uint32_t>(random.between(0, std::int64_t{processes} - 1)); };
+  auto const about = [&](Bytes size) {
+    return size / 2 + static_cast<Bytes>(random.between(0, static_cast<std::int64_t>(size)));
+  };
 
   add("ring", [&](Builder& to) { for_each([&](std::uint32_t p) { to.send(p, (p + 1) % processes, bytes); }); });
   add("permutation", [&](Builder& to) {
@@ -55,19 +58,20 @@ std::vector<Pattern> patterns(std::uint32_t processes, Bytes bytes, std::uint64_
   });
   add("one-to-all", [&](Builder& to) { for_each([&](std::uint32_t p) { to.send(0, p, bytes); }); });
   add("all-to-one", [&](Builder& to) { for_each([&](std::uint32_t p) { to.send(p, 0, bytes); }); });
-  // Each process begins with its neighbour, or all begin with the first process.
+  // Each process begins with its neighbour; or all begin with the first process, and sizes differ, because equal ones
+  // would end together, up to rounding, which then determines what follows.
   add("all-to-all shifted", [&](Builder& to) {
     for_each([&](std::uint32_t p) { for_each([&](std::uint32_t q) { to.send(p, (p + q) % processes, bytes); }); });
   });
   add("all-to-all by number", [&](Builder& to) {
-    for_each([&](std::uint32_t p) { for_each([&](std::uint32_t q) { to.send(p, q, bytes); }); });
+    for_each([&](std::uint32_t p) { for_each([&](std::uint32_t q) { to.send(p, q, about(bytes)); }); });
   });
   for (std::uint32_t const pairs : {1U, 2U, 8U}) {
     add("random pairs x" + std::to_string(pairs), [&](Builder& to) {
       for (std::uint32_t i = 0; i < pairs * processes; ++i) to.send(any(), any(), bytes);
     });
   }
-  // Each process sends to the first quarter of them, at most 15, where all compete, and one large value, which as many
+  // Each process sends to the first quarter of them, at most 15, where all compete, and one large value, of as many
   // bytes as each of these receives, to a process that nobody else sends to.
   add("crowded receivers", [&](Builder& to) {
     std::uint32_t const crowded = std::min(processes / 4, sends_at_once - 1);

@@ -19,7 +19,8 @@
 namespace granary::bench {
 namespace {
 
-// What the observers of all processes share. An arrival and a shipment are stubs of the same task, and of the same tile.
+// What the observers of all processes share. An arrival and a shipment are stubs of the same task, and of the same
+// tile.
 class Record {
  public:
   explicit Record(RecordedRun& run) : m_run(run) {}
