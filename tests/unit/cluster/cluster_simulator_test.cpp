@@ -228,7 +228,7 @@ TEST(ClusterSimulator, ProcessesSendFromTheHostThatHasWorkers) {
   auto const whole = with_peers(machine, {}, 3);
   EXPECT_EQ(whole.links.back().from, busy);
   EXPECT_EQ(whole.links[whole.links.size() - 2].width, 3U);
-  EXPECT_EQ(test::message_of([&] { return with_peers(whole, {}); }),
+  EXPECT_EQ(test::message_of([&] { return with_peers(whole, {}, 1); }),
             "memory node 'other processes' stands for the other processes already");
 }
 
