@@ -16,7 +16,6 @@ namespace granary {
 /// The scalars of a task graph's data.
 ///
 /// ```cpp
-/// #include <granary/core/model/precision.hpp>
 /// auto const precision = granary::precision_of_letter("z").value();
 /// assert(granary::scalar_bytes(precision) == 16 && granary::flops_factor(precision) == 4);
 /// ```
