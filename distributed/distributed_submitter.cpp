@@ -60,7 +60,10 @@ void DistributedSubmitter::pass_over(TaskSubmission const& submission, ProcessId
 TaskId DistributedSubmitter::run(TaskSubmission const& submission, Parameters parameters) {
   m_incoming.clear();
   m_order.enter(
-      submission.accesses, m_self, [&](ValueId value, ProcessId owner) { m_incoming.push_back({value, owner}); },
+      submission.accesses, m_self,
+      [&](ValueId value, ProcessId owner) {
+        m_incoming.push_back({value, owner});
+      },
       [](DataId, ProcessId) {});
   return m_tasks.submit(submission, std::move(parameters), [&](DataId key) {
     auto const incoming = std::ranges::find(m_incoming, key, [](Incoming const& in) { return in.value.key; });

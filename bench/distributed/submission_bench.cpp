@@ -87,8 +87,8 @@ std::int64_t submit_cholesky(Submitter& submitter, CodeletId codelet, std::vecto
   return tasks;
 }
 
-/// One process of a grid of `range(1)` x `range(1)`; with 1, all tasks are its own. With 0, the process owns nothing: all
-/// tasks are foreign.
+/// One process of a grid of `range(1)` x `range(1)`; with 1, all tasks are its own. With 0, the process owns nothing:
+/// all tasks are foreign.
 void cholesky(benchmark::State& state) {
   auto const tiles = state.range(0);
   auto const side = static_cast<std::uint32_t>(state.range(1));

@@ -65,16 +65,19 @@ struct Process {
   explicit Process(std::uint32_t self)
       : exchange(ProcessId(self), wire, [](Event const&) {}),
         written(exchange),
-        submitter(ProcessId(self),
-                  [](DataDescription const&, std::uint64_t number) {
-                    return ProcessId(static_cast<std::uint32_t>(number % 2));
-                  },
-                  written, Written::peers, exchange) {
+        submitter(
+            ProcessId(self),
+            [](DataDescription const&, std::uint64_t number) {
+              return ProcessId(static_cast<std::uint32_t>(number % 2));
+            },
+            written, Written::peers, exchange) {
     work = submitter.add_codelet({.name = "work"});
     for (char const* name : {"a", "b"}) submitter.add_data({.name = name, .bytes = 8});
     written.told();
   }
-  TaskId submit(std::vector<Access> const& accesses) { return submitter.submit({.codelet = work, .accesses = accesses}, {}); }
+  TaskId submit(std::vector<Access> const& accesses) {
+    return submitter.submit({.codelet = work, .accesses = accesses}, {});
+  }
 
   NoWire wire;
   Exchange exchange;
@@ -106,8 +109,7 @@ TEST(DistributedSubmitter, AValueIsSentAgainAfterAllWereLetGo) {
   one.submitter.let_go_of_all();
   one.written.told();
   one.submit({{a, AccessMode::Read}, {b, AccessMode::Write}});
-  EXPECT_THAT(one.written.told(),
-              ElementsAre("data a of another process", "arrival at 1: w2", "work at 1: r2 w0"));
+  EXPECT_THAT(one.written.told(), ElementsAre("data a of another process", "arrival at 1: w2", "work at 1: r2 w0"));
   one.submitter.last_use(a);
   EXPECT_THAT(one.written.told(), ElementsAre("release 2"));
 }
@@ -121,7 +123,9 @@ TEST(DistributedSubmitter, ForeignTasksOnForeignDataLeaveNoTrace) {
 
 TEST(DistributedSubmitter, RefusesWhatNoProcessCanRun) {
   Process zero(0);
-  EXPECT_EQ(test::message_of([&] { zero.submit({{a, AccessMode::Write}, {b, AccessMode::Write}}); }),
+  EXPECT_EQ(test::message_of([&] {
+              zero.submit({{a, AccessMode::Write}, {b, AccessMode::Write}});
+            }),
             "a task writes data of processes 0 and 1; all that a task writes must have one owner");
   EXPECT_THROW(zero.submitter.release_data(DataId(7)), InvalidArgument);
 }
