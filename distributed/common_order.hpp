@@ -97,6 +97,24 @@ class GRANARY_EXPORT CommonOrder {
     }
   }
 
+  /// The same for a task of another process than `self`, as far as it concerns that one: `ship(ValueId)` for its
+  /// values, `let_go(DataId key)` for those that it holds. What others send to each other is not remembered.
+  template <class Ship, class LetGo>
+  void pass_over(std::span<Access const> accesses, ProcessId process, ProcessId self, Ship&& ship, LetGo&& let_go) {
+    for (auto const& access : accesses) {
+      auto& datum = m_data[access.data.index()];
+      if (writes(access.mode)) {
+        ++datum.version;
+        if (datum.readers.empty()) continue;
+        let_go(access.data);
+        datum.readers.clear();
+      } else if (datum.owner == self && std::ranges::find(datum.readers, process) == datum.readers.end()) {
+        datum.readers.push_back(process);
+        ship(ValueId{access.data, datum.version});
+      }
+    }
+  }
+
   /// All processes have let go of all values of others.
   void let_go_of_all() {
     for (auto& datum : m_data) datum.readers.clear();

@@ -40,24 +40,22 @@ void DistributedSubmitter::let_go_of_all() {
 TaskId DistributedSubmitter::submit(TaskSubmission const& submission, Parameters parameters) {
   ProcessId process = m_order.process_of(submission.accesses);
   if (!process.valid()) process = ProcessId(0);
-  auto placed = submission;
-  if (placed.position == TaskSubmission::next_position) placed.position = m_position;
-  m_position = placed.position + 1;
-  if (process == m_self) return run(placed, std::move(parameters));
-  pass_over(placed, process);
+  auto const position = submission.position == TaskSubmission::next_position ? m_position : submission.position;
+  m_position = position + 1;
+  if (process == m_self) return run(submission, position, std::move(parameters));
+  m_order.pass_over(
+      submission.accesses, process, m_self,
+      [&](ValueId value) {
+        auto placed = submission;
+        placed.position = position;
+        m_tasks.ship(value, process, placed);
+      },
+      [&](DataId key) { m_tasks.let_go(key); });
   return {};
 }
 
-void DistributedSubmitter::pass_over(TaskSubmission const& submission, ProcessId process) {
-  m_order.enter(
-      submission.accesses, process,
-      [&](ValueId value, ProcessId owner) {
-        if (owner == m_self) m_tasks.ship(value, process, submission);
-      },
-      [&](DataId key, ProcessId reader) { let_go(key, reader); });
-}
-
-TaskId DistributedSubmitter::run(TaskSubmission const& submission, Parameters parameters) {
+TaskId DistributedSubmitter::run(TaskSubmission submission, std::uint64_t position, Parameters parameters) {
+  submission.position = position;
   m_incoming.clear();
   m_order.enter(
       submission.accesses, m_self,

@@ -50,8 +50,7 @@ class GRANARY_EXPORT DistributedSubmitter final : public Submitter {
   void let_go(DataId key, ProcessId reader) {
     if (reader == m_self) m_tasks.let_go(key);
   }
-  void pass_over(TaskSubmission const& submission, ProcessId process);
-  TaskId run(TaskSubmission const& submission, Parameters parameters);
+  TaskId run(TaskSubmission submission, std::uint64_t position, Parameters parameters);
 
   ProcessId m_self;
   OwnerOf m_owner;

@@ -73,7 +73,7 @@ std::int64_t submit_cholesky(Submitter& submitter, CodeletId codelet, std::vecto
   std::int64_t tasks = 0;
   auto const submit = [&](auto const&... accesses) {
     std::array<Access, sizeof...(accesses)> const list{accesses...};
-    submitter.submit({.codelet = codelet, .accesses = list, .priority = tiles - tasks % tiles, .flops = 1e8}, {});
+    submitter.submit({.codelet = codelet, .accesses = list, .priority = tiles, .flops = 1e8}, {});
     ++tasks;
   };
   for (std::int64_t k = 0; k < tiles; ++k) {
