@@ -117,7 +117,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
 
  private:
   struct Process;
-  class LoopedWire;
+  class SimulatedWire;
   // What a process has to submit, in the common order.
   struct OwnData {
     DataId key;
