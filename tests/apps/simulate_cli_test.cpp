@@ -254,6 +254,8 @@ TEST_F(SimulateCli, WritesTracesAndReportsOfProcesses) {
       {"--processes", "4", "--network", "10GB/s:2us", "--trace", "t.json", "--report", "r.html", "--json", "r.json"});
   ASSERT_EQ(result.status, 0) << result.err;
   auto const summary = json("r.json")[0];
+  EXPECT_EQ(summary.at("grid"), "2x2");
+  EXPECT_GT(summary.at("bytes_sent"), 0);
   auto const trace = json("t.json");
   auto const& totals = trace.at("otherData");
   EXPECT_EQ(totals.at("processes"), 4);
@@ -427,6 +429,15 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--order", "o.csv", "--scheduler", "eager,prio"}, "--order"},
       {{"--save-graph", "g.json", "--tile", "64,128"}, "--save-graph"},
       {{"--save-schedule", "s.json", "--seeds", "2"}, "--save-schedule needs a single run, but 2 were requested"},
+      {{"--processes", "0"}, "0 is not a whole number from 1 to 65536"},
+      {{"--processes", "2"}, "platform 'sirocco' has no network"},
+      {{"--grid", "2x"}, "malformed grid '2x'"},
+      {{"--grid", "2x2", "--processes", "3"}, "--grid 2x2 has 4 processes, not 3"},
+      {{"--network", "5GB/s"}, "--network needs --processes or --grid"},
+      {{"--processes", "2", "--network", "5GB"}, "malformed network '5GB'"},
+      {{"--processes", "2", "--network", "5GB/s:2"}, "malformed network '5GB/s:2'"},
+      {{"--processes", "2", "--network", "0B/s"}, "needs a bandwidth from 1 to 1e18 bytes per second, not 0"},
+      {{"--processes", "2", "--network", "5GB/s", "--order", "o.csv"}, "--order is for one process"},
       {{"--speed", "1"}, "--speed"}};
   for (auto const& [arguments, part] : bad) {
     std::vector<std::string> all{"--platform", "sirocco", "--cpus", "0"};
