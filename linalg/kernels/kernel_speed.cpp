@@ -123,7 +123,10 @@ struct Operands {
   explicit Operands(int tile) : a(tile, 1), b(tile, 2), c(tile, 3), l(tile, 4) {
     for (int i = 0; i < tile; ++i) l.view()(i, i) = static_cast<T>(2 * tile);
   }
-  [[nodiscard]] static Bytes bytes(int tile) { return Bytes{4} * tile * tile * sizeof(T); }
+  [[nodiscard]] static Bytes bytes(int tile) {
+    auto const b = static_cast<Bytes>(tile);
+    return 4 * b * b * sizeof(T);
+  }
 
   Tile<T> a, b, c, l;
 };
