@@ -79,7 +79,7 @@ FORBIDDEN = [
      "a policy owns no thread and no lock"),
     (r"(policies|core/policy)/.*", r"-", r"(system|steady|high_resolution)_clock\b|\bclock_gettime\b|\bClock::now\b",
      "a policy owns no clock"),
-    (r"(core|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
+    (r"(core|distributed|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
      "only runtime reads the environment"),
 ]
 
