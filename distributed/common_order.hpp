@@ -73,9 +73,7 @@ class GRANARY_EXPORT CommonOrder {
   /// No task reads the datum before one writes it; `let_go(ProcessId reader)` as above.
   template <class LetGo>
   void last_use(DataId key, LetGo&& let_go) {
-    auto& readers = m_data[key.index()].readers;
-    for (ProcessId const reader : readers) let_go(reader);
-    readers.clear();
+    end_value(m_data[key.index()], let_go);
   }
 
   /// Enters a task that `process` runs. Calls `ship(ValueId, ProcessId owner)` for each value that has to be sent there
@@ -89,11 +87,8 @@ class GRANARY_EXPORT CommonOrder {
       ship(ValueId{access.data, datum.version}, datum.owner);
     }
     for (auto const& access : accesses) {
-      if (!writes(access.mode)) continue;
-      auto& datum = m_data[access.data.index()];
-      ++datum.version;
-      for (ProcessId const reader : datum.readers) let_go(access.data, reader);
-      datum.readers.clear();
+      if (writes(access.mode))
+        end_value(m_data[access.data.index()], [&](ProcessId reader) { let_go(access.data, reader); });
     }
   }
 
@@ -104,10 +99,7 @@ class GRANARY_EXPORT CommonOrder {
     for (auto const& access : accesses) {
       auto& datum = m_data[access.data.index()];
       if (writes(access.mode)) {
-        ++datum.version;
-        if (datum.readers.empty()) continue;
-        let_go(access.data);
-        datum.readers.clear();
+        end_value(datum, [&](ProcessId) { let_go(access.data); });
       } else if (datum.owner == self && std::ranges::find(datum.readers, process) == datum.readers.end()) {
         datum.readers.push_back(process);
         ship(ValueId{access.data, datum.version});
@@ -115,7 +107,7 @@ class GRANARY_EXPORT CommonOrder {
     }
   }
 
-  /// All processes have let go of all values of others.
+  /// All processes let go of all values of others, and submit nothing before all have heard of that.
   void let_go_of_all() {
     for (auto& datum : m_data) datum.readers.clear();
   }
@@ -134,6 +126,16 @@ class GRANARY_EXPORT CommonOrder {
     std::uint32_t version = 0;
     std::vector<ProcessId> readers{};  // of the present value: other processes to which it is sent
   };
+
+  // The value that is sent next has another name, although it may be the same: the end of this one may still be on its
+  // way then.
+  template <class LetGo>
+  static void end_value(Datum& datum, LetGo&& let_go) {
+    ++datum.version;
+    for (ProcessId const reader : datum.readers) let_go(reader);
+    datum.readers.clear();
+  }
+
   std::vector<Datum> m_data;  // by key
   std::vector<DataId> m_free;
 };

@@ -12,7 +12,7 @@
 namespace granary {
 
 /// A value, alike in all processes: of the datum that is registered as the `key`-th (keys of released data are used
-/// again in the same order everywhere), after so many writes of data with this key.
+/// again in the same order everywhere). The version grows with each write and each last use.
 struct GRANARY_EXPORT ValueId {
   DataId key;
   std::uint32_t version = 0;

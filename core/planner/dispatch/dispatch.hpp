@@ -56,7 +56,7 @@ class Dispatch {
   /// Makes the oldest committed task that was not handed to a worker the exclusive one: until it is handed to a worker
   /// or ends, no other task takes places. False if there is none, or one is exclusive already.
   bool make_oldest_exclusive();
-  /// From `true` to `false`, room is for values that other processes asked for. False if that was so before.
+  /// `true`: tasks release places and take none until `false`, for values that others asked for. False: so before.
   bool give_way(bool to_shipments);
   /// The exclusive task, or an invalid id.
   [[nodiscard]] TaskId exclusive() const { return m_exclusive; }

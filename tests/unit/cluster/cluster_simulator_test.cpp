@@ -199,6 +199,36 @@ TEST(ClusterSimulator, ARefusedTaskLeavesTheOthersAsTheyAre) {
   }
 }
 
+// The reader lets go of the value while the same value is sent to it again.
+TEST(ClusterSimulator, AValueMayBeReadAgainAfterItsLastUse) {
+  SmallCluster run({.processes = 2, .delay = std::chrono::milliseconds(1)}, unbounded, "prio", 1);
+  auto& cluster = *run.cluster;
+  Codelet codelet{.name = "work"};
+  codelet.kernels[0] = [](KernelCall const&) {};
+  auto const work = cluster.add_codelet(codelet);
+  auto const add = [&](std::int32_t column) {
+    return cluster.add_data({.name = "x",
+                             .bytes = 64,
+                             .origin = in_memory.node,
+                             .home = in_memory.node,
+                             .origin_is_home = true,
+                             .in_place = true,
+                             .position = {0, column}});
+  };
+  DataId const read = add(0);
+  DataId const written = add(1);
+  for (int i = 0; i < 3; ++i) {
+    Access const accesses[] = {{read, AccessMode::Read}, {written, AccessMode::ReadWrite}};
+    cluster.submit({.codelet = work, .accesses = accesses, .flops = 1e6});
+    cluster.last_use(read);
+  }
+  auto const report = cluster.run();
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_EQ(report.tasks_run(), 3U);
+  EXPECT_EQ(report.sent().transfers, 3U);
+  EXPECT_TRUE(cluster.at_rest());
+}
+
 TEST(ClusterSimulator, RefusesWhatCannotBe) {
   OwnedCluster run({0, 1, 7});
   DataId const a = run.stored("a");
