@@ -38,7 +38,7 @@ struct GRANARY_EXPORT ReleaseData {
 };
 struct GRANARY_EXPORT CopyDone {
   TransferId transfer;
-  Instant ended{};  ///< for observers
+  Instant ended{};  ///< for observers; not given: now
 };
 struct GRANARY_EXPORT CopyFailed {
   TransferId transfer;
