@@ -63,6 +63,16 @@ else()
   set(Kokkos_DEVICES OPENMP)
 endif()
 
+# Each of several shared libraries would have a copy of a static Kokkos, and all copies would construct and destroy the
+# same global objects.
+set(granary_kokkos_is_static FALSE)
+if(TARGET Kokkos::kokkoscore)
+  get_target_property(granary_kokkos_type Kokkos::kokkoscore TYPE)
+  if(granary_kokkos_type STREQUAL STATIC_LIBRARY)
+    set(granary_kokkos_is_static TRUE)
+  endif()
+endif()
+
 # The device backends of Kokkos. Several GPUs in one process: CUDA since Kokkos 4.3, HIP since 4.6.
 string(TOUPPER "${Kokkos_DEVICES}" granary_kokkos_devices)
 if("CUDA" IN_LIST granary_kokkos_devices OR "HIP" IN_LIST granary_kokkos_devices)

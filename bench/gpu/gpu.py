@@ -14,7 +14,7 @@ limit of the total time:
   gaps       between kernels of one lane, from a trace of nsys
   tests      the tests with label device
   sanitizer  small factorizations under compute-sanitizer
-  beyond     a matrix that exceeds the device's physical memory
+  beyond     getrf of a matrix that exceeds the device's physical memory
 A line has the device's peak, the traffic, the used fraction of the link's bandwidth, and the reached fraction
 of the larger of two lower bounds of the time: the vendor's rate in core and the link.
 """
@@ -45,7 +45,7 @@ SECTIONS = ["check", "in-core", "out", "gaps", "tests", "sanitizer", "beyond"]
 class Session:
     def __init__(self, arguments):
         self.bench = arguments.build / "bin" / "gpu_bench"
-        self.tests = arguments.build / "tests" / "bin" / "test_device"
+        self.tests = arguments.build / "tests" / "bin"
         self.arguments = arguments
         self.missing = []
         self.end = time.monotonic() + arguments.seconds
@@ -53,16 +53,17 @@ class Session:
         if (arguments.build / "lib").is_dir():  # made by pack.sh
             known = [str(arguments.build / "lib"), os.environ.get("LD_LIBRARY_PATH")]
             self.environment["LD_LIBRARY_PATH"] = ":".join(filter(None, known))
+        self.environment.setdefault("GRANARY_STALL_TIMEOUT", "10")  # a run that hangs says where
         self.rates = known_rates(arguments.output)
 
     def run(self, command, **kwargs):
-        """The completed command; None if there was no time for it."""
+        """The completed command; None if there was no time for it, or if it took two minutes."""
         left = self.end - time.monotonic()
         if left <= 0:
             return None
         print("$", shlex.join(map(str, command)), flush=True)
         try:
-            return subprocess.run(list(map(str, command)), check=False, timeout=left, env=self.environment, **kwargs)
+            return subprocess.run([str(part) for part in command], check=False, timeout=min(left, 120), env=self.environment, **kwargs)
         except subprocess.TimeoutExpired:
             return None
 
@@ -146,11 +147,14 @@ def small(session, n, tile, part, what, prefix=()):
     for operation, (precision, size) in itertools.product(["potrf", "getrf"], [("double", 8), ("float", 4)]):
         memory = WORKSPACES + n * n * size // part if part > 1 else 0
         command = session.command(operation, n, precision, tile, "darts", memory=memory)
-        session.succeeds(f"{what}: {shlex.join(map(str, command))}", [*prefix, *command], stdout=subprocess.DEVNULL)
+        text = f"{what}: {shlex.join(map(str, command))}"
+        done = session.run([*prefix, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done is None or done.returncode != 0:
+            session.miss(text, "no time was left" if done is None else f"status {done.returncode}\n{done.stdout[-4000:]}")
 
 
 def check(session):
-    for n, tile, part in [(1, 96, 1), (97, 96, 1), (2000, 96, 1), (2000, 96, 3), (5000, 512, 1)]:
+    for n, tile, part in [(1, 96, 1), (97, 96, 1), (300, 32, 3), (900, 96, 3), (2000, 96, 1), (2000, 96, 3), (5000, 512, 1)]:
         small(session, n, tile, part, "check")
 
 
@@ -163,7 +167,7 @@ def in_core(session):
 
 def out(session):
     options = session.arguments
-    for part in (4, 2, 8):
+    for part in options.part:
         for scheduler in options.scheduler:
             session.measure("out", "potrf", options.n, "double", options.tile[0], scheduler, memory=options.n**2 * 8 // part,
                             repeat=options.repeat)
@@ -200,7 +204,8 @@ def gaps(session):
 
 
 def tests(session):
-    session.succeeds("tests: test_device", [session.tests])
+    for name in ["test_device_kernels", "test_device"]:
+        session.succeeds(f"tests: {name}", [session.tests / name])
 
 
 def sanitizer(session):
@@ -219,7 +224,7 @@ def beyond(session):
     if n * n * 8 > 0.9 * host:
         session.miss("beyond", f"a matrix of order {n} takes {n * n * 8} bytes, which the host's {host} bytes do not hold")
         return
-    session.measure("beyond", "potrf", n, "double", session.arguments.tile[0], session.arguments.scheduler[0])
+    session.measure("beyond", "getrf", n, "double", session.arguments.tile[0], session.arguments.scheduler[0])
 
 
 def main():
@@ -231,6 +236,7 @@ def main():
     parser.add_argument("--tile", nargs="+", type=int, default=[2048, 4096])
     parser.add_argument("--scheduler", nargs="+", default=["darts", "superblock", "dmdar", "dmdas", "heft", "prio", "lws"])
     parser.add_argument("--in-core-scheduler", nargs="+", default=["prio"])
+    parser.add_argument("--part", nargs="+", type=int, default=[4, 2, 8], help="out: memory for 1/PART of the matrix")
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--devices", default="0", help="devices of granary; the vendor's solver uses device 0 (default: 0)")
     parser.add_argument("--seconds", type=float, default=540, help="time limit; later measurements are missing (default: 540)")

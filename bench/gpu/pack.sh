@@ -8,7 +8,7 @@ if (($# != 2)) || [[ ! -x $1/bin/gpu_bench || ! -x $1/tests/bin/test_device ]]; 
   exit 2
 fi
 mkdir -p "$2"/{bin,tests/bin,lib}
-for program in bin/gpu_bench tests/bin/test_device; do
+for program in bin/gpu_bench tests/bin/test_device tests/bin/test_device_kernels; do
   cp "$1/$program" "$2/$program"
   ldd "$1/$program"
 done | awk '/=> \// { print $3 }' | sort -u |

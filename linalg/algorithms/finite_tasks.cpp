@@ -22,14 +22,18 @@ struct FiniteCall {
   std::shared_ptr<std::string const> name;
 };
 
+// The element (row, col) of the tile is `value`, NaN or infinity.
+[[noreturn]] void refuse(FiniteCall const& p, std::int64_t row, std::int64_t col, double value) {
+  throw InvalidArgument(*p.name + " holds " + (std::isnan(value) ? "NaN" : "infinity") + " at (" +
+                        std::to_string(p.row + static_cast<std::uint64_t>(row)) + ", " +
+                        std::to_string(p.col + static_cast<std::uint64_t>(col)) + ")");
+}
+
 template <class T>
 void require_finite(T const& value, FiniteCall const& p, int row, int col) {
   bool const real_only = p.hermitian && p.part != MatrixPart::All && row == col;
   if (real_only ? std::isfinite(real_part(value)) : is_finite(value)) return;
-  auto const part = std::isfinite(real_part(value)) ? modulus(value) : real_part(value);
-  throw InvalidArgument(*p.name + " holds " + (std::isnan(part) ? "NaN" : "infinity") + " at (" +
-                        std::to_string(p.row + static_cast<std::uint64_t>(row)) + ", " +
-                        std::to_string(p.col + static_cast<std::uint64_t>(col)) + ")");
+  refuse(p, row, col, std::isfinite(real_part(value)) ? modulus(value) : real_part(value));
 }
 
 template <class T>
@@ -52,10 +56,26 @@ void run_finite(KernelCall const& call) {
 }
 
 template <class T>
-Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>);
+void launch_finite(KernelCall const& call, detail::DeviceLane const& lane) {
+  auto const& p = detail::parameters_of<FiniteCall>(call);
+  kernels::find_not_finite<T>(lane, p.part, p.hermitian, detail::input_tile<T>(call, 0, p.a));
+}
+
+void check_finite(void const* parameters, KernelReport const& report) {
+  if (report.info == 0) return;
+  auto const& p = *static_cast<FiniteCall const*>(parameters);
+  auto const number = report.info - 1;
+  bool const by_rows = p.a.layout == Layout::RowMajor;
+  std::int64_t const length = by_rows ? p.a.cols : p.a.rows, line = number / length, place = number % length;
+  refuse(p, by_rows ? line : place, by_rows ? place : line, report.value);
+}
+
+template <class T>
+Codelet const finite_codelet = detail::tile_codelet<T>("finite", run_finite<T>, detail::on_lane<launch_finite<T>>,
+                                                       check_finite);
 
 void run_nothing(KernelCall const&) {}
-Codelet const gate_codelet{.name = "gate", .kernels = {run_nothing, nullptr}, .launches_kokkos_kernels = false};
+Codelet const gate_codelet{.name = "gate", .kernels = {run_nothing, run_nothing}, .launches_kokkos_kernels = false};
 
 }  // namespace
 

@@ -48,6 +48,17 @@ void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, d
 }
 
 template <class T>
+void find_not_finite(DeviceLane const& lane, MatrixPart part, bool hermitian, TileView<T const> a) {
+  LaneScratch scratch(lane.workspace);
+  auto* const first = scratch.take<std::int64_t>(1);
+  portable::FiniteEntries<T> const searched(part, hermitian, strided(a));
+  for_each("granary::finite::begin", lane.space, 1, portable::NoneFound{first});
+  for_each("granary::finite", lane.space, portable::count_of(searched.a), portable::FindNotFinite<T>{searched, first});
+  for_each("granary::finite::report", lane.space, 1,
+           portable::ReportNotFinite<T>{searched, first, &lane.report.info, &lane.report.value});
+}
+
+template <class T>
 void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest) {
   if (is_first) for_each("granary::column_maxima::begin", lane.space, a.cols, portable::SetNumber{largest, 0});
   portable::RaiseModuli<T> const raise(MatrixPart::All, strided(a), largest, 1);
@@ -60,6 +71,7 @@ void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, d
   template void set(DeviceLane const&, MatrixPart, T, T, TileView<T>, bool);                         \
   template void add(DeviceLane const&, MatrixPart, T, TileView<T const>, T, TileView<T>, bool);      \
   template void max_modulus(DeviceLane const&, MatrixPart, TileView<T const>, double*);              \
+  template void find_not_finite(DeviceLane const&, MatrixPart, bool, TileView<T const>);             \
   template void column_maxima(DeviceLane const&, TileView<T const>, bool, double*);
 GRANARY_INSTANTIATE(float, double)
 GRANARY_INSTANTIATE(double, float)

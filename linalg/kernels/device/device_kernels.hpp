@@ -68,6 +68,12 @@ GRANARY_EXPORT void max_modulus(DeviceLane const& lane, MatrixPart part, TileVie
 template <class T>
 GRANARY_EXPORT void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, double* largest);
 
+/// If an element of a part is NaN or infinite, sets the report's info to 1 plus the number of the first one in memory
+/// order, counted over the whole tile, and the value to NaN or infinity. With `hermitian`, imaginary parts on the
+/// diagonal of a triangle do not count.
+template <class T>
+GRANARY_EXPORT void find_not_finite(DeviceLane const& lane, MatrixPart part, bool hermitian, TileView<T const> a);
+
 /// Factors a column of tiles with partial pivoting: in place if `all` is their memory, otherwise gathered there.
 /// `exchanges` is the panel's datum, `slots` the number of rows of its top tile, `first` the panel's first row in the
 /// matrix.

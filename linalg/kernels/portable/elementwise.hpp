@@ -135,6 +135,65 @@ struct RaiseModuli {
   }
 };
 
+/// Whether an entry is neither NaN nor infinite, and likewise for the imaginary part unless `real_only`.
+template <class T>
+[[nodiscard]] KOKKOS_INLINE_FUNCTION bool finite(T const& value, bool real_only) {
+  auto const re = real_part(value);
+  bool const is_finite = re - re == 0;
+  if constexpr (is_complex<T>) return is_finite && (real_only || value.imag() - value.imag() == 0);
+  return is_finite;
+}
+
+/// The entries of a part in which to look for NaN and infinity. With `hermitian`, imaginary parts on the diagonal of a
+/// triangle do not count.
+template <class T>
+struct FiniteEntries {
+  Strided<T const> a;
+  Entries entries;
+  MatrixPart part;
+  bool hermitian;
+
+  FiniteEntries(MatrixPart where, bool real_diagonal, Strided<T const> const& matrix)
+      : a(matrix), entries(matrix), part(where), hermitian(real_diagonal) {}
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION bool fails(std::int64_t number) const {
+    int const i = entries.row(number), j = entries.col(number);
+    return in_part(part, i, j) && !finite(a(i, j), hermitian && part != MatrixPart::All && i == j);
+  }
+};
+
+inline constexpr std::int64_t no_entry = std::int64_t{1} << 62;
+
+/// first := min(old value, number of an entry that is not finite).
+template <class T>
+struct FindNotFinite {
+  FiniteEntries<T> searched;
+  std::int64_t* first;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+    if (searched.fails(number)) Kokkos::atomic_fetch_min(first, number);
+  }
+};
+/// info := 1 + first, and value := the NaN or infinity there, if `first` is the number of an entry.
+template <class T>
+struct ReportNotFinite {
+  FiniteEntries<T> searched;
+  std::int64_t const* first;
+  std::int64_t* info;
+  double* value;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const {
+    if (*first == no_entry) return;
+    auto const& found = searched.a(searched.entries.row(*first), searched.entries.col(*first));
+    *info = *first + 1;
+    *value = finite(found, true) ? modulus_of(found) : static_cast<double>(real_part(found));
+  }
+};
+struct NoneFound {
+  std::int64_t* first;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t) const { *first = no_entry; }
+};
+
 /// largest := max |a_ij| of one part.
 template <class Space, class T>
 void max_modulus(Space const& space, MatrixPart part, TileView<T const> const& a, double* largest) {

@@ -24,7 +24,7 @@ struct Strided {
   std::int64_t row_step = 1, col_step = 1;
 
   [[nodiscard]] KOKKOS_INLINE_FUNCTION T& operator()(int i, int j) const { return data[i * row_step + j * col_step]; }
-  [[nodiscard]] std::size_t extent(int dimension) const {
+  [[nodiscard]] KOKKOS_INLINE_FUNCTION std::size_t extent(int dimension) const {
     return static_cast<std::size_t>(dimension == 0 ? rows : cols);
   }
   [[nodiscard]] Strided sub(int row, int col, int row_count, int col_count) const {

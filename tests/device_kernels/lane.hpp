@@ -1,0 +1,56 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/linalg/kernels/device/device_kernels.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace granary::testing {
+
+using Space = DeviceExecutionSpace;
+
+// A copy in the memory of the lane's device.
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(std::vector<T> const& values) : m_values("values", values.size()) {
+    Kokkos::deep_copy(m_values, HostView(const_cast<T*>(values.data()), values.size()));
+  }
+  [[nodiscard]] T* data() const { return m_values.data(); }
+  [[nodiscard]] std::vector<T> values() const {
+    std::vector<T> result(m_values.extent(0));
+    Kokkos::deep_copy(HostView(result.data(), result.size()), m_values);
+    return result;
+  }
+
+ private:
+  using HostView = Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  Kokkos::View<T*, Space::memory_space> m_values;
+};
+
+class Lane {
+ public:
+  Lane() : m_workspace(std::vector<std::byte>(1_MiB)), m_report({KernelReport{}}) {}
+  // Enqueues function(lane) and waits for it.
+  template <class Function>
+  void run(Function const& function) {
+    KernelCall call;
+    call.instance = &m_space;
+    call.report = m_report.data();
+    call.storage = &m_storage;
+    call.workspace = {m_workspace.data(), 1_MiB};
+    function(kernels::DeviceLane(call));
+    m_space.fence();
+  }
+  // What the kernels since the beginning reported.
+  [[nodiscard]] KernelReport report() const { return m_report.values().front(); }
+
+ private:
+  Space m_space;
+  LaneStorage m_storage;
+  OnDevice<std::byte> m_workspace;
+  OnDevice<KernelReport> m_report;
+};
+
+}  // namespace granary::testing
