@@ -7,6 +7,7 @@
 namespace granary {
 
 void Exchange::submitted(TaskId task) {
+  std::lock_guard const lock(m_mutex);
   if (!m_prepared) return;
   auto const stub = *std::exchange(m_prepared, std::nullopt);
   ++m_stubs;
@@ -16,6 +17,7 @@ void Exchange::submitted(TaskId task) {
 }
 
 void Exchange::cannot_offer(Error const& why, std::uint64_t position) {
+  std::lock_guard const lock(m_mutex);
   auto const stub = *std::exchange(m_prepared, std::nullopt);
   auto failure = std::make_shared<FailureOrigin const>(FailureOrigin{m_self, position, why.what(), true});
   m_wire.send(stub.peer, {.kind = Message::Kind::Announce, .value = stub.value, .failure = std::move(failure)});
@@ -34,6 +36,7 @@ void Exchange::expect(TaskId task, Stub const& stub) {
 }
 
 void Exchange::begin(BeginCommand const& command) {
+  std::lock_guard const lock(m_mutex);
   if (auto const known = m_arrival_tasks.find(command.task); known != m_arrival_tasks.end()) {
     auto& arrival = m_arrivals.at(known->second);
     arrival.begun = true;
@@ -50,6 +53,7 @@ void Exchange::end(Arrival& arrival) {
 }
 
 void Exchange::receive(CopyCommand const& copy) {
+  std::lock_guard const lock(m_mutex);
   ValueId const value = m_held.at(copy.data).back();
   ProcessId const owner = m_arrivals.at(value).owner;
   auto tag = static_cast<std::uint32_t>(m_receives.size());
@@ -65,11 +69,13 @@ void Exchange::receive(CopyCommand const& copy) {
 }
 
 void Exchange::ship(ShipCommand const& command) {
+  std::lock_guard const lock(m_mutex);
   auto const& shipment = m_shipments.at(command.task);
   m_wire.ship(shipment.reader, shipment.tag, command, shipment.priority);
 }
 
 void Exchange::retire(RetireCommand const& command, Failure const* failure) {
+  std::lock_guard const lock(m_mutex);
   if (m_arrival_tasks.erase(command.task) > 0) {
     --m_stubs;
     return;
@@ -97,6 +103,7 @@ void Exchange::retire(RetireCommand const& command, Failure const* failure) {
 }
 
 void Exchange::forget(ForgetCommand const& command) {
+  std::lock_guard const lock(m_mutex);
   auto const held = m_held.find(command.data);
   if (held == m_held.end()) return;
   ValueId const value = held->second.front();
@@ -109,6 +116,7 @@ void Exchange::forget(ForgetCommand const& command) {
 }
 
 void Exchange::got(ProcessId from, Message const& message) {
+  std::lock_guard const lock(m_mutex);
   switch (message.kind) {
     case Message::Kind::Announce:
       return announced(message.value, message.failure);
@@ -165,6 +173,7 @@ void Exchange::refused(std::uint32_t tag, std::shared_ptr<FailureOrigin const> c
 }
 
 void Exchange::sent(TaskId task) {
+  std::lock_guard const lock(m_mutex);
   auto& shipment = m_shipments.at(task);
   shipment.asked = false;
   m_post(granary::Shipped{task});
@@ -177,7 +186,10 @@ void Exchange::sent(TaskId task) {
   }
 }
 
-void Exchange::received(std::uint32_t tag) { m_post(CopyDone{.transfer = end_receive(tag)}); }
+void Exchange::received(std::uint32_t tag) {
+  std::lock_guard const lock(m_mutex);
+  m_post(CopyDone{.transfer = end_receive(tag)});
+}
 
 TransferId Exchange::end_receive(std::uint32_t tag) {
   m_free_tags.push_back(tag);

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -18,7 +19,8 @@
 
 namespace granary {
 
-/// One process' part in the exchange of values, a state machine without threads: docs/design.md, "Several processes".
+/// One process' part in the exchange of values, a state machine without threads of its own, thread-safe:
+/// docs/design.md, "Several processes".
 ///
 /// An *arrival* stands for the task of another process that writes a value read here; a *shipment* for the tasks of
 /// another process that read a value of this one. A shipment begins: its value is announced. An arrival has begun and
@@ -28,7 +30,7 @@ namespace granary {
 class GRANARY_EXPORT Exchange final : public OutsideCommands {
  public:
   /// `post` takes events for the planner of this process; it may be called within any call of the exchange, and must
-  /// not hand them to the planner before that call returns.
+  /// not hand them to the planner before that call returns. The wire is called within calls, too.
   Exchange(ProcessId self, Wire& wire, std::function<void(Event const&)> post)
       : m_self(self), m_wire(wire), m_post(std::move(post)) {}
 
@@ -39,10 +41,17 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
     DataId local = {};
     std::int64_t priority = 0;
   };
-  void prepare(Stub const& stub) { m_prepared = stub; }
+  /// By the only thread that submits stubs.
+  void prepare(Stub const& stub) {
+    std::lock_guard const lock(m_mutex);
+    m_prepared = stub;
+  }
   /// A datum of this process is released: its id may be used again for a value of another process before the command to
   /// forget it is performed.
-  void releasing(DataId own) { m_held[own].push_back({}); }
+  void releasing(DataId own) {
+    std::lock_guard const lock(m_mutex);
+    m_held[own].push_back({});
+  }
   /// The shipment that was prepared could not be submitted: its reader is told that its value never will exist.
   void cannot_offer(Error const& why, std::uint64_t position);
 
@@ -61,10 +70,15 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   /// The bytes with this tag are in their place.
   void received(std::uint32_t tag);
 
-  /// Stubs that have not ended.
-  [[nodiscard]] std::size_t stubs() const { return m_stubs; }
+  [[nodiscard]] std::size_t stubs() const override {
+    std::lock_guard const lock(m_mutex);
+    return m_stubs;
+  }
   /// Nothing is known of any value of others, and no value is on its way.
-  [[nodiscard]] bool at_rest() const { return m_arrivals.empty() && m_shipments.empty() && m_early.empty(); }
+  [[nodiscard]] bool at_rest() const {
+    std::lock_guard const lock(m_mutex);
+    return m_arrivals.empty() && m_shipments.empty() && m_early.empty();
+  }
 
  private:
   struct Arrival {
@@ -112,6 +126,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   [[nodiscard]] std::shared_ptr<FailureOrigin const> origin_of(Failure const* failure) const;
 
   ProcessId m_self;
+  mutable std::mutex m_mutex;  // of all that follows; the wire's own locks and that of posted events are taken under it
   std::optional<Stub> m_prepared;
   Wire& m_wire;
   std::function<void(Event const&)> m_post;

@@ -33,6 +33,8 @@ LAYERS = {
     "schedules/recorder": PLANNER + ["schedules"],
     "policies": POLICY + ["schedules"],
     "distributed": PLANNER,
+    # For an engine.
+    "distributed/wires": ENGINE + ["distributed"],
     "simulator": PLANNER,
     "simulator/cluster": PLANNER + ["distributed", "simulator"],
     # The scheduler that simulates.

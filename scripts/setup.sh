@@ -10,7 +10,7 @@ build=build
 build_packages=(g++ cmake make ninja-build pkg-config libhwloc-dev libhdf5-dev libopenblas-pthread-dev liburing-dev
   libfmt-dev libspdlog-dev nlohmann-json3-dev libcli11-dev coinor-libclp-dev)
 test_packages=(libgtest-dev libgmock-dev python3-minimal python3-h5py python3-matplotlib
-  doxygen mkdocs mkdocs-material help2man man-db)
+  doxygen mkdocs mkdocs-material help2man man-db libopenmpi-dev openmpi-bin libmpich-dev mpich)
 kokkos_packages=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
 
 step() { printf '== %s\n' "$*"; }

@@ -38,6 +38,12 @@ struct GRANARY_EXPORT HostBinding {
   }
 };
 
+/// Bytes of a datum in memory.
+struct GRANARY_EXPORT PlacedBytes {
+  std::byte* address = nullptr;  ///< null if the place has none
+  Lines lines = {};              ///< set if they are not contiguous there
+};
+
 /// The other side of a mirrored datum: bytes of the application on another node with workers, in the same layout.
 struct GRANARY_EXPORT MirrorBinding {
   NodeId node;
@@ -97,6 +103,11 @@ class GRANARY_EXPORT Addresses {
   [[nodiscard]] bool has_lines() const { return m_has_lines; }
   [[nodiscard]] Lines lines(DataId data) const {
     return data.index() < m_bindings.size() ? m_bindings[data.index()].lines : Lines{};
+  }
+  [[nodiscard]] PlacedBytes bytes_at(DataId data, Place const& place) const {
+    auto const gaps = place.slot == Slot::Pool ? Lines{} : lines(data);
+    bool const contiguous = gaps.count <= 1 || gaps.line == gaps.pitch;
+    return {find(data, place), contiguous ? Lines{} : gaps};
   }
   /// Null if the place has no address.
   [[nodiscard]] std::byte* find(DataId data, Place const& place) const {

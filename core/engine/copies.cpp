@@ -16,6 +16,8 @@ Copies::Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>>
   for (std::size_t l = 0; l < m_by_link.size(); ++l) {
     if (m_by_link[l]) continue;
     auto const& link = machine.links[l];
+    auto const is_peers = [&](NodeId node) { return machine[node].kind == NodeKind::Peers; };
+    if (is_peers(link.from) || is_peers(link.to)) continue;
     throw InvalidArgument("the link from '" + machine[link.from].name + "' to '" + machine[link.to].name +
                           "' has no backend for its copies");
   }
@@ -46,7 +48,9 @@ void Copies::ended(TransferId transfer, std::exception_ptr error) {
 }
 
 void Copies::forget(DataId data) {
-  for (auto const& backend : m_by_link) backend->forget(data);
+  for (auto const& backend : m_by_link) {
+    if (backend) backend->forget(data);
+  }
 }
 
 }  // namespace granary

@@ -27,13 +27,15 @@ class Copies {
   };
 
   /// `report` takes the outcome of a copy, null on success, on any thread. Throws InvalidArgument when a link has no
-  /// backend.
+  /// backend, unless it begins or ends at the node of other processes.
   Copies(Machine const& machine, std::vector<std::shared_ptr<CopyBackend>> by_link,
          std::function<void(TransferId, std::exception_ptr)> report);
 
   // Under the planner's lock.
 
   [[nodiscard]] Job prepare(CopyCommand const& copy, CopyRequest const& request);
+  /// One that other processes perform.
+  void count_as_begun() { ++m_active; }
   void count_as_ended() { --m_active; }
   /// The number that the planner knows to be active.
   [[nodiscard]] std::size_t active() const { return m_active; }

@@ -44,7 +44,8 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_lanes(m_planner.topology(), options.planner.issue_depth),
       m_accounts(m_planner.topology().machine()),
       m_callers{.most_live_tasks = options.max_live_tasks},
-      m_outside(*this, [this](TaskId task, std::exception_ptr error) { outside_ended(task, std::move(error)); }) {
+      m_outside(*this, [this](TaskId task, std::exception_ptr error) { outside_ended(task, std::move(error)); }),
+      m_others(options.outside) {
   if (options.record_journal) m_planner.attach(m_records.journal);
   if (auto const& trace = options.trace; trace.record) {
     m_records.trace = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
@@ -156,18 +157,34 @@ void Engine::perform(Afterwards& after) {
       m_lanes.stop(*abort);
     } else if (auto const* const retired = std::get_if<RetireCommand>(&command)) {
       m_data.retire(retired->task);
+      if (m_others != nullptr) m_others->retire(*retired, m_planner.failure_of(retired->task));
     } else if (auto const* const begun = std::get_if<BeginCommand>(&command)) {
-      m_outside.begin(begun->task, *static_cast<OutsideWork::Ended const*>(m_data.parameters(begun->task)));
-    } else if (std::holds_alternative<ShipCommand>(command)) {
-      throw InternalError("a value is to be sent, but this engine has no other processes");
+      if (auto const* const ended = m_data.parameters(begun->task)) {
+        m_outside.begin(begun->task, *static_cast<OutsideWork::Ended const*>(ended));
+      } else {
+        others().begin(*begun);
+      }
+    } else if (auto const* const shipped = std::get_if<ShipCommand>(&command)) {
+      others().ship(*shipped);
     } else if (auto const* const copy = std::get_if<CopyCommand>(&command)) {
-      after.copies.push_back(m_copies.prepare(*copy, m_data.request(*copy)));
+      if (topology().machine()[copy->from.node].kind == NodeKind::Peers) {
+        m_copies.count_as_begun();
+        others().receive(*copy);
+      } else {
+        after.copies.push_back(m_copies.prepare(*copy, m_data.request(*copy)));
+      }
     } else if (auto const* const forgotten = std::get_if<ForgetCommand>(&command)) {
       m_data.forget(forgotten->data);
       m_copies.forget(forgotten->data);
+      if (m_others != nullptr) m_others->forget(*forgotten);
     }
   }
   m_lanes.publish(m_planner, after.to_wake);
+}
+
+OutsideCommands& Engine::others() const {
+  if (m_others == nullptr) throw InternalError("other processes are to do something, but this engine has none");
+  return *m_others;
 }
 
 void Engine::copy_ended(TransferId transfer, std::exception_ptr error) {
@@ -303,13 +320,18 @@ void Engine::release_data(DataId data) {
   apply([&] { m_planner.handle(ReleaseData{data}); });
 }
 
-bool Engine::full() const {
-  return m_callers.most_live_tasks > 0 && m_planner.live_tasks() >= m_callers.most_live_tasks;
+std::uint64_t Engine::own_tasks() const {
+  return m_planner.live_tasks() - (m_others != nullptr ? m_others->stubs() : 0);
 }
+
+bool Engine::full() const { return m_callers.most_live_tasks > 0 && own_tasks() >= m_callers.most_live_tasks; }
 
 // Under the lock.
 Engine::Accepted Engine::accept(TaskSubmission const& submission, Parameters& parameters) {
   auto const task = m_planner.handle(submission);
+  if (m_others != nullptr && parameters.get() == nullptr && m_planner.view().codelet(submission.codelet).external) {
+    m_others->submitted(task);
+  }
   m_data.add_task(task, std::move(parameters));
   m_accounts.submitted(submission, m_planner);
   return {task, full() ? std::optional(m_callers.cancels) : std::nullopt};

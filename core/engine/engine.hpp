@@ -19,6 +19,7 @@
 #include <granary/core/model/submitter.hpp>
 #include <granary/core/planner/driver_rules.hpp>
 #include <granary/core/planner/journal.hpp>
+#include <granary/core/planner/outside.hpp>
 #include <granary/core/planner/planner.hpp>
 #include <granary/core/planner/trace_recorder.hpp>
 
@@ -58,6 +59,8 @@ struct GRANARY_EXPORT EngineOptions {
   TraceOptions trace = {};
   /// Told all events, commands and notices; they must outlive the engine.
   std::vector<PlannerObserver*> observers = {};
+  /// The other processes, where the machine has a node for them; called under the engine's lock. Must outlive it.
+  OutsideCommands* outside = nullptr;
 };
 
 /// The real-time driver: performs the planner's commands on threads and reports the results to it.
@@ -178,6 +181,14 @@ class GRANARY_EXPORT Engine final : public Submitter {
   /// those of their kernels. A transfer begins when the planner requests it and ends when its backend reports so; a
   /// task on a device ends when the driver notices. O(events); no task is scheduled meanwhile.
   [[nodiscard]] Trace trace();
+  /// What other processes did, from EngineOptions::outside; also within its calls. It takes effect with the next call
+  /// of the engine, or `apply_posted`.
+  void post(Event event) { m_mailbox.post(std::move(event)); }
+  /// Without locks of the caller that EngineOptions::outside takes.
+  void apply_posted() { try_drain(); }
+  /// The datum's bytes there. Only within calls of EngineOptions::outside.
+  [[nodiscard]] PlacedBytes bytes_at(DataId data, Place const& place) const { return m_data.bytes_at(data, place); }
+
   /// Calls the function between two events, so that it may read what observers have recorded. No task is scheduled
   /// meanwhile.
   void between_events(std::function<void()> const& function);
@@ -220,6 +231,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void perform(Afterwards& after);
   void copy_ended(TransferId transfer, std::exception_ptr error);
   void outside_ended(TaskId task, std::exception_ptr error);
+  [[nodiscard]] OutsideCommands& others() const;
   DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind,
                        std::span<FixedPlace const> places = {}, std::span<SharedBytes const> shares = {});
   // A submitted task, and the number of cancellations so far if too many tasks are live.
@@ -232,7 +244,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void sleep_until(std::function<bool()> const& met);
   void wait_until_idle();
   void report(std::vector<Failure> failures);
-  [[nodiscard]] bool few_tasks() const { return m_planner.live_tasks() <= tasks_left(m_callers.most_live_tasks); }
+  [[nodiscard]] std::uint64_t own_tasks() const;
+  [[nodiscard]] bool few_tasks() const { return own_tasks() <= tasks_left(m_callers.most_live_tasks); }
   [[nodiscard]] bool full() const;
   void start_threads(EngineBackends const& backends);
 
@@ -252,6 +265,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Accounts m_accounts;
   Callers m_callers;
   OutsideWork m_outside;
+  OutsideCommands* m_others;    // null: there are no other processes
   std::exception_ptr m_broken;  // a bug in granary or out of memory: the planner is not called any more
 
   std::vector<Failure> m_reported;

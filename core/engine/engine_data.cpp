@@ -16,7 +16,7 @@ std::vector<std::shared_ptr<NodeMemory>> complete(Machine const& machine,
   memories.resize(machine.nodes.size());
   for (std::size_t n = 0; n < memories.size(); ++n) {
     auto const& node = machine.nodes[n];
-    if (node.kind == NodeKind::Disk) continue;
+    if (node.kind == NodeKind::Disk || node.kind == NodeKind::Peers) continue;
     if (node.capacity >= unbounded) throw InvalidArgument("memory node '" + node.name + "' needs a stated capacity");
     if (memories[n]) continue;
     if (node.kind == NodeKind::Device) throw InvalidArgument("memory node '" + node.name + "' has no memory backend");

@@ -61,6 +61,9 @@ class EngineData {
   /// Completes the entry of a worker on the node with the task's parameters and the addresses of its data.
   void fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner);
   [[nodiscard]] CopyRequest request(CopyCommand const& copy) const;
+  [[nodiscard]] PlacedBytes bytes_at(DataId data, Place const& place) const {
+    return m_addresses.bytes_at(data, place);
+  }
 
   void retire(TaskId task);
   void forget(DataId data);

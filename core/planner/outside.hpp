@@ -5,6 +5,8 @@
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/failure.hpp>
 
+#include <cstddef>
+
 namespace granary {
 
 /// Performs those commands of a planner that concern other processes. A driver calls it while it performs commands:
@@ -23,6 +25,9 @@ class GRANARY_EXPORT OutsideCommands {
   virtual void retire(RetireCommand const& command, Failure const* failure) = 0;
   /// Also of data of this process.
   virtual void forget(ForgetCommand const& command) = 0;
+  /// Its submitted tasks that were not retired: they wait for other processes, so a window of submitted tasks leaves
+  /// them out.
+  [[nodiscard]] virtual std::size_t stubs() const = 0;
 };
 
 }  // namespace granary

@@ -4,6 +4,7 @@
 #include "support/policy_case.hpp"
 #include "support/random_machine.hpp"
 
+#include <granary/core/model/peers.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <algorithm>

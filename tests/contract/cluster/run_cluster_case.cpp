@@ -6,6 +6,7 @@
 #include "support/print_events.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/peers.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/peers.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 #include <granary/workloads/tiled_cholesky.hpp>

@@ -1,0 +1,59 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/backends/host_workers.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/core/engine/performance_models.hpp>
+#include <granary/core/model/distribution.hpp>
+#include <granary/core/model/peers.hpp>
+#include <granary/distributed/distributed_submitter.hpp>
+#include <granary/distributed/wires/mpi_wire.hpp>
+#include <granary/policies/registry.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace granary::bench {
+
+/// An engine with CPU workers and host memory, as one process of MPI.
+class Process {
+ public:
+  Process(MpiWire& wire, Distribution dealt, std::uint32_t workers, Bytes memory, std::string const& scheduler)
+      : m_wire(wire), m_exchange(wire.self(), wire, [this](Event const& event) { m_engine->post(event); }) {
+    Machine machine;
+    auto const host = machine.add_node({"host", NodeKind::Host, memory, 64});
+    for (std::uint32_t w = 0; w < workers; ++w) machine.add_worker({"core " + std::to_string(w), host});
+    Topology topology(with_peers(machine, {.bandwidth = 5e9, .latency = std::chrono::microseconds(5)}, 16));
+    NodeId const peers = topology.peers();
+    EngineOptions options;
+    options.outside = &m_exchange;
+    EngineBackends backends{std::make_shared<HostWorkers>(workers, std::vector<unsigned>{}),
+                            std::vector<std::shared_ptr<CopyBackend>>(topology.machine().links.size())};
+    m_engine = std::make_unique<Engine>(std::move(topology), make_policies(scheduler, default_eviction(scheduler)),
+                                        std::make_unique<PerformanceModels>(), backends, options);
+    wire.connect({.exchange = &m_exchange,
+                  .bytes_at = [this](DataId data, Place const& place) { return m_engine->bytes_at(data, place); },
+                  .apply = [this] { m_engine->apply_posted(); }});
+    m_submitter = std::make_unique<DistributedSubmitter>(
+        wire.self(), [dealt](DataDescription const& datum, std::uint64_t) { return dealt.owner(datum.position); },
+        *m_engine, peers, m_exchange);
+    wire.start();
+  }
+  [[nodiscard]] Submitter& submitter() { return *m_submitter; }
+  // The end of a phase, in all processes.
+  void wait() {
+    m_submitter->let_go_of_all();
+    m_engine->wait();
+    m_wire.barrier();
+  }
+
+ private:
+  MpiWire& m_wire;
+  Exchange m_exchange;
+  std::unique_ptr<Engine> m_engine;
+  std::unique_ptr<DistributedSubmitter> m_submitter;
+};
+
+}  // namespace granary::bench

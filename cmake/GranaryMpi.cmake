@@ -1,0 +1,25 @@
+# granary_find_mpi(<implementation> <found>): looks for the compiler wrapper and mpirun of an implementation of MPI; Debian's
+# have its name as a suffix: openmpi, mpich. granary_link_mpi(<target> <implementation>): compiles and links with it.
+function(granary_find_mpi implementation found)
+  find_program(GRANARY_MPICXX_${implementation} mpicxx.${implementation})
+  find_program(GRANARY_MPIRUN_${implementation} mpirun.${implementation})
+  mark_as_advanced(GRANARY_MPICXX_${implementation} GRANARY_MPIRUN_${implementation})
+  set(${found} FALSE PARENT_SCOPE)
+  if(GRANARY_MPICXX_${implementation} AND GRANARY_MPIRUN_${implementation})
+    set(${found} TRUE PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(granary_link_mpi target implementation)
+  execute_process(COMMAND ${GRANARY_MPICXX_${implementation}} -show OUTPUT_VARIABLE line COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(line UNIX_COMMAND "${line}")
+  set(includes ${line})
+  list(FILTER includes INCLUDE REGEX "^-I")
+  list(TRANSFORM includes REPLACE "^-I" "")
+  set(libraries ${line})
+  list(FILTER libraries INCLUDE REGEX "^-[lL]")
+  list(FILTER libraries EXCLUDE REGEX "cxx$")  # the bindings that MPI 3 removed
+  target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_include_directories(${target} SYSTEM PRIVATE ${includes})
+  target_link_libraries(${target} PRIVATE ${libraries})
+endfunction()

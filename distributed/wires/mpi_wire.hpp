@@ -1,0 +1,50 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/distributed/wires/queued_wire.hpp>
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace granary {
+
+struct GRANARY_EXPORT MpiWireOptions {
+  std::uint32_t sends = 8;  ///< values that are sent at once; the others wait, by priority
+  /// The longest pause between two looks at the network while nothing happens: it limits what waiting costs, and delays
+  /// the first message after a silence.
+  Duration longest_nap = std::chrono::microseconds(200);
+};
+
+/// The wire of a process of MPI. One thread makes all calls of MPI and never waits within one: values are received
+/// straight into their places and sent from theirs; messages are collected into packets of up to 4 KiB.
+class GRANARY_EXPORT MpiWire final : public QueuedWire {
+ public:
+  /// Collective: all processes of the communicator, which is duplicated. Throws InvalidArgument unless MPI was
+  /// initialised with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE, which an application needs that calls MPI itself
+  /// before the wire is destroyed.
+  explicit MpiWire(MPI_Comm communicator, MpiWireOptions options = {});
+  /// Collective; after a `barrier` that followed the last value.
+  ~MpiWire() override;
+  MpiWire(MpiWire const&) = delete;
+  MpiWire& operator=(MpiWire const&) = delete;
+
+  [[nodiscard]] ProcessId self() const;
+  [[nodiscard]] std::uint32_t processes() const;
+  /// After `connect`, before the first call.
+  void start();
+  /// Collective: returns when all processes have called it, and sent all that they were asked to send before.
+  void barrier();
+  /// Bytes of the values that this process has sent.
+  [[nodiscard]] Bytes sent() const;
+
+ private:
+  class Thread;
+  std::unique_ptr<Thread> m_thread;
+};
+
+}  // namespace granary

@@ -1,0 +1,104 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/distributed/message.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace granary {
+
+/// Messages as bytes, for processes of one architecture.
+///
+/// ```cpp
+/// granary::Packet packet;
+/// granary::Message const ask{.kind = granary::Message::Kind::Ask, .value = {granary::DataId(3), 2}, .tag = 7};
+/// assert(packet.add(ask));
+/// granary::read_packet(packet.bytes(), [&](granary::Message const& read) { assert(read.tag == 7); });
+/// ```
+class GRANARY_EXPORT Packet {
+ public:
+  static constexpr std::size_t most_bytes = 4096;
+  /// Longer texts of failures are cut.
+  static constexpr std::size_t most_text = 2048;
+
+  /// Whether it had room for the message.
+  bool add(Message const& message) {
+    auto const before = m_bytes.size();
+    put(message.kind);
+    put(message.value.key.value());
+    put(message.value.version);
+    put(message.tag);
+    put(static_cast<std::uint8_t>(message.failure != nullptr));
+    if (message.failure) {
+      auto const text = std::string_view(message.failure->what).substr(0, most_text);
+      put(message.failure->process.value());
+      put(message.failure->position);
+      put(static_cast<std::uint8_t>(message.failure->known));
+      put(static_cast<std::uint32_t>(text.size()));
+      auto const* const first = reinterpret_cast<std::byte const*>(text.data());
+      m_bytes.insert(m_bytes.end(), first, first + text.size());
+    }
+    if (m_bytes.size() <= most_bytes) return true;
+    m_bytes.resize(before);
+    return false;
+  }
+  [[nodiscard]] std::span<std::byte const> bytes() const { return m_bytes; }
+  void clear() { m_bytes.clear(); }
+
+ private:
+  template <class T>
+  void put(T const& number) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    auto const* const first = reinterpret_cast<std::byte const*>(&number);
+    m_bytes.insert(m_bytes.end(), first, first + sizeof(T));
+  }
+
+  std::vector<std::byte> m_bytes;
+};
+
+/// Calls take(Message) for the messages of a packet, in order.
+template <class Take>
+void read_packet(std::span<std::byte const> bytes, Take&& take) {
+  auto const get = [&bytes]<class T>(T& number) {
+    std::memcpy(&number, bytes.data(), sizeof(T));
+    bytes = bytes.subspan(sizeof(T));
+  };
+  while (!bytes.empty()) {
+    Message message;
+    DataId::rep key = 0;
+    std::uint8_t fails = 0;
+    get(message.kind);
+    get(key);
+    get(message.value.version);
+    get(message.tag);
+    get(fails);
+    message.value.key = DataId(key);
+    if (fails != 0) {
+      FailureOrigin origin;
+      ProcessId::rep process = 0;
+      std::uint8_t known = 0;
+      std::uint32_t length = 0;
+      get(process);
+      get(origin.position);
+      get(known);
+      get(length);
+      origin.process = ProcessId(process);
+      origin.known = known != 0;
+      origin.what.assign(reinterpret_cast<char const*>(bytes.data()), length);
+      bytes = bytes.subspan(length);
+      message.failure = std::make_shared<FailureOrigin const>(std::move(origin));
+    }
+    take(std::as_const(message));
+  }
+}
+
+}  // namespace granary

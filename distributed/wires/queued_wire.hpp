@@ -1,0 +1,106 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/engine/addresses.hpp>
+#include <granary/distributed/exchange.hpp>
+#include <granary/distributed/wire.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace granary {
+
+/// A wire of an engine, whose calls a thread of the implementation performs in the order in which they were made.
+class GRANARY_EXPORT QueuedWire : public Wire {
+ public:
+  /// What the wire belongs to.
+  struct Ends {
+    Exchange* exchange = nullptr;
+    /// Where a datum's bytes are; called within the wire's calls.
+    std::function<PlacedBytes(DataId, Place const&)> bytes_at;
+    /// Lets the engine apply what the exchange has posted.
+    std::function<void()> apply;
+  };
+  /// Before the first call of the wire.
+  void connect(Ends ends) { m_ends = std::move(ends); }
+
+  void send(ProcessId to, Message message) final { add(SendMessage{to, std::move(message)}); }
+  void expect(ProcessId from, std::uint32_t tag, CopyCommand const& copy) final {
+    add(Expect{from, tag, m_ends.bytes_at(copy.data, copy.to).address, copy.bytes});
+  }
+  void cancel(ProcessId from, std::uint32_t tag) final { add(Cancel{from, tag}); }
+  void ship(ProcessId to, std::uint32_t tag, ShipCommand const& command, std::int64_t priority) final {
+    add(Ship{to, tag, command.task, m_ends.bytes_at(command.data, command.from), command.bytes, priority});
+  }
+
+ protected:
+  struct SendMessage {
+    ProcessId to;
+    Message message;
+  };
+  struct Expect {
+    ProcessId from;
+    std::uint32_t tag;
+    std::byte* destination;
+    Bytes bytes;
+  };
+  struct Cancel {
+    ProcessId from;
+    std::uint32_t tag;
+  };
+  struct Ship {
+    ProcessId to;
+    std::uint32_t tag;
+    TaskId shipment;
+    PlacedBytes source;
+    Bytes bytes;
+    std::int64_t priority;
+  };
+  using Operation = std::variant<SendMessage, Expect, Cancel, Ship>;
+
+  [[nodiscard]] Ends const& ends() const { return m_ends; }
+  /// Adds an operation, or wakes `wait` without one.
+  void add(Operation operation) {
+    {
+      std::lock_guard const lock(m_mutex);
+      m_operations.push_back(std::move(operation));
+    }
+    m_changed.notify_one();
+  }
+  void wake() {
+    {
+      std::lock_guard const lock(m_mutex);
+      m_woken = true;
+    }
+    m_changed.notify_one();
+  }
+  /// All that was added since the last call, oldest first.
+  [[nodiscard]] std::vector<Operation> take() {
+    std::lock_guard const lock(m_mutex);
+    m_woken = false;
+    return std::exchange(m_operations, {});
+  }
+  /// Until there is an operation or a `wake`, but not longer than this.
+  void wait(Duration most) {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait_for(lock, most, [this] { return m_woken || !m_operations.empty(); });
+  }
+
+ private:
+  Ends m_ends;
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  std::vector<Operation> m_operations;
+  bool m_woken = false;
+};
+
+}  // namespace granary

@@ -1,0 +1,151 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "contract/processes/loop_network.hpp"
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/random.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+
+namespace granary::test {
+
+class LoopNetwork::LoopWire final : public QueuedWire {
+ public:
+  LoopWire(LoopNetwork& network, ProcessId self, std::uint64_t seed)
+      : m_network(network), m_self(self), m_delays(seed != 0), m_random(seed + self.value()) {}
+
+  void start() {
+    m_thread = std::thread([this] { run(); });
+  }
+  void stop() {
+    m_stop = true;
+    wake();
+    if (m_thread.joinable()) m_thread.join();
+  }
+  [[nodiscard]] Bytes sent() const { return m_sent; }
+
+ private:
+  struct Letter {
+    ProcessId from;
+    Message message;
+  };
+  struct Delivered {
+    std::uint32_t tag;
+  };
+  using Incoming = std::variant<Letter, Delivered>;
+  using Key = std::pair<ProcessId, std::uint32_t>;
+
+  [[nodiscard]] LoopWire& other(ProcessId process) { return *m_network.m_wires[process.index()]; }
+
+  void run() {
+    while (!m_stop) {
+      wait(std::chrono::milliseconds(50));
+      for (auto& operation : take()) {
+        maybe_pause();
+        std::visit([this](auto& what) { perform(what); }, operation);
+      }
+      std::vector<Incoming> incoming;
+      {
+        std::lock_guard const lock(m_inbox_mutex);
+        std::swap(incoming, m_inbox);
+      }
+      for (auto const& one : incoming) {
+        maybe_pause();
+        if (auto const* const letter = std::get_if<Letter>(&one)) {
+          ends().exchange->got(letter->from, letter->message);
+        } else {
+          ends().exchange->received(std::get<Delivered>(one).tag);
+        }
+      }
+      ends().apply();
+    }
+  }
+  void maybe_pause() {
+    if (!m_delays || m_random.between(0, 7) > 0) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(m_random.between(0, 50)));
+  }
+
+  void perform(SendMessage& what) { other(what.to).deliver(Letter{m_self, std::move(what.message)}); }
+  void perform(Expect const& what) {
+    std::lock_guard const lock(m_expected_mutex);
+    if (!m_expected.emplace(Key{what.from, what.tag}, what).second) throw InternalError("a tag is used twice");
+  }
+  void perform(Cancel const& what) {
+    std::lock_guard const lock(m_expected_mutex);
+    m_expected.erase(Key{what.from, what.tag});
+  }
+  void perform(Ship const& what) {
+    other(what.to).put(Key{m_self, what.tag}, what);
+    m_sent += what.bytes;
+    ends().exchange->sent(what.shipment);
+  }
+
+  // Called by others.
+  void deliver(Incoming incoming) {
+    {
+      std::lock_guard const lock(m_inbox_mutex);
+      m_inbox.push_back(std::move(incoming));
+    }
+    wake();
+  }
+  void put(Key const& key, Ship const& what) {
+    Expect expected{};
+    {
+      std::lock_guard const lock(m_expected_mutex);
+      expected = m_expected.extract(key).mapped();
+    }
+    if (expected.bytes != what.bytes) {
+      throw InternalError(std::to_string(what.bytes) + " bytes came instead of " + std::to_string(expected.bytes));
+    }
+    auto const& lines = what.source.lines;
+    if (lines.count == 0 && what.bytes > 0) std::memcpy(expected.destination, what.source.address, what.bytes);
+    for (std::uint64_t i = 0; i < lines.count; ++i) {
+      std::memcpy(expected.destination + i * lines.packed, what.source.address + i * lines.pitch, lines.line);
+    }
+    deliver(Delivered{what.tag});
+  }
+
+  LoopNetwork& m_network;
+  ProcessId m_self;
+  bool m_delays;
+  Random m_random;
+  std::atomic<bool> m_stop = false;
+  std::atomic<Bytes> m_sent = 0;
+  std::mutex m_inbox_mutex, m_expected_mutex;
+  std::vector<Incoming> m_inbox;
+  std::map<Key, Expect> m_expected;
+  std::thread m_thread;
+};
+
+LoopNetwork::LoopNetwork(std::uint32_t processes, std::uint64_t seed) {
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    m_wires.push_back(std::make_unique<LoopWire>(*this, ProcessId(p), seed));
+  }
+}
+
+LoopNetwork::~LoopNetwork() { stop(); }
+
+void LoopNetwork::stop() {
+  for (auto const& wire : m_wires) wire->stop();
+}
+
+QueuedWire& LoopNetwork::wire(ProcessId process) { return *m_wires[process.index()]; }
+
+void LoopNetwork::start() {
+  for (auto const& wire : m_wires) wire->start();
+}
+
+Bytes LoopNetwork::sent() const {
+  Bytes sum = 0;
+  for (auto const& wire : m_wires) sum += wire->sent();
+  return sum;
+}
+
+}  // namespace granary::test

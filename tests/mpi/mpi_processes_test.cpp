@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The random programs of contract/processes on real processes: mpirun -np 4 test_mpi.
+#include "contract/processes/one_process.hpp"
+#include "support/seeds.hpp"
+
+#include <granary/distributed/wires/mpi_wire.hpp>
+
+#include <gtest/gtest.h>
+
+namespace granary::test {
+namespace {
+
+Bytes play(std::uint64_t seed, bool failures) {
+  MpiWire wire(MPI_COMM_WORLD);
+  RandomProcesses const drawn(seed, wire.processes(), failures);
+  SCOPED_TRACE(drawn.describe());
+  auto const self = wire.self().value();
+  OneProcess process(self, drawn, wire);
+  wire.start();
+  auto const found = process.run(drawn, self);
+  wire.barrier();
+  auto const expected = expected_values(drawn.program);
+  for (std::size_t d = 0; d < expected.size(); ++d) {
+    if (drawn.program.owners[d] != self) continue;
+    EXPECT_EQ(found[d], expected[d]) << "datum " << d;
+  }
+  EXPECT_TRUE(process.exchange.at_rest());
+  return wire.sent();
+}
+
+// All processes play all seeds, even after a failed expectation: the others wait for this one.
+Bytes play_seeds(std::uint64_t first, std::uint64_t count, bool failures) {
+  Seeds const seeds(first, count);
+  Bytes sent = 0;
+  for (auto seed = seeds.first; seed < seeds.end; ++seed) sent += play(seed, failures);
+  return sent;
+}
+
+TEST(Mpi, EveryTaskReadsWhatTheSequentialProgramWould) {
+  int processes = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  EXPECT_EQ(play_seeds(1, 100, false) > 0, processes > 1);
+}
+
+TEST(Mpi, FailuresReachTheReadersOfOtherProcesses) { play_seeds(10'001, 50, true); }
+
+}  // namespace
+}  // namespace granary::test
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  testing::InitGoogleTest(&argc, argv);
+  int ours = RUN_ALL_TESTS(), of_all = 0;
+  MPI_Allreduce(&ours, &of_all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return of_all;
+}
