@@ -90,6 +90,7 @@ set(granary_included_headers
   core/planner/trace_recorder.hpp
   distributed/common_order.hpp
   distributed/exchange.hpp
+  distributed/failure_origin.hpp
   distributed/local_tasks.hpp
   distributed/message.hpp
   distributed/value.hpp

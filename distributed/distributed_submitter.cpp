@@ -3,6 +3,7 @@
 #include <granary/distributed/distributed_submitter.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace granary {
 DataId DistributedSubmitter::add_data(DataDescription description) {
   ProcessId const owner = m_owner(description, m_data++);
   DataId const key = m_order.add(owner);
+  count(std::uint64_t{owner.value()} << 32 | key.value());
   if (key.index() >= m_remote.size()) m_remote.resize(key.index() + 1);
   if (owner == m_self) {
     m_tasks.add_data(key, std::move(description));
@@ -23,12 +25,14 @@ DataId DistributedSubmitter::add_data(DataDescription description) {
 void DistributedSubmitter::release_data(DataId key) {
   if (!m_order.known(key))
     throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
+  count(key.value());
   bool const own = m_order.owner(key) == m_self;
   m_order.release(key, [&](ProcessId reader) { let_go(key, reader); });
   own ? m_tasks.release_data(key) : m_remote[key.index()].reset();
 }
 
 void DistributedSubmitter::last_use(DataId key) {
+  count(~std::uint64_t{key.value()});
   m_order.last_use(key, [&](ProcessId reader) { let_go(key, reader); });
 }
 
@@ -42,6 +46,12 @@ TaskId DistributedSubmitter::submit(TaskSubmission const& submission, Parameters
   if (!process.valid()) process = ProcessId(0);
   auto const position = submission.position == TaskSubmission::next_position ? m_position : submission.position;
   m_position = position + 1;
+  std::uint64_t accessed = submission.codelet.value();
+  for (auto const& access : submission.accesses) {
+    accessed =
+        std::rotl(accessed, 21) ^ (std::uint64_t{access.data.value()} << 3 | static_cast<std::uint64_t>(access.mode));
+  }
+  count(accessed);
   if (process == m_self) return run(submission, position, std::move(parameters));
   m_order.pass_over(
       submission.accesses, process, m_self,

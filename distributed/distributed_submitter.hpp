@@ -41,6 +41,8 @@ class GRANARY_EXPORT DistributedSubmitter final : public Submitter {
 
   /// The number of tasks that all processes have submitted.
   [[nodiscard]] std::uint64_t position() const { return m_position; }
+  /// A hash of what was submitted so far, the same in all processes that submit alike.
+  [[nodiscard]] std::uint64_t order() const { return m_hash; }
 
  private:
   struct Incoming {
@@ -50,6 +52,7 @@ class GRANARY_EXPORT DistributedSubmitter final : public Submitter {
   void let_go(DataId key, ProcessId reader) {
     if (reader == m_self) m_tasks.let_go(key);
   }
+  void count(std::uint64_t what) { m_hash = (m_hash ^ what) * 0x9e3779b97f4a7c15U; }
   TaskId run(TaskSubmission submission, std::uint64_t position, Parameters parameters);
 
   ProcessId m_self;
@@ -61,6 +64,7 @@ class GRANARY_EXPORT DistributedSubmitter final : public Submitter {
   std::vector<Incoming> m_incoming;                        // scratch
   std::uint64_t m_data = 0;
   std::uint64_t m_position = 0;
+  std::uint64_t m_hash = 0;
 };
 
 }  // namespace granary

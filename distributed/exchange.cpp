@@ -89,7 +89,7 @@ void Exchange::retire(RetireCommand const& command, Failure const* failure) {
     m_shipments.erase(found);
     return;
   }
-  shipment.failure = origin_of(failure);
+  shipment.failure = origin_of(*failure, m_self);
   if (!shipment.announced) {  // its reader never asks
     m_wire.send(shipment.reader,
                 {.kind = Message::Kind::Announce, .value = shipment.value, .failure = shipment.failure});
@@ -210,20 +210,6 @@ void Exchange::let_go(ProcessId reader, ValueId value) {
   }
   shipment.let_go = true;
   if (!shipment.asked) m_post(TaskDone{.task = task});
-}
-
-std::shared_ptr<FailureOrigin const> Exchange::origin_of(Failure const* failure) const {
-  std::string text = "it did not run";
-  try {
-    if (failure->error) std::rethrow_exception(failure->error);
-  } catch (RemoteFailure const& remote) {
-    return remote.origin();
-  } catch (std::exception const& error) {
-    text = error.what();
-  } catch (...) {
-    text = "an exception of unknown type";
-  }
-  return std::make_shared<FailureOrigin const>(FailureOrigin{m_self, failure->position, failure->what + ": " + text});
 }
 
 }  // namespace granary

@@ -123,7 +123,6 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   void refused(std::uint32_t tag, std::shared_ptr<FailureOrigin const> const& failure);
   void let_go(ProcessId reader, ValueId value);
   TransferId end_receive(std::uint32_t tag);
-  [[nodiscard]] std::shared_ptr<FailureOrigin const> origin_of(Failure const* failure) const;
 
   ProcessId m_self;
   mutable std::mutex m_mutex;  // of all that follows; the wire's own locks and that of posted events are taken under it

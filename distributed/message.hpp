@@ -1,38 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
-#include <granary/core/base/ids.hpp>
+#include <granary/distributed/failure_origin.hpp>
 #include <granary/distributed/value.hpp>
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 
 namespace granary {
-
-/// Where a failure began.
-struct GRANARY_EXPORT FailureOrigin {
-  ProcessId process;
-  std::uint64_t position = 0;  ///< of the task in the common order of submission
-  std::string what = {};       ///< "task 'potrf' 17: the matrix is not positive definite"
-  /// Nothing failed there now: the value was asked for after the report of the failure that took it.
-  bool known = false;
-};
-
-/// A value from another process does not come, because of a failure there.
-class GRANARY_EXPORT RemoteFailure : public Error {
- public:
-  explicit RemoteFailure(std::shared_ptr<FailureOrigin const> origin)
-      : Error("process " + std::to_string(origin->process.value()) + ": " + origin->what),
-        m_origin(std::move(origin)) {}
-  [[nodiscard]] std::shared_ptr<FailureOrigin const> const& origin() const { return m_origin; }
-
- private:
-  std::shared_ptr<FailureOrigin const> m_origin;
-};
 
 /// What processes tell each other about a value.
 struct GRANARY_EXPORT Message {

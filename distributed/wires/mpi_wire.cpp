@@ -63,11 +63,21 @@ class MpiWire::Thread {
   void start() {
     m_thread = std::thread([this] { run(); });
   }
-  void barrier() {
-    std::unique_lock lock(m_barrier_mutex);
-    m_barrier = Barrier::Asked;
+  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure) {
+    std::unique_lock lock(m_agreement_mutex);
+    m_agreement = {.stage = Stage::Asked,
+                   .ours = {order, failure ? failure->position : no_failure, failure != nullptr}};
+    m_agreement.failure = std::move(failure);
     m_wire.wake();
-    m_barrier_ended.wait(lock, [this] { return m_barrier == Barrier::None; });
+    m_agreed.wait(lock, [this] { return m_agreement.stage == Stage::None; });
+    auto const& all = m_agreement.all;
+    for (std::size_t p = 1; p < all.size(); ++p) {
+      if (all[p].order == all[0].order) continue;
+      throw InvalidArgument(
+          "process " + std::to_string(p) +
+          " has submitted other data or tasks than process 0: all processes submit the same, in the same order");
+    }
+    return std::move(m_agreement.failure);
   }
   [[nodiscard]] std::uint32_t self() const { return m_self; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_peers.size()); }
@@ -96,10 +106,24 @@ class MpiWire::Thread {
     std::size_t requests = 0;
     std::vector<std::byte> packed{};  // the bytes of a source with gaps
   };
-  enum class Barrier : std::uint8_t { None, Asked, Entered };
+  // What a process says at the end of a phase.
+  struct Outcome {
+    std::uint64_t order = 0;
+    std::uint64_t position = no_failure;  // of its first failure
+    std::uint64_t failed = 0;
+  };
+  static constexpr std::uint64_t no_failure = ~std::uint64_t{0};
+  enum class Stage : std::uint8_t { None, Asked, Gather, Broadcast };
+  struct Agreement {
+    Stage stage = Stage::None;
+    Outcome ours{};
+    std::vector<Outcome> all{};
+    std::shared_ptr<FailureOrigin const> failure{};
+    std::array<std::byte, Packet::most_bytes> text{};
+  };
   // What a request belongs to: the number of a transfer, or one of these plus the peer.
   static constexpr std::size_t control = std::size_t{1} << 40;
-  static constexpr std::size_t the_barrier = control - 1;
+  static constexpr std::size_t the_agreement = control - 1;
 
   void run() {
     MPI_Recv_init(m_incoming.data(), static_cast<int>(m_incoming.size()), MPI_BYTE, MPI_ANY_SOURCE, 0, m_messages,
@@ -115,7 +139,7 @@ class MpiWire::Thread {
       }
       send_values();
       send_messages();
-      enter_barrier();
+      begin_agreement();
       progress |= receive_messages();
       progress |= complete();
       if (progress) {
@@ -151,7 +175,7 @@ class MpiWire::Thread {
   void perform(Cancel const& what) {
     for (std::size_t i = 0; i < m_requests.size();) {
       auto const number = m_of[i];
-      if (number >= the_barrier || !m_transfers[number].incoming || m_transfers[number].tag != what.tag ||
+      if (number >= the_agreement || !m_transfers[number].incoming || m_transfers[number].tag != what.tag ||
           m_transfers[number].peer != what.from.value()) {
         ++i;
         continue;
@@ -195,7 +219,7 @@ class MpiWire::Thread {
     m_free.push_back(number);
   }
   MPI_Request& add(std::size_t of) {
-    if (of < the_barrier) ++m_transfers[of].requests;
+    if (of < the_agreement) ++m_transfers[of].requests;
     m_of.push_back(of);
     return m_requests.emplace_back(MPI_REQUEST_NULL);
   }
@@ -240,14 +264,50 @@ class MpiWire::Thread {
                 0, m_messages, &add(control + p));
     }
   }
-  void enter_barrier() {
-    std::lock_guard const lock(m_barrier_mutex);
+  void begin_agreement() {
+    std::lock_guard const lock(m_agreement_mutex);
+    if (m_agreement.stage != Stage::Asked) return;
     bool const all_sent = m_to_send.empty() && m_sending == 0 && std::ranges::none_of(m_peers, [](Peer const& peer) {
                             return peer.sending || !peer.waiting.empty();
                           });
-    if (m_barrier != Barrier::Asked || !all_sent) return;
-    m_barrier = Barrier::Entered;
-    MPI_Ibarrier(m_messages, &add(the_barrier));
+    if (!all_sent) return;
+    m_agreement.stage = Stage::Gather;
+    m_agreement.all.resize(m_peers.size());
+    MPI_Iallgather(&m_agreement.ours, static_cast<int>(sizeof(Outcome)), MPI_BYTE, m_agreement.all.data(),
+                   static_cast<int>(sizeof(Outcome)), MPI_BYTE, m_messages, &add(the_agreement));
+  }
+  // All outcomes are known: whoever has the first failure tells its text.
+  void go_on_with_agreement() {
+    std::lock_guard const lock(m_agreement_mutex);
+    auto& agreement = m_agreement;
+    if (agreement.stage == Stage::Broadcast) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, agreement.text.data(), sizeof(length));
+      read_packet(std::span<std::byte const>(agreement.text).subspan(sizeof(length), length),
+                  [&](Message const& message) { agreement.failure = message.failure; });
+      return end_agreement();
+    }
+    auto const first = std::ranges::min_element(agreement.all, [](Outcome const& a, Outcome const& b) {
+      return a.failed != b.failed ? a.failed > b.failed : a.position < b.position;
+    });
+    if (first->failed == 0) return end_agreement();
+    auto const root = static_cast<std::uint32_t>(first - agreement.all.begin());
+    if (root == m_self) {
+      Packet packet;
+      Message message;
+      message.failure = agreement.failure;
+      packet.add(message);
+      auto const length = static_cast<std::uint16_t>(packet.bytes().size());
+      std::memcpy(agreement.text.data(), &length, sizeof(length));
+      std::ranges::copy(packet.bytes(), agreement.text.begin() + sizeof(length));
+    }
+    agreement.stage = Stage::Broadcast;
+    MPI_Ibcast(agreement.text.data(), static_cast<int>(agreement.text.size()), MPI_BYTE, static_cast<int>(root),
+               m_messages, &add(the_agreement));
+  }
+  void end_agreement() {
+    m_agreement.stage = Stage::None;
+    m_agreed.notify_all();
   }
 
   // Packets of one process are taken in the order in which it sent them: one receive at a time.
@@ -287,10 +347,8 @@ class MpiWire::Thread {
   void completed(std::size_t of) {
     if (of >= control) {
       m_peers[of - control].sending = false;
-    } else if (of == the_barrier) {
-      std::lock_guard const lock(m_barrier_mutex);
-      m_barrier = Barrier::None;
-      m_barrier_ended.notify_all();
+    } else if (of == the_agreement) {
+      go_on_with_agreement();
     } else if (--m_transfers[of].requests == 0) {
       auto const transfer = std::move(m_transfers[of]);
       end(of);
@@ -310,9 +368,9 @@ class MpiWire::Thread {
   std::uint32_t m_self = 0;
   std::atomic<bool> m_stop = false;
   std::atomic<Bytes> m_sent = 0;
-  std::mutex m_barrier_mutex;
-  std::condition_variable m_barrier_ended;
-  Barrier m_barrier = Barrier::None;
+  std::mutex m_agreement_mutex;
+  std::condition_variable m_agreed;
+  Agreement m_agreement;
 
   // Of the thread alone.
   std::array<std::byte, Packet::most_bytes> m_incoming;
@@ -335,7 +393,9 @@ MpiWire::~MpiWire() = default;
 ProcessId MpiWire::self() const { return ProcessId(m_thread->self()); }
 std::uint32_t MpiWire::processes() const { return m_thread->processes(); }
 void MpiWire::start() { m_thread->start(); }
-void MpiWire::barrier() { m_thread->barrier(); }
+std::shared_ptr<FailureOrigin const> MpiWire::agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure) {
+  return m_thread->agree(order, std::move(failure));
+}
 Bytes MpiWire::sent() const { return m_thread->sent(); }
 
 }  // namespace granary

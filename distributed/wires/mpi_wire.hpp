@@ -37,8 +37,11 @@ class GRANARY_EXPORT MpiWire final : public QueuedWire {
   [[nodiscard]] std::uint32_t processes() const;
   /// After `connect`, before the first call.
   void start();
-  /// Collective: returns when all processes have called it, and sent all that they were asked to send before.
-  void barrier();
+  /// Collective: returns when all processes have called it, and sent all that they were asked to send before. The
+  /// failure that comes first in the common order, of those that processes report; null if none does. Throws
+  /// InvalidArgument in all of them if their `order`, DistributedSubmitter::order(), is not the same.
+  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure);
+  void barrier() { static_cast<void>(agree(0, nullptr)); }
   /// Bytes of the values that this process has sent.
   [[nodiscard]] Bytes sent() const;
 

@@ -41,22 +41,6 @@ std::uint64_t ClusterReport::evictions() const {
   return sum;
 }
 
-namespace {
-
-// Where a failure began, if that was in another process.
-std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure) {
-  try {
-    if (failure.error) std::rethrow_exception(failure.error);
-  } catch (RemoteFailure const& remote) {
-    return remote.origin();
-  } catch (...) {
-    return nullptr;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 class ClusterSimulator::SimulatedWire final : public Wire {
  public:
   SimulatedWire(ClusterSimulator& cluster, ProcessId self) : m_cluster(cluster), m_self(self) {}
@@ -396,7 +380,7 @@ ClusterReport ClusterSimulator::run() {
     report.processes.push_back(process->simulator.report());
     touch(*process);
     for (auto const& failure : report.processes.back().failures) {
-      auto const origin = origin_of(failure);
+      auto const origin = remote_origin(failure);
       bool const elsewhere = origin && (!origin->known || !known.emplace(origin->process, origin->position).second);
       if (!elsewhere) report.failures.emplace_back(process->id, failure);
     }

@@ -1,11 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The random programs of contract/processes on real processes: mpirun -np 4 test_mpi.
 #include "contract/processes/one_process.hpp"
+#include "support/message_of.hpp"
 #include "support/seeds.hpp"
 
 #include <granary/distributed/wires/mpi_wire.hpp>
 
 #include <gtest/gtest.h>
+
+#include <csignal>
 
 namespace granary::test {
 namespace {
@@ -18,13 +21,19 @@ Bytes play(std::uint64_t seed, bool failures) {
   OneProcess process(self, drawn, wire);
   wire.start();
   auto const found = process.run(drawn, self);
-  wire.barrier();
+  auto const failure = wire.agree(process.submitter->order(), process.failure);
   auto const expected = expected_values(drawn.program);
   for (std::size_t d = 0; d < expected.size(); ++d) {
     if (drawn.program.owners[d] != self) continue;
     EXPECT_EQ(found[d], expected[d]) << "datum " << d;
   }
   EXPECT_TRUE(process.exchange.at_rest());
+  // All processes know the first task that fails.
+  auto const first = std::ranges::find_if(drawn.program.steps, &Step::fails);
+  EXPECT_EQ(failure != nullptr, first != drawn.program.steps.end());
+  if (!failure) return wire.sent();
+  EXPECT_EQ(failure->position, std::ranges::count(drawn.program.steps.begin(), first, false, &Step::last_use));
+  EXPECT_NE(failure->what.find("fails on purpose"), std::string::npos) << failure->what;
   return wire.sent();
 }
 
@@ -40,6 +49,30 @@ TEST(Mpi, EveryTaskReadsWhatTheSequentialProgramWould) {
   int processes = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   EXPECT_EQ(play_seeds(1, 100, false) > 0, processes > 1);
+}
+
+TEST(Mpi, ProcessesThatSubmitOtherTasksAreToldSo) {
+  MpiWire wire(MPI_COMM_WORLD);
+  wire.connect({.exchange = nullptr, .bytes_at = nullptr, .apply = [] {}});
+  wire.start();
+  EXPECT_EQ(wire.agree(17, nullptr), nullptr);
+  if (wire.processes() == 1) return;
+  auto const last = wire.processes() - 1;
+  EXPECT_EQ(message_of([&] { wire.agree(wire.self().value() == last ? 18 : 17, nullptr); }),
+            "process " + std::to_string(last) +
+                " has submitted other data or tasks than process 0: all processes submit "
+                "the same, in the same order");
+}
+
+// Run alone by CMakeLists.txt, which expects that the job ends soon and fails.
+TEST(Mpi, DISABLED_OneProcessDies) {
+  MpiWire wire(MPI_COMM_WORLD);
+  RandomProcesses const drawn(1, wire.processes(), false);
+  OneProcess process(wire.self().value(), drawn, wire);
+  wire.start();
+  if (wire.self().value() + 1 == wire.processes()) std::raise(SIGKILL);
+  process.run(drawn, wire.self().value());
+  wire.barrier();
 }
 
 TEST(Mpi, FailuresReachTheReadersOfOtherProcesses) { play_seeds(10'001, 50, true); }

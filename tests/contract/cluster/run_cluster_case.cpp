@@ -30,16 +30,6 @@ std::string what_of(std::exception_ptr const& error) {
   }
 }
 
-std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure) {
-  try {
-    std::rethrow_exception(failure.error);
-  } catch (RemoteFailure const& remote) {
-    return remote.origin();
-  } catch (std::exception const&) {
-    return nullptr;
-  }
-}
-
 /// Tells events and acts in the order in which the planner decided them: an event after all commands that follow from
 /// the events before it were performed, also if decisions take time.
 class Told final : public PlannerObserver {
@@ -277,7 +267,7 @@ class ClusterPlayer {
         return !failure.task.valid() && what_of(failure.error).starts_with("injected");
       });
       for (auto const& failure : report.processes[p].failures) {
-        if (auto const origin = origin_of(failure)) {
+        if (auto const origin = remote_origin(failure)) {
           ++m_result.remote_failures;
           check_origin(report, *origin);
           continue;
@@ -291,7 +281,7 @@ class ClusterPlayer {
     }
     std::vector<std::pair<ProcessId, std::string>> listed;
     for (auto const& [process, failure] : report.failures) {
-      if (!origin_of(failure)) listed.emplace_back(process, failure.what);
+      if (!remote_origin(failure)) listed.emplace_back(process, failure.what);
     }
     demand(listed == expected, "the cluster reports other failures than its processes");
   }
@@ -299,7 +289,7 @@ class ClusterPlayer {
   // Whoever reads the cluster's report finds the reason for every task that did not run.
   void check_origin(ClusterReport const& report, FailureOrigin const& origin) {
     bool const listed = std::ranges::any_of(report.failures, [&](auto const& one) {
-      auto const of_it = origin_of(one.second);
+      auto const of_it = remote_origin(one.second);
       if (of_it) return of_it->process == origin.process && of_it->position == origin.position;
       return one.first == origin.process && one.second.position == origin.position;
     });

@@ -192,18 +192,20 @@ struct OneProcess {
       asked[d] = submit_or_skip({look_id, access, 0, 0}, Parameters(Look{&found[d]}));
     }
     submitter->let_go_of_all();
-    bool clean = true;
     try {
       engine->wait();
     } catch (std::exception const&) {
-      clean = false;
+      // What was asked for after the report of the failure that took it is not a failure of its own.
+      for (auto const& one : engine->failures()) {
+        auto const origin = origin_of(one, ProcessId(self));
+        if (!failure && !origin->known) failure = origin;
+      }
     }
     std::vector<std::optional<Value>> looks(program.owners.size());
     for (std::size_t d = 0; d < program.owners.size(); ++d) {
       // What failed left its place as it was.
       if (program.owners[d] == self && asked[d] && found[d] != 0) looks[d] = found[d];
     }
-    failed = !clean;
     return looks;
   }
   // Whether the task was accepted; it is not if it reads what has no value any more.
@@ -223,7 +225,7 @@ struct OneProcess {
   Exchange exchange;
   std::unique_ptr<Engine> engine;
   std::optional<DistributedSubmitter> submitter;
-  bool failed = false;
+  std::shared_ptr<FailureOrigin const> failure;  // the first that this process was told
 };
 
 }  // namespace granary::test

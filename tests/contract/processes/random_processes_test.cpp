@@ -31,7 +31,7 @@ Bytes play(std::uint64_t seed, bool failures) {
     EXPECT_EQ(found[drawn.program.owners[d]][d], expected[d]) << "datum " << d;
   }
   bool const any_fails = std::ranges::any_of(drawn.program.steps, &Step::fails);
-  bool const any_failed = std::ranges::any_of(all, [](auto const& one) { return one->failed; });
+  bool const any_failed = std::ranges::any_of(all, [](auto const& one) { return one->failure != nullptr; });
   EXPECT_TRUE(any_fails || !any_failed);
   for (auto const& one : all) EXPECT_TRUE(one->exchange.at_rest());
   network.stop();

@@ -56,7 +56,7 @@ TEST(Packet, AFullOneStaysAsItIs) {
 TEST(Packet, LongTextsAreCutSoThatEveryMessageFits) {
   Packet packet;
   auto announce = ask(1);
-  announce.failure = std::make_shared<FailureOrigin const>(FailureOrigin{.what = std::string(100'000, 'x')});
+  announce.failure = std::make_shared<FailureOrigin const>(FailureOrigin{ProcessId(0), 0, std::string(100'000, 'x')});
   EXPECT_TRUE(packet.add(announce));
   EXPECT_EQ(read(packet).at(0).failure->what, std::string(Packet::most_text, 'x'));
 }

@@ -1,0 +1,42 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/planner/failure.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace granary {
+
+/// Where a failure began.
+struct GRANARY_EXPORT FailureOrigin {
+  ProcessId process;
+  std::uint64_t position = 0;  ///< of the task in the common order of submission
+  std::string what = {};       ///< "task 'potrf' 17: the matrix is not positive definite"
+  /// Nothing failed there now: the value was asked for after the report of the failure that took it.
+  bool known = false;
+};
+
+/// A value from another process does not come, because of a failure there.
+class GRANARY_EXPORT RemoteFailure : public Error {
+ public:
+  explicit RemoteFailure(std::shared_ptr<FailureOrigin const> origin)
+      : Error("process " + std::to_string(origin->process.value()) + ": " + origin->what),
+        m_origin(std::move(origin)) {}
+  [[nodiscard]] std::shared_ptr<FailureOrigin const> const& origin() const { return m_origin; }
+
+ private:
+  std::shared_ptr<FailureOrigin const> m_origin;
+};
+
+/// Where a failure that this process reports began, if that was in another process; otherwise null.
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure);
+/// Where it began, in this process, `self`, or in another.
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure, ProcessId self);
+
+}  // namespace granary
