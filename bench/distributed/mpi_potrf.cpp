@@ -11,7 +11,6 @@
 #include <granary/linalg/tiles/tile_call.hpp>
 
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -164,8 +163,6 @@ void measure(Case const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   Case options;
   CLI::App app("Cholesky of a generated matrix on processes of MPI; one line of JSON.");
   app.add_option("--n", options.n)->check(CLI::Range(1, 1 << 20));
@@ -174,19 +171,5 @@ int main(int argc, char** argv) {
   app.add_option("--grid", options.grid, "PxQ");
   app.add_option("--scheduler", options.scheduler);
   app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
-  try {
-    app.parse(argc, argv);
-    if (provided < MPI_THREAD_MULTIPLE) throw InvalidArgument("this MPI has no MPI_THREAD_MULTIPLE");
-    Kokkos::ScopeGuard const kokkos;
-    measure(options);
-  } catch (CLI::ParseError const& error) {
-    int const status = app.exit(error);
-    MPI_Finalize();
-    return status;
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "mpi_potrf: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return 0;
+  return bench::run_program(argc, argv, app, [&] { measure(options); });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/backends/host_workers.hpp>
+#include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/performance_models.hpp>
 #include <granary/core/model/distribution.hpp>
@@ -10,6 +11,11 @@
 #include <granary/distributed/wires/mpi_wire.hpp>
 #include <granary/policies/registry.hpp>
 
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,5 +61,27 @@ class Process {
   std::unique_ptr<Engine> m_engine;
   std::unique_ptr<DistributedSubmitter> m_submitter;
 };
+
+/// The rest of main(): parses the arguments and calls measure(), with Kokkos and an MPI for several threads. An error
+/// ends all processes.
+template <class Measure>
+int run_program(int argc, char** argv, CLI::App& app, Measure&& measure) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  int status = 0;
+  try {
+    app.parse(argc, argv);
+    if (provided < MPI_THREAD_MULTIPLE) throw InvalidArgument("this MPI has no MPI_THREAD_MULTIPLE");
+    Kokkos::ScopeGuard const kokkos;
+    measure();
+  } catch (CLI::ParseError const& error) {
+    status = app.exit(error);
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return status;
+}
 
 }  // namespace granary::bench

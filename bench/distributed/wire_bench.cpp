@@ -7,7 +7,6 @@
 #include <granary/core/base/error.hpp>
 
 #include <CLI/CLI.hpp>
-#include <Kokkos_Core.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -110,25 +109,10 @@ void measure(Options const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   Options options;
   CLI::App app("Bandwidth of values between two processes; one line of JSON.");
   app.add_option("--bytes", options.bytes)->check(CLI::Range(1, 1 << 30));
   app.add_option("--values", options.values)->check(CLI::Range(1, 1 << 20));
   app.add_option("--repeat", options.repeats)->check(CLI::Range(1, 1000));
-  try {
-    app.parse(argc, argv);
-    Kokkos::ScopeGuard const kokkos;
-    measure(options);
-  } catch (CLI::ParseError const& error) {
-    int const status = app.exit(error);
-    MPI_Finalize();
-    return status;
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "wire_bench: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return 0;
+  return bench::run_program(argc, argv, app, [&] { measure(options); });
 }
