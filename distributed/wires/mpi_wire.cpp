@@ -188,10 +188,7 @@ class MpiWire::Thread {
       --m_receiving;
     }
   }
-  void perform(Ship& what) {
-    auto const priority = what.priority;
-    m_to_send.push({priority, m_numbers++, std::move(what)});
-  }
+  void perform(Ship const& what) { m_to_send.push({what.priority, m_numbers++, what}); }
 
   template <class Piece>
   static void for_pieces(Bytes bytes, Piece&& piece) {
