@@ -54,7 +54,7 @@ if("CUDA" IN_LIST granary_kokkos_devices)
   find_package(CUDAToolkit 12 REQUIRED)
   target_link_libraries(granary::cuda INTERFACE CUDA::cudart CUDA::cuda_driver CUDA::cublas CUDA::cusolver)
   target_compile_definitions(granary::cuda INTERFACE GRANARY_HAVE_CUDA)
-  # Device code that calls a host function computes nonsense; nvcc only warns.
+  # A call of a host function in device code has no defined result; nvcc only warns.
   target_compile_options(granary::kokkos INTERFACE "SHELL:-Werror cross-execution-space-call")
 elseif("HIP" IN_LIST granary_kokkos_devices)
   set(GRANARY_HAVE_HIP TRUE)

@@ -321,7 +321,10 @@ void Engine::release_data(DataId data) {
 }
 
 std::uint64_t Engine::own_tasks() const {
-  return m_planner.live_tasks() - (m_others != nullptr ? m_others->stubs() : 0);
+  auto const live = m_planner.live_tasks();
+  if (m_others == nullptr) return live;
+  // It hears of the end of a stub later than the planner.
+  return live - std::min<std::uint64_t>(live, m_others->stubs());
 }
 
 bool Engine::full() const { return m_callers.most_live_tasks > 0 && own_tasks() >= m_callers.most_live_tasks; }
