@@ -39,9 +39,7 @@ class Process {
                             std::vector<std::shared_ptr<CopyBackend>>(topology.machine().links.size())};
     m_engine = std::make_unique<Engine>(std::move(topology), make_policies(scheduler, default_eviction(scheduler)),
                                         std::make_unique<PerformanceModels>(), backends, options);
-    wire.connect({.exchange = &m_exchange,
-                  .bytes_at = [this](DataId data, Place const& place) { return m_engine->bytes_at(data, place); },
-                  .apply = [this] { m_engine->apply_posted(); }});
+    wire.connect(m_exchange, *m_engine);
     m_submitter = std::make_unique<DistributedSubmitter>(
         wire.self(), [dealt](DataDescription const& datum, std::uint64_t) { return dealt.owner(datum.position); },
         *m_engine, peers, m_exchange);

@@ -1,15 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/engine/kept_bytes.hpp>
+#include <granary/core/engine/pack_lines.hpp>
 
 #include <cstring>
 
 namespace granary {
 
-void KeptBytes::keep() const {
-  if (lines.count == 0) std::memcpy(aside, value, bytes);
-  for (std::uint64_t i = 0; i < lines.count; ++i)
-    std::memcpy(aside + i * lines.packed, value + i * lines.pitch, lines.line);
-}
+void KeptBytes::keep() const { pack_lines(lines, bytes, value, aside); }
 
 void KeptBytes::put_back() const {
   if (lines.count == 0) std::memcpy(value, aside, bytes);

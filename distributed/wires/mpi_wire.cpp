@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/pack_lines.hpp>
 #include <granary/core/engine/poll_pause.hpp>
 #include <granary/distributed/wires/mpi_wire.hpp>
 #include <granary/distributed/wires/packet.hpp>
@@ -65,8 +66,7 @@ class MpiWire::Thread {
   }
   std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure) {
     std::unique_lock lock(m_agreement_mutex);
-    m_agreement = {.stage = Stage::Asked,
-                   .ours = {order, failure ? failure->position : no_failure, failure != nullptr}};
+    m_agreement = {.stage = Stage::Asked, .ours = {order, failure ? failure->position : 0, failure != nullptr}};
     m_agreement.failure = std::move(failure);
     m_wire.wake();
     m_agreed.wait(lock, [this] { return m_agreement.stage == Stage::None; });
@@ -109,10 +109,9 @@ class MpiWire::Thread {
   // What a process says at the end of a phase.
   struct Outcome {
     std::uint64_t order = 0;
-    std::uint64_t position = no_failure;  // of its first failure
-    std::uint64_t failed = 0;
+    std::uint64_t position = 0;  // of its first failure
+    std::uint64_t failed = 0;    // whether it has one
   };
-  static constexpr std::uint64_t no_failure = ~std::uint64_t{0};
   enum class Stage : std::uint8_t { None, Asked, Gather, Broadcast };
   struct Agreement {
     Stage stage = Stage::None;
@@ -237,9 +236,7 @@ class MpiWire::Thread {
       if (auto const& lines = what.source.lines; lines.count > 0) {
         auto& packed = m_transfers[number].packed;
         packed.resize(what.bytes);
-        for (std::uint64_t i = 0; i < lines.count; ++i) {
-          std::memcpy(packed.data() + i * lines.packed, what.source.address + i * lines.pitch, lines.line);
-        }
+        pack_lines(lines, what.bytes, what.source.address, packed.data());
         place = packed.data();
       }
       for_pieces(what.bytes, [&](int bytes) {

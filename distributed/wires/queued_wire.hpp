@@ -4,7 +4,7 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
-#include <granary/core/engine/addresses.hpp>
+#include <granary/core/engine/engine.hpp>
 #include <granary/distributed/exchange.hpp>
 #include <granary/distributed/wire.hpp>
 
@@ -32,6 +32,11 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   };
   /// Before the first call of the wire.
   void connect(Ends ends) { m_ends = std::move(ends); }
+  void connect(Exchange& exchange, Engine& engine) {
+    connect({.exchange = &exchange,
+             .bytes_at = [&engine](DataId data, Place const& place) { return engine.bytes_at(data, place); },
+             .apply = [&engine] { engine.apply_posted(); }});
+  }
 
   void send(ProcessId to, Message message) final { add(SendMessage{to, std::move(message)}); }
   void expect(ProcessId from, std::uint32_t tag, CopyCommand const& copy) final {
@@ -68,7 +73,6 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   using Operation = std::variant<SendMessage, Expect, Cancel, Ship>;
 
   [[nodiscard]] Ends const& ends() const { return m_ends; }
-  /// Adds an operation, or wakes `wait` without one.
   void add(Operation operation) {
     {
       std::lock_guard const lock(m_mutex);
@@ -76,6 +80,7 @@ class GRANARY_EXPORT QueuedWire : public Wire {
     }
     m_changed.notify_one();
   }
+  /// Ends a `wait` without an operation.
   void wake() {
     {
       std::lock_guard const lock(m_mutex);

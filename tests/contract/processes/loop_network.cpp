@@ -3,10 +3,10 @@
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/random.hpp>
+#include <granary/core/engine/pack_lines.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -104,11 +104,7 @@ class LoopNetwork::LoopWire final : public QueuedWire {
     if (expected.bytes != what.bytes) {
       throw InternalError(std::to_string(what.bytes) + " bytes came instead of " + std::to_string(expected.bytes));
     }
-    auto const& lines = what.source.lines;
-    if (lines.count == 0 && what.bytes > 0) std::memcpy(expected.destination, what.source.address, what.bytes);
-    for (std::uint64_t i = 0; i < lines.count; ++i) {
-      std::memcpy(expected.destination + i * lines.packed, what.source.address + i * lines.pitch, lines.line);
-    }
+    pack_lines(what.source.lines, what.bytes, what.source.address, expected.destination);
     deliver(Delivered{what.tag});
   }
 

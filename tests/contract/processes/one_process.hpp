@@ -148,9 +148,7 @@ struct OneProcess {
     engine = std::make_unique<Engine>(topology, make_policies(drawn.scheduler, default_eviction(drawn.scheduler)),
                                       std::make_unique<AveragingEstimator>(),
                                       EngineBackends{std::make_shared<PlainWorkers>(), by_link}, options);
-    wire.connect({.exchange = &exchange,
-                  .bytes_at = [this](DataId data, Place const& place) { return engine->bytes_at(data, place); },
-                  .apply = [this] { engine->apply_posted(); }});
+    wire.connect(exchange, *engine);
     submitter.emplace(
         ProcessId(self),
         [&program = drawn.program](DataDescription const&, std::uint64_t number) {
