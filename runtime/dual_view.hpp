@@ -23,7 +23,7 @@ template <class Dual>
 class GRANARY_EXPORT DualFlags final : public TwoSides {
  public:
   DualFlags(Runtime& runtime, Data<typename Dual::t_host> data, Dual dual)
-      : TwoSides(runtime, data.id(), bytes_at(dual.d_view)), m_held(std::move(data)), m_dual(std::move(dual)) {}
+      : TwoSides(runtime, data.id(), bytes_at(dual.view_device())), m_held(std::move(data)), m_dual(std::move(dual)) {}
 
  private:
   void tell() override {
@@ -93,15 +93,15 @@ class GRANARY_EXPORT DualData {
 /// Runtime does not use, and if the host side is data already without the device side.
 template <class Dual>
 [[nodiscard]] DualData<Dual> dual_data(Runtime& runtime, Dual const& dual) {
-  if (static_cast<void const*>(dual.h_view.data()) == static_cast<void const*>(dual.d_view.data()))
-    return {runtime.data(dual.h_view), nullptr};
-  if (!dual.h_view.span_is_contiguous() || !dual.d_view.span_is_contiguous()) {
-    throw InvalidArgument("the DualView '" + dual.h_view.label() + "' has gaps between its elements");
+  if (static_cast<void const*>(dual.view_host().data()) == static_cast<void const*>(dual.view_device().data()))
+    return {runtime.data(dual.view_host()), nullptr};
+  if (!dual.view_host().span_is_contiguous() || !dual.view_device().span_is_contiguous()) {
+    throw InvalidArgument("the DualView '" + dual.view_host().label() + "' has gaps between its elements");
   }
-  detail::MirrorSide const side{.memory = detail::bytes_at(dual.d_view),
+  detail::MirrorSide const side{.memory = detail::bytes_at(dual.view_device()),
                                 .host_valid = !dual.need_sync_host(),
                                 .device_valid = !dual.need_sync_device()};
-  auto data = runtime.data_with_mirror(dual.h_view, side);
+  auto data = runtime.data_with_mirror(dual.view_host(), side);
   auto sides = std::make_shared<detail::DualFlags<Dual>>(runtime, data, dual);
   return {std::move(data), std::move(sides)};
 }

@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iterator>
 #include <system_error>
 #include <utility>
@@ -124,11 +125,21 @@ bool PinnedMemory::overlaps(std::byte const* memory, Bytes bytes) const {
 
 PinnedPool::PinnedPool(std::shared_ptr<PinnedMemory> pinned, std::string const& node_name, Bytes bytes, When when)
     : m_pinned(std::move(pinned)), m_pool(node_name, bytes) {
-  when == When::AtOnce ? m_pinned->add(m_pool.base(), bytes) : m_pinned->add_for_use(m_pool.base(), bytes);
+  if (when == When::AtOnce) {
+    m_pinned->add(m_pool.base(), bytes);
+    m_pieces.push_back(m_pool.base());
+    return;
+  }
+  for (Bytes offset = 0; offset < bytes;) {
+    Bytes const piece = std::min(std::clamp<Bytes>(offset, 64_MiB, 1_GiB), bytes - offset);
+    m_pieces.push_back(m_pool.base() + offset);
+    m_pinned->add_for_use(m_pieces.back(), piece);
+    offset += piece;
+  }
 }
 
 PinnedPool::~PinnedPool() {
-  if (m_pool.base() != nullptr) m_pinned->remove(m_pool.base());
+  for (auto* const piece : m_pieces) m_pinned->remove(piece);
 }
 
 }  // namespace granary

@@ -17,7 +17,7 @@ namespace granary {
 struct GRANARY_EXPORT PlanPosition {
   std::int64_t rank = 0;
   std::uint64_t number = 0;
-  friend auto operator<=>(PlanPosition const&, PlanPosition const&) = default;
+  auto operator<=>(PlanPosition const&) const = default;
 };
 
 /// The orders that a scheduler has published, one per group: the planned part of each plan. The planner and eviction

@@ -27,7 +27,7 @@ class GRANARY_EXPORT LfuEviction final : public EvictionPolicy {
   struct Use {
     std::uint64_t count = 0;  // counts a task that has ended twice
     std::uint64_t last = 0;
-    friend auto operator<=>(Use const&, Use const&) = default;
+    auto operator<=>(Use const&) const = default;
   };
   using Replicas = RankedReplicas<Use, Use>;
 

@@ -42,7 +42,7 @@ class GRANARY_EXPORT LufEviction final : public EvictionPolicy {
     std::uint64_t planned_uses = 0;
     bool needed = false;  // by some unfinished task
     double last_use = 0;
-    friend auto operator<=>(Rank const&, Rank const&) = default;
+    auto operator<=>(Rank const&) const = default;
   };
   struct Use {
     std::uint64_t last = 0;

@@ -21,11 +21,11 @@ struct GRANARY_EXPORT BandRule {
   struct Band {
     std::uint32_t end = 0;     ///< the line behind its last one
     std::uint32_t length = 1;  ///< of its blocks
-    friend auto operator<=>(Band const&, Band const&) = default;
+    auto operator<=>(Band const&) const = default;
   };
   std::uint32_t axis = 0;   ///< 0: bands of rows, 1: of columns
   std::vector<Band> bands;  ///< in order; the last one ends with the plane
-  friend auto operator<=>(BandRule const&, BandRule const&) = default;
+  auto operator<=>(BandRule const&) const = default;
 };
 
 /// Rules for a memory of `memory` bytes, each once: bands of equal width whose blocks have about the shape of a square

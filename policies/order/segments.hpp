@@ -24,7 +24,7 @@ class GRANARY_EXPORT NumberLists {
   struct Entry {
     std::uint32_t list;
     std::uint32_t number;
-    friend auto operator<=>(Entry const&, Entry const&) = default;
+    auto operator<=>(Entry const&) const = default;
   };
   /// The lists of which these are the entries: each list in ascending order, each number once.
   static NumberLists of(std::vector<Entry> entries, std::size_t lists);

@@ -57,7 +57,7 @@ class GRANARY_EXPORT LwsScheduler final : public Scheduler {
     std::int64_t rank;
     std::uint64_t arrival;
     TaskId task;
-    friend auto operator<=>(Key const&, Key const&) = default;
+    auto operator<=>(Key const&) const = default;
   };
   // The tasks allowed on the same groups, so that a thief sees no others.
   struct Part {

@@ -42,7 +42,7 @@ class GRANARY_EXPORT ReadyOrder {
     std::int64_t first;   // the rank or the missing bytes, as m_by_bytes says
     std::int64_t second;  // the other
     std::uint64_t arrival;
-    friend auto operator<=>(Key const&, Key const&) = default;
+    auto operator<=>(Key const&) const = default;
   };
   struct Entry {
     TaskId task;

@@ -112,7 +112,7 @@ TEST_F(OnDevice, BothSidesOfADualViewAreUsedInPlace) {
   both.workers = 1;
   Runtime runtime(both);
   Kokkos::DualView<double*, DeviceExecutionSpace> dual("dual", 1000);
-  auto const host = dual.h_view;
+  auto const host = dual.view_host();
   for (std::size_t i = 0; i < 1000; ++i) host(i) = 1;
   dual.modify_host();
   auto const data = dual_data(runtime, dual);

@@ -45,7 +45,7 @@ class GRANARY_EXPORT Prefetches {
     PlanPosition position;
     DataId data;
     TaskId task;
-    friend auto operator<=>(Input const&, Input const&) = default;
+    auto operator<=>(Input const&) const = default;
   };
 
   [[nodiscard]] bool free(LinkId link) const;

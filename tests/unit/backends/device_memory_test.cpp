@@ -150,5 +150,17 @@ TEST(PinnedPool, IsPinnedAsLongAsItIsThere) {
   while (!pinned->contains(later.base(), 1_MiB)) std::this_thread::yield();
 }
 
+TEST(PinnedPool, OnlyThePiecesThatAreUsedArePinned) {
+  auto const pinned = std::make_shared<PinnedMemory>(make_emulated_api({}));
+  PinnedPool const pool(pinned, "host memory", 300_MiB, PinnedPool::When::OnUse);
+  while (!pinned->contains(pool.base() + 65_MiB, 10_MiB)) std::this_thread::yield();
+  // Not before the first question.
+  EXPECT_FALSE(pinned->contains(pool.base(), 1));
+  EXPECT_FALSE(pinned->contains(pool.base() + 128_MiB, 1));
+  while (!pinned->contains(pool.base() + 290_MiB, 10_MiB)) std::this_thread::yield();
+  EXPECT_TRUE(pinned->contains(pool.base() + 64_MiB, 64_MiB));
+  EXPECT_FALSE(pinned->contains(pool.base() + 120_MiB, 10_MiB)) << "a copy across two pieces is staged";
+}
+
 }  // namespace
 }  // namespace granary
