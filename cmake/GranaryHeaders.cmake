@@ -46,6 +46,9 @@ set(granary_public_headers
   workloads/tiled_lu.hpp
   workloads/workload.hpp)
 
+# With MPI; what they include is among the next.
+set(granary_mpi_headers mpi/runtime.hpp)
+
 # What these include; written by scripts/check_headers.py --write.
 set(granary_included_headers
   core/backends/kokkos_compat.hpp
@@ -54,6 +57,7 @@ set(granary_included_headers
   core/base/byte_set.hpp
   core/base/checked.hpp
   core/base/chunked_array.hpp
+  core/base/error_kinds.hpp
   core/base/export.hpp
   core/base/ids.hpp
   core/base/indexed_heap.hpp
@@ -136,6 +140,7 @@ set(granary_included_headers
   linalg/runtime/pending.hpp
   linalg/runtime/pivots_file.hpp
   linalg/runtime/residual.hpp
+  linalg/runtime/shared_sink.hpp
   linalg/runtime/solve.hpp
   linalg/runtime/view_form.hpp
   linalg/tiles/elementwise.hpp
@@ -148,6 +153,7 @@ set(granary_included_headers
   policies/schedulers/bursts.hpp
   runtime/config.hpp
   runtime/data.hpp
+  runtime/data_releaser.hpp
   runtime/held_data.hpp
   runtime/host_task.hpp
   runtime/parts.hpp

@@ -2,7 +2,10 @@
 include(CMakePackageConfigHelpers)
 
 include(GranaryHeaders)
-foreach(header IN LISTS granary_public_headers granary_included_headers)
+if(NOT GRANARY_HAVE_MPI)
+  set(granary_mpi_headers)
+endif()
+foreach(header IN LISTS granary_public_headers granary_included_headers granary_mpi_headers)
   get_filename_component(folder ${header} DIRECTORY)
   if(header STREQUAL "granary.hpp")
     set(header runtime/granary.hpp)

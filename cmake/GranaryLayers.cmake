@@ -6,16 +6,20 @@
 
 # The layers by component of the installed package; `planning` is part of every component.
 set(granary_layers_planning base model policy planner schedules schedule_recorder policies trace distributed simulator auto)
-set(granary_layers_core engine backends outofcore disk_node runtime)
+set(granary_layers_core engine wires backends outofcore disk_node runtime)
 set(granary_layers_linalg kernels matrix_files generators algorithms linalg)
 set(granary_layers_simulator bounds search cluster)
 set(granary_layers_workloads workloads)
+set(granary_layers_mpi mpi)
 set(granary_export_sets planning core linalg simulator workloads)
+if(GRANARY_HAVE_MPI)
+  list(APPEND granary_export_sets mpi)
+endif()
 
 # <granary/...> means the same in the build tree and when installed.
 set(GRANARY_INCLUDE_DIR ${PROJECT_BINARY_DIR}/include)
 file(MAKE_DIRECTORY ${GRANARY_INCLUDE_DIR}/granary)
-set(granary_folders core distributed policies linalg outofcore runtime schedules simulator trace workloads)
+set(granary_folders core distributed policies linalg mpi outofcore runtime schedules simulator trace workloads)
 foreach(folder IN LISTS granary_folders)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${GRANARY_INCLUDE_DIR}/granary/${folder} SYMBOLIC)
 endforeach()

@@ -1,5 +1,24 @@
-# granary_find_mpi(<implementation> <found>): looks for the compiler wrapper and mpirun of an implementation of MPI; Debian's
-# have its name as a suffix: openmpi, mpich. granary_link_mpi(<target> <implementation>): compiles and links with it.
+# Optional MPI: GRANARY_HAVE_MPI, and granary::mpi from the implementation that CMake finds.
+#
+# For tests and benchmarks with several implementations: granary_find_mpi(<implementation> <found>) looks for the compiler wrapper
+# and mpirun of one; Debian's have its name as a suffix: openmpi, mpich. granary_mpi_<implementation> is the layer mpi with it.
+# granary_link_mpi(<target> <scope> <implementation>) compiles and links with it.
+set(GRANARY_MPI AUTO CACHE STRING "Several processes with MPI: AUTO (if found), ON or OFF")
+set_property(CACHE GRANARY_MPI PROPERTY STRINGS AUTO ON OFF)
+set(GRANARY_HAVE_MPI FALSE)
+if(GRANARY_MPI AND GRANARY_SANITIZE)
+  message(STATUS "MPI: not used, its implementations are not clean under sanitizers")
+elseif(GRANARY_MPI)
+  # C: granary uses no C++ bindings.
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    set(GRANARY_HAVE_MPI TRUE)
+  elseif(NOT GRANARY_MPI STREQUAL "AUTO")
+    message(FATAL_ERROR "GRANARY_MPI is ON, and no MPI was found: install one (libopenmpi-dev, libmpich-dev), or set MPI_HOME to its "
+      "prefix")
+  endif()
+endif()
+
 function(granary_find_mpi implementation found)
   find_program(GRANARY_MPICXX_${implementation} mpicxx.${implementation})
   find_program(GRANARY_MPIRUN_${implementation} mpirun.${implementation})
@@ -7,10 +26,16 @@ function(granary_find_mpi implementation found)
   set(${found} FALSE PARENT_SCOPE)
   if(GRANARY_MPICXX_${implementation} AND GRANARY_MPIRUN_${implementation})
     set(${found} TRUE PARENT_SCOPE)
+    if(NOT TARGET granary_mpi_${implementation})
+      add_library(granary_mpi_${implementation} STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/mpi/mpi_wire.cpp
+        ${PROJECT_SOURCE_DIR}/mpi/runtime.cpp)
+      target_link_libraries(granary_mpi_${implementation} PUBLIC granary::runtime PRIVATE granary_options)
+      granary_link_mpi(granary_mpi_${implementation} PUBLIC ${implementation})
+    endif()
   endif()
 endfunction()
 
-function(granary_link_mpi target implementation)
+function(granary_link_mpi target scope implementation)
   execute_process(COMMAND ${GRANARY_MPICXX_${implementation}} -show OUTPUT_VARIABLE line COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(line UNIX_COMMAND "${line}")
   set(includes ${line})
@@ -19,7 +44,7 @@ function(granary_link_mpi target implementation)
   set(libraries ${line})
   list(FILTER libraries INCLUDE REGEX "^-[lL]")
   list(FILTER libraries EXCLUDE REGEX "cxx$")  # the bindings that MPI 3 removed
-  target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  target_include_directories(${target} SYSTEM PRIVATE ${includes})
-  target_link_libraries(${target} PRIVATE ${libraries})
+  target_compile_definitions(${target} ${scope} OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_include_directories(${target} SYSTEM ${scope} ${includes})
+  target_link_libraries(${target} ${scope} ${libraries})
 endfunction()

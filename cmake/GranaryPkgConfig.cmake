@@ -99,3 +99,6 @@ granary_add_pkg_config(granary "${PROJECT_DESCRIPTION}" SETS core REQUIRES grana
   CFLAGS "${kokkos_flags}")
 granary_add_pkg_config(granary-linalg "granary: tiled linear algebra and matrix files" SETS linalg REQUIRES granary)
 granary_add_pkg_config(granary-simulator "granary: the simulator" SETS simulator REQUIRES granary-planning)
+if(GRANARY_HAVE_MPI)  # the application is compiled with MPI's own wrapper
+  granary_add_pkg_config(granary-mpi "granary: a runtime of several processes" SETS mpi REQUIRES granary)
+endif()

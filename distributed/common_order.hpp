@@ -18,10 +18,13 @@ namespace granary {
 /// The data and tasks that all processes submit in the same order: which process runs a task, and which values go from
 /// their owners to others for that. Each process may hold its own copy; all copies agree.
 ///
-/// The owner of a datum runs all tasks that write it. A value is sent once to each process that reads it, until
-/// `let_go_of_all`; before its owner overwrites it, its readers let go of it.
+/// The owner of a datum runs all tasks that write it; it may be found after the registration. A value is sent once to
+/// each process that reads it, until `let_go_of_all`; before its owner overwrites it, its readers let go of it.
 class GRANARY_EXPORT CommonOrder {
  public:
+  /// The owner of a datum that is registered and has none yet.
+  static constexpr ProcessId nobody{0xfffffffe};
+
   /// Registers a datum, and returns its key.
   DataId add(ProcessId owner) {
     DataId key(static_cast<std::uint32_t>(m_data.size()));
@@ -44,6 +47,10 @@ class GRANARY_EXPORT CommonOrder {
     m_data[key.index()].owner = {};
     m_free.push_back(key);
   }
+
+  /// Of a datum of nobody, which no task accesses before.
+  void place(DataId key, ProcessId owner) { m_data[key.index()].owner = owner; }
+  [[nodiscard]] bool placed(DataId key) const { return known(key) && owner(key) != nobody; }
 
   /// Which process runs a task with these accesses. Throws InvalidArgument if it writes data of several owners, or
   /// accesses a datum that is not registered.

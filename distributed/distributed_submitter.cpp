@@ -10,23 +10,75 @@
 namespace granary {
 
 DataId DistributedSubmitter::add_data(DataDescription description) {
+  return add_data(std::move(description), [this](DataDescription own) { return m_local.add_data(std::move(own)); });
+}
+
+DataId DistributedSubmitter::add_data(DataDescription description, Registration registration) {
   ProcessId const owner = m_owner(description, m_data++);
   DataId const key = m_order.add(owner);
   count(std::uint64_t{owner.value()} << 32 | key.value());
   if (key.index() >= m_remote.size()) m_remote.resize(key.index() + 1);
   if (owner == m_self) {
-    m_tasks.add_data(key, std::move(description));
-  } else {
-    m_remote[key.index()] = std::make_unique<DataDescription>(std::move(description));
+    m_tasks.add_data(key, registration(std::move(description)));
+    return key;
   }
+  m_remote[key.index()] = std::make_unique<DataDescription>(std::move(description));
+  if (owner == CommonOrder::nobody) m_unplaced.emplace(key, std::move(registration));
   return key;
+}
+
+void DistributedSubmitter::assign(DataId key, ProcessId owner) {
+  if (owner.value() >= m_processes) {
+    throw InvalidArgument("there is no process " + std::to_string(owner.value()) + ": there are " +
+                          std::to_string(m_processes));
+  }
+  if (!m_order.placed(key)) return place(key, owner);
+  if (m_order.owner(key) == owner) return;
+  throw InvalidArgument("data " + std::to_string(key.value()) + " cannot be given to process " +
+                        std::to_string(owner.value()) + ": they belong to process " +
+                        std::to_string(m_order.owner(key).value()) + " already");
+}
+
+void DistributedSubmitter::place(DataId key, ProcessId owner) {
+  placing(key, owner);
+  auto const unplaced = m_unplaced.extract(key);
+  count(std::uint64_t{owner.value()} << 32 | key.value());
+  m_order.place(key, owner);
+  if (owner == m_self)
+    m_tasks.add_data(key, unplaced.mapped()(std::move(*std::exchange(m_remote[key.index()], nullptr))));
+}
+
+// The data of nobody among these.
+void DistributedSubmitter::place(std::span<Access const> accesses) {
+  ProcessId owner;
+  bool written = false;
+  for (auto const& access : accesses) {
+    if (!m_order.placed(access.data)) continue;
+    if (!owner.valid() || (writes(access.mode) && !written)) owner = m_order.owner(access.data);
+    written = written || writes(access.mode);
+  }
+  for (auto const& access : accesses) {
+    if (!m_order.known(access.data) || m_order.placed(access.data)) continue;
+    if (!owner.valid()) owner = ProcessId(access.data.value() % m_processes);
+    place(access.data, owner);
+  }
+}
+
+void DistributedSubmitter::retain_data(DataId key) {
+  count(key.value());
+  ++m_retained[key];
 }
 
 void DistributedSubmitter::release_data(DataId key) {
   if (!m_order.known(key))
     throw InvalidArgument("data " + std::to_string(key.value()) + " is released but not registered");
   count(key.value());
+  if (auto const more = m_retained.find(key); more != m_retained.end()) {
+    if (--more->second == 0) m_retained.erase(more);
+    return;
+  }
   bool const own = m_order.owner(key) == m_self;
+  m_unplaced.erase(key);
   m_order.release(key, [&](ProcessId reader) { let_go(key, reader); });
   own ? m_tasks.release_data(key) : m_remote[key.index()].reset();
 }
@@ -42,6 +94,7 @@ void DistributedSubmitter::let_go_of_all() {
 }
 
 TaskId DistributedSubmitter::submit(TaskSubmission const& submission, Parameters parameters) {
+  if (!m_unplaced.empty()) place(submission.accesses);
   ProcessId process = m_order.process_of(submission.accesses);
   if (!process.valid()) process = ProcessId(0);
   auto const position = submission.position == TaskSubmission::next_position ? m_position : submission.position;

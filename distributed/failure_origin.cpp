@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/distributed/failure_origin.hpp>
 
+#include <utility>
+
 namespace granary {
 
 std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure) {
@@ -16,16 +18,25 @@ std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure) {
 
 std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure, ProcessId self) {
   std::string text = "it did not run";
+  ErrorText made;
   try {
     if (failure.error) std::rethrow_exception(failure.error);
   } catch (RemoteFailure const& remote) {
     return remote.origin();
   } catch (std::exception const& error) {
     text = error.what();
+    made = text_of(error);
   } catch (...) {
     text = "an exception of unknown type";
   }
-  return std::make_shared<FailureOrigin const>(FailureOrigin{self, failure.position, failure.what + ": " + text});
+  auto const what = failure.what.empty() ? text : failure.what + ": " + text;
+  return std::make_shared<FailureOrigin const>(
+      FailureOrigin{.process = self, .position = failure.position, .what = what, .error = std::move(made)});
+}
+
+void rethrow_origin(std::shared_ptr<FailureOrigin const> const& origin) {
+  if (auto const error = error_of(origin->error)) std::rethrow_exception(error);
+  throw RemoteFailure(origin);
 }
 
 }  // namespace granary

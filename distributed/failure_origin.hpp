@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/error_kinds.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/planner/failure.hpp>
@@ -20,6 +21,7 @@ struct GRANARY_EXPORT FailureOrigin {
   std::string what = {};       ///< "task 'potrf' 17: the matrix is not positive definite"
   /// Nothing failed there now: the value was asked for after the report of the failure that took it.
   bool known = false;
+  ErrorText error = {};  ///< the exception, if its type is known in other processes
 };
 
 /// A value from another process does not come, because of a failure there.
@@ -38,5 +40,8 @@ class GRANARY_EXPORT RemoteFailure : public Error {
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> remote_origin(Failure const& failure);
 /// Where it began, in this process, `self`, or in another.
 [[nodiscard]] GRANARY_EXPORT std::shared_ptr<FailureOrigin const> origin_of(Failure const& failure, ProcessId self);
+/// The same in all processes that know the type of the exception: that one, or RemoteFailure if its own process does
+/// not know it, see add_error_kind.
+[[noreturn]] GRANARY_EXPORT void rethrow_origin(std::shared_ptr<FailureOrigin const> const& origin);
 
 }  // namespace granary

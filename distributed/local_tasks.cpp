@@ -16,10 +16,6 @@ LocalTasks::LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange)
       m_arrival(submitter.add_codelet({.name = "arrival", .external = true})),
       m_shipment(submitter.add_codelet({.name = "shipment", .external = true})) {}
 
-void LocalTasks::add_data(DataId key, DataDescription description) {
-  m_own.emplace(key, m_submitter.add_data(std::move(description)));
-}
-
 void LocalTasks::release_data(DataId key) {
   auto const own = m_own.find(key);
   if (own == m_own.end()) return;  // its registration was refused

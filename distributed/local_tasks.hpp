@@ -21,8 +21,17 @@ class GRANARY_EXPORT LocalTasks {
   /// codelets have the same ids everywhere.
   LocalTasks(Submitter& submitter, NodeId peers, Exchange& exchange);
 
-  void add_data(DataId key, DataDescription description);
+  /// `local`: its id in this process.
+  void add_data(DataId key, DataId local) { m_own.emplace(key, local); }
+  void add_data(DataId key, DataDescription description) {
+    add_data(key, m_submitter.add_data(std::move(description)));
+  }
   void release_data(DataId key);
+  /// The id of a datum of this process; otherwise an invalid one.
+  [[nodiscard]] DataId local(DataId key) const {
+    auto const own = m_own.find(key);
+    return own != m_own.end() ? own->second : DataId{};
+  }
   /// A datum of another process, of which this one may read values.
   struct Remote {
     ProcessId owner;

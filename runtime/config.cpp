@@ -192,7 +192,8 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (!options.save_schedule.empty()) check_text_output(options.save_schedule, {});
   if (!options.workers || options.host_memory == 0) {
     auto const host = discover_host();
-    if (!options.workers) options.workers = static_cast<unsigned>(host.cores.size());
+    if (!options.workers)
+      options.workers = static_cast<unsigned>(options.cores.empty() ? host.cores.size() : options.cores.size());
     if (options.host_memory == 0) options.host_memory = host.memory / 2;
   }
   check_host_memory(options.host_memory);

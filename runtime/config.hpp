@@ -3,11 +3,13 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/distribution.hpp>
 #include <granary/core/planner/options.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace granary {
 
@@ -23,8 +25,10 @@ namespace granary {
 struct GRANARY_EXPORT RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "auto", which chooses by simulation
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
-  /// CPU workers: GRANARY_WORKERS; one per core that the process may use. 0: none, devices run all tasks.
+  /// CPU workers: GRANARY_WORKERS; one per core of `cores`. 0: none, devices run all tasks.
   std::optional<unsigned> workers = {};
+  /// The system's numbers of the cores for workers; by default all that the process may use.
+  std::vector<unsigned> cores = {};
   /// Devices to use besides the cores: GRANARY_DEVICES; "all". Values: "none"; "all" devices of the backend that
   /// granary was built for; "0,2", some of them; "0/4", device 0 divided into four; "host:4", four emulated devices
   /// with their own memories and links on the host.
@@ -67,6 +71,8 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// When no task and no transfer has ended for this long, the state of the run is logged: GRANARY_STALL_TIMEOUT, in
   /// seconds; 0: never.
   Duration stall_timeout{0};
+  /// Of several processes: the grid over which tiles of matrices are dealt; as square as their number allows.
+  std::optional<Distribution> grid = {};
 };
 
 /// The value of RuntimeOptions::models that saves nothing.

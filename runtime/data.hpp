@@ -9,6 +9,7 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/runtime/data_releaser.hpp>
 #include <granary/runtime/view_lines.hpp>
 
 #include <array>
@@ -23,7 +24,6 @@
 
 namespace granary {
 
-class Engine;
 template <class T>
 class Scalar;
 
@@ -56,8 +56,11 @@ namespace detail {
 // Releases the datum when the last handle is destroyed. It may outlive the runtime, and never throws.
 class GRANARY_EXPORT DataHold {
  public:
-  DataHold(std::weak_ptr<Engine> engine, DataId id) : m_engine(std::move(engine)), m_id(id) {}
-  ~DataHold();
+  DataHold(DataReleaser releaser, DataId id) : m_releaser(std::move(releaser)), m_id(id) {}
+  ~DataHold() {
+    m_attached.reset();
+    m_releaser.release(m_id);
+  }
   DataHold(DataHold const&) = delete;
   DataHold& operator=(DataHold const&) = delete;
   [[nodiscard]] DataId id() const { return m_id; }
@@ -65,7 +68,7 @@ class GRANARY_EXPORT DataHold {
   void attach(std::shared_ptr<void const> attached) const { m_attached = std::move(attached); }
 
  private:
-  std::weak_ptr<Engine> m_engine;
+  DataReleaser m_releaser;
   DataId m_id;
   mutable std::shared_ptr<void const> m_attached;
 };

@@ -3,15 +3,14 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
+#include <granary/runtime/data_releaser.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 namespace granary {
 
-class Engine;
 class Runtime;
 
 namespace detail {
@@ -30,7 +29,7 @@ class GRANARY_EXPORT HeldData {
   void retain(DataId id);
   [[nodiscard]] std::span<DataId const> ids() const { return m_ids; }
   /// Null after a move, and once the Runtime has ended.
-  [[nodiscard]] Runtime* runtime() const { return m_engine.expired() ? nullptr : m_runtime; }
+  [[nodiscard]] Runtime* runtime() const { return m_releaser.ended() ? nullptr : m_runtime; }
 
   /// Whether a submitted task uses one of the data. What was once seen out of use is not looked at again.
   [[nodiscard]] bool in_use();
@@ -40,7 +39,7 @@ class GRANARY_EXPORT HeldData {
 
  private:
   Runtime* m_runtime;
-  std::weak_ptr<Engine> m_engine;
+  DataReleaser m_releaser;
   std::vector<DataId> m_ids;
   std::size_t m_unused = 0;  // so many of the data were out of use
 };

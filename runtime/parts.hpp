@@ -7,6 +7,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/core/model/data.hpp>
 #include <granary/core/model/parameters.hpp>
 #include <granary/runtime/data.hpp>
 #include <granary/runtime/host_task.hpp>
@@ -122,6 +123,14 @@ struct GRANARY_EXPORT Tiling {
     for (std::size_t d = Rank; d-- > 0; part /= parts(d))
       text = std::to_string(part % parts(d)) + (text.empty() ? "" : ", ") + text;
     return "(" + text + ")";
+  }
+  // Of a part of a matrix; none in other ranks.
+  [[nodiscard]] MatrixPosition position(std::size_t part) const {
+    if constexpr (Rank == 2) {
+      return {static_cast<std::int32_t>(part / parts(1)), static_cast<std::int32_t>(part % parts(1))};
+    } else {
+      return {};
+    }
   }
 };
 
@@ -300,8 +309,8 @@ class GRANARY_EXPORT Division {
   virtual void scatter(Runtime& runtime, std::size_t part) const = 0;
 
  protected:
-  void add(std::weak_ptr<Engine> const& engine, DataId part) {
-    m_holds.emplace_back(engine, part);
+  void add(DataReleaser const& releaser, DataId part) {
+    m_holds.emplace_back(releaser, part);
     m_data.push_back(part);
   }
 

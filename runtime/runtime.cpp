@@ -13,22 +13,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace granary {
-
-detail::DataHold::~DataHold() {
-  m_attached.reset();
-  try {
-    auto const engine = m_engine.lock();
-    EngineScope const scope(engine.get());  // the Runtime must not end here: it waits until the engine is given back
-    if (engine) engine->release_data(m_id);
-  } catch (std::exception const& error) {
-    spdlog::error("granary: releasing a datum failed: {}", error.what());
-  }
-}
 
 namespace {
 thread_local StopToken current_stop;
@@ -55,7 +45,20 @@ void detail::rethrow_with(SourceLine const& place) {
   }
 }
 
-Runtime::Runtime(RuntimeOptions const& options) : m_parts(std::make_unique<Parts>(options)) {}
+Runtime::Runtime(RuntimeOptions const& options) : Runtime(options, nullptr) {}
+
+Runtime::Runtime(RuntimeOptions const& options, std::shared_ptr<Processes> processes) {
+  if (!processes) {
+    m_parts = std::make_unique<Parts>(options, nullptr);
+    return;
+  }
+  try {
+    processes->together([&] { m_parts = std::make_unique<Parts>(options, processes); });
+  } catch (...) {
+    processes->stop();  // it may know an engine that began
+    throw;
+  }
+}
 
 // Tasks that still run use the parts.
 Runtime::~Runtime() {
@@ -70,7 +73,7 @@ Runtime::~Runtime() {
 void Runtime::wait() {
   refuse_in_task("wait()");
   combine_reductions({});
-  m_parts->give_back_after([this] { m_parts->engine->wait(); }, {});
+  m_parts->give_back_after([this] { m_parts->common ? m_parts->common->wait() : m_parts->engine->wait(); }, {});
   after_wait();
 }
 
@@ -83,11 +86,49 @@ void Runtime::wait_alone(std::span<DataId const> data, std::span<DataId const> a
     with_holders = m_parts->divisions->with_holders(data);
     data = with_holders;
   }
-  m_parts->give_back_after([&] { m_parts->engine->wait(data, also); }, data);
+  m_parts->give_back_after(
+      [&] { m_parts->common ? m_parts->common->wait(data, also) : m_parts->engine->wait(data, also); }, data);
 }
 
-void Runtime::prefetch_data(DataId data, NodeId node) { m_parts->engine->prefetch(data, node); }
-void Runtime::will_not_use_data(DataId data) { m_parts->engine->will_not_use(data); }
+void Runtime::prefetch_data(DataId data, NodeId node) {
+  if (DataId const id = m_parts->local(data); id.valid()) m_parts->engine->prefetch(id, node);
+}
+void Runtime::will_not_use_data(DataId data) {
+  if (DataId const id = m_parts->local(data); id.valid()) m_parts->engine->will_not_use(id);
+}
+void Runtime::retain_data(DataId data) {
+  m_parts->common ? m_parts->common->retain_data(data) : m_parts->engine->retain_data(data);
+}
+bool Runtime::in_use(DataId data) const {
+  DataId const id = m_parts->local(data);
+  return id.valid() && m_parts->engine->in_use(id);
+}
+
+ProcessId Runtime::process() const { return m_parts->processes ? m_parts->processes->self() : ProcessId(0); }
+std::uint32_t Runtime::processes() const { return m_parts->processes ? m_parts->processes->count() : 1; }
+Processes* Runtime::others() const { return m_parts->common ? m_parts->processes.get() : nullptr; }
+Bytes Runtime::bytes_sent() const { return m_parts->processes ? m_parts->processes->sent() : 0; }
+
+void Runtime::assign_data(DataId data, ProcessId owner) {
+  if (m_parts->common) return m_parts->common->assign(data, owner);
+  if (owner != ProcessId(0))
+    throw InvalidArgument("there is no process " + std::to_string(owner.value()) + ": there is one, process 0");
+}
+
+void Runtime::give_up(std::exception_ptr const& why, int status) {
+  if (!m_parts->common) std::rethrow_exception(why);
+  rethrow_origin(m_parts->common->give_up(why, status));
+}
+
+bool Runtime::owns(DataId data) const { return m_parts->local(data).valid(); }
+
+void Runtime::share_value(DataId data, std::span<std::byte> bytes) {
+  auto* const common = m_parts->common.get();
+  if (common == nullptr || common->owner(data) == CommonOrder::nobody) return;
+  auto const text = m_parts->processes->from(
+      common->owner(data), [&] { return std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()); });
+  std::memcpy(bytes.data(), text.data(), bytes.size());
+}
 
 void Runtime::wait_for(std::span<DataId const> data, std::span<DataId const> also) {
   wait_alone(data, also);
@@ -100,8 +141,10 @@ void Runtime::after_wait() {
 }
 
 Bytes Runtime::host_memory_peak() const { return statistics().planner.nodes[host_node().index()].peak; }
-bool TaskHandle::done() const { return m_engine->ended(m_id); }
-void TaskHandle::wait() const { m_engine->wait(m_id); }
+bool TaskHandle::done() const { return !m_id.valid() || m_engine->ended(m_id); }
+void TaskHandle::wait() const {
+  if (m_id.valid()) m_engine->wait(m_id);
+}
 
 std::vector<Failure> const& Runtime::failures() const { return m_parts->engine->failures(); }
 void Runtime::cancel(std::exception_ptr error) { m_parts->engine->cancel(std::move(error)); }
@@ -116,9 +159,9 @@ Trace Runtime::trace() const { return m_parts->trace(); }
 Schedule Runtime::schedule() const { return m_parts->schedule(); }
 Submitter& Runtime::submitter() {
   combine_reductions({});
-  return *m_parts->engine;
+  return m_parts->submitter();
 }
-std::weak_ptr<Engine> Runtime::lent_engine() const { return m_parts->engine.lent(); }
+detail::DataReleaser Runtime::releaser() const { return {m_parts->engine.lent(), m_parts->submitter()}; }
 Engine& Runtime::engine() { return *m_parts->engine; }
 EngineStatistics Runtime::statistics() const { return m_parts->engine->statistics(); }
 std::shared_ptr<void const> Runtime::pin(std::byte* memory, Bytes bytes) { return m_parts->pin(memory, bytes); }
@@ -137,29 +180,35 @@ Bytes Runtime::bytes_written() const {
 }
 
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
-  if (binding.memory != nullptr) return m_parts->add_host_data(std::move(name), bytes, std::move(binding)).data;
+  if (binding.memory != nullptr) return m_parts->add_view(std::move(name), bytes, std::move(binding)).data;
   DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
   if (binding.origin) description.origin = disk_node();
   if (binding.home) description.home = disk_node();
   description.origin_is_home =
       binding.origin && binding.origin.storage == binding.home.storage && binding.origin.slot == binding.home.slot;
-  return m_parts->engine->add_data(std::move(description), {nullptr, nullptr, std::move(binding.keep)},
-                                   [&](DataId id) { m_parts->disk->bind(id, binding.origin, binding.home); });
+  auto const add = [this, binding](DataDescription own) {
+    return m_parts->engine->add_data(std::move(own), {nullptr, nullptr, binding.keep},
+                                     [&](DataId id) { m_parts->disk->bind(id, binding.origin, binding.home); });
+  };
+  return m_parts->common ? m_parts->common->add_data(std::move(description), add) : add(std::move(description));
 }
 
 std::shared_ptr<detail::DataHold const> Runtime::hold(DataId data) const {
-  return std::make_shared<detail::DataHold const>(m_parts->engine.lent(), data);
+  return std::make_shared<detail::DataHold const>(releaser(), data);
 }
 
 detail::HeldView Runtime::hold_view(std::string name, Bytes bytes, DataBinding binding) {
-  auto added = m_parts->add_host_data(std::move(name), bytes, std::move(binding));
+  auto added = m_parts->add_view(std::move(name), bytes, std::move(binding));
   return {hold(added.data), std::move(added.keep)};
 }
 
-std::string Runtime::name_of(DataId data) const { return m_parts->engine->name_of(data); }
+std::string Runtime::name_of(DataId data) const {
+  return m_parts->common ? m_parts->common->name_of(data) : m_parts->engine->name_of(data);
+}
 
 detail::Division const& Runtime::divide(std::shared_ptr<detail::DataHold const> const& whole,
                                         std::unique_ptr<detail::Division> wanted) {
+  m_parts->refuse_with_others("a temporary cannot be cut into parts");
   detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
   DataId const id = whole->id();
   m_parts->reductions.combine(*this, {&id, 1});
@@ -194,6 +243,13 @@ TaskHandle Runtime::submit_in_order(TaskName const& name, std::span<Access const
 
 TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& code, std::span<Access const> accesses,
                                 Parameters parameters) {
+  if (m_parts->common) {
+    refuse_in_task("submit()");
+    return detail::naming_line(info.name.place, [&]() -> TaskHandle {
+      TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
+      return {*m_parts->engine, m_parts->common->submit(task, std::move(parameters))};
+    });
+  }
   using Cuts = std::optional<std::uint64_t>;
   return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
     TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
@@ -208,6 +264,7 @@ void Runtime::check_task(std::string_view name, detail::TaskCode const& code, st
 
 TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool()> const& ended,
                                         std::span<Access const> accesses) {
+  m_parts->refuse_with_others("work outside granary cannot take its place in the order of tasks");
   return submit_in_order(name, accesses, [&](Engine& engine, std::optional<std::uint64_t> cuts) {
     auto const refuse = [&](std::string const& why) {
       throw InvalidArgument("task '" + std::string(name.text) + "' is outside granary and " + why);
@@ -271,6 +328,7 @@ void Runtime::refuse_reduction(TaskInfo const& info, std::span<std::pair<DataId,
 
 TaskHandle Runtime::submit_reducing(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses,
                                     std::function<TaskHandle()> const& submission) {
+  m_parts->refuse_with_others("data cannot be reduced");
   detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
   detail::naming_line(info.name.place, [&] { refuse_reduction(info, accesses); });
   return submission();
@@ -305,10 +363,12 @@ std::vector<DeviceFigures> Runtime::devices() const {
 
 DeviceTraffic Runtime::device_traffic() const {
   auto const statistics = m_parts->engine->statistics();
-  auto const& links = m_parts->engine->topology().machine().links;
+  auto const& machine = m_parts->engine->topology().machine();
+  auto const& links = machine.links;
   DeviceTraffic traffic;
   for (std::size_t l = 0; l < links.size(); ++l) {
-    if (Parts::crosses_disk(links[l])) continue;
+    auto const is_device = [&](NodeId node) { return machine[node].kind == NodeKind::Device; };
+    if (!is_device(links[l].from) && !is_device(links[l].to)) continue;
     auto& sum = links[l].from == host_node() ? traffic.from_host
                 : links[l].to == host_node() ? traffic.to_host
                                              : traffic.between;

@@ -41,6 +41,7 @@
 namespace granary {
 
 class AsyncFileIo;
+class Processes;
 class Submitter;
 struct EngineStatistics;
 struct Schedule;
@@ -131,6 +132,8 @@ class GRANARY_EXPORT Runtime {
  public:
   /// Throws InvalidArgument for invalid options, see `configure`.
   explicit Runtime(RuntimeOptions const& options = {});
+  /// One of several processes, see granary::mpi::runtime. Collective, as the destructor is.
+  Runtime(RuntimeOptions const& options, std::shared_ptr<Processes> processes);
   /// Waits for all submitted tasks; failures that no `wait` reported are logged. If it runs because of an exception,
   /// tasks that have not started are cancelled instead. A Runtime must outlive its tasks: one that is destroyed inside
   /// its own task (whose parameters held it, for example) would wait for itself, so it logs an error and ends the
@@ -302,12 +305,45 @@ class GRANARY_EXPORT Runtime {
     return data_kept(view, "", nullptr, mirror);
   }
 
+  /// This process, and the number of all; 0 and 1 without others.
+  [[nodiscard]] ProcessId process() const;
+  [[nodiscard]] std::uint32_t processes() const;
+  /// With several processes: makes one the owner of the datum, which runs all tasks that write it. Before the first
+  /// task that accesses it, in all processes. Otherwise tiles of matrices, and parts of a View that is cut in two
+  /// dimensions, are dealt over the grid; the owner of other data is that of what their first task writes, or else
+  /// reads, besides. Throws InvalidArgument if there is no such process, or if the datum has another owner already.
+  template <DataHandle D>
+  void assign(D const& data, ProcessId owner) {
+    assign_data(data.id(), owner);
+  }
+  /// Whether this process owns the datum; with several, not before a task accesses it, or `assign`.
+  template <DataHandle D>
+  [[nodiscard]] bool is_here(D const& data) const {
+    return owns(data.id());
+  }
+  /// Ends the run because of an exception outside of tasks, and throws it. With several processes, their tasks are
+  /// cancelled, and all throw the first of these exceptions: this one here and in the next collective calls of the
+  /// others. If they make none within five seconds, all processes are ended with this status. The destructor does the
+  /// same if it runs because of an exception, without telling the others more about it. Nothing is submitted
+  /// afterwards.
+  [[noreturn]] void give_up(std::exception_ptr const& why, int status = 1);
+  /// Bytes of values that this process has sent to others.
+  [[nodiscard]] Bytes bytes_sent() const;
+
   // For algorithms.
   [[nodiscard]] Submitter& submitter();
+  /// The other processes; null without any.
+  [[nodiscard]] Processes* others() const;
+  /// Collective. The bytes of the datum's owner, which has them; nothing happens without others.
+  void share_value(DataId data, std::span<std::byte> bytes);
+  /// Registers a datum once more, for one more release.
+  void retain_data(DataId data);
+  /// Whether a submitted task uses the datum in this process.
+  [[nodiscard]] bool in_use(DataId data) const;
   /// As `wait(data...)`; for `also` see Engine::wait.
   void wait_for(std::span<DataId const> data, std::span<DataId const> also = {});
-  /// The engine, for owners of data that may outlive the Runtime.
-  [[nodiscard]] std::weak_ptr<Engine> lent_engine() const;
+  /// For owners of data that may outlive the Runtime.
+  [[nodiscard]] detail::DataReleaser releaser() const;
   /// For granary's own tests and measurements.
   [[nodiscard]] Engine& engine();
   /// Include <granary/core/engine/statistics.hpp> to use it.
@@ -352,13 +388,15 @@ class GRANARY_EXPORT Runtime {
   // `memory`, if any, owns the View's elements.
   template <class View>
   Data<View> data_kept(View const& view, std::string const& name, std::shared_ptr<void const> memory,
-                       detail::MirrorSide const& mirror);
+                       detail::MirrorSide const& mirror, MatrixPosition position = {});
   [[nodiscard]] std::shared_ptr<std::byte> device_memory(std::size_t device, std::string const& label, Bytes bytes);
   // Of a DualView.
   template <class D>
   static void tell_changes(D const& data) {
     if constexpr (requires { data.in_use(); }) static_cast<void>(data.in_use());
   }
+  void assign_data(DataId data, ProcessId owner);
+  [[nodiscard]] bool owns(DataId data) const;
   void prefetch_data(DataId data, NodeId node);
   void will_not_use_data(DataId data);
   // Costs less than `wait_for`, which looks for what is worth a warning.
@@ -409,7 +447,7 @@ class GRANARY_EXPORT Runtime {
 
 template <class View>
 Data<View> Runtime::data_kept(View const& view, std::string const& name, std::shared_ptr<void const> memory,
-                              detail::MirrorSide const& mirror) {
+                              detail::MirrorSide const& mirror, MatrixPosition position) {
   auto const called = name.empty() ? view.label() : name;
   auto const form = detail::form_of(view);
   if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
@@ -420,7 +458,8 @@ Data<View> Runtime::data_kept(View const& view, std::string const& name, std::sh
                          .lines = form.lines,
                          .set = form.set,
                          .keep = detail::keep_view(view, std::move(memory)),
-                         .serves = &detail::serves<View>});
+                         .serves = &detail::serves<View>,
+                         .position = position});
   return {std::move(held.hold), std::static_pointer_cast<View const>(held.view)};
 }
 
@@ -437,7 +476,8 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
   granary::Parts<View> parts(tiling);
   if (in_place) {
     for (std::size_t p = 0; p < tiling.size(); ++p) {
-      parts.m_parts.push_back(data(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p)));
+      parts.m_parts.push_back(data_kept(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p), nullptr, {},
+                                        tiling.position(p)));
     }
   } else if constexpr (detail::may_be_temporary<View>) {
     using Division = detail::DivisionOf<View>;
@@ -511,7 +551,7 @@ void DivisionOf<View>::add_parts(Runtime& runtime, std::string const& name) {
   for (std::size_t p = 0; p < m_tiling.size(); ++p) {
     auto shape = part_shape(*m_shape, m_tiling.ranges(p));
     Bytes const bytes = shape->size() * sizeof(typename View::value_type);
-    add(runtime.lent_engine(), runtime.add_data(name + m_tiling.indices(p), bytes, {.keep = shape}));
+    add(runtime.releaser(), runtime.add_data(name + m_tiling.indices(p), bytes, {.keep = shape}));
     m_shapes.push_back(std::move(shape));
   }
 }
@@ -560,7 +600,9 @@ Scalar<T> Runtime::scalar(std::string const& name, T first) {
 template <class T>
 T Scalar<T>::get() const {
   m_runtime->wait(*this);
-  return (*this->m_view)();
+  T value = (*this->m_view)();
+  m_runtime->share_value(this->id(), std::as_writable_bytes(std::span(&value, 1)));
+  return value;
 }
 
 template <class Body, class... Accesses>

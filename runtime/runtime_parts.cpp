@@ -7,6 +7,7 @@
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/backends/kokkos_tools.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/peers.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/two_sides.hpp>
@@ -17,6 +18,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <iterator>
@@ -29,6 +31,10 @@ namespace {
 
 // A lane holds this many tasks, so that it does not wait for the next decision.
 constexpr std::uint32_t device_issue = 2;
+// Between processes, until links are measured: the planner's estimate of what waiting for a value costs.
+constexpr Network network{.bandwidth = 5e9, .latency = std::chrono::microseconds(5)};
+// Values that may come at once.
+constexpr std::uint32_t most_receives = 16;
 // Pinning less is not worth a system call.
 constexpr Bytes least_pinned = 64_KiB;
 // Not in `configure`: the programs plan with its result, and report the smallest sufficient limit.
@@ -40,15 +46,28 @@ RuntimeOptions complete(RuntimeOptions const& options) {
                         " bytes: raise it (GRANARY_MEMORY, RuntimeOptions::host_memory)");
 }
 
+bool crosses_peers(Machine const& machine, Link const& link) {
+  return machine[link.from].kind == NodeKind::Peers || machine[link.to].kind == NodeKind::Peers;
+}
+
 }  // namespace
 
-Runtime::Parts::Parts(RuntimeOptions const& asked)
-    : options(complete(asked)),
+Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of)
+    : processes(std::move(of)),
+      exchange(processes && processes->count() > 1
+                   ? std::make_unique<Exchange>(processes->self(), *processes,
+                                                [this](Event const& event) { engine->post(event); })
+                   : nullptr),
+      options(complete(asked)),
       devices(find_devices(options)),
       links(device_links(devices)),
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
       engine(make_engine()) {
+  if (exchange) {
+    auto const grid = options.grid.value_or(Distribution::for_processes(processes->count()));
+    common = std::make_unique<detail::CommonData>(*processes, grid, *engine, engine->topology().peers(), *exchange);
+  }
   for (auto const& warning : find_warnings(options, find_surroundings())) warn_once(warning);
   if (options.stall_timeout <= Duration{0}) return;
   watchdog = std::make_unique<Watchdog>(*engine, options.stall_timeout, [](Duration passed, auto const& state) {
@@ -60,7 +79,8 @@ EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
   disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), options.scratch); });
   EngineBackends backends;
   if (*options.workers > 0) {
-    auto const cores = options.bind_workers ? discover_host().cores : std::vector<unsigned>{};
+    auto cores = options.cores.empty() ? discover_host().cores : options.cores;
+    if (!options.bind_workers) cores.clear();
     backends.workers = std::make_shared<HostWorkers>(*options.workers, cores);
   }
   std::optional<DeviceCopies> copies;
@@ -68,6 +88,8 @@ EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
   for (auto const& link : machine.links) {
     if (crosses_disk(link)) {
       backends.copies.push_back(disk);
+    } else if (crosses_peers(machine, link)) {
+      backends.copies.push_back(nullptr);
     } else {
       backends.copies.push_back(copies->link(devices.end_at(link.from), devices.end_at(link.to)));
     }
@@ -88,6 +110,7 @@ EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
 
 std::unique_ptr<Engine> Runtime::Parts::make_engine() {
   auto machine = build_machine(options, devices, links, cache);
+  if (exchange) machine = with_peers(std::move(machine), network, most_receives);
   auto backends = make_backends(machine);
   if (tools_listen()) {
     show_to_tools(backends, machine);
@@ -97,6 +120,7 @@ std::unique_ptr<Engine> Runtime::Parts::make_engine() {
     if (!devices.empty()) tell_tools("granary device memory limit", std::to_string(options.device_memory));
   }
   EngineOptions engine_options;
+  engine_options.outside = exchange.get();
   engine_options.planner.depth = options.depth;
   engine_options.planner.device_issue = device_issue;
   engine_options.max_live_tasks = options.max_live_tasks;
@@ -123,14 +147,21 @@ void Runtime::Parts::shut_down() {
     std::abort();
   }
   try {
-    if (std::uncaught_exceptions() > exceptions) {
-      engine->cancel(std::make_exception_ptr(Error("an exception ended the Runtime")));
-      try {
-        engine->wait();
-      } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
+    if (common && common->gave_up()) {
+      // It has waited.
+    } else if (std::uncaught_exceptions() > exceptions) {
+      auto const why = std::make_exception_ptr(Error("an exception ended the Runtime"));
+      if (common) {
+        common->give_up(why, 1);
+      } else {
+        engine->cancel(why);
+        try {
+          engine->wait();
+        } catch (...) {  // NOLINT(bugprone-empty-catch): an exception is on its way already
+        }
       }
     } else {
-      engine->wait();
+      common ? common->wait() : engine->wait();
     }
   } catch (std::exception const& error) {
     spdlog::error("granary: a task failed and nobody waited for it: {}", error.what());
@@ -142,6 +173,7 @@ void Runtime::Parts::shut_down() {
   if (!options.trace.empty()) write_trace();
   if (!options.save_schedule.empty()) write_schedule();
   cache.keep(*models);
+  if (processes) processes->stop();
   engine.end();
   disk.reset();
 }
@@ -246,8 +278,29 @@ NodeId Runtime::Parts::node_of(std::string const& name, std::byte const* memory,
                                                   ", which this Runtime does not use (RuntimeOptions::devices)"));
 }
 
-SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBinding binding) {
+void Runtime::Parts::refuse_with_others(std::string_view what) const {
+  if (common) throw InvalidArgument(std::string(what) + " with several processes");
+}
+
+SharedData Runtime::Parts::add_view(std::string name, Bytes bytes, DataBinding binding) {
   if (binding.origin || binding.home) throw InvalidArgument("datum '" + name + "' has both an address and a storage");
+  if (!binding.set) {
+    auto const& lines = binding.lines;
+    ByteSet::Dimension const of_lines{lines.count, lines.pitch};
+    binding.set =
+        lines.count > 0 ? ByteSet(binding.memory, lines.line, {&of_lines, 1}) : ByteSet(binding.memory, bytes);
+  }
+  if (!common) return add_host_data(std::move(name), bytes, std::move(binding));
+  if (binding.mirror.memory != nullptr) refuse_with_others("a DualView cannot be used");
+  DataDescription const description{.name = name, .bytes = bytes, .position = binding.position};
+  DataId const key = common->add_view(description, *binding.set, [this, bytes, binding](DataDescription const& own) {
+    return add_host_data(own.name, bytes, binding).data;
+  });
+  return {key, std::move(binding.keep)};
+}
+
+// In this process.
+SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBinding binding) {
   auto const& lines = binding.lines;
   Bytes const span = lines.count > 0 ? (lines.count - 1) * lines.pitch + lines.line : bytes;
   NodeId const node = node_of(name, binding.memory, span, binding.on_host);
@@ -266,11 +319,6 @@ SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBind
                               .in_place = node != host_node() || *options.workers > 0,
                               .may_return = true,
                               .position = binding.position};
-  if (!binding.set) {
-    ByteSet::Dimension const of_lines{lines.count, lines.pitch};
-    binding.set =
-        lines.count > 0 ? ByteSet(binding.memory, lines.line, {&of_lines, 1}) : ByteSet(binding.memory, bytes);
-  }
   if (auto added = node == host_node() ? pin(binding.memory, span) : nullptr) {
     using Both = std::pair<std::shared_ptr<void const>, std::shared_ptr<void const>>;
     auto const* const seen = binding.keep ? binding.keep.get() : added.get();

@@ -3,8 +3,11 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/device_memory.hpp>
+#include <granary/distributed/exchange.hpp>
+#include <granary/distributed/wires/processes.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/outofcore/disk_node.hpp>
+#include <granary/runtime/common_data.hpp>
 #include <granary/runtime/divisions.hpp>
 #include <granary/runtime/lent_engine.hpp>
 #include <granary/runtime/machine.hpp>
@@ -30,10 +33,19 @@ namespace granary {
 
 /// What a Runtime consists of; members are created in this order and destroyed in the reverse one.
 struct Runtime::Parts {
-  explicit Parts(RuntimeOptions const& asked);
+  Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of);
   /// What ~Runtime does, see there.
   void shut_down();
 
+  /// To which tasks and data are submitted.
+  [[nodiscard]] Submitter& submitter() {
+    if (common) return *common;
+    return *engine;
+  }
+  /// The engine's id of a datum; invalid if that belongs to another process.
+  [[nodiscard]] DataId local(DataId data) const { return common ? common->local(data) : data; }
+  /// Throws InvalidArgument if there are other processes; `what` is the subject of its sentence.
+  void refuse_with_others(std::string_view what) const;
   /// See Runtime::trace.
   [[nodiscard]] Trace trace() const;
   /// See Runtime::schedule.
@@ -44,7 +56,8 @@ struct Runtime::Parts {
   [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
   /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
   [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;
-  [[nodiscard]] SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
+  /// Bytes of the application's memory.
+  [[nodiscard]] SharedData add_view(std::string name, Bytes bytes, DataBinding binding);
   /// See TwoSides::use.
   void keep_until_wait(std::shared_ptr<detail::TwoSides> used);
   /// The application has waited for these data, or for all if there are none.
@@ -66,6 +79,8 @@ struct Runtime::Parts {
     return link.from == disk_node() || link.to == disk_node();
   }
 
+  std::shared_ptr<Processes> processes;  // null unless this is one of several
+  std::unique_ptr<Exchange> exchange;    // likewise, and before the engine
   RuntimeOptions options;
   Devices devices;
   std::vector<DeviceLink> links;
@@ -89,10 +104,12 @@ struct Runtime::Parts {
   int exceptions = std::uncaught_exceptions();
   PerformanceModels* models = nullptr;              // the engine's
   std::unique_ptr<ScheduleRecorder> recorder = {};  // the engine's; null: nothing is recorded
-  LentEngine engine;                                // created last and destroyed first, except for the watchdog
+  LentEngine engine;                                // created last and destroyed first, except for the next two
+  std::unique_ptr<detail::CommonData> common;       // null with one process
   std::unique_ptr<Watchdog> watchdog;               // null without a stall timeout
 
  private:
+  SharedData add_host_data(std::string name, Bytes bytes, DataBinding binding);
   EngineBackends make_backends(Machine const& machine);
   std::unique_ptr<Engine> make_engine();
   void write_trace() const;

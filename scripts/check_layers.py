@@ -45,7 +45,9 @@ LAYERS = {
     "outofcore": BASE,
     "outofcore/disk_node.hpp": ENGINE + ["outofcore"],
     "outofcore/disk_node.cpp": DISK_NODE + BASE,
-    "runtime": ENGINE + ["core/backends", "outofcore", "policies", "schedules", "schedules/recorder", "simulator/auto", "trace"] + DISK_NODE,
+    "runtime": ENGINE + ["core/backends", "distributed", "distributed/wires", "outofcore", "policies", "schedules", "schedules/recorder", "simulator/auto", "trace"] + DISK_NODE,
+    # All that includes mpi.h.
+    "mpi": ENGINE + ["distributed", "distributed/wires", "runtime"],
     "linalg/data": MODEL + ["core/backends/kokkos_core.hpp"],
     "linalg/kernels": MODEL + ["core/backends/kokkos_compat.hpp", "core/backends/kokkos_core.hpp"] + LINALG_DATA,
     # Formats of files know no algebra.
@@ -56,7 +58,7 @@ LAYERS = {
     "linalg/algorithms": EMITS + ALGORITHMS,
     "linalg/residuals": EMITS + ALGORITHMS,
     # The calls for users, on a runtime.
-    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp"]
+    "linalg/runtime": EMITS + ALGORITHMS + ["linalg/residuals", "linalg/files", "linalg/generators", "runtime", "core/backends/kokkos_core.hpp", "distributed/wires/processes.hpp"]
                       + [f"core/backends/{name}.hpp" for name in ("blas_library", "blas_threads")]
                       + [f"core/engine/{name}.hpp" for name in ("model_file", "performance_models")],
     "workloads/bounds": MODEL,
@@ -65,7 +67,7 @@ LAYERS = {
 }
 LAYERS["linalg/linalg.hpp"] = LAYERS["linalg/runtime"] + ["linalg/runtime"]
 # The top-level folders, lowest first: none includes one that follows it, whatever the table says.
-FOLDERS = ["core", "schedules", "policies", "distributed", "simulator", "trace", "outofcore", "runtime", "linalg", "workloads"]
+FOLDERS = ["core", "schedules", "policies", "distributed", "simulator", "trace", "outofcore", "runtime", "linalg", "mpi", "workloads"]
 # Everything may be included by these; granary.hpp is the umbrella of the façade.
 TOP = ["apps", "examples", "bench", "tests", "docs"]
 UMBRELLA = {"granary.hpp": "runtime"}
@@ -81,8 +83,9 @@ FORBIDDEN = [
      "a policy owns no thread and no lock"),
     (r"(policies|core/policy)/.*", r"-", r"(system|steady|high_resolution)_clock\b|\bclock_gettime\b|\bClock::now\b",
      "a policy owns no clock"),
-    (r"(core|distributed|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
+    (r"(core|distributed|mpi|policies|linalg|outofcore|schedules|simulator|trace|workloads)/.*", r"-", r"\b(secure_)?getenv\s*\(|\benviron\b",
      "only runtime reads the environment"),
+    (r".*", r"(mpi|bench|tests|apps|examples)/.*", r"#\s*include\s*<mpi\.h>", "only the layer mpi and programs include mpi.h"),
 ]
 
 # Limits of lines: (pattern of files, lines).

@@ -14,7 +14,7 @@ PACKAGES = {
     "rocsolver": "rocsolver", "hip": "rocm", "BLAS": "blas", "LAPACK": "lapack", "fmt": "fmt", "spdlog": "spdlog",
     "nlohmann_json": "nlohmann-json", "HDF5": "hdf5", "CLI11": "cli11", "PkgConfig": "pkgconfig", "GTest": "googletest",
     "hwloc": "hwloc", "liburing": "liburing", "clp": "clp", "CoinUtils": "coinutils", "Clp": "clp", "Threads": None,
-    "gecode": "gecode", "MPI": None, "kokkoscore": None,
+    "gecode": "gecode", "MPI": "mpi", "kokkoscore": None,
 }
 # Dependencies without find_package(): compilers and CMake itself.
 TOOLS = {"c", "cxx", "cmake"}
@@ -72,7 +72,7 @@ class Project:
         kokkos = (root / "cmake" / "GranaryKokkos.cmake").read_text()
         everything = "\n".join(re.sub(r"#.*", "", text) for text in [
             top, kokkos, (root / "cmake" / "GranaryDependencies.cmake").read_text(),
-            (root / "cmake" / "GranaryGecode.cmake").read_text(),
+            (root / "cmake" / "GranaryGecode.cmake").read_text(), (root / "cmake" / "GranaryMpi.cmake").read_text(),
             (root / "tests" / "CMakeLists.txt").read_text()])
         self.version = re.search(r"project\(granary VERSION ([\d.]+)", top)[1]
         self.cmake = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", top)[1]

@@ -10,6 +10,7 @@
 
 #include "apps/common/choose_blas.hpp"
 #include "apps/common/parse_arguments.hpp"
+#include "apps/common/processes.hpp"
 #include "apps/common/version.hpp"
 
 namespace granary::app {
@@ -92,6 +93,9 @@ void CommandLine::add_run_options(std::string const& check) {
   m_app.add_option("--scratch", runtime.scratch,
                    "directory for temporary data (default: OUTPUT's directory, else TMPDIR or /var/tmp)");
   m_app.add_option("--disk-bandwidth", m_rate, "limit the disk to this many bytes per second, e.g. 200MB/s");
+  m_app.add_option("--grid", m_grid,
+                   "ROWSxCOLUMNS: several processes (mpirun) own tiles as in this grid (default: as square as their "
+                   "number allows)");
   m_app.add_flag("--left-looking", m_options.left_looking, "submit the tasks in left-looking order");
   m_app.add_flag("--float", m_options.single_precision, "generated matrices: single precision instead of double");
   m_app.add_flag("--complex", m_options.complex, "generated matrices: complex elements");
@@ -147,6 +151,20 @@ bool CommandLine::parse(int argc, char const* const* argv) {
   if (!m_rate.empty()) runtime.disk_bytes_per_second = parse_rate(m_rate);
   if (!m_device_memory.empty()) runtime.device_memory = parse_memory(m_device_memory);
   if (!m_link_rate.empty()) runtime.link_bytes_per_second = parse_rate(m_link_rate);
+  if (!m_grid.empty()) runtime.grid = parse_grid(m_grid);
+  auto const number = processes() ? processes()->count() : 1;
+  if (runtime.grid && runtime.grid->processes() != number) {
+    throw InvalidArgument(
+        fmt::format("--grid {} has {} processes, and there {}", m_grid, runtime.grid->processes(),
+                    number == 1 ? "is 1: start the program with mpirun or srun" : fmt::format("are {}", number)));
+  }
+  if (!is_first_process()) {
+    m_options.json.reset();
+    m_options.quiet = true;
+  }
+  for (auto* file : {&m_options.trace, &m_options.report, &m_options.save_schedule}) {
+    if (*file) *file = own_file(**file);
+  }
   if (m_stall_seconds > 0) runtime.stall_timeout = from_seconds(m_stall_seconds);
   if (runtime.scratch.empty() && m_options.output) {
     auto const directory = std::filesystem::path(*m_options.output).parent_path().string();

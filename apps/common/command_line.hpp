@@ -53,6 +53,7 @@ class CommandLine {
   RunOptions& m_options;
   CLI::App m_app;
   // Read as text, and parsed after CLI11 has accepted the command line.
+  std::string m_grid;
   std::string m_tile;
   std::string m_inner_tile;
   std::string m_memory;

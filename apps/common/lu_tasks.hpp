@@ -41,8 +41,8 @@ class RunGrowth {
   RunGrowth(Runtime& runtime, TileGrid const& grid);
 
   [[nodiscard]] GrowthData const& data() const { return m_data; }
-  /// Valid after Session::wait.
-  [[nodiscard]] PivotGrowth value() const { return m_maxima->growth(); }
+  /// After Session::wait, in all processes.
+  [[nodiscard]] PivotGrowth value(Runtime& runtime) const;
 
  private:
   std::shared_ptr<TileMaxima> m_maxima;

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace granary::app {
 namespace {
@@ -72,6 +74,19 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most, std::vector
   };
   auto const range = open ? fmt::format("UINT from {}", least) : fmt::format("UINT in [{} - {}]", least, last);
   return {read, alternatives + range, "whole number"};
+}
+
+Distribution parse_grid(std::string_view text) {
+  auto const number = [](std::string_view digits) {
+    std::uint32_t value = 0;
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} && end == digits.data() + digits.size() ? value : 0;
+  };
+  auto const cross = std::min(text.find('x'), text.size());
+  auto const rows = number(text.substr(0, cross)), columns = number(text.substr(std::min(cross + 1, text.size())));
+  if (rows > 0 && columns > 0) return {rows, columns};
+  throw InvalidArgument(
+      fmt::format("malformed grid '{}': write the numbers of its rows and columns, such as 2x3", text));
 }
 
 }  // namespace granary::app

@@ -1,11 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/model/distribution.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace granary::app {
@@ -19,5 +22,8 @@ bool parse_arguments(CLI::App& app, int argc, char const* const* argv);
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least,
                                           std::uint64_t most = std::numeric_limits<std::uint64_t>::max(),
                                           std::vector<std::string> const& words = {});
+
+/// `ROWSxCOLUMNS`, such as 2x3. Throws InvalidArgument.
+[[nodiscard]] Distribution parse_grid(std::string_view text);
 
 }  // namespace granary::app

@@ -22,16 +22,18 @@
 namespace granary::app {
 namespace {
 
-// Skips exit handlers: ours have run already, and HDF5's crashes if HDF5 has failed to close a file.
-[[noreturn]] void fail(std::string const& name, int status, std::string const& message) {
+// In a handler. Skips exit handlers: ours have run already, and HDF5's crashes if HDF5 has failed to close a file.
+[[noreturn]] void fail(std::string const& name, ProgramHooks const& hooks, int status, std::string const& message) {
+  bool const prints = !hooks.prints_failure || hooks.prints_failure(std::current_exception(), status);
   std::fflush(stdout);
-  say(fmt::format("{}: {}\n", name, message));
+  if (prints && !message.empty()) say(fmt::format("{}: {}\n", name, message));
+  if (hooks.end) hooks.end();
   std::_Exit(status);
 }
 
-[[noreturn]] void fail(std::string const& name, OutputError const& error) {
-  if (error.reader_is_gone()) std::_Exit(128 + SIGPIPE);  // as the signal would end it, without a message
-  fail(name, 1, error.what());
+[[noreturn]] void fail(std::string const& name, ProgramHooks const& hooks, OutputError const& error) {
+  if (error.reader_is_gone()) fail(name, hooks, 128 + SIGPIPE, "");  // as the signal would end it, without a message
+  fail(name, hooks, 1, error.what());
 }
 
 // Otherwise the first opened file would get a closed standard descriptor's number, and printed text would go into it.
@@ -45,8 +47,7 @@ void occupy_standard_descriptors() {
 
 }  // namespace
 
-int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body,
-                std::function<void()> const& start) {
+int run_program(std::string const& name, std::function<void(SignalWatch&)> const& body, ProgramHooks const& hooks) {
   // Standard output has the result; warnings go to standard error.
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("[%l] %v");
@@ -55,27 +56,28 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    if (start) start();
+    if (hooks.start) hooks.start();
     SignalWatch signals;
     body(signals);
     flush_output();
+    if (hooks.end) hooks.end();
     return 0;
   } catch (OutputError const& error) {
-    fail(name, error);
+    fail(name, hooks, error);
   } catch (Interrupted const& error) {
-    fail(name, 128 + error.signal(), error.what());
+    fail(name, hooks, 128 + error.signal(), error.what());
   } catch (InvalidArgument const& error) {
-    fail(name, 2, error.what());
+    fail(name, hooks, 2, error.what());
   } catch (DataError const& error) {
-    fail(name, 2, error.what());
+    fail(name, hooks, 2, error.what());
   } catch (std::bad_alloc const&) {
-    fail(name, 1, "out of memory");
+    fail(name, hooks, 1, "out of memory");
   } catch (std::system_error const& error) {
     // Also fmt's, if it cannot print.
-    if (std::ferror(stdout) != 0) fail(name, OutputError(error.code().value()));
-    fail(name, 1, error.what());
+    if (std::ferror(stdout) != 0) fail(name, hooks, OutputError(error.code().value()));
+    fail(name, hooks, 1, error.what());
   } catch (std::exception const& error) {
-    fail(name, 1, error.what());
+    fail(name, hooks, 1, error.what());
   }
 }
 

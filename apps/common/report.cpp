@@ -37,14 +37,17 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   auto const tile = plan.grid.tile;
   line("tile", fmt::format("{}{}{}", tile, plan.inner_tile > 0 ? fmt::format(", inner tile {}", plan.inner_tile) : "",
                            plan.tile_chosen_by == "speeds" ? ", by the speeds of this machine's kernels" : ""));
+  if (run.processes > 1) line("processes", fmt::format("{}, a grid of {}", run.processes, run.grid));
   line("workers", fmt::format("{}", run.workers));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
   if (!run.remark.empty()) line("chosen", run.remark);
-  line("memory limit", format_bytes(run.memory_limit));
-  line("peak tile memory", format_bytes(run.memory_peak));
+  auto const each = run.processes > 1 ? " in each process" : "";
+  line("memory limit", format_bytes(run.memory_limit) + each);
+  line("peak tile memory", format_bytes(run.memory_peak) + each);
   line("time", fmt::format("{:.3f} s", run.seconds));
   line("speed", fmt::format("{:.1f} GFlop/s", gflops));
   add_traffic(run, least);
+  if (run.processes > 1) line("sent to others", format_bytes(run.bytes_sent));
   line("tasks", fmt::format("{}", run.tasks));
   line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
   if (run.blocked_seconds > 0)
@@ -54,6 +57,11 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   value("inner_tile", plan.inner_tile);
   value("tile_chosen_by", plan.tile_chosen_by);
   value("precision", name_of(plan.a.type));
+  value("processes", run.processes);
+  if (run.processes > 1) {
+    value("grid", run.grid);
+    value("bytes_sent", run.bytes_sent);
+  }
   value("workers", run.workers);
   value("scheduler", run.scheduler);
   if (!run.remark.empty()) value("chosen", run.remark);

@@ -38,6 +38,13 @@ struct RunFigures {
   Bytes device_memory = 0;  ///< limit per device, including the workspace of its lanes
   unsigned device_lanes = 0;
   DeviceTraffic traffic = {};
+  // Of several processes, whose sums the figures are. The limit is that of each, the peak and the time are the largest.
+  Bytes bytes_sent = 0;
+  std::uint32_t processes = 1;
+  std::string grid = {};
+
+  /// Of all processes together, for bounds of what they read.
+  [[nodiscard]] Bytes all_memory() const { return memory_limit * processes; }
 };
 
 /// Lower bounds of the run's disk traffic, for matrices in files.

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <granary/linalg/runtime/matrices.hpp>
+#include <granary/linalg/runtime/shared_sink.hpp>
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "apps/common/processes.hpp"
 #include "apps/common/session.hpp"
 
 namespace granary::app {
@@ -43,8 +45,8 @@ class ResultMatrix {
     m_tiles.release(m_session.submitter());
     m_session.wait();
     if (!m_sink) return;
-    add(*m_sink);
-    m_sink->commit();
+    if (is_first_process()) add(*m_sink);
+    commit_sink(m_session.runtime(), *m_sink);
   }
 
  private:

@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <sstream>
 
+#include "apps/common/processes.hpp"
 #include "apps/common/session.hpp"
 
 namespace granary::app {
@@ -70,7 +72,7 @@ std::int32_t inner_tile_of_updates(std::uint64_t tile, unsigned workers) {
 struct PlannedTile {
   std::uint64_t size;
   std::int32_t inner;
-  char const* chosen_by;
+  std::string chosen_by;
 };
 
 TileRange only(std::int32_t tile) {
@@ -108,13 +110,25 @@ PlannedTile plan_tile(RunOptions const& options, MatrixInput const& input, Runti
   return tile;
 }
 
+// All processes take the choice of the first.
+template <class Choose>
+PlannedTile common_tile(Choose&& choose) {
+  auto const text = by_first_process([&] {
+    auto const tile = choose();
+    return fmt::format("{} {} {}", tile.size, tile.inner, tile.chosen_by);
+  });
+  PlannedTile tile{};
+  std::istringstream(text) >> tile.size >> tile.inner >> tile.chosen_by;
+  return tile;
+}
+
 }  // namespace
 
 RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
                       std::string const& dataset, TileKernels kernels) {
   auto const& a = inputs.front();
   auto const runtime = check_options(options, inputs, dataset);
-  auto const tile = plan_tile(options, a, runtime, kernels);
+  auto const tile = common_tile([&] { return plan_tile(options, a, runtime, kernels); });
   return {.a = a,
           .part = part,
           .runtime = runtime,
@@ -133,8 +147,8 @@ void require_memory(RunPlan const& plan, MemoryNeed const& need) {
         limit < 1000 ? "; was a unit forgotten?" : ""));
   };
   auto const device = device_capacity(runtime);
-  // Data of devices pass through host memory, in addition to the data of tasks there.
-  Bytes const passing = device > 0 ? need.datum : 0;
+  // Data of devices, and of other processes, pass through host memory, in addition to the data of tasks there.
+  Bytes const passing = device > 0 || processes() ? need.datum : 0;
   Bytes const host = (*runtime.workers > 0 && device < need.device ? need.host : passing) + passing;
   if (device < need.device && *runtime.workers == 0) {
     Bytes const workspace = (runtime.device_memory - device) / device_alignment * device_alignment;

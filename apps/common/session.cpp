@@ -6,6 +6,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/runtime/blas_speed.hpp>
+#include <granary/linalg/runtime/shared_sink.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/schedules/schedule.hpp>
 #include <granary/trace/html_report.hpp>
@@ -20,6 +21,7 @@
 #include <memory>
 
 #include "apps/common/print.hpp"
+#include "apps/common/processes.hpp"
 
 namespace granary::app {
 namespace {
@@ -85,6 +87,36 @@ void check_output_name(std::string const& output, std::string const& dataset) {
       " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
 }
 
+// Sums over all processes, and the largest time and peak.
+RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
+  auto* const others = runtime.others();
+  if (others == nullptr) return figures;
+  auto const whole = [](double number) { return static_cast<std::uint64_t>(number * 1e9); };
+  auto const counts = others->gather({figures.workers, figures.bytes_read, figures.bytes_written, figures.tasks,
+                                      figures.memory_peak, figures.bytes_sent});
+  auto const times = others->gather({whole(figures.seconds), whole(figures.wait_seconds),
+                                     whole(figures.blocked_seconds), whole(figures.decision_seconds)});
+  figures.workers = figures.bytes_read = figures.bytes_written = figures.tasks = figures.bytes_sent = 0;
+  figures.wait_seconds = figures.blocked_seconds = figures.decision_seconds = 0;
+  for (std::size_t p = 0; p < counts.size(); ++p) {
+    auto const& [workers, read, written, tasks, peak, sent] = counts[p];
+    figures.workers += workers;
+    figures.bytes_read += read;
+    figures.bytes_written += written;
+    figures.tasks += tasks;
+    figures.memory_peak = std::max(figures.memory_peak, peak);
+    figures.bytes_sent += sent;
+    figures.seconds = std::max(figures.seconds, static_cast<double>(times[p][0]) * 1e-9);
+    figures.wait_seconds += static_cast<double>(times[p][1]) * 1e-9;
+    figures.blocked_seconds += static_cast<double>(times[p][2]) * 1e-9;
+    figures.decision_seconds += static_cast<double>(times[p][3]) * 1e-9;
+  }
+  auto const grid = runtime.options().grid.value_or(Distribution::for_processes(runtime.processes()));
+  figures.processes = runtime.processes();
+  figures.grid = fmt::format("{}x{}", grid.rows(), grid.columns());
+  return figures;
+}
+
 }  // namespace
 
 HostNumber::HostNumber(Runtime& runtime)
@@ -92,10 +124,15 @@ HostNumber::HostNumber(Runtime& runtime)
              {runtime.add_data("number", sizeof(double),
                                {.memory = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})}) {}
 
+double HostNumber::value(Runtime& runtime) const {
+  runtime.share_value(id(), std::as_writable_bytes(std::span(m_number.get(), 1)));
+  return *m_number;
+}
+
 std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {
   if (!m_options.output) return nullptr;
   try {
-    return std::make_shared<MatrixSink>(m_runtime.io(), *m_options.output, matrix);
+    return granary::make_sink(m_runtime, *m_options.output, matrix);
   } catch (DataError const& error) {
     // HDF5 could not write, for example on a full disk: not a fault of the input.
     throw Error("cannot write " + *m_options.output + ": " + error.what());
@@ -111,6 +148,9 @@ void Session::require_scratch(Bytes values) const {
 }
 
 std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t tasks, double flops) {
+  // This process shows its own part.
+  tasks /= m_runtime.processes();
+  flops /= m_runtime.processes();
   auto const before = m_runtime.statistics().planner.tasks_run;
   return std::make_unique<Progress>(what, tasks, flops,
                                     Progress::How{.quiet = m_options.quiet, .seconds = m_options.progress_seconds},
@@ -142,24 +182,26 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   auto const& options = m_runtime.options();
   Duration blocked{0};
   for (auto const& worker : statistics.workers) blocked += worker.blocked;
-  return {.workers = *options.workers,
-          .scheduler = options.scheduler,
-          .remark = statistics.remark,
-          .eviction = options.eviction,
-          .depth = options.depth,
-          .memory_limit = options.host_memory,
-          .memory_peak = statistics.planner.nodes.at(Runtime::host_node().index()).peak,
-          .seconds = elapsed.count(),
-          .bytes_read = m_runtime.io()->bytes_read(),
-          .bytes_written = m_runtime.io()->bytes_written(),
-          .tasks = statistics.planner.tasks_run,
-          .wait_seconds = seconds(statistics.waiting_for_data),
-          .blocked_seconds = seconds(blocked),
-          .decision_seconds = seconds(statistics.deciding),
-          .devices = m_runtime.devices(),
-          .device_memory = options.device_memory,
-          .device_lanes = options.device_lanes,
-          .traffic = m_runtime.device_traffic()};
+  RunFigures ours{.workers = *options.workers,
+                  .scheduler = options.scheduler,
+                  .remark = statistics.remark,
+                  .eviction = options.eviction,
+                  .depth = options.depth,
+                  .memory_limit = options.host_memory,
+                  .memory_peak = statistics.planner.nodes.at(Runtime::host_node().index()).peak,
+                  .seconds = elapsed.count(),
+                  .bytes_read = m_runtime.io()->bytes_read(),
+                  .bytes_written = m_runtime.io()->bytes_written(),
+                  .tasks = statistics.planner.tasks_run,
+                  .wait_seconds = seconds(statistics.waiting_for_data),
+                  .blocked_seconds = seconds(blocked),
+                  .decision_seconds = seconds(statistics.deciding),
+                  .devices = m_runtime.devices(),
+                  .device_memory = options.device_memory,
+                  .device_lanes = options.device_lanes,
+                  .traffic = m_runtime.device_traffic(),
+                  .bytes_sent = m_runtime.bytes_sent()};
+  return of_all_processes(m_runtime, std::move(ours));
 }
 
 void Session::write_events() {
@@ -214,7 +256,7 @@ RuntimeOptions check_options(RunOptions const& options, std::vector<MatrixInput>
     }
     outputs.push_back(path);
   }
-  auto runtime = configure(options.runtime);
+  auto runtime = configure(on_this_node(options.runtime));
   static_cast<void>(make_policies(runtime.scheduler, runtime.eviction));
   return runtime;
 }
@@ -225,23 +267,27 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
   if (auto const obstacle = kokkos_obstacle()) throw InvalidArgument(*obstacle);
   auto kokkos = std::make_unique<Kokkos::ScopeGuard>();
   try {
-    Runtime runtime(runtime_options);
+    Runtime runtime(runtime_options, processes());
     detail::warn_of_slow_blas();
     CancelOnSignal const cancel(signals, runtime);
     Session session(options, signals, runtime);
     try {
-      work(session);
-    } catch (Error const&) {
-      session.keep_events();
-      // A cancelled run fails because of the signal: report the signal.
-      signals.check();
-      throw;
+      try {
+        work(session);
+      } catch (Error const&) {
+        session.keep_events();
+        // A cancelled run fails because of the signal: report the signal.
+        signals.check();
+        throw;
+      } catch (...) {
+        session.keep_events();
+        throw;
+      }
+      session.write_events();
+      if (options.save_schedule) write_schedule(*options.save_schedule, runtime.schedule());
     } catch (...) {
-      session.keep_events();
-      throw;
+      runtime.give_up(std::current_exception());
     }
-    session.write_events();
-    if (options.save_schedule) write_schedule(*options.save_schedule, runtime.schedule());
   } catch (DeviceLost const&) {
     // Kokkos cannot finalize without its device: it would end the process before the error is printed.
     if (*vendor_backend() != '\0') static_cast<void>(kokkos.release());

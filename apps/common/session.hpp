@@ -29,8 +29,8 @@ class HostNumber {
   explicit HostNumber(Runtime& runtime);
 
   [[nodiscard]] DataId id() const { return m_data[0]; }
-  /// Valid after Session::wait.
-  [[nodiscard]] double value() const { return *m_number; }
+  /// After Session::wait, in all processes.
+  [[nodiscard]] double value(Runtime& runtime) const;
 
  private:
   std::shared_ptr<double> m_number = std::make_shared<double>(0);
@@ -77,7 +77,8 @@ class Session {
     emit(tasks, ResidualData{.residual = difference.id(), .norm = norm.id()});
     wait();
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    report.residual(scaled_residual<T>(difference.value(), norm.value(), check.n), check.formula, elapsed.count());
+    double const found = difference.value(m_runtime), scale = norm.value(m_runtime);
+    report.residual(scaled_residual<T>(found, scale, check.n), check.formula, elapsed.count());
   }
   /// Adds the report's values to the trace, and bounds of the operations if given: these must live until the trace is
   /// written.

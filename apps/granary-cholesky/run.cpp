@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
+#include "apps/common/processes.hpp"
 #include "apps/common/result_matrix.hpp"
 #include "apps/common/run_plan.hpp"
 #include "apps/common/scalars.hpp"
@@ -72,8 +74,8 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(plan.a.type)));
   report.value("n", n);
   report.add_run(plan, figures, plan.flops(),
-                 {.bound = cholesky_io_bound(n, figures.memory_limit, element),
-                  .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.memory_limit, element),
+                 {.bound = cholesky_io_bound(n, figures.all_memory(), element),
+                  .nonsymmetric = cholesky_io_bound_nonsymmetric(n, figures.all_memory(), element),
                   .compulsory = cholesky_compulsory(n, element),
                   .reads_input = plan.a.file.has_value(),
                   .writes_output = plan.options.output.has_value()});
@@ -117,7 +119,9 @@ Report factor(Plan const& plan, Session& session) {
 }  // namespace
 
 Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
-  auto const plan = make_plan(options);
+  std::optional<Plan> made;
+  in_all_processes([&] { made.emplace(make_plan(options)); });
+  auto const& plan = *made;
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     warn_of_few_tiles(plan);

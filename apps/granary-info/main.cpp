@@ -31,10 +31,9 @@ void publish(app::InfoOptions const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program(
-      "granary-info",
-      [&](app::SignalWatch&) {
-        if (auto const options = app::parse_options(argc, argv)) publish(*options);
-      },
-      [argv] { app::choose_blas(argv); });
+  return app::run_program("granary-info",
+                          [&](app::SignalWatch&) {
+                            if (auto const options = app::parse_options(argc, argv)) publish(*options);
+                          },
+                          {.start = [argv] { app::choose_blas(argv); }});
 }

@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/algorithms/singular.hpp>
 
-#include "apps/common/choose_blas.hpp"
+#include "apps/common/processes.hpp"
 #include "apps/common/program.hpp"
 #include "run.hpp"
 
@@ -51,5 +51,5 @@ int main(int argc, char** argv) {
                                                                ? "; the factors are complete, in " + *options.output
                                                                : "; the factors are complete"));
       },
-      [argv] { choose_blas(argv); });
+      process_hooks(argv));
 }

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "apps/common/lu_tasks.hpp"
+#include "apps/common/processes.hpp"
 #include "apps/common/result_matrix.hpp"
 #include "apps/common/run_plan.hpp"
 #include "apps/common/scalars.hpp"
@@ -66,6 +67,8 @@ Plan make_plan(LuRunOptions const& options) {
   if (options.commuting && options.pivoting) {
     throw InvalidArgument("--commuting needs --no-pivoting: row exchanges keep the updates of a tile in order");
   }
+  if (options.pivoting && processes())
+    throw InvalidArgument("several processes factor without row exchanges only: add --no-pivoting");
   auto const input = find_matrix(options.input, options);
   Plan plan{make_run_plan(options, {input}, MatrixPart::All, "LU",
                           options.pivoting ? TileKernels::PivotedLu : TileKernels::LuWithoutPivoting),
@@ -95,7 +98,7 @@ Report make_report(Plan const& plan, RunFigures const& figures) {
   report.value("n", grid.cols);
   add_pivoting(report, plan.options.pivoting, plan.lu, plan.grid);
   report.add_run(plan, figures, plan.flops(),
-                 {.bound = plan.io_bound(figures.memory_limit),
+                 {.bound = plan.io_bound(figures.all_memory()),
                   .compulsory = plan.bytes(),
                   .reads_input = plan.a.file.has_value(),
                   .writes_output = plan.options.output.has_value()});
@@ -134,7 +137,7 @@ LuResult factor(Plan const& plan, Session& session) {
   LuResult result{.report = make_report(plan, figures), .zero_pivot = pivots.zero_pivot()};
   auto& report = result.report;
   if (growth) {
-    auto const ratio = growth->value().ratio();
+    auto const ratio = growth->value(session.runtime()).ratio();
     report.line("pivot growth", fmt::format("{:.3g} = max |U| / max |A|", ratio));
     report.value("growth", ratio);
     growth.reset();
@@ -154,7 +157,9 @@ LuResult factor(Plan const& plan, Session& session) {
 }  // namespace
 
 LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
-  auto const plan = make_plan(options);
+  std::optional<Plan> made;
+  in_all_processes([&] { made.emplace(make_plan(options)); });
+  auto const& plan = *made;
   LuResult result;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     warn_of_few_tiles(plan);

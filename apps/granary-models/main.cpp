@@ -27,10 +27,10 @@ std::string perform(app::Options const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program(
-      "granary-models",
-      [&](app::SignalWatch&) {
-        if (auto const options = app::parse_options(argc, argv)) fmt::print("{}", printable_lines(perform(*options)));
-      },
-      [argv] { app::choose_blas(argv); });
+  return app::run_program("granary-models",
+                          [&](app::SignalWatch&) {
+                            if (auto const options = app::parse_options(argc, argv))
+                              fmt::print("{}", printable_lines(perform(*options)));
+                          },
+                          {.start = [argv] { app::choose_blas(argv); }});
 }

@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "apps/common/choose_blas.hpp"
+#include "apps/common/processes.hpp"
 #include "apps/common/program.hpp"
 #include "run.hpp"
 
@@ -27,5 +27,5 @@ int main(int argc, char** argv) {
         line.add_run_options("measure the solution's residual, under the same memory limit");
         if (line.parse(argc, argv)) run_solve(options, signals).publish(options);
       },
-      [argv] { choose_blas(argv); });
+      process_hooks(argv));
 }

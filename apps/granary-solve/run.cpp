@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "apps/common/lu_tasks.hpp"
+#include "apps/common/processes.hpp"
 #include "apps/common/result_matrix.hpp"
 #include "apps/common/run_plan.hpp"
 #include "apps/common/scalars.hpp"
@@ -110,6 +111,9 @@ void check_inputs(SolveOptions const& options, MatrixInput const& a, MatrixInput
 }
 
 Plan make_plan(SolveOptions const& options) {
+  if (processes() && !options.spd)
+    throw InvalidArgument("several processes factor without row exchanges only: add --spd");
+  if (processes() && options.mixed) throw InvalidArgument("--mixed is for one process: leave it out");
   auto const a = find_matrix(options.a, options);
   auto const b = find_columns(options.b, a.type);
   check_inputs(options, a, b);
@@ -146,7 +150,7 @@ Report make_report(Plan const& plan, RunFigures const& figures, MixedReport cons
   auto const& options = plan.options;
   auto const type = plan.a.type;
   auto const element = size_of(type);
-  auto const memory = figures.memory_limit;
+  auto const memory = figures.all_memory();
   Report report;
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(type)));
   report.line("right-hand sides", fmt::format("{}", nrhs));
@@ -260,7 +264,9 @@ class Run {
 }  // namespace
 
 Report run_solve(SolveOptions const& options, SignalWatch& signals) {
-  auto const plan = make_plan(options);
+  std::optional<Plan> made;
+  in_all_processes([&] { made.emplace(make_plan(options)); });
+  auto const& plan = *made;
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {
     warn_of_few_tiles(plan);

@@ -172,18 +172,6 @@ Network parse_network(std::string_view text, Network const& other) {
   return network;
 }
 
-Distribution parse_grid(std::string_view text) {
-  auto const cross = text.find('x');
-  auto const rows = number_in<std::uint32_t>(text.substr(0, cross));
-  auto const columns =
-      cross == std::string_view::npos ? std::nullopt : number_in<std::uint32_t>(text.substr(cross + 1));
-  if (!rows || !columns) {
-    throw InvalidArgument(
-        fmt::format("malformed grid '{}': write the numbers of its rows and columns, such as 2x3", text));
-  }
-  return {*rows, *columns};
-}
-
 SlowWorker parse_slow_worker(std::string_view text) {
   auto const parts = split(text, ':');
   auto const factor = parts.size() < 3 ? std::nullopt : number_in<double>(parts[parts.size() - 2]);

@@ -39,8 +39,6 @@ struct SlowWorker {
 [[nodiscard]] DecisionCost parse_decision_cost(std::string_view text);
 /// `BANDWIDTH` or `BANDWIDTH:LATENCY`, such as 5GB/s:2us; without a latency, the other's.
 [[nodiscard]] Network parse_network(std::string_view text, Network const& other);
-/// `ROWSxCOLUMNS`, such as 2x3.
-[[nodiscard]] Distribution parse_grid(std::string_view text);
 /// `NAME:FACTOR:SECONDS`; the name may have colons.
 [[nodiscard]] SlowWorker parse_slow_worker(std::string_view text);
 

@@ -100,7 +100,7 @@ Bytes implied_bytes(TileGrid const& grid, Distribution const& dealt) {
 
 void measure(Case const& options) {
   MpiWire wire(MPI_COMM_WORLD);
-  auto const dealt = grid_of(options.grid, wire.processes());
+  auto const dealt = grid_of(options.grid, wire.count());
   SingleThreadedBlas const blas;
   bench::Process process(wire, dealt, options.workers, Bytes{3} * options.n * options.n * sizeof(double) + 64_MiB,
                          options.scheduler);
@@ -146,7 +146,7 @@ void measure(Case const& options) {
   if (wire.self() != ProcessId(0)) return;
   char hex[20];
   std::snprintf(hex, sizeof(hex), "%016llx", static_cast<unsigned long long>(all_bits));
-  nlohmann::ordered_json const line{{"processes", wire.processes()},
+  nlohmann::ordered_json const line{{"processes", wire.count()},
                                     {"grid", std::to_string(dealt.rows()) + "x" + std::to_string(dealt.columns())},
                                     {"workers", options.workers},
                                     {"n", options.n},

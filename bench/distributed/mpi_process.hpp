@@ -8,7 +8,7 @@
 #include <granary/core/model/distribution.hpp>
 #include <granary/core/model/peers.hpp>
 #include <granary/distributed/distributed_submitter.hpp>
-#include <granary/distributed/wires/mpi_wire.hpp>
+#include <granary/mpi/mpi_wire.hpp>
 #include <granary/policies/registry.hpp>
 
 #include <CLI/CLI.hpp>

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ class GRANARY_EXPORT Packet {
  public:
   static constexpr std::size_t most_bytes = 4096;
   /// Longer texts of failures are cut.
-  static constexpr std::size_t most_text = 2048;
+  static constexpr std::size_t most_text = 1536;
 
   /// Whether it had room for the message.
   bool add(Message const& message) {
@@ -39,13 +40,12 @@ class GRANARY_EXPORT Packet {
     put(message.tag);
     put(static_cast<std::uint8_t>(message.failure != nullptr));
     if (message.failure) {
-      auto const text = std::string_view(message.failure->what).substr(0, most_text);
       put(message.failure->process.value());
       put(message.failure->position);
       put(static_cast<std::uint8_t>(message.failure->known));
-      put(static_cast<std::uint32_t>(text.size()));
-      auto const* const first = reinterpret_cast<std::byte const*>(text.data());
-      m_bytes.insert(m_bytes.end(), first, first + text.size());
+      put_text(message.failure->what);
+      put_text(message.failure->error.kind);
+      put_text(message.failure->error.argument);
     }
     if (m_bytes.size() <= most_bytes) return true;
     m_bytes.resize(before);
@@ -58,8 +58,18 @@ class GRANARY_EXPORT Packet {
   template <class T>
   void put(T const& number) {
     static_assert(std::is_trivially_copyable_v<T>);
-    auto const* const first = reinterpret_cast<std::byte const*>(&number);
-    m_bytes.insert(m_bytes.end(), first, first + sizeof(T));
+    put_bytes(&number, sizeof(T));
+  }
+
+  void put_text(std::string_view text) {
+    text = text.substr(0, most_text);
+    put(static_cast<std::uint32_t>(text.size()));
+    put_bytes(text.data(), text.size());
+  }
+  void put_bytes(void const* first, std::size_t count) {
+    auto const before = m_bytes.size();
+    m_bytes.resize(before + count);
+    if (count > 0) std::memcpy(m_bytes.data() + before, first, count);
   }
 
   std::vector<std::byte> m_bytes;
@@ -71,6 +81,12 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
   auto const get = [&bytes]<class T>(T& number) {
     std::memcpy(&number, bytes.data(), sizeof(T));
     bytes = bytes.subspan(sizeof(T));
+  };
+  auto const get_text = [&](std::string& text) {
+    std::uint32_t length = 0;
+    get(length);
+    text.assign(reinterpret_cast<char const*>(bytes.data()), length);
+    bytes = bytes.subspan(length);
   };
   while (!bytes.empty()) {
     Message message;
@@ -86,15 +102,14 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
       FailureOrigin origin;
       ProcessId::rep process = 0;
       std::uint8_t known = 0;
-      std::uint32_t length = 0;
       get(process);
       get(origin.position);
       get(known);
-      get(length);
       origin.process = ProcessId(process);
       origin.known = known != 0;
-      origin.what.assign(reinterpret_cast<char const*>(bytes.data()), length);
-      bytes = bytes.subspan(length);
+      get_text(origin.what);
+      get_text(origin.error.kind);
+      get_text(origin.error.argument);
       message.failure = std::make_shared<FailureOrigin const>(std::move(origin));
     }
     take(std::as_const(message));

@@ -8,6 +8,7 @@
 #include <granary/distributed/exchange.hpp>
 #include <granary/distributed/wire.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +31,11 @@ class GRANARY_EXPORT QueuedWire : public Wire {
     /// Lets the engine apply what the exchange has posted.
     std::function<void()> apply;
   };
-  /// Before the first call of the wire.
-  void connect(Ends ends) { m_ends = std::move(ends); }
+  /// Once, before the first call of the wire.
+  void connect(Ends ends) {
+    m_ends = std::move(ends);
+    m_connected = true;
+  }
   void connect(Exchange& exchange, Engine& engine) {
     connect({.exchange = &exchange,
              .bytes_at = [&engine](DataId data, Place const& place) { return engine.bytes_at(data, place); },
@@ -72,6 +76,8 @@ class GRANARY_EXPORT QueuedWire : public Wire {
   };
   using Operation = std::variant<SendMessage, Expect, Cancel, Ship>;
 
+  /// Whether there are ends.
+  [[nodiscard]] bool connected() const { return m_connected; }
   [[nodiscard]] Ends const& ends() const { return m_ends; }
   void add(Operation operation) {
     {
@@ -102,6 +108,7 @@ class GRANARY_EXPORT QueuedWire : public Wire {
 
  private:
   Ends m_ends;
+  std::atomic<bool> m_connected = false;
   std::mutex m_mutex;
   std::condition_variable m_changed;
   std::vector<Operation> m_operations;

@@ -1,16 +1,27 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/error_kinds.hpp>
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/not_positive_definite.hpp>
 #include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace granary {
 namespace {
+
+// In every process that submits a factorization.
+[[maybe_unused]] bool const known_error = [] {
+  add_error_kind<NotPositiveDefinite>(
+      "NotPositiveDefinite", [](NotPositiveDefinite const& error) { return std::to_string(error.order()); },
+      [](std::string const& order) { return NotPositiveDefinite(std::stoull(order)); });
+  return true;
+}();
 
 // One task per call, on tiles of the lower form: the stored lower triangle, or the transpose of the stored upper one.
 // That transpose is the conjugate of A, and its factor is the transpose of U.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include <granary/core/base/error.hpp>
@@ -81,7 +82,8 @@ MatrixOutput::MatrixOutput(TileGrid const& tiling, ScalarType type) : m_tiling(t
 MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options)
     : MatrixOutput({options.rows, options.cols, options.tile}, options.scalar_type),
       m_io(std::move(io)),
-      m_output(path),
+      m_path(path),
+      m_output(std::in_place, path),
       m_options(options),
       m_chunk_rows(std::min(options.tile, options.rows)),
       m_chunk_cols(std::min(options.tile, options.cols)) {
@@ -91,23 +93,39 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
                           " elements is " + format_bytes(chunk_bytes()) +
                           "; the maximum of an HDF5 chunk is 4 GiB - 1 byte");
   }
-  detail::warn_of_dead_run(m_output);
+  detail::warn_of_dead_run(*m_output);
   auto const tiles = tiling().tile_rows() * tiling().tile_cols();
-  m_output.require_space(bytes_of_part(), tiles * chunk_bytes());
+  m_output->require_space(bytes_of_part(), tiles * chunk_bytes());
   try {
     create_file();
   } catch (DataError const& error) {
     // HDF5 cannot write, for example on a full disk: not a fault of the data.
     throw Error("cannot write " + path + ": " + error.what());
   }
-  m_file = File::open_for_update(m_output.partial_path());
-  m_output.require_same(m_file->descriptor(false));
+  m_file = File::open_for_update(m_output->partial_path());
+  m_output->require_same(m_file->descriptor(false));
   reserve_space();
 }
 
+MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options,
+                       std::string const& place)
+    : MatrixOutput({options.rows, options.cols, options.tile}, options.scalar_type),
+      m_io(std::move(io)),
+      m_path(path),
+      m_options(options),
+      m_chunk_rows(std::min(options.tile, options.rows)),
+      m_chunk_cols(std::min(options.tile, options.cols)) {
+  std::istringstream text(place);
+  text >> m_first_byte;
+  text.get();
+  m_file = File::open_for_update(place.substr(static_cast<std::size_t>(text.tellg())));
+}
+
+std::string MatrixSink::place() const { return std::to_string(m_first_byte) + " " + m_output->partial_path(); }
+
 void MatrixSink::create_file() {
   detail::Hdf5Lock const lock;
-  auto const& name = m_output.partial_path();
+  auto const& name = m_output->partial_path();
   auto const access = access_to(name);
   auto const creation = require({H5Pcreate(H5P_DATASET_CREATE), H5Pclose}, "create", name);
   // With the file format of 1.10 and early allocation, the chunks of a dataset of fixed size are contiguous and have no
@@ -124,7 +142,7 @@ void MatrixSink::create_file() {
   auto const type = detail::memory_type(m_options.scalar_type);
   auto const groups = with_groups(name);
   auto file = require({H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose}, "create", name);
-  require_same(m_output, file.get());
+  require_same(*m_output, file.get());
   auto dataset = require({H5Dcreate2(file.get(), m_options.dataset.c_str(), type.get(), space.get(), groups.get(),
                                      creation.get(), H5P_DEFAULT),
                           H5Dclose},
@@ -223,34 +241,34 @@ void MatrixSink::write_async(std::uint64_t slot, std::byte const* source, Bytes 
 
 std::string MatrixSink::describe(std::uint64_t slot) const {
   return "tile (" + std::to_string(tiling().row_of(slot)) + ", " + std::to_string(tiling().col_of(slot)) + ") of " +
-         m_output.path() + ":/" + m_options.dataset;
+         m_path + ":/" + m_options.dataset;
 }
 
 void MatrixSink::add_vector(std::string const& dataset, std::span<std::int64_t const> values) {
-  if (!m_file) throw InternalError(m_output.path() + " was committed already");
+  if (!m_file || !m_output) throw InternalError(m_path + " was committed already, or is written by another process");
   require_name(dataset);
   detail::Hdf5Lock const lock;
-  auto const access = access_to(m_output.path());
-  Hdf5Id const file(H5Fopen(m_output.partial_path().c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
-  if (file.valid()) require_same(m_output, file.get());
+  auto const access = access_to(m_path);
+  Hdf5Id const file(H5Fopen(m_output->partial_path().c_str(), H5F_ACC_RDWR, access.get()), H5Fclose);
+  if (file.valid()) require_same(*m_output, file.get());
   if (file.valid() && Hdf5Id(H5Oopen(file.get(), dataset.c_str(), H5P_DEFAULT), H5Oclose).valid())
-    throw InvalidArgument(m_output.path() + " has a dataset " + dataset + " already");
+    throw InvalidArgument(m_path + " has a dataset " + dataset + " already");
   hsize_t const extent[1] = {values.size()};
   Hdf5Id const space(H5Screate_simple(1, extent, nullptr), H5Sclose);
-  auto const groups = with_groups(m_output.path());
+  auto const groups = with_groups(m_path);
   Hdf5Id const vector(
       H5Dcreate2(file.get(), dataset.c_str(), H5T_STD_I64LE, space.get(), groups.get(), H5P_DEFAULT, H5P_DEFAULT),
       H5Dclose);
   if (!vector.valid() || H5Dwrite(vector.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0 ||
       H5Fflush(file.get(), H5F_SCOPE_LOCAL) < 0) {
-    throw Error("cannot write " + m_output.path() + ":" + dataset + ": " + detail::hdf5_reason());
+    throw Error("cannot write " + m_path + ":" + dataset + ": " + detail::hdf5_reason());
   }
 }
 
 void MatrixSink::commit() {
-  if (!m_file) throw InternalError(m_output.path() + " was committed already");
+  if (!m_file || !m_output) throw InternalError(m_path + " was committed already, or is written by another process");
   m_file->sync();
-  m_output.commit();
+  m_output->commit();
   m_file->drop_cache(0, 0);
   m_file.reset();
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,13 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
   /// 0, or a tile has 4 GiB; Error if the disk is full or HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
+  /// Writes tiles to the file of a sink of another process, whose `place` this is, with the same path and options. That
+  /// one commits, after the `sync` of all others. Throws IoError if this process cannot open the file.
+  MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options,
+             std::string const& place);
 
+  /// Where other processes write.
+  [[nodiscard]] std::string place() const;
   /// Reads back a written tile. `bytes` must be tile_bytes(slot). Throws InternalError otherwise, for a tile outside
   /// the part, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
@@ -49,6 +56,9 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   /// InvalidArgument for a name that is taken, Error if HDF5 cannot write it.
   void add_vector(std::string const& dataset, std::span<std::int64_t const> values);
 
+  /// Makes what was written durable.
+  void sync() { m_file->sync(); }
+  /// InternalError in a sink of another process' file.
   void commit() override;
 
  private:
@@ -70,7 +80,8 @@ class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
   [[nodiscard]] detail::TileMemory copy_of_part(std::uint64_t slot, std::byte const* source);
 
   std::shared_ptr<AsyncFileIo> m_io;
-  detail::PartialFile m_output;
+  std::string m_path;
+  std::optional<detail::PartialFile> m_output;  // empty: another process has it
   MatrixSinkOptions m_options;
   // A chunk is a tile, cut to the matrix if that is smaller.
   std::uint64_t m_chunk_rows;

@@ -8,6 +8,7 @@
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/matrix_tile.hpp>
 #include <granary/linalg/runtime/pivots_file.hpp>
+#include <granary/linalg/runtime/shared_sink.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -101,7 +102,7 @@ class GRANARY_EXPORT FileMatrix {
     m_committed = true;
     m_data.release();  // the values are at home already
     m_input.reset();
-    sink.commit();
+    commit_sink(m_runtime, sink);
   }
 
  private:
@@ -152,13 +153,13 @@ class GRANARY_EXPORT FileMatrix {
     auto dataset = options.output_dataset;
     if (dataset.empty() && options.part != MatrixPart::All) dataset = options.part == MatrixPart::Lower ? "L" : "U";
     if (dataset.empty()) dataset = info.dataset.empty() ? "A" : info.dataset;
-    return std::make_shared<MatrixSink>(m_runtime.io(), *options.output,
-                                        MatrixSinkOptions{.rows = info.rows,
-                                                          .cols = info.cols,
-                                                          .tile = options.tile,
-                                                          .scalar_type = scalar_type_of<T>,
-                                                          .part = options.part,
-                                                          .dataset = dataset});
+    return granary::make_sink(m_runtime, *options.output,
+                              {.rows = info.rows,
+                               .cols = info.cols,
+                               .tile = options.tile,
+                               .scalar_type = scalar_type_of<T>,
+                               .part = options.part,
+                               .dataset = dataset});
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());

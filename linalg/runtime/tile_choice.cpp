@@ -101,8 +101,8 @@ struct Graph {
 };
 
 // The seconds of one task of each kernel.
-struct TaskTimes {
-  explicit TaskTimes(KernelSpeeds const& speeds)
+struct KernelTimes {
+  explicit KernelTimes(KernelSpeeds const& speeds)
       : gemm(2 * cube(speeds.tile) / speeds.gemm + seconds_between),
         syrk(cube(speeds.tile) / speeds.syrk + seconds_between),
         trsm(cube(speeds.tile) / speeds.trsm + seconds_between),
@@ -111,22 +111,22 @@ struct TaskTimes {
 };
 
 // Of `parts` tile rows.
-Graph potrf_graph(TaskTimes const& of, double parts) {
+Graph potrf_graph(KernelTimes const& of, double parts) {
   return {.work = parts * of.potrf + parts * (parts - 1) / 2 * (of.trsm + of.syrk) +
                   parts * (parts - 1) * (parts - 2) / 6 * of.gemm,
           .path = parts * of.potrf + (parts - 1) * (of.trsm + of.syrk)};
 }
-Graph trsm_graph(TaskTimes const& of, double parts) {
+Graph trsm_graph(KernelTimes const& of, double parts) {
   return {.work = parts * parts * of.trsm + parts * parts * (parts - 1) / 2 * of.gemm,
           .path = parts * of.trsm + (parts - 1) * of.gemm};
 }
-Graph syrk_graph(TaskTimes const& of, double parts) {
+Graph syrk_graph(KernelTimes const& of, double parts) {
   return {.work = parts * parts * of.syrk + parts * parts * (parts - 1) / 2 * of.gemm, .path = parts * of.gemm};
 }
 
 // The times of a tile's tasks that run as finer graphs while other cores are idle.
-TaskTimes with_inner(TaskTimes whole, int tile, KernelSpeeds const& inner, double workers) {
-  TaskTimes const parts(inner);
+KernelTimes with_inner(KernelTimes whole, int tile, KernelSpeeds const& inner, double workers) {
+  KernelTimes const parts(inner);
   double const count = static_cast<double>(tile) / inner.tile;
   whole.potrf = std::min(whole.potrf, potrf_graph(parts, count).on(workers));
   whole.trsm = std::min(whole.trsm, trsm_graph(parts, count).on(workers));
@@ -168,7 +168,7 @@ TileChoice fastest_tile(std::span<KernelSpeeds const> speeds, std::uint64_t n, u
   auto const cores = std::max(1.0, static_cast<double>(workers));
   for (auto const& of_tile : speeds) {
     if (!contains(range, of_tile.tile)) continue;
-    TaskTimes const whole(of_tile);
+    KernelTimes const whole(of_tile);
     auto const parts = std::max(1.0, static_cast<double>(n) / of_tile.tile);
     auto const graph = potrf_graph(whole, parts);
     TileChoice choice{.tile = static_cast<std::uint64_t>(of_tile.tile), .seconds = graph.on(cores)};

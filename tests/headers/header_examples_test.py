@@ -41,7 +41,7 @@ class HeaderExamples(unittest.TestCase):
     def make(self, files, included=()):
         self.source.unlink(missing_ok=True)
         public = [name for name in files if name not in included]
-        lists = f"set(granary_public_headers {' '.join(public)})\nset(granary_included_headers {' '.join(included)})\n"
+        lists = f"set(granary_public_headers {' '.join(public)})\nset(granary_mpi_headers)\nset(granary_included_headers {' '.join(included)})\n"
         for name, content in {**files, "cmake/GranaryHeaders.cmake": lists}.items():
             file = self.root / UMBRELLA.get(name, name)
             file.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@
 #include "support/message_of.hpp"
 #include "support/seeds.hpp"
 
-#include <granary/distributed/wires/mpi_wire.hpp>
+#include <granary/mpi/mpi_wire.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 Bytes play(std::uint64_t seed, bool failures) {
   MpiWire wire(MPI_COMM_WORLD);
-  RandomProcesses const drawn(seed, wire.processes(), failures);
+  RandomProcesses const drawn(seed, wire.count(), failures);
   SCOPED_TRACE(drawn.describe());
   auto const self = wire.self().value();
   OneProcess process(self, drawn, wire);
@@ -56,8 +56,8 @@ TEST(Mpi, ProcessesThatSubmitOtherTasksAreToldSo) {
   wire.connect({.exchange = nullptr, .bytes_at = nullptr, .apply = [] {}});
   wire.start();
   EXPECT_EQ(wire.agree(17, nullptr), nullptr);
-  if (wire.processes() == 1) return;
-  auto const last = wire.processes() - 1;
+  if (wire.count() == 1) return;
+  auto const last = wire.count() - 1;
   EXPECT_EQ(message_of([&] { wire.agree(wire.self().value() == last ? 18 : 17, nullptr); }),
             "process " + std::to_string(last) +
                 " has submitted other data or tasks than process 0: all processes submit "
@@ -67,10 +67,10 @@ TEST(Mpi, ProcessesThatSubmitOtherTasksAreToldSo) {
 // Run alone by CMakeLists.txt, which expects that the job ends soon and fails.
 TEST(Mpi, DISABLED_OneProcessDies) {
   MpiWire wire(MPI_COMM_WORLD);
-  RandomProcesses const drawn(1, wire.processes(), false);
+  RandomProcesses const drawn(1, wire.count(), false);
   OneProcess process(wire.self().value(), drawn, wire);
   wire.start();
-  if (wire.self().value() + 1 == wire.processes()) std::raise(SIGKILL);
+  if (wire.self().value() + 1 == wire.count()) std::raise(SIGKILL);
   process.run(drawn, wire.self().value());
   wire.barrier();
 }
@@ -79,13 +79,3 @@ TEST(Mpi, FailuresReachTheReadersOfOtherProcesses) { play_seeds(10'001, 50, true
 
 }  // namespace
 }  // namespace granary::test
-
-int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  testing::InitGoogleTest(&argc, argv);
-  int ours = RUN_ALL_TESTS(), of_all = 0;
-  MPI_Allreduce(&ours, &of_all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return of_all;
-}

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = "spack/spack_repo/granary/packages/granary/package.py"
-READ = ["CMakeLists.txt", "cmake/GranaryKokkos.cmake", "cmake/GranaryDependencies.cmake", "cmake/GranaryGecode.cmake",
+READ = ["CMakeLists.txt", "cmake/GranaryKokkos.cmake", "cmake/GranaryDependencies.cmake", "cmake/GranaryGecode.cmake", "cmake/GranaryMpi.cmake",
         "tests/CMakeLists.txt", RECIPE,
         *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("spack/environments/*/spack.yaml")))]
 
@@ -66,8 +66,8 @@ class CheckSpack(unittest.TestCase):
         self.refused(RECIPE, 'variant("shared"', 'variant("dynamic"', "from the variant shared, which it does not have")
         self.refused(RECIPE, 'variant("tests"', 'variant("fast", default=True, description="x")\n    variant("tests"',
                      "nothing in the recipe depends on the variant fast")
-        self.refused(RECIPE, 'conflicts("+mpi", msg="the variant mpi is reserved: granary works within one process")',
-                     'conflicts("+mpi")', "the conflict '+mpi' has no message")
+        self.refused(RECIPE, 'conflicts("~hdf5", msg="granary needs HDF5: its matrix files are built on it")',
+                     'conflicts("~hdf5")', "the conflict '~hdf5' has no message")
 
     def test_dependencies(self):
         self.refused(RECIPE, '    depends_on("hwloc")\n', "", "CMake finds hwloc, on which the recipe does not depend")

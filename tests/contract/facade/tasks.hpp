@@ -33,6 +33,8 @@ struct TwoSidedVector {
   using t_host = Vector;
   Vector h_view;
   DeviceLine::View d_view;
+  [[nodiscard]] Vector const& view_host() const { return h_view; }
+  [[nodiscard]] DeviceLine::View const& view_device() const { return d_view; }
   std::shared_ptr<std::array<bool, 2>> modified = std::make_shared<std::array<bool, 2>>();  // host, device
   [[nodiscard]] bool need_sync_host() const { return (*modified)[1]; }
   [[nodiscard]] bool need_sync_device() const { return (*modified)[0]; }

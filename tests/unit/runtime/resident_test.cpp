@@ -201,6 +201,8 @@ struct FakeDual {
   Vector h_view;
   using DeviceSide = Kokkos::View<double*, DeviceExecutionSpace::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   DeviceSide d_view;
+  [[nodiscard]] Vector const& view_host() const { return h_view; }
+  [[nodiscard]] DeviceSide const& view_device() const { return d_view; }
   std::shared_ptr<std::pair<bool, bool>> modified = std::make_shared<std::pair<bool, bool>>();  // host, device
   [[nodiscard]] bool need_sync_host() const { return modified->second; }
   [[nodiscard]] bool need_sync_device() const { return modified->first; }

@@ -24,7 +24,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     version("0.1.0", branch="main")
 
     variant("openmp", default=False, description="Use a Kokkos with OpenMP for the host")
-    variant("mpi", default=False, description="Reserved: several processes")
+    variant("mpi", default=False, description="Several processes")
     variant("hdf5", default=True, description="Matrices in HDF5 files")
     variant("gecode", default=False, description="A constraint solver for granary-schedule")
     variant("shared", default=True, description="Build shared libraries")
@@ -66,6 +66,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("clp")
     depends_on("coinutils")
     depends_on("gecode", when="+gecode")
+    depends_on("mpi@3:", when="+mpi")
     depends_on("fmt")
     depends_on("spdlog")
     depends_on("nlohmann-json")
@@ -78,7 +79,6 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
     conflicts(
         "+cuda", when="+rocm", msg="Kokkos drives NVIDIA or AMD devices, not both: +cuda or +rocm"
     )
-    conflicts("+mpi", msg="the variant mpi is reserved: granary works within one process")
     conflicts("~hdf5", msg="granary needs HDF5: its matrix files are built on it")
     conflicts("%gcc@:10", msg="granary is C++20: GCC 11 or newer")
 
@@ -97,6 +97,7 @@ class Granary(CMakePackage, CudaPackage, ROCmPackage):
             self.define("KokkosKernels_ROOT", self["kokkos-kernels"].prefix),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("GRANARY_GECODE", "gecode"),
+            self.define_from_variant("GRANARY_MPI", "mpi"),
             self.define_from_variant("GRANARY_BUILD_TESTS", "tests"),
             self.define_from_variant("GRANARY_BUILD_EXAMPLES", "examples"),
             self.define("GRANARY_BUILD_BENCHMARKS", False),

@@ -4,12 +4,14 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
-#include <granary/distributed/wires/queued_wire.hpp>
+#include <granary/distributed/wires/processes.hpp>
 
 #include <mpi.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace granary {
 
@@ -22,28 +24,26 @@ struct GRANARY_EXPORT MpiWireOptions {
 
 /// The wire of a process of MPI. One thread makes all calls of MPI and never waits within one: values are received
 /// straight into their places and sent from theirs; messages are collected into packets of up to 4 KiB.
-class GRANARY_EXPORT MpiWire final : public QueuedWire {
+class GRANARY_EXPORT MpiWire final : public Processes {
  public:
   /// Collective: all processes of the communicator, which is duplicated. Throws InvalidArgument unless MPI was
   /// initialised with MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE, which an application needs that calls MPI itself
   /// before the wire is destroyed.
   explicit MpiWire(MPI_Comm communicator, MpiWireOptions options = {});
-  /// Collective; after a `barrier` that followed the last value.
+  /// Collective; after a collective call that followed the last value.
   ~MpiWire() override;
   MpiWire(MpiWire const&) = delete;
   MpiWire& operator=(MpiWire const&) = delete;
 
-  [[nodiscard]] ProcessId self() const;
-  [[nodiscard]] std::uint32_t processes() const;
-  /// After `connect`, before the first call.
-  void start();
-  /// Collective: returns when all processes have called it, and sent all that they were asked to send before. The
-  /// failure that comes first in the common order, of those that processes report; null if none does. Throws
-  /// InvalidArgument in all of them if their `order`, DistributedSubmitter::order(), is not the same.
-  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure);
-  void barrier() { static_cast<void>(agree(0, nullptr)); }
-  /// Bytes of the values that this process has sent.
-  [[nodiscard]] Bytes sent() const;
+  [[nodiscard]] ProcessId self() const override;
+  [[nodiscard]] std::uint32_t count() const override;
+  void start() override;
+  [[noreturn]] void abort(int status) override;
+  [[nodiscard]] Bytes sent() const override;
+
+ protected:
+  void close() override;
+  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) override;
 
  private:
   class Thread;

@@ -2,16 +2,17 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/pack_lines.hpp>
 #include <granary/core/engine/poll_pause.hpp>
-#include <granary/distributed/wires/mpi_wire.hpp>
 #include <granary/distributed/wires/packet.hpp>
+#include <granary/mpi/mpi_wire.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstring>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <queue>
 #include <string>
 #include <thread>
@@ -52,9 +53,7 @@ class MpiWire::Thread {
     m_peers.resize(static_cast<std::size_t>(size));
   }
   ~Thread() {
-    m_stop = true;
-    m_wire.wake();
-    if (m_thread.joinable()) m_thread.join();
+    stop();
     MPI_Comm_free(&m_values);
     MPI_Comm_free(&m_messages);
   }
@@ -64,20 +63,30 @@ class MpiWire::Thread {
   void start() {
     m_thread = std::thread([this] { run(); });
   }
-  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure) {
-    std::unique_lock lock(m_agreement_mutex);
-    m_agreement = {.stage = Stage::Asked, .ours = {order, failure ? failure->position : 0, failure != nullptr}};
-    m_agreement.failure = std::move(failure);
+  void stop() {
+    m_stop = true;
     m_wire.wake();
-    m_agreed.wait(lock, [this] { return m_agreement.stage == Stage::None; });
-    auto const& all = m_agreement.all;
-    for (std::size_t p = 1; p < all.size(); ++p) {
-      if (all[p].order == all[0].order) continue;
-      throw InvalidArgument(
-          "process " + std::to_string(p) +
-          " has submitted other data or tasks than process 0: all processes submit the same, in the same order");
+    if (m_thread.joinable()) m_thread.join();
+  }
+  [[noreturn]] void abort(int status) {
+    m_abort = status;
+    m_wire.wake();
+    if (m_thread.joinable()) m_thread.join();
+    MPI_Abort(m_messages, status);
+    std::abort();
+  }
+  // Nothing if not all processes come in time: then the next call is `abort`.
+  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) {
+    std::unique_lock lock(m_hearing_mutex);
+    m_hearing = {.stage = Stage::Asked, .ours = ours, .text = std::move(text)};
+    m_wire.wake();
+    auto const ended = [this] { return m_hearing.stage == Stage::None; };
+    if (most == unlimited) {
+      m_heard.wait(lock, ended);
+    } else if (!m_heard.wait_for(lock, most, ended)) {
+      return std::nullopt;
     }
-    return std::move(m_agreement.failure);
+    return Heard{.headers = std::move(m_hearing.headers), .text = std::move(m_hearing.text)};
   }
   [[nodiscard]] std::uint32_t self() const { return m_self; }
   [[nodiscard]] std::uint32_t processes() const { return static_cast<std::uint32_t>(m_peers.size()); }
@@ -106,43 +115,40 @@ class MpiWire::Thread {
     std::size_t requests = 0;
     std::vector<std::byte> packed{};  // the bytes of a source with gaps
   };
-  // What a process says at the end of a phase.
-  struct Outcome {
-    std::uint64_t order = 0;
-    std::uint64_t position = 0;  // of its first failure
-    std::uint64_t failed = 0;    // whether it has one
-  };
   enum class Stage : std::uint8_t { None, Asked, Gather, Broadcast };
-  struct Agreement {
+  struct Hearing {
     Stage stage = Stage::None;
-    Outcome ours{};
-    std::vector<Outcome> all{};
-    std::shared_ptr<FailureOrigin const> failure{};
-    std::array<std::byte, Packet::most_bytes> text{};
+    Header ours{};
+    std::vector<Header> headers{};
+    std::string text{};  // ours, then the speaker's
   };
   // What a request belongs to: the number of a transfer, or one of these plus the peer.
   static constexpr std::size_t control = std::size_t{1} << 40;
-  static constexpr std::size_t the_agreement = control - 1;
+  static constexpr std::size_t the_hearing = control - 1;
 
   void run() {
     MPI_Recv_init(m_incoming.data(), static_cast<int>(m_incoming.size()), MPI_BYTE, MPI_ANY_SOURCE, 0, m_messages,
                   &m_receive);
-    MPI_Start(&m_receive);
+    bool receives = false;
     PollPause pause(m_options.longest_nap);
     PollPause moving(std::chrono::microseconds(50), std::chrono::microseconds(100));
-    while (!m_stop) {
+    while (!m_stop && m_abort < 0) {
       bool progress = false;
+      if (!receives && m_wire.connected()) {
+        MPI_Start(&m_receive);
+        receives = true;
+      }
       for (auto& operation : m_wire.take()) {
         std::visit([this](auto& what) { perform(what); }, operation);
         progress = true;
       }
       send_values();
       send_messages();
-      begin_agreement();
-      progress |= receive_messages();
+      begin_hearing();
+      if (receives) progress |= receive_messages();
       progress |= complete();
       if (progress) {
-        m_wire.ends().apply();
+        if (receives) m_wire.ends().apply();
         pause.progress();
         moving.progress();
       } else if (auto const moves = m_sending > 0 || m_receiving > 0; moves && moving.nap() == Duration{0}) {
@@ -155,8 +161,11 @@ class MpiWire::Thread {
         spin_pause();
       }
     }
-    MPI_Cancel(&m_receive);
-    MPI_Wait(&m_receive, MPI_STATUS_IGNORE);
+    if (m_abort >= 0) return;
+    if (receives) {
+      MPI_Cancel(&m_receive);
+      MPI_Wait(&m_receive, MPI_STATUS_IGNORE);
+    }
     MPI_Request_free(&m_receive);
   }
 
@@ -174,7 +183,7 @@ class MpiWire::Thread {
   void perform(Cancel const& what) {
     for (std::size_t i = 0; i < m_requests.size();) {
       auto const number = m_of[i];
-      if (number >= the_agreement || !m_transfers[number].incoming || m_transfers[number].tag != what.tag ||
+      if (number >= the_hearing || !m_transfers[number].incoming || m_transfers[number].tag != what.tag ||
           m_transfers[number].peer != what.from.value()) {
         ++i;
         continue;
@@ -215,7 +224,7 @@ class MpiWire::Thread {
     m_free.push_back(number);
   }
   MPI_Request& add(std::size_t of) {
-    if (of < the_agreement) ++m_transfers[of].requests;
+    if (of < the_hearing) ++m_transfers[of].requests;
     m_of.push_back(of);
     return m_requests.emplace_back(MPI_REQUEST_NULL);
   }
@@ -258,50 +267,32 @@ class MpiWire::Thread {
                 0, m_messages, &add(control + p));
     }
   }
-  void begin_agreement() {
-    std::lock_guard const lock(m_agreement_mutex);
-    if (m_agreement.stage != Stage::Asked) return;
+  void begin_hearing() {
+    std::lock_guard const lock(m_hearing_mutex);
+    if (m_hearing.stage != Stage::Asked) return;
     bool const all_sent = m_to_send.empty() && m_sending == 0 && std::ranges::none_of(m_peers, [](Peer const& peer) {
                             return peer.sending || !peer.waiting.empty();
                           });
     if (!all_sent) return;
-    m_agreement.stage = Stage::Gather;
-    m_agreement.all.resize(m_peers.size());
-    MPI_Iallgather(&m_agreement.ours, static_cast<int>(sizeof(Outcome)), MPI_BYTE, m_agreement.all.data(),
-                   static_cast<int>(sizeof(Outcome)), MPI_BYTE, m_messages, &add(the_agreement));
+    m_hearing.stage = Stage::Gather;
+    m_hearing.headers.resize(m_peers.size());
+    MPI_Iallgather(&m_hearing.ours, static_cast<int>(sizeof(Header)), MPI_BYTE, m_hearing.headers.data(),
+                   static_cast<int>(sizeof(Header)), MPI_BYTE, m_messages, &add(the_hearing));
   }
-  // All outcomes are known: whoever has the first failure tells its text.
-  void go_on_with_agreement() {
-    std::lock_guard const lock(m_agreement_mutex);
-    auto& agreement = m_agreement;
-    if (agreement.stage == Stage::Broadcast) {
-      std::uint16_t length = 0;
-      std::memcpy(&length, agreement.text.data(), sizeof(length));
-      read_packet(std::span<std::byte const>(agreement.text).subspan(sizeof(length), length),
-                  [&](Message const& message) { agreement.failure = message.failure; });
-      return end_agreement();
+  // All headers are known: the speaker's text follows.
+  void go_on_with_hearing() {
+    std::lock_guard const lock(m_hearing_mutex);
+    auto& hearing = m_hearing;
+    auto const speaker = speaker_of(hearing.headers);
+    if (hearing.stage == Stage::Gather && speaker) {
+      hearing.stage = Stage::Broadcast;
+      hearing.text.resize(hearing.headers[*speaker].length);
+      MPI_Ibcast(hearing.text.data(), static_cast<int>(hearing.text.size()), MPI_BYTE, static_cast<int>(*speaker),
+                 m_messages, &add(the_hearing));
+      return;
     }
-    auto const first = std::ranges::min_element(agreement.all, [](Outcome const& a, Outcome const& b) {
-      return a.failed != b.failed ? a.failed > b.failed : a.position < b.position;
-    });
-    if (first->failed == 0) return end_agreement();
-    auto const root = static_cast<std::uint32_t>(first - agreement.all.begin());
-    if (root == m_self) {
-      Packet packet;
-      Message message;
-      message.failure = agreement.failure;
-      packet.add(message);
-      auto const length = static_cast<std::uint16_t>(packet.bytes().size());
-      std::memcpy(agreement.text.data(), &length, sizeof(length));
-      std::ranges::copy(packet.bytes(), agreement.text.begin() + sizeof(length));
-    }
-    agreement.stage = Stage::Broadcast;
-    MPI_Ibcast(agreement.text.data(), static_cast<int>(agreement.text.size()), MPI_BYTE, static_cast<int>(root),
-               m_messages, &add(the_agreement));
-  }
-  void end_agreement() {
-    m_agreement.stage = Stage::None;
-    m_agreed.notify_all();
+    hearing.stage = Stage::None;
+    m_heard.notify_all();
   }
 
   // Packets of one process are taken in the order in which it sent them: one receive at a time.
@@ -341,8 +332,8 @@ class MpiWire::Thread {
   void completed(std::size_t of) {
     if (of >= control) {
       m_peers[of - control].sending = false;
-    } else if (of == the_agreement) {
-      go_on_with_agreement();
+    } else if (of == the_hearing) {
+      go_on_with_hearing();
     } else if (--m_transfers[of].requests == 0) {
       auto const transfer = std::move(m_transfers[of]);
       end(of);
@@ -362,9 +353,10 @@ class MpiWire::Thread {
   std::uint32_t m_self = 0;
   std::atomic<bool> m_stop = false;
   std::atomic<Bytes> m_sent = 0;
-  std::mutex m_agreement_mutex;
-  std::condition_variable m_agreed;
-  Agreement m_agreement;
+  std::atomic<int> m_abort = -1;
+  std::mutex m_hearing_mutex;
+  std::condition_variable m_heard;
+  Hearing m_hearing;
 
   // Of the thread alone.
   std::array<std::byte, Packet::most_bytes> m_incoming;
@@ -385,10 +377,12 @@ MpiWire::MpiWire(MPI_Comm communicator, MpiWireOptions options)
     : m_thread(std::make_unique<Thread>(*this, communicator, options)) {}
 MpiWire::~MpiWire() = default;
 ProcessId MpiWire::self() const { return ProcessId(m_thread->self()); }
-std::uint32_t MpiWire::processes() const { return m_thread->processes(); }
+std::uint32_t MpiWire::count() const { return m_thread->processes(); }
 void MpiWire::start() { m_thread->start(); }
-std::shared_ptr<FailureOrigin const> MpiWire::agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure) {
-  return m_thread->agree(order, std::move(failure));
+void MpiWire::close() { m_thread->stop(); }
+void MpiWire::abort(int status) { m_thread->abort(status); }
+std::optional<Processes::Heard> MpiWire::hear(Header const& ours, std::string text, Duration most) {
+  return m_thread->hear(ours, std::move(text), most);
 }
 Bytes MpiWire::sent() const { return m_thread->sent(); }
 

@@ -1,0 +1,114 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "apps/common/processes.hpp"
+
+#include <granary/runtime/node_share.hpp>
+#include <granary/runtime/warnings.hpp>
+
+#ifdef GRANARY_HAVE_MPI
+#include <granary/mpi/mpi_wire.hpp>
+#include <granary/mpi/node_share.hpp>
+#endif
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "apps/common/choose_blas.hpp"
+#include "apps/common/signals.hpp"
+
+namespace granary::app {
+namespace {
+
+std::shared_ptr<Processes> all;
+NodeResources resources;
+NodeShare share;
+bool mpi_runs = false;
+
+// Set by Open MPI, MPICH and its relatives, Slurm, and HPE's launcher. Slurm sets its own in every job step.
+bool was_launched() {
+  constexpr std::array variables{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PALS_RANKID"};
+  return std::ranges::any_of(variables, [](char const* name) { return is_in_environment(name); });
+}
+
+#ifdef GRANARY_HAVE_MPI
+void start_processes() {
+  add_error_kind<Interrupted>(
+      "Interrupted", [](Interrupted const& error) { return std::to_string(error.signal()); },
+      [](std::string const& signal) { return Interrupted(std::stoi(signal)); });
+  if (!was_launched()) return;
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+  mpi_runs = true;
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
+  all = std::make_shared<MpiWire>(MPI_COMM_WORLD);
+  resources = find_node_resources();
+  share = mpi::node_share(MPI_COMM_WORLD, resources.cores);
+  if (!all->is_first()) spdlog::set_level(spdlog::level::err);
+  if (auto const warning = find_narrow_binding(share, resources)) warn_once(*warning);
+  all->start();
+}
+
+void end_processes() {
+  if (!mpi_runs) return;
+  if (all) all->stop();
+  all.reset();
+  MPI_Barrier(MPI_COMM_WORLD);  // what the first process prints comes before the launcher hears of a status
+  MPI_Finalize();
+  mpi_runs = false;
+}
+#else
+void start_processes() {
+  for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    auto const* const size = std::getenv(name);
+    if (size == nullptr || std::atoi(size) < 2) continue;
+    throw InvalidArgument(std::string("a launcher has started ") + size +
+                          " processes, and granary was built without MPI: build it with GRANARY_MPI=ON");
+  }
+}
+void end_processes() {}
+#endif
+
+bool prints_failure(std::exception_ptr const& error, int status) {
+  if (all && !all->ended())
+    static_cast<void>(all->leave(0, origin_of({.position = 0, .error = error}, all->self()), status));
+  return is_first_process();
+}
+
+}  // namespace
+
+RuntimeOptions on_this_node(RuntimeOptions const& options) {
+  return all ? share_node(options, share, resources) : options;
+}
+
+std::shared_ptr<Processes> processes() { return all; }
+bool is_first_process() { return !all || all->is_first(); }
+
+std::string by_first_process(std::function<std::string()> const& function) {
+  return all ? all->by_first(function) : function();
+}
+
+void in_all_processes(std::function<void()> const& function) { all ? all->together(function) : function(); }
+
+std::string own_file(std::string const& file) {
+  if (is_first_process()) return file;
+  auto const path = std::filesystem::path(file);
+  auto const number = "." + std::to_string(all->self().value());
+  return (path.parent_path() / (path.stem().string() + number + path.extension().string())).string();
+}
+
+ProgramHooks process_hooks(char** argv) {
+  return {.start =
+              [argv] {
+                choose_blas(argv);
+                start_processes();
+              },
+          .prints_failure = prints_failure,
+          .end = end_processes};
+}
+
+}  // namespace granary::app

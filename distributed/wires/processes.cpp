@@ -1,0 +1,129 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/distributed/wires/packet.hpp>
+#include <granary/distributed/wires/processes.hpp>
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace granary {
+namespace {
+
+// Keys of headers: failures in the order of submission, those that are only known of, then texts by process.
+constexpr std::uint64_t known_failure = std::uint64_t{1} << 62, no_failure = std::uint64_t{1} << 63;
+
+std::string packed(std::shared_ptr<FailureOrigin const> const& failure) {
+  Packet packet;
+  Message message;
+  message.failure = failure;
+  packet.add(message);
+  return {reinterpret_cast<char const*>(packet.bytes().data()), packet.bytes().size()};
+}
+
+std::shared_ptr<FailureOrigin const> unpacked(std::string const& text) {
+  std::shared_ptr<FailureOrigin const> failure;
+  read_packet({reinterpret_cast<std::byte const*>(text.data()), text.size()},
+              [&](Message const& message) { failure = message.failure; });
+  return failure;
+}
+
+template <class Function>
+std::shared_ptr<FailureOrigin const> failure_of(Function&& function, ProcessId self) {
+  try {
+    function();
+  } catch (...) {
+    return origin_of({.position = 0, .error = std::current_exception()}, self);
+  }
+  return nullptr;
+}
+
+std::uint64_t key_of(FailureOrigin const& failure) {
+  return std::min(failure.position, known_failure - 1) | (failure.known ? known_failure : 0);
+}
+
+}  // namespace
+
+std::optional<std::size_t> Processes::speaker_of(std::vector<Header> const& headers) {
+  std::optional<std::size_t> speaker;
+  for (std::size_t p = 0; p < headers.size(); ++p) {
+    if (headers[p].length > 0 && (!speaker || headers[p].key < headers[*speaker].key)) speaker = p;
+  }
+  return speaker;
+}
+
+std::shared_ptr<FailureOrigin const> Processes::agree(std::uint64_t order,
+                                                      std::shared_ptr<FailureOrigin const> failure) {
+  auto const heard = confer({order}, failure, {});
+  if (heard.failure) return unpacked(heard.text);
+  for (std::size_t p = 1; p < heard.headers.size(); ++p) {
+    if (heard.headers[p].numbers[0] == heard.headers[0].numbers[0]) continue;
+    throw InvalidArgument(
+        "process " + std::to_string(p) +
+        " has submitted other data or tasks than process 0: all processes submit the same, in the same order");
+  }
+  return nullptr;
+}
+
+std::shared_ptr<FailureOrigin const> Processes::leave(std::uint64_t order,
+                                                      std::shared_ptr<FailureOrigin const> const& failure, int status,
+                                                      Duration most) {
+  constexpr std::uint64_t leaves = 1;
+  m_ended = true;
+  auto const text = packed(failure);
+  auto const end = std::chrono::steady_clock::now() + most;
+  auto const left = [&end] {
+    return std::max(std::chrono::duration_cast<Duration>(end - std::chrono::steady_clock::now()), Duration{0});
+  };
+  while (auto const heard = hear({key_of(*failure), text.size(), {order, leaves}}, text, left())) {
+    auto const& all = heard->headers;
+    if (!std::ranges::all_of(all, [&](Header const& one) { return one.numbers[1] == leaves; })) continue;
+    auto first = unpacked(heard->text);
+    if (std::ranges::all_of(all, [&](Header const& one) { return one.numbers[0] == order; })) return first;
+    if (first->process != self()) std::this_thread::sleep_for(most);  // it ends all
+    break;
+  }
+  spdlog::error("granary: process {} ends all {} processes: {}", self().value(), count(), failure->what);
+  spdlog::default_logger()->flush();
+  abort(status);
+  std::abort();  // GCC does not believe a virtual function that never returns
+}
+
+std::vector<Processes::Numbers> Processes::gather(Numbers const& ours) {
+  auto const heard = confer(ours, nullptr, {});
+  if (heard.failure) rethrow_origin(unpacked(heard.text));
+  std::vector<Numbers> all;
+  for (auto const& header : heard.headers) all.push_back(header.numbers);
+  return all;
+}
+
+std::string Processes::from(ProcessId speaker, std::function<std::string()> const& function) {
+  std::string text;
+  std::shared_ptr<FailureOrigin const> failure;
+  if (self() == speaker) failure = failure_of([&] { text = function(); }, self());
+  auto heard = confer({}, failure, std::move(text));
+  if (heard.failure) rethrow_origin(unpacked(heard.text));
+  return std::move(heard.text);
+}
+
+void Processes::together(std::function<void()> const& function) {
+  auto const heard = confer({}, failure_of(function, self()), {});
+  if (heard.failure) rethrow_origin(unpacked(heard.text));
+}
+
+Processes::Heard Processes::confer(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure,
+                                   std::string text) {
+  if (failure) text = packed(failure);
+  Header const header{failure ? key_of(*failure) : no_failure | self().value(), text.size(), numbers};
+  auto heard = hear(header, std::move(text), unlimited);
+  auto const speaker = speaker_of(heard->headers);
+  heard->failure = speaker && heard->headers[*speaker].key < no_failure;
+  return std::move(*heard);
+}
+
+}  // namespace granary

@@ -1,0 +1,20 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/linalg/files/matrix_sink.hpp>
+#include <granary/runtime/runtime.hpp>
+
+#include <memory>
+#include <string>
+
+namespace granary {
+
+/// An output of all processes of a Runtime: the first one creates the file, each writes its own tiles. Collective, as
+/// `commit_sink` is. Throws what MatrixSink does, in all processes the same.
+[[nodiscard]] GRANARY_EXPORT std::shared_ptr<MatrixSink> make_sink(Runtime& runtime, std::string const& path,
+                                                                   MatrixSinkOptions const& options);
+/// MatrixSink::commit by the first process, after all have written.
+GRANARY_EXPORT void commit_sink(Runtime& runtime, MatrixSink& sink);
+
+}  // namespace granary

@@ -1,0 +1,58 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/byte_set.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/engine/data_bytes.hpp>
+#include <granary/core/engine/engine.hpp>
+#include <granary/core/model/distribution.hpp>
+#include <granary/distributed/distributed_submitter.hpp>
+#include <granary/distributed/exchange.hpp>
+#include <granary/distributed/wires/processes.hpp>
+
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+namespace granary::detail {
+
+/// The data and tasks of a Runtime that is one of several processes. Ids of data are keys, alike in all of them; the
+/// engine of each process knows its own data by other ids.
+///
+/// The owner of a datum with a position in a matrix is that of the grid; of another one, the first task decides.
+class CommonData final : public DistributedSubmitter {
+ public:
+  /// `peers`: the node of the other processes. Connects the wire.
+  CommonData(Processes& processes, Distribution const& grid, Engine& engine, NodeId peers, Exchange& exchange);
+
+  /// A View of the application, of which each process has one: that of the owner counts. The key of an earlier
+  /// registration of the same bytes, once more, or a new one; `registration` as in DistributedSubmitter::add_data.
+  DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration);
+  void release_data(DataId key) override;
+  [[nodiscard]] std::string name_of(DataId key) const;
+
+  /// Collective. Returns when all tasks of all processes have ended; throws the first failure of all.
+  void wait();
+  /// Collective. The same for tasks that use these data, and those `also`.
+  void wait(std::span<DataId const> keys, std::span<DataId const> also);
+  /// Because of an exception in this process. Cancels its tasks, and those of the others, who throw it from their next
+  /// collective call: returns the first failure of all. Otherwise, if others do not follow within a few seconds, ends
+  /// all processes with this status.
+  std::shared_ptr<FailureOrigin const> give_up(std::exception_ptr const& why, int status);
+  [[nodiscard]] bool gave_up() const { return m_gave_up; }
+
+ private:
+  void placing(DataId key, ProcessId owner) override;
+  template <class Wait>
+  void settle(Wait&& wait);
+
+  Processes& m_processes;
+  Engine& m_engine;
+  bool m_gave_up = false;
+  DataBytes m_views;                              // by key
+  std::unordered_map<DataId, ByteSet> m_view_of;  // by key
+};
+
+}  // namespace granary::detail
