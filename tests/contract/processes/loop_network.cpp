@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,20 +18,48 @@
 
 namespace granary::test {
 
-class LoopNetwork::LoopWire final : public QueuedWire {
+class LoopNetwork::LoopWire final : public Processes {
  public:
   LoopWire(LoopNetwork& network, ProcessId self, std::uint64_t seed)
       : m_network(network), m_self(self), m_delays(seed != 0), m_random(seed + self.value()) {}
 
-  void start() {
+  [[nodiscard]] ProcessId self() const override { return m_self; }
+  [[nodiscard]] std::uint32_t count() const override { return static_cast<std::uint32_t>(m_network.m_wires.size()); }
+  void start() override {
     m_thread = std::thread([this] { run(); });
   }
-  void stop() {
+  [[noreturn]] void abort(int) override { std::abort(); }
+  [[nodiscard]] Bytes sent() const override { return m_sent; }
+
+ protected:
+  void close() override {
     m_stop = true;
     wake();
     if (m_thread.joinable()) m_thread.join();
   }
-  [[nodiscard]] Bytes sent() const { return m_sent; }
+  std::optional<Heard> hear(Header const& ours, std::string text, Duration most) override {
+    auto& meeting = m_network.m_meeting;
+    std::unique_lock lock(meeting.mutex);
+    m_header = ours;
+    m_text = std::move(text);
+    auto const number = meeting.number;
+    if (++meeting.present == count()) {
+      Heard heard;
+      for (auto const& wire : m_network.m_wires) heard.headers.push_back(wire->m_header);
+      if (auto const speaker = speaker_of(heard.headers)) heard.text = m_network.m_wires[*speaker]->m_text;
+      for (auto const& wire : m_network.m_wires) wire->m_heard = heard;
+      meeting.present = 0;
+      ++meeting.number;
+      meeting.ended.notify_all();
+    }
+    auto const ended = [&] { return meeting.number != number; };
+    if (most == unlimited) {
+      meeting.ended.wait(lock, ended);
+    } else if (!meeting.ended.wait_for(lock, most, ended)) {
+      return std::nullopt;
+    }
+    return m_heard;
+  }
 
  private:
   struct Letter {
@@ -47,6 +77,7 @@ class LoopNetwork::LoopWire final : public QueuedWire {
   void run() {
     while (!m_stop) {
       wait(std::chrono::milliseconds(50));
+      if (!connected()) continue;
       for (auto& operation : take()) {
         maybe_pause();
         std::visit([this](auto& what) { perform(what); }, operation);
@@ -110,6 +141,10 @@ class LoopNetwork::LoopWire final : public QueuedWire {
 
   LoopNetwork& m_network;
   ProcessId m_self;
+  // Under the lock of the meeting.
+  Header m_header;
+  std::string m_text;
+  Heard m_heard;
   bool m_delays;
   Random m_random;
   std::atomic<bool> m_stop = false;
@@ -132,7 +167,7 @@ void LoopNetwork::stop() {
   for (auto const& wire : m_wires) wire->stop();
 }
 
-QueuedWire& LoopNetwork::wire(ProcessId process) { return *m_wires[process.index()]; }
+Processes& LoopNetwork::wire(ProcessId process) { return *m_wires[process.index()]; }
 
 void LoopNetwork::start() {
   for (auto const& wire : m_wires) wire->start();

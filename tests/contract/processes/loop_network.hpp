@@ -1,10 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/distributed/wires/queued_wire.hpp>
+#include <granary/distributed/wires/processes.hpp>
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace granary::test {
@@ -19,7 +21,7 @@ class LoopNetwork {
   LoopNetwork(LoopNetwork const&) = delete;
   LoopNetwork& operator=(LoopNetwork const&) = delete;
 
-  [[nodiscard]] QueuedWire& wire(ProcessId process);
+  [[nodiscard]] Processes& wire(ProcessId process);
   /// After all wires were connected.
   void start();
   /// Before the engines end; nothing may be under way.
@@ -29,7 +31,16 @@ class LoopNetwork {
 
  private:
   class LoopWire;
+  // A collective call: the last process that comes ends it.
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::uint64_t number = 0;
+    std::uint32_t present = 0;
+  };
+
   std::vector<std::unique_ptr<LoopWire>> m_wires;
+  Meeting m_meeting;
 };
 
 }  // namespace granary::test
