@@ -103,7 +103,7 @@ std::shared_ptr<FailureOrigin const> CommonData::give_up(std::exception_ptr cons
   m_gave_up = true;
   m_engine.cancel(why);
   auto const ours = origin_of({.position = 0, .error = why}, m_processes.self());
-  auto const first = m_processes.leave(order(), ours, status);
+  auto first = m_processes.leave(order(), ours, status);
   let_go_of_all();
   try {
     m_engine.wait();

@@ -107,6 +107,7 @@ bool Runtime::in_use(DataId data) const {
 ProcessId Runtime::process() const { return m_parts->processes ? m_parts->processes->self() : ProcessId(0); }
 std::uint32_t Runtime::processes() const { return m_parts->processes ? m_parts->processes->count() : 1; }
 Processes* Runtime::others() const { return m_parts->common ? m_parts->processes.get() : nullptr; }
+void Runtime::refuse_with_others(std::string_view what) const { m_parts->refuse_with_others(what); }
 Bytes Runtime::bytes_sent() const { return m_parts->processes ? m_parts->processes->sent() : 0; }
 
 void Runtime::assign_data(DataId data, ProcessId owner) {

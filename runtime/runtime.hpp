@@ -332,6 +332,9 @@ class GRANARY_EXPORT Runtime {
 
   // For algorithms.
   [[nodiscard]] Submitter& submitter();
+  /// Throws InvalidArgument if there are other processes; `what` ("data cannot be reduced") is the subject of its
+  /// sentence.
+  void refuse_with_others(std::string_view what) const;
   /// The other processes; null without any.
   [[nodiscard]] Processes* others() const;
   /// Collective. The bytes of the datum's owner, which has them; nothing happens without others.

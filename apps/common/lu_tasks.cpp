@@ -1,12 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/lu_tasks.hpp"
 
-#include <granary/distributed/wires/processes.hpp>
+#include <granary/linalg/linalg.hpp>
 #include <granary/runtime/machine.hpp>
 
 #include <fmt/format.h>
-
-#include <bit>
 
 namespace granary::app {
 
@@ -35,19 +33,7 @@ RunGrowth::RunGrowth(Runtime& runtime, TileGrid const& grid)
   for (auto const* data : {&m_data.matrix, &m_data.factor}) m_owned.own(OwnedData(runtime.submitter(), *data));
 }
 
-PivotGrowth RunGrowth::value(Runtime& runtime) const {
-  auto growth = m_maxima->growth();
-  auto* const others = runtime.others();
-  if (others == nullptr) return growth;
-  // NaN is the largest, as in TileMaxima.
-  auto const larger = [](double a, double b) { return a >= b || a != a ? a : b; };
-  for (auto const& of :
-       others->gather({std::bit_cast<std::uint64_t>(growth.matrix), std::bit_cast<std::uint64_t>(growth.factor)})) {
-    growth.matrix = larger(growth.matrix, std::bit_cast<double>(of[0]));
-    growth.factor = larger(growth.factor, std::bit_cast<double>(of[1]));
-  }
-  return growth;
-}
+PivotGrowth RunGrowth::value(Runtime& runtime) const { return growth_of_all(runtime, m_maxima->growth()); }
 
 PivotData dry_pivots(DryRun& dry, TileGrid const& grid) {
   PivotData pivots;

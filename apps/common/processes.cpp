@@ -22,9 +22,9 @@
 namespace granary::app {
 namespace {
 
-std::shared_ptr<Processes> all;
-NodeResources resources;
-NodeShare share;
+std::shared_ptr<Processes> everyone;
+NodeResources our_resources;
+NodeShare our_share;
 bool mpi_runs = false;
 
 // Set by Open MPI, MPICH and its relatives, Slurm, and HPE's launcher. Slurm sets its own in every job step.
@@ -45,18 +45,18 @@ void start_processes() {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == 1) return;
-  all = std::make_shared<MpiWire>(MPI_COMM_WORLD);
-  resources = find_node_resources();
-  share = mpi::node_share(MPI_COMM_WORLD, resources.cores);
-  if (!all->is_first()) spdlog::set_level(spdlog::level::err);
-  if (auto const warning = find_narrow_binding(share, resources)) warn_once(*warning);
-  all->start();
+  everyone = std::make_shared<MpiWire>(MPI_COMM_WORLD);
+  our_resources = find_node_resources();
+  our_share = mpi::node_share(MPI_COMM_WORLD, our_resources.cores);
+  if (!everyone->is_first()) spdlog::set_level(spdlog::level::err);
+  if (auto const warning = find_narrow_binding(our_share, our_resources)) warn_once(*warning);
+  everyone->start();
 }
 
 void end_processes() {
   if (!mpi_runs) return;
-  if (all) all->stop();
-  all.reset();
+  if (everyone) everyone->stop();
+  everyone.reset();
   MPI_Barrier(MPI_COMM_WORLD);  // what the first process prints comes before the launcher hears of a status
   MPI_Finalize();
   mpi_runs = false;
@@ -74,30 +74,30 @@ void end_processes() {}
 #endif
 
 bool prints_failure(std::exception_ptr const& error, int status) {
-  if (all && !all->ended())
-    static_cast<void>(all->leave(0, origin_of({.position = 0, .error = error}, all->self()), status));
+  if (everyone && !everyone->ended())
+    static_cast<void>(everyone->leave(0, origin_of({.position = 0, .error = error}, everyone->self()), status));
   return is_first_process();
 }
 
 }  // namespace
 
 RuntimeOptions on_this_node(RuntimeOptions const& options) {
-  return all ? share_node(options, share, resources) : options;
+  return everyone ? share_node(options, our_share, our_resources) : options;
 }
 
-std::shared_ptr<Processes> processes() { return all; }
-bool is_first_process() { return !all || all->is_first(); }
+std::shared_ptr<Processes> processes() { return everyone; }
+bool is_first_process() { return !everyone || everyone->is_first(); }
 
 std::string by_first_process(std::function<std::string()> const& function) {
-  return all ? all->by_first(function) : function();
+  return everyone ? everyone->by_first(function) : function();
 }
 
-void in_all_processes(std::function<void()> const& function) { all ? all->together(function) : function(); }
+void in_all_processes(std::function<void()> const& function) { everyone ? everyone->together(function) : function(); }
 
 std::string own_file(std::string const& file) {
   if (is_first_process()) return file;
   auto const path = std::filesystem::path(file);
-  auto const number = "." + std::to_string(all->self().value());
+  auto const number = "." + std::to_string(everyone->self().value());
   return (path.parent_path() / (path.stem().string() + number + path.extension().string())).string();
 }
 

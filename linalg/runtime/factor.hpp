@@ -37,6 +37,9 @@ namespace granary {
 /// pivoting.
 [[nodiscard]] inline LuOptions chosen_leaf() { return {.leaf_tiles = 0}; }
 
+/// Collective. The largest elements of all processes, from those of the tiles of each.
+[[nodiscard]] GRANARY_EXPORT PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth);
+
 namespace detail {
 
 template <class T>
@@ -67,8 +70,9 @@ template <MutableMatrix A>
   return options;
 }
 
-/// The panels of the pivots as data in place.
+/// The panels of the pivots as data in place. Throws InvalidArgument if there are other processes.
 [[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots pivots) {
+  scope.runtime().refuse_with_others("rows cannot be exchanged");
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(
@@ -166,7 +170,9 @@ Pending<PivotGrowth> getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {
   options.growth =
       maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
   granary::getrf_nopiv(call.tasks(), tiles, options);
-  return {call.submitted(), [maxima] { return maxima->growth(); }};
+  auto const growth = std::make_shared<PivotGrowth>();
+  return {call.submitted([&runtime, maxima, growth] { *growth = growth_of_all(runtime, maxima->growth()); }),
+          [growth] { return *growth; }};
 }
 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the

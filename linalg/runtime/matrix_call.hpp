@@ -109,6 +109,13 @@ class GRANARY_EXPORT DataScope {
   [[nodiscard]] DataId in_place(std::string const& name, std::shared_ptr<double> const& value) {
     return in_place(name, *value, value);
   }
+  /// For Pending: after the wait all processes have the number of a datum in place.
+  [[nodiscard]] std::function<void()> shares(DataId data, std::shared_ptr<double> const& value) const {
+    return [&runtime = m_runtime, data, value] {
+      runtime.share_value(data, std::as_writable_bytes(std::span(value.get(), 1)));
+    };
+  }
+  [[nodiscard]] Runtime& runtime() const { return m_runtime; }
   [[nodiscard]] std::span<DataId const> ids() const { return m_data.ids(); }
   [[nodiscard]] HeldData take() { return std::move(m_data); }
 
@@ -186,8 +193,9 @@ class GRANARY_EXPORT MatrixCall {
   [[nodiscard]] Bytes memory() const { return task_memory(m_runtime.options()); }
   [[nodiscard]] bool has_devices() const { return !m_runtime.devices().empty(); }
   /// CholeskyOptions::stack and LuOptions::stack: if 0 was asked for, for a View on a machine without devices as many
-  /// tiles as leave a stack of each tile column to every worker.
+  /// tiles as leave a stack of each tile column to every worker. With several processes a stack has several owners.
   [[nodiscard]] std::uint64_t choose_stack(std::uint64_t asked, bool is_view, TileGrid const& grid) const {
+    if (m_runtime.processes() > 1) return 1;
     auto const workers = m_runtime.options().workers.value_or(1);
     if (asked != 0 || !is_view || workers == 0 || has_devices()) return asked;
     return std::max<std::uint64_t>(1, grid.rows / (grid.tile * workers));

@@ -269,6 +269,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
   using T = ScalarOf<A>;
   MixedReport report;
   runtime.refuse_in_task("posv_mixed");
+  runtime.refuse_with_others("posv_mixed does not work");
   detail::MatrixCall call(runtime, "posv_mixed");
   auto const& matrix = call.writes("A", a);
   auto const& right = call.reads("B", b);
@@ -304,6 +305,7 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
   using T = ScalarOf<A>;
   MixedReport report;
   runtime.refuse_in_task("gesv_mixed");
+  runtime.refuse_with_others("gesv_mixed does not work");
   detail::MatrixCall call(runtime, "gesv_mixed");
   auto const& matrix = call.writes("A", a);
   auto const& right = call.reads("B", b);

@@ -29,8 +29,9 @@ template <MatrixOperand A>
   detail::MatrixCall call(runtime, "lange");
   call.reads("A", a);
   call.prepare(tile);
-  submit_lange(call.tasks(), norm, call.tiles(0, a), call.data().in_place("norm", result));
-  return {call.submitted(), [result] { return *result; }};
+  auto const data = call.data().in_place("norm", result);
+  submit_lange(call.tasks(), norm, call.tiles(0, a), data);
+  return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
 }
 
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
@@ -42,8 +43,9 @@ template <MatrixOperand A>
   call.reads("A", a);
   call.require_square(0);
   call.prepare(tile);
-  submit_lanhe(call.tasks(), norm, call.tiles(0, a, part_of(uplo)), call.data().in_place("norm", result));
-  return {call.submitted(), [result] { return *result; }};
+  auto const data = call.data().in_place("norm", result);
+  submit_lanhe(call.tasks(), norm, call.tiles(0, a, part_of(uplo)), data);
+  return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
 }
 
 }  // namespace async

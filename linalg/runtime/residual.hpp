@@ -4,7 +4,9 @@
 #include <granary/linalg/residuals/residual.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 /// The scaled residuals of LAPACK's own tests on a runtime, under its memory limit; LAPACK requires a result below 30.
@@ -27,22 +29,23 @@ namespace detail {
 class GRANARY_EXPORT ResidualParts {
  public:
   explicit ResidualParts(DataScope& scope)
-      : m_data{scope.in_place("residual", m_parts->rest, m_parts), scope.in_place("norm", m_parts->norm, m_parts)} {}
+      : m_data{scope.in_place("residual", m_rest), scope.in_place("norm", m_norm)},
+        m_shares{scope.shares(m_data.residual, m_rest), scope.shares(m_data.norm, m_norm)} {}
 
   [[nodiscard]] ResidualData const& data() const { return m_data; }
-  /// The result for a matrix of order n.
+  /// The result of the call, for a matrix of order n.
   template <class T>
-  [[nodiscard]] Pending<double> result(Pending<> call, std::uint64_t n) const {
-    return {std::move(call), [parts = m_parts, n] { return scaled_residual<T>(parts->rest, parts->norm, n); }};
+  [[nodiscard]] Pending<double> result(MatrixCall& call, std::uint64_t n) const {
+    return {call.submitted([shares = m_shares] {
+              for (auto const& share : shares) share();
+            }),
+            [rest = m_rest, norm = m_norm, n] { return scaled_residual<T>(*rest, *norm, n); }};
   }
 
  private:
-  struct Parts {
-    double rest = 0;
-    double norm = 0;
-  };
-  std::shared_ptr<Parts> m_parts = std::make_shared<Parts>();
+  std::shared_ptr<double> m_rest = std::make_shared<double>(0), m_norm = std::make_shared<double>(0);
   ResidualData m_data;
+  std::array<std::function<void()>, 2> m_shares;
 };
 
 }  // namespace detail
@@ -63,7 +66,7 @@ requires SameScalars<A, F>
   detail::ResidualParts const parts(call.data());
   submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, factor, part_of(uplo)),
                         call.memory(), parts.data());
-  return parts.result<ScalarOf<A>>(call.submitted(), x.rows);
+  return parts.result<ScalarOf<A>>(call, x.rows);
 }
 
 /// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no row exchanges.
@@ -82,7 +85,7 @@ requires SameScalars<A, F>
   detail::ResidualParts const parts(call.data());
   submit_getrf_residual(call.tasks(), call.tiles(0, a), call.tiles(1, lu), pivots != nullptr ? &exchanges : nullptr,
                         call.memory(), parts.data());
-  return parts.result<ScalarOf<A>>(call.submitted(), x.cols);
+  return parts.result<ScalarOf<A>>(call, x.cols);
 }
 
 }  // namespace async
@@ -102,7 +105,7 @@ template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
   ResidualParts const parts(call.data());
   submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), call.tiles(1, x), call.tiles(2, b), call.memory(),
                         parts.data());
-  return parts.result<ScalarOf<A>>(call.submitted(), 1);
+  return parts.result<ScalarOf<A>>(call, 1);
 }
 
 }  // namespace detail

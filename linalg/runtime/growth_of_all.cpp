@@ -1,0 +1,23 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/distributed/wires/processes.hpp>
+#include <granary/linalg/runtime/factor.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace granary {
+
+PivotGrowth growth_of_all(Runtime& runtime, PivotGrowth growth) {
+  auto* const others = runtime.others();
+  if (others == nullptr) return growth;
+  // NaN is the largest, as in TileMaxima.
+  auto const larger = [](double a, double b) { return a >= b || a != a ? a : b; };
+  for (auto const& of :
+       others->gather({std::bit_cast<std::uint64_t>(growth.matrix), std::bit_cast<std::uint64_t>(growth.factor)})) {
+    growth.matrix = larger(growth.matrix, std::bit_cast<double>(of[0]));
+    growth.factor = larger(growth.factor, std::bit_cast<double>(of[1]));
+  }
+  return growth;
+}
+
+}  // namespace granary
