@@ -13,7 +13,8 @@ DataId DistributedSubmitter::add_data(DataDescription description) {
   return add_data(std::move(description), [this](DataDescription own) { return m_local.add_data(std::move(own)); });
 }
 
-DataId DistributedSubmitter::add_data(DataDescription description, Registration registration) {
+DataId DistributedSubmitter::add_data(DataDescription description, Registration registration,
+                                      std::shared_ptr<void const> keep) {
   ProcessId const owner = m_owner(description, m_data++);
   DataId const key = m_order.add(owner);
   count(std::uint64_t{owner.value()} << 32 | key.value());
@@ -22,7 +23,7 @@ DataId DistributedSubmitter::add_data(DataDescription description, Registration 
     m_tasks.add_data(key, registration(std::move(description)));
     return key;
   }
-  m_remote[key.index()] = std::make_unique<DataDescription>(std::move(description));
+  m_remote[key.index()] = std::make_unique<Remote>(Remote{std::move(description), std::move(keep)});
   if (owner == CommonOrder::nobody) m_unplaced.emplace(key, std::move(registration));
   return key;
 }
@@ -45,7 +46,7 @@ void DistributedSubmitter::place(DataId key, ProcessId owner) {
   count(std::uint64_t{owner.value()} << 32 | key.value());
   m_order.place(key, owner);
   if (owner == m_self)
-    m_tasks.add_data(key, unplaced.mapped()(std::move(*std::exchange(m_remote[key.index()], nullptr))));
+    m_tasks.add_data(key, unplaced.mapped()(std::move(std::exchange(m_remote[key.index()], nullptr)->description)));
 }
 
 // The data of nobody among these.
@@ -131,7 +132,9 @@ TaskId DistributedSubmitter::run(TaskSubmission submission, std::uint64_t positi
     if (incoming == m_incoming.end()) {
       throw InvalidArgument("a task accesses data " + std::to_string(key.value()) + ", whose registration was refused");
     }
-    return LocalTasks::Remote{incoming->owner, incoming->value, m_remote[key.index()].get()};
+    auto const& remote = *m_remote[key.index()];
+    return LocalTasks::Remote{incoming->owner, incoming->value, nullptr,
+                              add_incoming(m_tasks.incoming(remote.description), remote.keep)};
   });
 }
 

@@ -42,8 +42,8 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
 
   CodeletId add_codelet(Codelet codelet) final { return m_local.add_codelet(std::move(codelet)); }
   DataId add_data(DataDescription description) final;
-  /// `registration` is called in the owner, once that is known.
-  DataId add_data(DataDescription description, Registration registration);
+  /// `registration` is called in the owner, once that is known. `keep` lives in others while their tasks use a value.
+  DataId add_data(DataDescription description, Registration registration, std::shared_ptr<void const> keep = nullptr);
   /// Makes this process the owner of a datum that has none yet. Throws InvalidArgument if it has another one.
   void assign(DataId key, ProcessId owner);
   /// Registers the datum once more, for one more release.
@@ -63,7 +63,10 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   /// Of a registered datum.
   [[nodiscard]] bool known(DataId key) const { return m_order.known(key); }
   /// The description of a datum of another process, or of one without owner.
-  [[nodiscard]] DataDescription const* description(DataId key) const { return m_remote[key.index()].get(); }
+  [[nodiscard]] DataDescription const* description(DataId key) const {
+    auto const& remote = m_remote[key.index()];
+    return remote ? &remote->description : nullptr;
+  }
 
   /// The number of tasks that all processes have submitted.
   [[nodiscard]] std::uint64_t position() const { return m_position; }
@@ -73,8 +76,16 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
  protected:
   /// A datum of nobody gets this owner; what it throws prevents that.
   virtual void placing(DataId, ProcessId) {}
+  /// Registers a datum for a value of another process, with which `keep` is kept.
+  virtual DataId add_incoming(DataDescription description, std::shared_ptr<void const> const& /*keep*/) {
+    return m_local.add_data(std::move(description));
+  }
 
  private:
+  struct Remote {
+    DataDescription description;
+    std::shared_ptr<void const> keep;
+  };
   struct Incoming {
     ValueId value;
     ProcessId owner;
@@ -93,10 +104,10 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   Submitter& m_local;
   LocalTasks m_tasks;
   CommonOrder m_order;
-  std::vector<std::unique_ptr<DataDescription>> m_remote;  // by key: data of others, and of nobody
-  std::unordered_map<DataId, Registration> m_unplaced;     // by key: of nobody
-  std::unordered_map<DataId, std::uint32_t> m_retained;    // by key: registrations beside the first
-  std::vector<Incoming> m_incoming;                        // scratch
+  std::vector<std::unique_ptr<Remote>> m_remote;         // by key: data of others, and of nobody
+  std::unordered_map<DataId, Registration> m_unplaced;   // by key: of nobody
+  std::unordered_map<DataId, std::uint32_t> m_retained;  // by key: registrations beside the first
+  std::vector<Incoming> m_incoming;                      // scratch
   std::uint64_t m_data = 0;
   std::uint64_t m_position = 0;
   std::uint64_t m_hash = 0;

@@ -25,9 +25,7 @@ void LocalTasks::release_data(DataId key) {
 }
 
 DataId LocalTasks::arrive(Remote const& remote, TaskSubmission const& reading) {
-  auto const& datum = *remote.description;
-  DataId const local =
-      m_submitter.add_data({.name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position});
+  DataId const local = remote.local.valid() ? remote.local : m_submitter.add_data(incoming(*remote.description));
   m_held.emplace(remote.value.key, local);
   m_exchange.prepare({.value = remote.value, .peer = remote.owner, .local = local});
   Access const written[] = {{local, AccessMode::Write}};

@@ -37,7 +37,12 @@ class GRANARY_EXPORT LocalTasks {
     ProcessId owner;
     ValueId value;
     DataDescription const* description;
+    DataId local = {};  ///< its datum in this process, without a value yet; invalid: it is to be registered
   };
+  /// A datum here for a value of another process.
+  [[nodiscard]] DataDescription incoming(DataDescription const& datum) const {
+    return {.name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position};
+  }
   /// A task of this process, whose accesses name keys. `remote(DataId key)` describes those of others. Throws what
   /// Submitter::submit documents; then arrivals may have been submitted.
   template <class RemoteOf>

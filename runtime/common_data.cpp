@@ -22,12 +22,14 @@ CommonData::CommonData(Processes& processes, Distribution const& grid, Engine& e
   processes.connect(exchange, engine);
 }
 
-DataId CommonData::add_view(DataDescription description, ByteSet const& bytes, Registration registration) {
+DataId CommonData::add_view(DataDescription description, ByteSet const& bytes, Registration registration,
+                            std::shared_ptr<void const> keep) {
   if (DataId const known_one = m_views.find(bytes); known_one.valid()) {
     retain_data(known_one);
+    m_kept.push_back(std::move(keep));
     return known_one;
   }
-  DataId const key = add_data(std::move(description), std::move(registration));
+  DataId const key = add_data(std::move(description), std::move(registration), std::move(keep));
   m_views.add(key, bytes);
   m_view_of.emplace(key, bytes);
   if (owner(key) != CommonOrder::nobody) placing(key, owner(key));
@@ -65,6 +67,7 @@ void CommonData::wait() {
     let_go_of_all();
     m_engine.wait();
   });
+  m_kept.clear();
 }
 
 void CommonData::wait(std::span<DataId const> keys, std::span<DataId const> also) {

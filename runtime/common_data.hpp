@@ -15,6 +15,8 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace granary::detail {
 
@@ -29,7 +31,8 @@ class CommonData final : public DistributedSubmitter {
 
   /// A View of the application, of which each process has one: that of the owner counts. The key of an earlier
   /// registration of the same bytes, once more, or a new one; `registration` as in DistributedSubmitter::add_data.
-  DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration);
+  DataId add_view(DataDescription description, ByteSet const& bytes, Registration registration,
+                  std::shared_ptr<void const> keep);
   void release_data(DataId key) override;
   [[nodiscard]] std::string name_of(DataId key) const;
 
@@ -45,14 +48,18 @@ class CommonData final : public DistributedSubmitter {
 
  private:
   void placing(DataId key, ProcessId owner) override;
+  DataId add_incoming(DataDescription description, std::shared_ptr<void const> const& keep) override {
+    return m_engine.add_data(std::move(description), {nullptr, nullptr, keep}, nullptr);
+  }
   template <class Wait>
   void settle(Wait&& wait);
 
   Processes& m_processes;
   Engine& m_engine;
   bool m_gave_up = false;
-  DataBytes m_views;                              // by key
-  std::unordered_map<DataId, ByteSet> m_view_of;  // by key
+  DataBytes m_views;                                // by key
+  std::unordered_map<DataId, ByteSet> m_view_of;    // by key
+  std::vector<std::shared_ptr<void const>> m_kept;  // of Views that were registered again; tasks use them until a wait
 };
 
 }  // namespace granary::detail

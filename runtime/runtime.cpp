@@ -191,7 +191,8 @@ DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
     return m_parts->engine->add_data(std::move(own), {nullptr, nullptr, binding.keep},
                                      [&](DataId id) { m_parts->disk->bind(id, binding.origin, binding.home); });
   };
-  return m_parts->common ? m_parts->common->add_data(std::move(description), add) : add(std::move(description));
+  return m_parts->common ? m_parts->common->add_data(std::move(description), add, binding.keep)
+                         : add(std::move(description));
 }
 
 std::shared_ptr<detail::DataHold const> Runtime::hold(DataId data) const {

@@ -293,9 +293,10 @@ SharedData Runtime::Parts::add_view(std::string name, Bytes bytes, DataBinding b
   if (!common) return add_host_data(std::move(name), bytes, std::move(binding));
   if (binding.mirror.memory != nullptr) refuse_with_others("a DualView cannot be used");
   DataDescription const description{.name = name, .bytes = bytes, .position = binding.position};
-  DataId const key = common->add_view(description, *binding.set, [this, bytes, binding](DataDescription const& own) {
+  auto const add = [this, bytes, binding](DataDescription const& own) {
     return add_host_data(own.name, bytes, binding).data;
-  });
+  };
+  DataId const key = common->add_view(description, *binding.set, add, binding.keep);
   return {key, std::move(binding.keep)};
 }
 

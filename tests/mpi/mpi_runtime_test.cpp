@@ -2,7 +2,11 @@
 // A Runtime of several processes: mpirun -np 4 test_mpi.
 #include "contract/processes/runtime_cases.hpp"
 
+#include <granary/linalg/linalg.hpp>
 #include <granary/mpi/runtime.hpp>
+
+#include <cstdint>
+#include <limits>
 
 namespace granary::test {
 namespace {
@@ -25,8 +29,46 @@ TEST(MpiRuntime, IfOneCannotBeginNoneDoes) { if_one_cannot_begin_none_does(Make{
 TEST(MpiRuntime, AnExceptionBesideTasksReachesAll) { an_exception_beside_tasks_reaches_all(Make{}); }
 // Run alone, by a test of ctest: the job ends soon and fails.
 TEST(MpiRuntime, DISABLED_OneProcessThrows) { one_process_throws(Make{}); }
-TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) { linear_algebra_is_that_of_one_process(Make{}); }
 TEST(MpiRuntime, RefusesWhatNeedsOneProcess) { refuses_what_needs_one_process(Make{}); }
+
+// Each process has Views of its own, whose tiles belong to the processes of the grid.
+TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) {
+  using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+  constexpr std::uint64_t n = 130, tile = 32;
+  Runtime runtime = Make{}(options());
+  Matrix const spd("A", n, n), factor("L", n, n), lu("LU", n, n), b("B", n, 2);
+  for (std::uint64_t j = 0; j < n; ++j) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      spd(i, j) = factor(i, j) = lu(i, j) =
+          (i == j ? static_cast<double>(n) : 0) + 1 / (1 + static_cast<double>(i + j));
+    }
+    b(j, 0) = b(j, 1) = 1;
+  }
+  EXPECT_EQ(lange(runtime, Norm::Max, spd, tile), static_cast<double>(n) + 1);
+  potrf(runtime, Uplo::Lower, factor, tile);
+  EXPECT_LT(potrf_residual(runtime, Uplo::Lower, spd, factor, tile), 1);
+  EXPECT_NEAR(getrf_nopiv(runtime, lu, tile).ratio(), 1, 0.01);
+  EXPECT_LT(getrf_residual(runtime, spd, lu, nullptr, tile), 1);
+  Matrix const x("X", n, 2);
+  Kokkos::deep_copy(x, b);
+  posv(runtime, Uplo::Lower, factor, x, tile);  // the factor itself is positive definite, too
+  b(77, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_NE(message_of([&] { posv(runtime, Uplo::Lower, spd, b, tile); }).find("holds NaN at (77, 1)"),
+            std::string::npos);
+  auto const spoiled = create_matrix<double>(runtime, n, n, {.tile = tile});
+  set(runtime, 0.0, -1.0, spoiled);
+  try {
+    potrf(runtime, Uplo::Lower, spoiled);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (NotPositiveDefinite const& error) {
+    EXPECT_EQ(error.order(), 1U);
+  }
+  if (runtime.processes() == 1) return;
+  EXPECT_EQ(message_of([&] { static_cast<void>(getrf(runtime, lu, tile)); }),
+            "rows cannot be exchanged with several processes");
+  EXPECT_EQ(message_of([&] { static_cast<void>(posv_mixed(runtime, Uplo::Lower, spd, x, b, tile)); }),
+            "posv_mixed does not work with several processes");
+}
 
 }  // namespace
 }  // namespace granary::test

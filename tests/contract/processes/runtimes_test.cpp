@@ -54,9 +54,6 @@ TEST(SeveralRuntimes, AllThrowTheFirstFailure) {
 TEST(SeveralRuntimes, IfOneCannotBeginNoneDoes) {
   play([](Make const& make) { if_one_cannot_begin_none_does(make); });
 }
-TEST(SeveralRuntimes, LinearAlgebraIsThatOfOneProcess) {
-  play([](Make const& make) { linear_algebra_is_that_of_one_process(make); });
-}
 TEST(SeveralRuntimes, RefusesWhatNeedsOneProcess) {
   play([](Make const& make) { refuses_what_needs_one_process(make); });
 }
