@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "apps/common/print.hpp"
 
 namespace granary::app {
 namespace {
@@ -50,7 +53,9 @@ bool parse_arguments(CLI::App& app, int argc, char const* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (CLI::Success const& request) {
-    app.exit(request);
+    std::ostringstream text;
+    app.exit(request, text, text);
+    write_text("-", text.str());
     return false;
   } catch (CLI::ParseError const& error) {
     throw InvalidArgument(error.what());

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -48,7 +50,10 @@ void start_processes() {
   everyone = std::make_shared<MpiWire>(MPI_COMM_WORLD);
   our_resources = find_node_resources();
   our_share = mpi::node_share(MPI_COMM_WORLD, our_resources.cores);
-  if (!everyone->is_first()) spdlog::set_level(spdlog::level::err);
+  if (!everyone->is_first()) {
+    spdlog::set_level(spdlog::level::err);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) throw IoError("cannot open", "/dev/null", errno);
+  }
   if (auto const warning = find_narrow_binding(our_share, our_resources)) warn_once(*warning);
   everyone->start();
 }
