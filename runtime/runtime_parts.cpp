@@ -23,6 +23,7 @@
 #include <exception>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace granary {
@@ -64,8 +65,14 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
       engine(make_engine()) {
+  auto const count = processes ? processes->count() : 1;
+  auto const grid = options.grid.value_or(Distribution::for_processes(count));
+  if (grid.processes() != count) {
+    throw InvalidArgument("a grid of " + std::to_string(grid.rows()) + " x " + std::to_string(grid.columns()) +
+                          " has " + std::to_string(grid.processes()) + " processes, not " + std::to_string(count) +
+                          " (RuntimeOptions::grid)");
+  }
   if (exchange) {
-    auto const grid = options.grid.value_or(Distribution::for_processes(processes->count()));
     common = std::make_unique<detail::CommonData>(*processes, grid, *engine, engine->topology().peers(), *exchange);
   }
   for (auto const& warning : find_warnings(options, find_surroundings())) warn_once(warning);

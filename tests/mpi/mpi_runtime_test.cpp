@@ -29,6 +29,7 @@ TEST(MpiRuntime, IfOneCannotBeginNoneDoes) { if_one_cannot_begin_none_does(Make{
 TEST(MpiRuntime, AnExceptionBesideTasksReachesAll) { an_exception_beside_tasks_reaches_all(Make{}); }
 // Run alone, by a test of ctest: the job ends soon and fails.
 TEST(MpiRuntime, DISABLED_OneProcessThrows) { one_process_throws(Make{}); }
+TEST(MpiRuntime, AGridHasAllProcesses) { a_grid_has_all_processes(Make{}); }
 TEST(MpiRuntime, RefusesWhatNeedsOneProcess) { refuses_what_needs_one_process(Make{}); }
 
 // Each process has Views of its own, whose tiles belong to the processes of the grid.

@@ -193,6 +193,14 @@ void one_process_throws(Make const& make) {
 }
 
 template <class Make>
+void a_grid_has_all_processes(Make const& make) {
+  auto asked = options();
+  asked.grid = Distribution(3, 5);
+  EXPECT_THAT(message_of([&] { Runtime const runtime = make(asked); }),
+              testing::MatchesRegex("a grid of 3 x 5 has 15 processes, not [0-9] .*"));
+}
+
+template <class Make>
 void refuses_what_needs_one_process(Make const& make) {
   Runtime runtime = make(options());
   if (runtime.processes() == 1) return;

@@ -54,6 +54,9 @@ TEST(SeveralRuntimes, AllThrowTheFirstFailure) {
 TEST(SeveralRuntimes, IfOneCannotBeginNoneDoes) {
   play([](Make const& make) { if_one_cannot_begin_none_does(make); });
 }
+TEST(SeveralRuntimes, AGridHasAllProcesses) {
+  play([](Make const& make) { a_grid_has_all_processes(make); });
+}
 TEST(SeveralRuntimes, RefusesWhatNeedsOneProcess) {
   play([](Make const& make) { refuses_what_needs_one_process(make); });
 }
