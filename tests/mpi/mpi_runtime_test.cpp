@@ -71,5 +71,12 @@ TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) {
             "posv_mixed does not work with several processes");
 }
 
+// Run alone, with another initialisation.
+TEST(MpiRuntime, DISABLED_AnMpiForOneThreadIsRefused) {
+  EXPECT_EQ(message_of([] { Runtime const runtime = Make{}(options()); }),
+            "MPI was initialised with MPI_THREAD_FUNNELED; granary needs MPI_THREAD_SERIALIZED, or MPI_THREAD_MULTIPLE "
+            "if the application calls MPI meanwhile");
+}
+
 }  // namespace
 }  // namespace granary::test
