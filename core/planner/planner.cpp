@@ -273,7 +273,8 @@ bool Planner::only_receives() const {
 bool Planner::resolve_stall_of_shipments() {
   auto& parts = *m_parts;
   if (!parts.shipments.stand_still()) return false;
-  return parts.dispatch.give_way(true) || (parts.failures.run_ended() && parts.failures.fail_shipment());
+  return parts.dispatch.give_way(true) || parts.shipments.yield() ||
+         (parts.failures.run_ended() && parts.failures.fail_shipment());
 }
 
 std::vector<Command> const& Planner::commands() const { return m_parts->context.commands; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace granary::detail {
 
@@ -13,9 +14,28 @@ void Shipments::ask(TaskId id) {
   bool const ships = begun && task->accesses.size() == 1 && !writes(task->accesses[0].mode) && m_dock.valid();
   if (!ships || std::ranges::find(m_shipments, id, &Shipment::task) != m_shipments.end())
     throw InternalError("task " + std::to_string(id.value()) + " has no value to send now");
-  auto& shipment = m_shipments.emplace_back(Shipment{id, task->accesses[0].data});
+  m_shipments.push_back({id, task->accesses[0].data});
   count_without_room(1);
-  place(shipment);
+  m_yields = false;
+  place_again();
+}
+
+void Shipments::place_again() {
+  for (auto& shipment : m_shipments) {
+    if (shipment.state == State::WithoutRoom) place(shipment);
+  }
+}
+
+bool Shipments::yield() {
+  if (m_yields) return false;
+  for (auto& shipment : m_shipments) {
+    if (shipment.state != State::Fetching) continue;
+    shipment.state = State::WithoutRoom;
+    count_without_room(1);
+    m_yields = true;
+    m_movement.let_go_shipped(shipment.data, m_dock);
+  }
+  return m_yields;
 }
 
 void Shipments::place(Shipment& shipment) {
@@ -58,13 +78,11 @@ void Shipments::shipped(TaskId task) {
 }
 
 void Shipments::give_room(NodeId node) {
-  if (node != m_dock || m_without_room == 0) return;
-  for (auto& shipment : m_shipments) {
-    if (shipment.state == State::WithoutRoom) place(shipment);
-  }
+  if (node == m_dock && m_without_room > 0 && !m_yields) place_again();
 }
 
 void Shipments::look_for_arrived(DataId data) {
+  if (std::exchange(m_yields, false)) m_context.agenda.post(Agenda::GiveRoom{m_dock});
   if (m_shipments.size() == m_without_room) return;
   for (auto& shipment : m_shipments) {
     if (shipment.data == data && shipment.state == State::Fetching) send_if_there(shipment);

@@ -32,6 +32,9 @@ class Shipments {
   /// If all wait for room: forgets the first one and returns its task.
   [[nodiscard]] TaskId give_up_without_room();
 
+  /// Nothing moves: those that hold places on the dock for values that are further away give them to what has to pass
+  /// there, until a transfer has ended. Returns whether there were such.
+  bool yield();
   /// There are some, and none is being sent.
   [[nodiscard]] bool stand_still() const;
   /// How many hold a place of the datum on the dock.
@@ -51,6 +54,7 @@ class Shipments {
   };
 
   void place(Shipment& shipment);
+  void place_again();
   void send_if_there(Shipment& shipment);
   void send(Shipment& shipment, Replica const& from);
   void count_without_room(std::ptrdiff_t change);
@@ -61,6 +65,7 @@ class Shipments {
   NodeId m_dock;
   std::vector<Shipment> m_shipments;  // in the order in which they were asked for
   std::size_t m_without_room = 0;
+  bool m_yields = false;  // those without a place take none
 };
 
 }  // namespace granary::detail

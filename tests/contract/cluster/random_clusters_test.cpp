@@ -89,6 +89,11 @@ TEST(ClusterContract, EveryPromiseIsKeptOnAnyMachine) {
   EXPECT_EQ(totals.sums.failures, 0U);
 }
 
+// Values two nodes from the dock, whose way needs write-backs that pass the dock.
+TEST(ClusterContract, ShipmentsLetOthersPassTheDock) {
+  for (std::uint64_t const seed : {3004034U, 3017536U}) run_clusters(Seeds(seed, 1), {.any_machine = true});
+}
+
 TEST(ClusterContract, EveryPromiseIsKeptWhenCopiesAndTasksFail) {
   Seeds const seeds(2000001, 2000);
   auto const totals = run_clusters(seeds, {.faults = true});
