@@ -8,6 +8,7 @@
 #include <string>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 
 namespace granary {
 
