@@ -44,7 +44,7 @@ class GRANARY_EXPORT DistributedSubmitter : public Submitter {
   DataId add_data(DataDescription description) final;
   /// `registration` is called in the owner, once that is known. `keep` lives in others while their tasks use a value.
   DataId add_data(DataDescription description, Registration registration, std::shared_ptr<void const> keep = nullptr);
-  /// Makes this process the owner of a datum that has none yet. Throws InvalidArgument if it has another one.
+  /// Makes that process the owner of a datum that has none yet. Throws InvalidArgument if it has another one.
   void assign(DataId key, ProcessId owner);
   /// Registers the datum once more, for one more release.
   void retain_data(DataId key);

@@ -95,8 +95,7 @@ std::shared_ptr<FailureOrigin const> Processes::leave(std::uint64_t order,
 }
 
 std::vector<Processes::Numbers> Processes::gather(Numbers const& ours) {
-  auto const heard = confer(ours, nullptr, {});
-  if (heard.failure) rethrow_origin(unpacked(heard.text));
+  auto const heard = rethrowing(confer(ours, nullptr, {}));
   std::vector<Numbers> all;
   for (auto const& header : heard.headers) all.push_back(header.numbers);
   return all;
@@ -106,14 +105,16 @@ std::string Processes::from(ProcessId speaker, std::function<std::string()> cons
   std::string text;
   std::shared_ptr<FailureOrigin const> failure;
   if (self() == speaker) failure = failure_of([&] { text = function(); }, self());
-  auto heard = confer({}, failure, std::move(text));
-  if (heard.failure) rethrow_origin(unpacked(heard.text));
-  return std::move(heard.text);
+  return rethrowing(confer({}, failure, std::move(text))).text;
 }
 
 void Processes::together(std::function<void()> const& function) {
-  auto const heard = confer({}, failure_of(function, self()), {});
+  static_cast<void>(rethrowing(confer({}, failure_of(function, self()), {})));
+}
+
+Processes::Heard Processes::rethrowing(Heard heard) {
   if (heard.failure) rethrow_origin(unpacked(heard.text));
+  return heard;
 }
 
 Processes::Heard Processes::confer(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure,

@@ -90,6 +90,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
 
  private:
   Heard confer(Numbers const& numbers, std::shared_ptr<FailureOrigin const> const& failure, std::string text);
+  static Heard rethrowing(Heard heard);
 
   bool m_ended = false;
 };
