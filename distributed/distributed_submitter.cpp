@@ -133,7 +133,7 @@ TaskId DistributedSubmitter::run(TaskSubmission submission, std::uint64_t positi
       throw InvalidArgument("a task accesses data " + std::to_string(key.value()) + ", whose registration was refused");
     }
     auto const& remote = *m_remote[key.index()];
-    return LocalTasks::Remote{incoming->owner, incoming->value, nullptr,
+    return LocalTasks::Remote{incoming->owner, incoming->value, &remote.description,
                               add_incoming(m_tasks.incoming(remote.description), remote.keep)};
   });
 }

@@ -29,10 +29,11 @@ void Exchange::expect(TaskId task, Stub const& stub) {
   auto& arrival = m_arrivals[stub.value];
   arrival.task = task;
   arrival.owner = stub.peer;
+  if (stub.varies) arrival.sized = stub.local;
   auto const early = m_early.extract(stub.value);
   if (early.empty()) return;
   arrival.announced = true;
-  arrival.failure = early.mapped();
+  arrival.what = early.mapped();
 }
 
 void Exchange::begin(BeginCommand const& command) {
@@ -43,13 +44,17 @@ void Exchange::begin(BeginCommand const& command) {
     if (arrival.announced) end(arrival);
   } else if (auto const shipment = m_shipments.find(command.task); shipment != m_shipments.end()) {
     shipment->second.announced = true;
-    m_wire.send(shipment->second.reader, {.kind = Message::Kind::Announce, .value = shipment->second.value});
+    m_wire.send(shipment->second.reader,
+                {.kind = Message::Kind::Announce, .value = shipment->second.value, .bytes = command.bytes});
   }
 }
 
 void Exchange::end(Arrival& arrival) {
-  if (!arrival.failure) return m_post(TaskDone{.task = arrival.task});
-  m_post(TaskFailed{.task = arrival.task, .error = std::make_exception_ptr(RemoteFailure(arrival.failure))});
+  auto const& [bytes, failure] = arrival.what;
+  if (failure)
+    return m_post(TaskFailed{.task = arrival.task, .error = std::make_exception_ptr(RemoteFailure(failure))});
+  if (arrival.sized.valid()) m_post(Sized{arrival.task, arrival.sized, bytes});
+  m_post(TaskDone{.task = arrival.task});
 }
 
 void Exchange::receive(CopyCommand const& copy) {
@@ -111,7 +116,7 @@ void Exchange::forget(ForgetCommand const& command) {
   if (held->second.empty()) m_held.erase(held);
   if (!value.key.valid()) return;
   auto const arrival = m_arrivals.find(value);
-  if (!arrival->second.failure) m_wire.send(arrival->second.owner, {.kind = Message::Kind::LetGo, .value = value});
+  if (!arrival->second.what.failure) m_wire.send(arrival->second.owner, {.kind = Message::Kind::LetGo, .value = value});
   m_arrivals.erase(arrival);
 }
 
@@ -119,7 +124,7 @@ void Exchange::got(ProcessId from, Message const& message) {
   std::lock_guard const lock(m_mutex);
   switch (message.kind) {
     case Message::Kind::Announce:
-      return announced(message.value, message.failure);
+      return announced(message.value, {message.bytes, message.failure});
     case Message::Kind::Ask:
       return asked(from, message);
     case Message::Kind::Refuse:
@@ -129,15 +134,15 @@ void Exchange::got(ProcessId from, Message const& message) {
   }
 }
 
-void Exchange::announced(ValueId value, std::shared_ptr<FailureOrigin const> failure) {
+void Exchange::announced(ValueId value, Announced what) {
   auto const found = m_arrivals.find(value);
   if (found == m_arrivals.end()) {
-    m_early.emplace(value, std::move(failure));
+    m_early.emplace(value, std::move(what));
     return;
   }
   auto& arrival = found->second;
   arrival.announced = true;
-  arrival.failure = std::move(failure);
+  arrival.what = std::move(what);
   if (arrival.begun) end(arrival);
 }
 

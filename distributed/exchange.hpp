@@ -39,6 +39,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
     ValueId value;
     ProcessId peer;  ///< the owner or the reader
     DataId local = {};
+    bool varies = false;  ///< `local`
     std::int64_t priority = 0;
   };
   /// By the only thread that submits stubs.
@@ -81,12 +82,17 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   }
 
  private:
+  struct Announced {
+    Bytes bytes = 0;
+    std::shared_ptr<FailureOrigin const> failure = {};
+  };
   struct Arrival {
     TaskId task;
     ProcessId owner;
+    DataId sized = {};  // its datum, if the size is known from the announcement
     bool begun = false;
     bool announced = false;
-    std::shared_ptr<FailureOrigin const> failure = {};
+    Announced what = {};
   };
   struct Shipment {
     ValueId value;
@@ -115,7 +121,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   };
 
   void expect(TaskId task, Stub const& stub);
-  void announced(ValueId value, std::shared_ptr<FailureOrigin const> failure);
+  void announced(ValueId value, Announced what);
   void end(Arrival& arrival);
   void asked(ProcessId reader, Message const& message);
   void ask(TaskId task, Shipment& shipment, std::uint32_t tag);
@@ -134,7 +140,7 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   // By the datum here, in the order in which they are forgotten; several, if an id is used again before the end of the
   // former datum is known. Invalid: a datum of this process that was released.
   std::unordered_map<DataId, std::vector<ValueId>> m_held;
-  std::unordered_map<ValueId, std::shared_ptr<FailureOrigin const>> m_early;  // announced before they are expected
+  std::unordered_map<ValueId, Announced> m_early;  // announced before they are expected
   std::unordered_map<TaskId, Shipment> m_shipments;
   std::unordered_map<Shipped, TaskId, HashShipped> m_shipped;
   std::vector<Receive> m_receives;  // by tag; an invalid transfer: the tag is free

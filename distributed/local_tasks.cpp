@@ -27,7 +27,8 @@ void LocalTasks::release_data(DataId key) {
 DataId LocalTasks::arrive(Remote const& remote, TaskSubmission const& reading) {
   DataId const local = remote.local.valid() ? remote.local : m_submitter.add_data(incoming(*remote.description));
   m_held.emplace(remote.value.key, local);
-  m_exchange.prepare({.value = remote.value, .peer = remote.owner, .local = local});
+  m_exchange.prepare(
+      {.value = remote.value, .peer = remote.owner, .local = local, .varies = remote.description->bound > 0});
   Access const written[] = {{local, AccessMode::Write}};
   m_submitter.submit({.codelet = m_arrival, .accesses = written, .index = reading.index, .position = reading.position},
                      {});

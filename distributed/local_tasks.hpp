@@ -41,7 +41,8 @@ class GRANARY_EXPORT LocalTasks {
   };
   /// A datum here for a value of another process.
   [[nodiscard]] DataDescription incoming(DataDescription const& datum) const {
-    return {.name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position};
+    return {
+        .name = datum.name, .bytes = datum.bytes, .home = m_peers, .position = datum.position, .bound = datum.bound};
   }
   /// A task of this process, whose accesses name keys. `remote(DataId key)` describes those of others. Throws what
   /// Submitter::submit documents; then arrivals may have been submitted.

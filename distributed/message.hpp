@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/units.hpp>
 #include <granary/distributed/failure_origin.hpp>
 #include <granary/distributed/value.hpp>
 
@@ -21,6 +22,7 @@ struct GRANARY_EXPORT Message {
   Kind kind = Kind::Announce;
   ValueId value;
   std::uint32_t tag = 0;
+  Bytes bytes = 0;  ///< Announce: of the value
   std::shared_ptr<FailureOrigin const> failure = {};
 };
 

@@ -3,7 +3,9 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/units.hpp>
+#include <granary/core/model/access.hpp>
 #include <granary/core/model/codelet.hpp>
+#include <granary/core/model/data.hpp>
 #include <granary/core/model/machine.hpp>
 #include <granary/core/model/task.hpp>
 
@@ -15,7 +17,7 @@
 
 namespace granary {
 
-/// The actual run times of kernels in a simulation. Policies never see them: they use an Estimator.
+/// The actual run times and results of kernels in a simulation. Policies never see them: they use an Estimator.
 class GRANARY_EXPORT GroundTruth {
  public:
   virtual ~GroundTruth() = default;
@@ -28,6 +30,11 @@ class GRANARY_EXPORT GroundTruth {
   /// Workers of one memory node may share a processor: docs/platforms.md. The part of it, up to 1, that the task uses
   /// while it runs alone; 0: the worker has a processor of its own.
   [[nodiscard]] virtual double processor_share(Task const&, Codelet const&, Worker const&) const { return 0; }
+  /// The bytes of the value that the task makes of a varying datum, at most `room`. Must depend only on its arguments.
+  [[nodiscard]] virtual Bytes value_bytes(Task const& /*task*/, Access const& /*written*/, DataDescription const&,
+                                          Bytes room) const {
+    return room;
+  }
 
  protected:
   /// The task's factor in [1 - jitter, 1 + jitter), independent of the order in which tasks run.

@@ -14,6 +14,7 @@ bool Simulator::start_as_graph(WorkerId worker) {
   auto const& group = topology.group(id);
   Task const& task = m_planner.task(m_lanes[worker.index()].queue.front().task);
   auto const expand = m_planner.view().codelet(task.codelet).expand;
+  if (m_planner.varies(task.id)) return false;
   if (expand == nullptr || group.kind != WorkerKind::Cpu || group.workers.size() < 2 || !scarce(group, id))
     return false;
   auto run = std::make_unique<InnerRun>(task.accesses, worker, m_now);

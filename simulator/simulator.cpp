@@ -30,6 +30,10 @@ Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator
     throw InvalidArgument("the cost of a decision is " + std::to_string(m_options.charge_decisions.per_task.count()) +
                           " ns; it must be at least 0");
   }
+  m_planner.look_up_parameters([this](TaskId task) -> void const* {
+    auto const* const parameters = m_parameters.find(task);
+    return parameters != nullptr ? parameters->get() : m_submitted.get();
+  });
   m_planner.attach(m_reloads);
   if (auto const& trace = m_options.trace; trace.record) {
     m_recorder = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
@@ -65,9 +69,11 @@ void Simulator::release_data(DataId data) { accept(ReleaseData{data}); }
 
 TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters) {
   m_planner.set_now(m_now);
+  m_submitted = std::move(parameters);
   TaskId const id = m_planner.handle(submission);
   auto const& codelet = m_planner.view().codelet(submission.codelet);
-  if (codelet.expand != nullptr) m_parameters.create(id, std::move(parameters));
+  if (codelet.expand != nullptr || codelet.result_bytes != nullptr) m_parameters.create(id, std::move(m_submitted));
+  m_submitted.reset();
   if (codelet.external && m_options.outside != nullptr) m_options.outside->submitted(id);
   after_event();
   wait_for_fewer_tasks();
@@ -186,8 +192,20 @@ void Simulator::end_front(WorkerId worker, Duration work, Instant start, Instant
     auto error = std::make_exception_ptr(Error("injected failure of task " + std::to_string(task.value())));
     answer(TaskFailed{task, std::move(error), times});
   } else {
+    size_results(task, worker);
     answer(TaskDone{task, work, times});
   }
+}
+
+void Simulator::size_results(TaskId id, WorkerId worker) {
+  if (!m_planner.varies(id)) return;
+  Task const& task = m_planner.task(id);
+  for_each_write(task.accesses, [&](Access const& access) {
+    auto const result = m_planner.result(access.data, m_planner.topology().machine()[worker].node);
+    if (!result) return;
+    auto const& description = m_planner.description(access.data);
+    answer(Sized{id, access.data, m_truth.value_bytes(task, access, description, result->room)});
+  });
 }
 
 // The worker is through with its first task, and starts the next one.

@@ -101,7 +101,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   DataId add_data(DataDescription description, std::span<FixedPlace const> places,
                   std::span<SharedBytes const> shares = {});
   void release_data(DataId data) override;
-  /// Parameters are dropped, except those that an expansion reads: nothing is computed.
+  /// Parameters are dropped, except those that the codelet's expansion or `result_bytes` reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Writes the present values to the homes; see FlushHomes.
   void flush() { accept(FlushHomes{}); }
@@ -218,6 +218,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   [[nodiscard]] bool faulty_front(WorkerId worker, std::set<TaskId>& tasks);
   void return_front(WorkerId worker, bool changed);
   void end_front(WorkerId worker, Duration work, Instant start, Instant end);
+  void size_results(TaskId task, WorkerId worker);
   [[nodiscard]] Duration delay(Duration most);
 
   // inner_runs.cpp
@@ -239,7 +240,8 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   std::vector<Command> m_commands;                             // being performed
   std::vector<WorkerId> m_given;                               // workers that got a task from these
   std::deque<Event> m_inbox;                                   // events that wait for the current decision
-  PagedArray<TaskId, Parameters> m_parameters;                 // of tasks with an expansion
+  PagedArray<TaskId, Parameters> m_parameters;                 // of tasks whose codelets read them
+  Parameters m_submitted;                                      // of the task that is being submitted
   std::vector<std::vector<std::unique_ptr<InnerRun>>> m_runs;  // by group
   ReloadCounter m_reloads;
   Random m_random;

@@ -16,11 +16,21 @@ namespace granary {
 
 class LaneStorage;
 
+/// A task writes varying data by its first accesses only, as many as these.
+inline constexpr std::size_t most_results = 8;
+
 /// The result of a kernel that runs in the background, in memory that both it and the host can access. Zero when the
 /// kernel starts.
 struct GRANARY_EXPORT KernelReport {
-  std::int64_t info = 0;  ///< as in LAPACK: 0 on success
-  double value = 0;       ///< a number for the error message
+  std::int64_t info = 0;                           ///< as in LAPACK: 0 on success
+  double value = 0;                                ///< a number for the error message
+  std::array<Bytes, most_results> result_bytes{};  ///< by access: the bytes that the kernel has left in varying data
+};
+
+/// Where a kernel leaves the value that it makes of a varying datum.
+struct GRANARY_EXPORT KernelResult {
+  std::byte* data = nullptr;  ///< null: the datum has a fixed size, or the task does not write it
+  Bytes room = 0;             ///< bytes there
 };
 
 /// A worker's task that shall stop, if any, and whether its body has seen that.
@@ -65,6 +75,11 @@ struct GRANARY_EXPORT KernelCall {
   /// One per access: bytes from one line of the datum to the next if it is used in place with gaps between its lines, 0
   /// if its bytes are packed. Empty: all are packed.
   std::span<Bytes const> pitches = {};
+  /// One per access: the bytes of its datum's value; empty: no datum varies.
+  std::span<Bytes const> bytes = {};
+  /// The same for what the task writes; and where the kernel says how many bytes it has written, 0 before.
+  std::span<KernelResult const> results = {};
+  Bytes* result_bytes = nullptr;
   void const* parameters = nullptr;  ///< the task's own parameters
   /// The worker's execution-space instance; the worker's kind determines its type.
   void const* instance = nullptr;
@@ -92,6 +107,10 @@ class InnerGraph;
 /// same result as its kernel. If it emits nothing, the kernel runs.
 using Expansion = void (*)(void const* parameters, InnerGraph& graph);
 
+/// A bound of the bytes that a task with these parameters leaves in the varying datum of its access `result`, which it
+/// writes. `bytes`: by access, of the data's values before it. The datum's own bound limits it, too.
+using ResultBytes = Bytes (*)(void const* parameters, std::span<Bytes const> bytes, std::size_t result);
+
 /// An operation with a name and its kernels; a null kernel means that this kind of worker cannot run it.
 struct GRANARY_EXPORT Codelet {
   std::string name;
@@ -113,6 +132,8 @@ struct GRANARY_EXPORT Codelet {
   /// where other memories hold them, and aside if the scheduler aborts tasks. CPU workers stop it through
   /// KernelCall::stop, at which its kernel looks from time to time.
   bool restartable = false;
+  /// Of tasks that write varying data; null: these data's own bounds count.
+  ResultBytes result_bytes = nullptr;
 
   [[nodiscard]] bool runs_on(WorkerKind kind) const { return kernels[static_cast<std::size_t>(kind)] != nullptr; }
 };

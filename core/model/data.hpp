@@ -29,9 +29,9 @@ inline constexpr TaskIndex no_index{-1, -1, -1};
 /// node without workers.
 struct GRANARY_EXPORT DataDescription {
   std::string name = {};  ///< for messages
-  Bytes bytes = 0;        ///< at least 1
-  NodeId origin = {};     ///< source of the initial value; invalid: none before the first write
-  NodeId home = {};       ///< destination of the final value; invalid: the datum is temporary
+  Bytes bytes = 0;     ///< at least 1; of a varying datum: of its first value or, without an origin, what is expected
+  NodeId origin = {};  ///< source of the initial value; invalid: none before the first write
+  NodeId home = {};    ///< destination of the final value; invalid: the datum is temporary
   /// Origin and home are the same bytes: valid from the start, overwritten by write-backs.
   bool origin_is_home = false;
   /// Set if and only if the home's node has workers (a user's View): they use the home in place.
@@ -40,6 +40,9 @@ struct GRANARY_EXPORT DataDescription {
   /// that concern it are reported: tasks on that registration depend on those before.
   bool may_return = false;
   MatrixPosition position = {};
+  /// Not 0: the datum varies, which means that each value has its own size, at most this. It is at least `bytes`.
+  /// Workers do not use the origin or home of such a datum in place.
+  Bytes bound = 0;
 };
 
 /// A place of a datum that its user provides, in addition to origin and home: the other side of a mirrored View, a

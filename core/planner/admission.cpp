@@ -59,7 +59,9 @@ Bytes Admission::check_accesses(Codelet const& codelet, AccessList const& access
     }
     auto const& datum = data[access.data];
     if (writes(access.mode)) check_write(codelet, datum, access.mode);
-    most = std::min(most + datum.bytes + m_largest_alignment, unbounded + 1);
+    if (datum.varies) check_varying(codelet, accesses, access);
+    Bytes const places = datum.varies && writes(access.mode) ? 2 : 1;
+    most = std::min(most + places * (datum.bound + m_largest_alignment), unbounded + 1);
     if (!reads(access.mode) || access.repeated || datum.defined()) continue;
     auto const& overlaps = m_movement.overlaps();
     if (overlaps.is_defined_by_another(access.data) || overlaps.waits_for_report(access.data)) continue;
@@ -80,6 +82,16 @@ void Admission::check_write(Codelet const& codelet, Datum const& datum, AccessMo
     throw InvalidArgument(what() + "which has no home, and no worker runs the task");
   if (codelet.external && reads(mode))
     throw InvalidArgument(what() + "which it reads, too, and no worker runs the task");
+}
+
+void Admission::check_varying(Codelet const& codelet, AccessList const& accesses, Access const& access) const {
+  auto const& name = m_movement.data()[access.data].description.name;
+  auto const refuse = [&](std::string const& why) {
+    throw InvalidArgument("task '" + codelet.name + "' accesses varying data '" + name + "' " + why);
+  };
+  if (access.repeated) refuse("twice: as read-write data it gets the present value and room for the next one");
+  if (writes(access.mode) && static_cast<std::size_t>(&access - accesses.begin()) >= most_results)
+    refuse("that it writes after " + std::to_string(most_results) + " other data: name those that vary first");
 }
 
 GroupSet Admission::groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const {
@@ -114,7 +126,7 @@ void Admission::check_nodes_between(Codelet const& codelet, AccessList const& ac
     auto const& node = m_movement.memories()[id];
     for (auto const& access : accesses) {
       auto const& datum = m_movement.data()[access.data];
-      Bytes const size = node.ledger.rounded(datum.bytes);
+      Bytes const size = node.ledger.rounded(datum.bound);
       Bytes const reserve = std::max(size, node.reserve);  // size: see Memories::reserve_for
       Bytes const capacity = node.ledger.capacity();
       if (datum.slot_on(id) != Slot::Pool || size <= capacity - std::min(reserve, capacity)) continue;

@@ -24,6 +24,7 @@ class Admission {
 
  private:
   void check_position(Codelet const& codelet, std::uint64_t position) const;
+  void check_varying(Codelet const& codelet, AccessList const& accesses, Access const& access) const;
   void check_write(Codelet const& codelet, Datum const& datum, AccessMode mode) const;
   [[nodiscard]] Bytes check_accesses(Codelet const& codelet, AccessList const& accesses) const;
   [[nodiscard]] GroupSet groups(Codelet const& codelet, AccessList const& accesses, Bytes most) const;

@@ -26,6 +26,12 @@ struct GRANARY_EXPORT Place {
   auto operator<=>(Place const&) const = default;
 };
 
+/// Where a task leaves the value that it makes of a varying datum.
+struct GRANARY_EXPORT ResultPlace {
+  Place place;
+  Bytes room = 0;  ///< the value has at most that many bytes
+};
+
 /// Copy the datum's bytes along the link; reply with CopyDone or CopyFailed. Any number of copies may be active;
 /// replies may come in any order.
 struct GRANARY_EXPORT CopyCommand {
@@ -66,6 +72,7 @@ struct GRANARY_EXPORT AbortCommand {
 /// reads keeps its value until it has ended.
 struct GRANARY_EXPORT BeginCommand {
   TaskId task;
+  Bytes bytes = 0;  ///< of the value of its first datum, if it does not write that
   bool operator==(BeginCommand const&) const = default;
 };
 

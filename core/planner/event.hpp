@@ -50,6 +50,13 @@ struct GRANARY_EXPORT TaskDone {
   Duration duration{0};  ///< measured; the estimator learns from it
   TaskTimes times{};
 };
+/// The size of the value that an issued or begun task makes of a varying datum, at most that of its place
+/// (`Planner::result`). Before the task's end; without this the value has all bytes of the place.
+struct GRANARY_EXPORT Sized {
+  TaskId task;
+  DataId data;
+  Bytes bytes = 0;
+};
 struct GRANARY_EXPORT TaskFailed {
   TaskId task;
   std::exception_ptr error;
@@ -128,9 +135,9 @@ struct GRANARY_EXPORT WillNotUse {
 };
 
 /// All inputs of a planner. A submission borrows its accesses, AddData its lists.
-using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, TaskDone,
-                           TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll, TakeFailures,
-                           HomesMayChange, PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
+using Event = std::variant<AddCodelet, AddData, RetainData, ReleaseData, TaskSubmission, CopyDone, CopyFailed, Sized,
+                           TaskDone, TaskFailed, TaskSkipped, TaskReturned, Asked, Shipped, FlushHomes, CancelAll,
+                           TakeFailures, HomesMayChange, PlaceChanged, KeepNoOldValue, Prefetch, WillNotUse>;
 
 /// The ids that an event made; invalid where it made none.
 struct GRANARY_EXPORT NewIds {

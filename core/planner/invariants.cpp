@@ -50,6 +50,13 @@ void Invariants::check_nodes() const {
                "a value is kept aside on node '" + name + "' that no task overwrites");
         continue;
       }
+      auto const* const result = m_movement.results().find(block.data);
+      if (result != nullptr && *result == Place{id, Slot::Pool, offset}) {
+        auto const* const own = data[block.data].on(id);
+        demand(own != nullptr && own->pins > 0 && block.size >= node.ledger.rounded(data[block.data].result),
+               "a place on node '" + name + "' is for a result that no task makes");
+        continue;
+      }
       auto const* const replica = data.known(block.data) ? data[block.data].find(id, Slot::Pool) : nullptr;
       demand(replica != nullptr && replica->offset == offset && replica->bytes == block.size,
              "a place on node '" + name + "' belongs to no replica");

@@ -44,6 +44,34 @@ struct GRANARY_EXPORT NotKept {
   bool operator==(NotKept const&) const = default;
 };
 
+/// A part of a node's memory is for the value that a task makes of a varying datum, beside the place of its present
+/// value there.
+struct GRANARY_EXPORT ResultPlaced {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  Bytes bytes;  ///< rounded up to the node's alignment
+  bool operator==(ResultPlaced const&) const = default;
+};
+
+/// That memory is free again: the task did not make the value.
+struct GRANARY_EXPORT ResultDropped {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  bool operator==(ResultDropped const&) const = default;
+};
+
+/// A task has made a value of a varying datum: from now on this is the datum's place on the node, and what it had there
+/// besides is free.
+struct GRANARY_EXPORT Settled {
+  DataId data;
+  NodeId node;
+  Bytes offset;
+  Bytes bytes;  ///< of the value, rounded up to the node's alignment
+  bool operator==(Settled const&) const = default;
+};
+
 /// An eviction was decided.
 struct GRANARY_EXPORT Evicted {
   DataId data;
@@ -54,6 +82,6 @@ struct GRANARY_EXPORT Evicted {
 };
 
 /// What happens inside the planner, for observers; drivers have nothing to do.
-using Notice = std::variant<Allocated, Freed, KeptAside, NotKept, Evicted>;
+using Notice = std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, Evicted>;
 
 }  // namespace granary

@@ -43,7 +43,8 @@ struct Planner::Parts {
         board(context.topology.groups().size()),
         news(context, policies, board, tasks),
         movement(context, *policies.eviction, news),
-        dispatch(context, *policies.scheduler, times, tasks, movement),
+        bounds(context, movement),
+        dispatch(context, *policies.scheduler, times, tasks, movement, bounds),
         prefetches(context, board, dispatch, movement),
         followers(context, *policies.scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
@@ -87,6 +88,7 @@ struct Planner::Parts {
   detail::LiveTasks tasks;
   detail::PolicyNews news;
   detail::Movement movement;
+  detail::ResultBounds bounds;
   detail::Dispatch dispatch;
   detail::Prefetches prefetches;
   detail::Followers followers;

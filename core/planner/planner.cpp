@@ -5,6 +5,7 @@
 #include <granary/core/planner/parts.hpp>
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -19,6 +20,10 @@ Planner::~Planner() = default;
 void Planner::attach(PlannerObserver& observer) {
   observer.m_planner = this;
   m_parts->context.observers.push_back(&observer);
+}
+
+void Planner::look_up_parameters(std::function<void const*(TaskId)> look_up) {
+  m_parts->bounds.look_up_parameters(std::move(look_up));
 }
 
 void Planner::set_now(Instant now) { m_parts->view.set_now(now); }
@@ -85,6 +90,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   task.flops = event.flops;
   task.allowed_groups = groups;
   task.position = parts.admission.take_position(event);
+  task.varies = parts.bounds.concern(task);
   TaskId const id = task.id;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
@@ -111,6 +117,16 @@ void Planner::handle(CopyDone event) {
 void Planner::handle(CopyFailed const& event) {
   m_parts->failures.copy_failed(event.transfer, event.error);
   advance();
+  tell(event);
+}
+
+void Planner::handle(Sized event) {
+  auto const& datum = m_parts->movement.data()[event.data];
+  if (event.bytes > datum.result) {
+    throw InternalError("task " + std::to_string(event.task.value()) + " has made " + std::to_string(event.bytes) +
+                        " bytes of '" + datum.description.name + "' in a place of " + std::to_string(datum.result));
+  }
+  m_parts->movement.results().expect(event.data, event.bytes);
   tell(event);
 }
 
@@ -293,6 +309,14 @@ Place Planner::place(DataId data, NodeId node) const {
 }
 
 bool Planner::may_restart(TaskId task) const { return m_parts->dispatch.may_restart(m_parts->tasks[task]); }
+bool Planner::varies(TaskId task) const { return m_parts->tasks[task].varies; }
+std::optional<ResultPlace> Planner::result(DataId data, NodeId node) const {
+  auto const& datum = m_parts->movement.data()[data];
+  if (!datum.varies) return std::nullopt;
+  auto const* const beside = m_parts->movement.results().find(data);
+  return ResultPlace{beside != nullptr ? *beside : place(data, node), datum.result};
+}
+
 Place const* Planner::kept(DataId data) const { return m_parts->movement.kept().find(data); }
 bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movement.idle(); }
 std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }

@@ -15,7 +15,9 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +45,8 @@ class GRANARY_EXPORT Planner final {
 
   /// The observer is told all that follows; it must live as long as the planner handles events.
   void attach(PlannerObserver& observer);
+  /// The parameters of a live task for Codelet::result_bytes, null without any. Called within calls of the planner.
+  void look_up_parameters(std::function<void const*(TaskId)> look_up);
   /// Sets the time of the following events; must not decrease.
   void set_now(Instant now);
 
@@ -55,6 +59,7 @@ class GRANARY_EXPORT Planner final {
   void handle(ReleaseData event);
   void handle(CopyDone event);
   void handle(CopyFailed const& event);
+  void handle(Sized event);
   void handle(TaskDone const& event);
   void handle(TaskFailed const& event);
   void handle(TaskSkipped event);
@@ -87,6 +92,10 @@ class GRANARY_EXPORT Planner final {
   /// Where the driver keeps a datum's value while a task overwrites it, in the memory of the worker's node: it copies
   /// it there before the task starts, and back before it returns the task as changed. Null: nowhere. Valid as `place`.
   [[nodiscard]] Place const* kept(DataId data) const;
+  /// Whether a live task accesses varying data.
+  [[nodiscard]] bool varies(TaskId task) const;
+  /// Where a task on that node leaves its value of a varying datum, apart from a present one; empty for others.
+  [[nodiscard]] std::optional<ResultPlace> result(DataId data, NodeId node) const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;

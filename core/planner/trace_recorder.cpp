@@ -53,17 +53,8 @@ void TraceRecorder::performed(Command const& command) {
 }
 
 void TraceRecorder::noticed(Notice const& notice) {
-  if (auto const* const allocated = std::get_if<Allocated>(&notice)) {
-    memory_changed(allocated->node);
-  } else if (auto const* const freed = std::get_if<Freed>(&notice)) {
-    memory_changed(freed->node);
-  } else if (auto const* const kept = std::get_if<KeptAside>(&notice)) {
-    memory_changed(kept->node);
-  } else if (auto const* const given_back = std::get_if<NotKept>(&notice)) {
-    memory_changed(given_back->node);
-  } else {
-    evicted(std::get<Evicted>(notice));
-  }
+  if (auto const* const eviction = std::get_if<Evicted>(&notice)) return evicted(*eviction);
+  std::visit([this](auto const& changed) { memory_changed(changed.node); }, notice);
 }
 
 void TraceRecorder::added(DataId data, DataDescription const& description) {

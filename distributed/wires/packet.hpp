@@ -38,6 +38,7 @@ class GRANARY_EXPORT Packet {
     put(message.value.key.value());
     put(message.value.version);
     put(message.tag);
+    if (message.kind == Message::Kind::Announce) put(message.bytes);
     put(static_cast<std::uint8_t>(message.failure != nullptr));
     if (message.failure) {
       put(message.failure->process.value());
@@ -96,6 +97,7 @@ void read_packet(std::span<std::byte const> bytes, Take&& take) {
     get(key);
     get(message.value.version);
     get(message.tag);
+    if (message.kind == Message::Kind::Announce) get(message.bytes);
     get(fails);
     message.value.key = DataId(key);
     if (fails != 0) {

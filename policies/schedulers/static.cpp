@@ -68,7 +68,7 @@ void StaticScheduler::check(TaskSubmission const& submission, AccessList const& 
   if (m_submitted >= m_schedule.tasks.size())
     refuse("is not in the schedule " + m_file + ", which has " + std::to_string(m_schedule.tasks.size()) + " tasks");
   auto const& planned = m_schedule.tasks[m_submitted];
-  auto const bytes = [&](DataId data) { return m_view->bytes(data); };
+  auto const bytes = [&](DataId data) { return m_view->description(data).bytes; };
   if (m_signatures.next(codelet, submission.flops, accesses, bytes) == planned.signature) return;
   auto const& name = m_schedule.codelets[planned.codelet];
   refuse("is not the one of the schedule " + m_file + ", which is of another graph: " +
@@ -76,7 +76,7 @@ void StaticScheduler::check(TaskSubmission const& submission, AccessList const& 
 }
 
 std::uint64_t StaticScheduler::signature(Task const& task) {
-  auto const bytes = [&](DataId data) { return m_view->bytes(data); };
+  auto const bytes = [&](DataId data) { return m_view->description(data).bytes; };
   return m_signatures.add(m_view->codelet(task.codelet), task.flops, task.accesses, bytes);
 }
 

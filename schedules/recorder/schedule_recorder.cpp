@@ -34,7 +34,7 @@ void ScheduleRecorder::submitted(TaskSubmission const& submission, TaskId task) 
   auto const& codelet = view.codelet(submission.codelet);
   if (codelet.external) return;
   m_record_of.insert(task, static_cast<std::uint32_t>(m_records.size()));
-  auto const bytes = [&](DataId data) { return view.bytes(data); };
+  auto const bytes = [&](DataId data) { return view.description(data).bytes; };
   m_records.emplace_back().task = {
       .codelet = submission.codelet.value(),
       .signature = m_signatures.add(codelet, submission.flops, AccessList(submission.accesses), bytes)};

@@ -3,6 +3,8 @@
 
 #include <granary/core/planner/planner.hpp>
 
+#include <type_traits>
+
 namespace granary::test {
 
 void Acts::handled(Event const& event, NewIds ids) {
@@ -18,10 +20,11 @@ void Acts::performed(Command const& command) {
 
 void Acts::noticed(Notice const& notice) {
   auto const before = m_performed + planner().commands().size();
-  if (auto const* const allocated = std::get_if<Allocated>(&notice)) m_waiting.push_back({before, *allocated});
-  if (auto const* const freed = std::get_if<Freed>(&notice)) m_waiting.push_back({before, *freed});
-  if (auto const* const kept = std::get_if<KeptAside>(&notice)) m_waiting.push_back({before, *kept});
-  if (auto const* const given_back = std::get_if<NotKept>(&notice)) m_waiting.push_back({before, *given_back});
+  std::visit(
+      [&](auto const& kind) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, Evicted>) m_waiting.push_back({before, kind});
+      },
+      notice);
 }
 
 void Acts::tell_waiting() {

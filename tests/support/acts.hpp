@@ -12,8 +12,8 @@
 namespace granary::test {
 
 /// What a planner did: a command, or a change of memory.
-using Act = std::variant<Allocated, Freed, KeptAside, NotKept, CopyCommand, RunCommand, AbortCommand, BeginCommand,
-                         ShipCommand, RetireCommand, ForgetCommand>;
+using Act = std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, CopyCommand,
+                         RunCommand, AbortCommand, BeginCommand, ShipCommand, RetireCommand, ForgetCommand>;
 
 /// Tells events and acts in the order in which the planner decided them, commands when they are performed. Every act
 /// comes after the event from which it follows.

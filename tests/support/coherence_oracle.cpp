@@ -50,6 +50,8 @@ void CoherenceOracle::add_data(DataId id, DataDescription description, std::span
   record.origin = region(description.origin.valid() && !description.origin_is_home);
   for (auto const& place : places) record.places[place.node] = region(place.valid);
   record.description = std::move(description);
+  record.bytes = record.description.bytes;
+  record.made = record.description.bound;
   for_each_cell(id, [&](Cell& cell) { cell.data.push_back(id); });
 }
 
@@ -167,12 +169,59 @@ void CoherenceOracle::act(NotKept const& given_back) {
   m_pools[given_back.node].erase(given_back.offset);
 }
 
+void CoherenceOracle::act(ResultPlaced const& placed) {
+  require(m_results.emplace(placed.data, Place{placed.node, Slot::Pool, placed.offset}).second,
+          [&] { return "two tasks at once make a value of " + name(placed.data); });
+  take(placed.data, placed.node, placed.offset, placed.bytes);
+}
+
+void CoherenceOracle::act(ResultDropped const& dropped) {
+  auto const found = m_results.find(dropped.data);
+  require(found != m_results.end() && found->second == Place{dropped.node, Slot::Pool, dropped.offset},
+          [&] { return "a result of " + name(dropped.data) + " has no place there"; });
+  for (auto const& spot : region(dropped.data, found->second).spots)
+    require(!spot.written, [&] { return "a result of " + name(dropped.data) + " is dropped while it is made"; });
+  m_results.erase(found);
+  m_pools[dropped.node].erase(dropped.offset);
+}
+
+void CoherenceOracle::act(Settled const& settled) {
+  auto& record = m_data[settled.data.index()];
+  auto const what = [&] { return name(settled.data) + " on " + name(settled.node); };
+  Bytes const before = record.pool.at(settled.node);
+  if (auto const found = m_results.extract(settled.data)) {
+    require(found.mapped() == Place{settled.node, Slot::Pool, settled.offset},
+            [&] { return what() + " settles elsewhere than its result"; });
+    for (auto const& spot : region(settled.data, {settled.node, Slot::Pool, before}).spots)
+      require(spot.readers == 0 && !spot.written, [&] { return what() + " is freed while in use"; });
+    m_pools[settled.node].erase(before);
+    record.pool[settled.node] = settled.offset;
+  } else {
+    require(settled.offset == before, [&] { return what() + " settles where it has no place"; });
+  }
+  auto& place = m_pools[settled.node].at(settled.offset);
+  Bytes const bytes = round_up(std::max<Bytes>(record.bytes, 1), m_topology.machine()[settled.node].alignment);
+  require(settled.bytes == bytes && bytes <= place.bytes, [&] { return what() + " has a wrong size"; });
+  place.bytes = bytes;
+  touch(settled.data);
+}
+
+void CoherenceOracle::event(Sized const& sized) {
+  auto& record = m_data[sized.data.index()];
+  require(sized.bytes <= record.description.bound, [&] { return name(sized.data) + " grows beyond its bound"; });
+  record.made = sized.bytes;
+}
+
 void CoherenceOracle::take(DataId data, NodeId on, Bytes offset, Bytes bytes) {
   auto const& node = m_topology.machine()[on];
   auto& pool = m_pools[on];
   auto const& record = m_data[data.index()];
   auto const what = [&] { return "the place of " + name(data) + " on " + name(on); };
-  require(bytes == round_up(record.description.bytes, node.alignment), [&] { return what() + " has a wrong size"; });
+  auto const rounded = [&](Bytes size) { return round_up(std::max<Bytes>(size, 1), node.alignment); };
+  bool const result = m_results.contains(data) && m_results.at(data) == Place{on, Slot::Pool, offset};
+  Bytes const most = record.description.bound > 0 ? record.description.bound : record.bytes;
+  require((result || bytes >= rounded(record.bytes)) && bytes <= rounded(most),
+          [&] { return what() + " has a wrong size"; });
   require(offset % node.alignment == 0, [&] { return what() + " is not aligned"; });
   require(offset + bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
   require(!record.forgotten, [&] { return what() + " comes after the datum was forgotten"; });
@@ -202,7 +251,7 @@ void CoherenceOracle::act(CopyCommand const& copy) {
   auto const& record = m_data[copy.data.index()];
   auto const what = [&] { return "copy " + std::to_string(copy.transfer.value()) + " of " + name(copy.data); };
   require(link.from == copy.from.node && link.to == copy.to.node, [&] { return what() + " is on a wrong link"; });
-  require(copy.bytes == record.description.bytes, [&] { return what() + " has a wrong size"; });
+  require(copy.bytes == std::max<Bytes>(record.bytes, 1), [&] { return what() + " has a wrong size"; });
   require(++m_in_flight[copy.link] <= link.width, [&] { return what() + " is one too many on its link"; });
   require(copy.to.slot != Slot::Origin, [&] { return what() + " writes an origin"; });
   require(copy.to.slot != Slot::Home || !m_planner || !m_planner->poisoned(copy.data),

@@ -119,12 +119,15 @@ class CoherenceOracle {
     bool judged = false;                  // at an earlier rest
     WorkerId worker;                      // which has it; invalid: it is external
     std::vector<Place> places;            // by access
+    std::vector<Place> results;           // the same: where it writes
     std::vector<std::uint32_t> versions;  // by access, of the planner
     bool aborted = false;                 // since it was issued
     bool waits = false;                   // issued behind its predecessor on its lane, whose result it reads
   };
   struct DataRecord {
     DataDescription description;
+    Bytes bytes = 0;        // of the last value
+    Bytes made = 0;         // of the one that a task makes
     int registrations = 1;  // that were not released
     bool forgotten = false;
     bool copy_failed = false;  // since the last rest
@@ -169,6 +172,7 @@ class CoherenceOracle {
   void event(ReleaseData const& released);
   void event(CopyDone const& done) { end_copy(done.transfer, true); }
   void event(CopyFailed const& failed) { end_copy(failed.transfer, false); }
+  void event(Sized const& sized);
   void event(TaskDone const& done) { end_task(done.task, true); }
   void event(TaskFailed const& failed) { end_task(failed.task, false); }
   void event(TaskSkipped const& skipped) { skip_task(skipped.task); }
@@ -186,6 +190,9 @@ class CoherenceOracle {
   void act(Freed const& freed);
   void act(KeptAside const& kept);
   void act(NotKept const& given_back);
+  void act(ResultPlaced const& placed);
+  void act(ResultDropped const& dropped);
+  void act(Settled const& settled);
   void act(CopyCommand const& copy);
   void act(RunCommand const& run);
   void act(AbortCommand const& abort);
@@ -202,6 +209,7 @@ class CoherenceOracle {
   static void rank_last(Cell& cell, TaskId task, Run const& run);
   void end_copy(TransferId transfer, bool success);
   void start_task(TaskId task);
+  void check_result(TaskId task, std::size_t access);
   void check_input(TaskId task, std::size_t access, std::size_t cell, Content content);
   void note_versions(TaskId task);
   void check_version(DataId data, Content content, std::uint32_t version);
@@ -244,6 +252,7 @@ class CoherenceOracle {
   std::map<std::uint32_t, std::vector<TaskId>> m_relatives;  // by family, since the last rest
   std::map<NodeId, std::map<Bytes, Region>> m_pools;
   std::map<DataId, Place> m_kept;        // values aside, of data that tasks overwrite
+  std::map<DataId, Place> m_results;     // for the values that tasks make of varying data, beside their places
   std::map<WorkerId, TaskId> m_aborted;  // the last one of each worker
   std::map<TransferId, OpenCopy> m_open_copies;
   std::map<TaskId, OpenShipment> m_open_shipments;

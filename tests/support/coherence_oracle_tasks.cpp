@@ -159,8 +159,12 @@ void CoherenceOracle::start_task(TaskId id) {
               [&] { return what() + " is sent to a wrong place for " + name(access.data); });
     }
     task.places.push_back(place);
+    auto const beside = m_results.find(access.data);
+    task.results.push_back(beside != m_results.end() && writes(access.mode) ? beside->second : place);
     if (access.repeated) continue;
+    check_result(id, i);
     auto const used = spots(access.data, place);
+    auto const made = spots(access.data, task.results[i]);
     auto const kept = m_kept.find(access.data);
     auto const aside = kept != m_kept.end() && writes(access.mode) ? spots(access.data, kept->second) : Spots{};
     for (std::size_t c = 0; c < used.size(); ++c) {
@@ -170,9 +174,25 @@ void CoherenceOracle::start_task(TaskId id) {
       if (reads(access.mode)) check_input(id, i, c, spot.content);
       require(!writes(access.mode) || spot.readers == 0,
               [&] { return what() + " writes " + name(access.data) + " while it is read"; });
-      writes(access.mode) ? static_cast<void>(spot.written = true) : static_cast<void>(++spot.readers);
+      if (writes(access.mode)) made[c]->written = true;
+      if (made[c] != &spot || !writes(access.mode)) ++spot.readers;
     }
   }
+}
+
+// The planner says where the task writes, and how much room it has there.
+void CoherenceOracle::check_result(TaskId id, std::size_t i) {
+  auto const& task = m_tasks[id.index()];
+  auto const& access = task.accesses[i];
+  auto const& record = m_data[access.data.index()];
+  if (!m_planner || !writes(access.mode) || record.description.bound == 0) return;
+  auto const result = m_planner->result(access.data, m_topology.machine()[task.worker].node);
+  require(result && result->place == task.results[i] && result->room <= record.description.bound,
+          [&] { return "a task is sent to a wrong place for its value of " + name(access.data); });
+  require(!reads(access.mode) || !(task.results[i] == task.places[i]),
+          [&] { return "a task overwrites the value of " + name(access.data) + " that it reads"; });
+  require(m_pools[result->place.node].at(result->place.offset).bytes >= result->room,
+          [&] { return "a task has less room for its value of " + name(access.data) + " than it is told"; });
 }
 
 void CoherenceOracle::check_input(TaskId id, std::size_t i, std::size_t c, Content content) {
@@ -251,9 +271,13 @@ void CoherenceOracle::return_task(TaskId id, bool changed) {
   for (std::size_t i = 0; i < task.places.size(); ++i) {
     if (task.accesses[i].repeated) continue;
     auto const used = spots(task.accesses[i].data, task.places[i]);
+    auto const made = spots(task.accesses[i].data, task.results[i]);
     auto const kept = m_kept.find(task.accesses[i].data);
     for (std::size_t c = 0; c < used.size(); ++c) {
-      if (writes(task.accesses[i].mode)) {
+      if (made[c] != used[c]) {
+        --used[c]->readers;
+        made[c]->written = false;
+      } else if (writes(task.accesses[i].mode)) {
         used[c]->written = false;
         if (!changed) continue;
         used[c]->content = kept != m_kept.end() ? spots(task.accesses[i].data, kept->second)[c]->content : Content{};
@@ -264,6 +288,7 @@ void CoherenceOracle::return_task(TaskId id, bool changed) {
     touch(task.accesses[i].data);
   }
   task.places.clear();
+  task.results.clear();
   task.state = State::Submitted;
   task.worker = {};
   task.returned = true;
@@ -297,23 +322,27 @@ void CoherenceOracle::end_task(TaskId id, bool success) {
     auto const& access = task.accesses[i];
     if (access.repeated || (external && !writes(access.mode))) continue;
     auto const used = spots(access.data, task.places[i]);
+    auto const made = spots(access.data, task.results[i]);
+    auto& record = m_data[access.data.index()];
+    if (success && writes(access.mode) && record.description.bound > 0)
+      record.bytes = std::exchange(record.made, record.description.bound);
     for (std::size_t c = 0; c < used.size(); ++c) {
-      if (!writes(access.mode)) {
+      if (!writes(access.mode) || made[c] != used[c]) {
         --used[c]->readers;
-        require(used[c]->content == task.expected[i][c],
+        require(!reads(access.mode) || used[c]->content == task.expected[i][c],
                 [&] { return name(access.data) + " changed while task " + std::to_string(id.value()) + " read it"; });
-        continue;
+        if (!writes(access.mode)) continue;
       }
       if (success && !commutes(access.mode)) m_data[access.data.index()].unwritten = false;
-      used[c]->written = false;
-      used[c]->content = success ? Content(id.value() + 1) : Content{};
+      made[c]->written = false;
+      made[c]->content = success ? Content(id.value() + 1) : Content{};
       auto& cell = m_cells[m_data[access.data.index()].cells[c]];
-      cell.current = used[c]->content;
+      cell.current = made[c]->content;
       cell.written_as = access.data;
       if (success && commutes(access.mode)) {
         rank_last(cell, id, *task.runs[i][c]);
       } else if (success && m_planner) {
-        check_version(access.data, used[c]->content, task.versions[i]);
+        check_version(access.data, made[c]->content, task.versions[i]);
       }
     }
     touch(access.data);
@@ -356,6 +385,7 @@ void CoherenceOracle::act(BeginCommand const& begun) {
     auto const& access = task.accesses[i];
     NodeId const home = m_data[access.data.index()].description.home;
     task.places.push_back({home, Slot::Home, 0});
+    task.results.push_back(task.places.back());
     if (access.repeated || !writes(access.mode)) continue;
     for (auto* const spot : spots(access.data, task.places.back())) {
       require(!spot->written && spot->readers == 0,
@@ -370,7 +400,8 @@ void CoherenceOracle::act(ShipCommand const& ship) {
   auto const what = [&] { return "task " + std::to_string(ship.task.value()); };
   require(task.state == State::Running && !task.worker.valid() && task.accesses[0].data == ship.data,
           [&] { return what() + " ships " + name(ship.data) + " which it does not read, or before it has begun"; });
-  require(ship.bytes == m_data[ship.data.index()].description.bytes, [&] { return what() + " ships a wrong size"; });
+  require(ship.bytes == std::max<Bytes>(m_data[ship.data.index()].bytes, 1),
+          [&] { return what() + " ships a wrong size"; });
   OpenShipment open{ship, {}};
   auto const used = spots(ship.data, ship.from);
   for (std::size_t c = 0; c < used.size(); ++c) {

@@ -58,6 +58,29 @@ ConstantSpeeds::Options jittering(std::uint64_t seed) {
   return options;
 }
 
+// Values of varying data have any size, often none or all that there is room for.
+Bytes drawn_bytes(TaskId task, DataId data, std::uint64_t seed, Bytes room) {
+  Random random(seed + task.value() * 1000003 + data.value());
+  if (random.chance(0.2)) return room;
+  return random.chance(0.1) ? 0 : random.below(room + 1);
+}
+
+class CaseTruth final : public GroundTruth {
+ public:
+  explicit CaseTruth(std::uint64_t seed) : m_seed(seed), m_speeds(jittering(seed)) {}
+  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override {
+    return m_speeds.kernel_time(task, codelet, worker);
+  }
+  [[nodiscard]] Bytes value_bytes(Task const& task, Access const& written, DataDescription const&,
+                                  Bytes room) const override {
+    return drawn_bytes(task.id, written.data, m_seed, room);
+  }
+
+ private:
+  std::uint64_t m_seed;
+  ConstantSpeeds m_speeds;
+};
+
 PolicySet policies_of(PolicyCase const& drawn) {
   if (!drawn.schedule) return make_policies(drawn.scheduler, eviction_of(drawn), drawn.seed);
   using Repair = StaticScheduler::Repair;
@@ -80,7 +103,7 @@ class Player {
       : m_case(drawn),
         m_trace(trace),
         m_topology(drawn.machine),
-        m_truth(jittering(drawn.seed)),
+        m_truth(drawn.seed),
         m_oracle(m_topology),
         m_faulty(!drawn.faults.copies.empty() || !drawn.faults.tasks.empty()),
         m_simulator(m_topology, policies(), m_estimator, m_truth, options()) {
@@ -132,6 +155,7 @@ class Player {
     m_oracle.on_act(act);
     if (auto const* const begun = std::get_if<BeginCommand>(&act)) m_begun.push_back(begun->task);
     m_result.values_kept += std::holds_alternative<KeptAside>(act) ? 1 : 0;
+    m_result.values_sized += std::holds_alternative<Settled>(act) ? 1 : 0;
     if (auto const* const run = std::get_if<RunCommand>(&act)) {
       m_result.turns += m_simulator.planner().task(run->task).accesses.commutes() ? 1 : 0;
     }
@@ -175,7 +199,7 @@ class Player {
     // and tasks that only write define the data again.
     bool const reported = !m_simulator.planner().failed();
     try {
-      m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops});
+      m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops}, Parameters(task.flops));
     } catch (InvalidArgument const&) {
       if ((!valueless && !beside_lost) || !m_faulty) throw;
       return;
@@ -204,10 +228,22 @@ class Player {
     } else if (m_case.faults.tasks.contains(task)) {
       m_simulator.end_external(TaskFailed{task, std::make_exception_ptr(Error("injected failure outside"))});
     } else {
-      m_simulator.end_external(TaskDone{task});
+      end_external(task);
     }
     ++m_result.tasks_outside;
     return true;
+  }
+
+  void end_external(TaskId task) {
+    auto const& planner = m_simulator.planner();
+    for_each_write(AccessList(std::span(planner.task(task).accesses.begin(), planner.task(task).accesses.end())),
+                   [&](Access const& access) {
+                     Bytes const bound = planner.description(access.data).bound;
+                     if (bound == 0 || m_random.chance(0.1)) return;  // it has all bytes then
+                     Bytes const bytes = drawn_bytes(task, access.data, m_case.seed, bound);
+                     m_simulator.end_external(Sized{task, access.data, bytes});
+                   });
+    m_simulator.end_external(TaskDone{task});
   }
 
   void perform(WaitForAll const&) {
@@ -307,7 +343,7 @@ class Player {
   std::ostream* m_trace;
   Topology m_topology;
   AveragingEstimator m_estimator;
-  ConstantSpeeds m_truth;
+  CaseTruth m_truth;
   CoherenceOracle m_oracle;
   bool m_faulty;
   CaseResult m_result;
@@ -341,8 +377,9 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
     options.max_data = 60;
   }
   drawn.graph = random_graph(drawn.machine, options, random);
-  if (options.families && drawn.seed % 3 == 0) make_commuting(drawn.graph, random);
+  if ((options.families || options.varying) && drawn.seed % 3 == 0) make_commuting(drawn.graph, random);
   if (options.families) share_bytes(drawn.graph, drawn.machine, random);
+  if (options.varying) make_varying(drawn.graph, random);
   bound_memories(drawn.machine, drawn.graph, random);
   drawn.planner.depth = static_cast<std::uint32_t>((1 + random.below(6)) % 6);
   drawn.planner.issue_depth = static_cast<std::uint32_t>(1 + random.below(4));
@@ -356,6 +393,17 @@ void draw_application(PolicyCase& drawn, Random& random, bool with_faults, Graph
   }
   drawn.faults.seed = drawn.seed;
   drawn.planner.device_issue = static_cast<std::uint32_t>(1 + random.below(3));
+}
+
+}  // namespace
+
+namespace {
+
+// Without a disk, values without a home go to the host.
+void bound_hosts(Machine& machine) {
+  for (auto& node : machine.nodes) {
+    if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
+  }
 }
 
 }  // namespace
@@ -391,6 +439,40 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
   drawn.machine = random_machine(random);
   draw_application(drawn, random, with_faults);
   drawn.expands = seed % 3 == 0;
+  return drawn;
+}
+
+PolicyCase draw_varying_case(std::uint64_t seed) {
+  Random random(seed);
+  PolicyCase drawn;
+  drawn.seed = seed;
+  auto const schedulers = tested_schedulers();
+  auto const evictions = tested_evictions();
+  drawn.scheduler = schedulers[seed % schedulers.size()];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  bool const devices = seed % 4 == 0;
+  drawn.machine = devices ? device_machine({.devices = 1 << random.below(3),
+                                            .cpu_workers = random.chance(0.5),
+                                            .disk = random.chance(0.5),
+                                            .peers = random.chance(0.5)},
+                                           random)
+                          : random_machine(random);
+  draw_application(drawn, random, seed % 2 == 0, {.homes_on_devices = !devices, .varying = true});
+  if (devices) bound_hosts(drawn.machine);
+  drawn.wilful = random.chance(0.5);
+  drawn.expands = random.chance(0.3);
+  if (drawn.wilful && random.chance(0.5)) make_external(drawn.graph, random);
+  if (random.chance(0.4)) {
+    for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
+    drawn.aborts = random.chance(0.5);
+  }
+  bool const returned = random.chance(0.4);
+  for (std::uint64_t task = 0; returned && task < 400; ++task) {
+    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
+    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
+    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
+  }
+  drawn.planner.transfers_by_priority = random.chance(0.3);
   return drawn;
 }
 
@@ -434,10 +516,7 @@ PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
                                  random);
   draw_application(drawn, random, with_faults, {.homes_on_devices = false});
   drawn.lines = random.chance(0.5);
-  // Without a disk, values without a home go to the host.
-  for (auto& node : drawn.machine.nodes) {
-    if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
-  }
+  bound_hosts(drawn.machine);
   drawn.planner.transfers_by_priority = random.chance(0.3);
   return drawn;
 }

@@ -53,6 +53,10 @@ inline constexpr char const* own_eviction = "own";
 /// external, returned and restarted tasks.
 [[nodiscard]] PolicyCase draw_families_case(std::uint64_t seed);
 
+/// Data of varying size, a quarter of the cases with devices; every other seed with faults, some with tasks that
+/// commute, with external, returned, restarted and aborted tasks.
+[[nodiscard]] PolicyCase draw_varying_case(std::uint64_t seed);
+
 /// The case under the scheduler static with a schedule of its tasks that is mostly nonsense: any worker, the order of
 /// submission or any, workers that the machine lacks, too few or too many tasks, tasks that are others.
 [[nodiscard]] PolicyCase with_random_schedule(PolicyCase drawn);
@@ -65,6 +69,7 @@ struct CaseResult {
   std::size_t tasks_stopped = 0;
   std::size_t tasks_aborted = 0;  ///< of these and of those returned, the ones that the scheduler wanted back
   std::size_t values_kept = 0;    ///< aside
+  std::size_t values_sized = 0;   ///< of varying data
   std::size_t tasks_outside = 0;
   std::size_t turns = 0;  ///< tasks that ran and commute with others
   std::size_t copies = 0;

@@ -30,8 +30,9 @@ struct Print {
   std::string operator()(AddCodelet const& e) const { return "codelet " + e.codelet.name; }
   std::string operator()(AddData const& e) const {
     auto const& d = e.description;
-    return "data " + d.name + ", " + number(d.bytes) + " bytes, origin " + number(d.origin) + ", home " +
-           number(d.home) + (d.origin_is_home ? ", the same" : "") + (d.in_place ? ", in place" : "");
+    return "data " + d.name + ", " + number(d.bytes) + " bytes, at most " + number(d.bound) + ", origin " +
+           number(d.origin) + ", home " + number(d.home) + (d.origin_is_home ? ", the same" : "") +
+           (d.in_place ? ", in place" : "");
   }
   std::string operator()(RetainData const& e) const { return "retain data " + number(e.data); }
   std::string operator()(ReleaseData const& e) const { return "release data " + number(e.data); }
@@ -45,6 +46,9 @@ struct Print {
   }
   std::string operator()(CopyDone const& e) const { return "copy " + number(e.transfer) + " done"; }
   std::string operator()(CopyFailed const& e) const { return "copy " + number(e.transfer) + " failed"; }
+  std::string operator()(Sized const& e) const {
+    return "task " + number(e.task) + " makes " + number(e.bytes) + " bytes of data " + number(e.data);
+  }
   std::string operator()(TaskDone const& e) const { return "task " + number(e.task) + " done"; }
   std::string operator()(TaskFailed const& e) const { return "task " + number(e.task) + " failed"; }
   std::string operator()(TaskSkipped const& e) const { return "task " + number(e.task) + " skipped"; }
@@ -79,6 +83,18 @@ struct Print {
   }
   std::string operator()(NotKept const& c) const {
     return "  keep data " + number(c.data) + " no longer aside on node " + number(c.node) + " + " + number(c.offset);
+  }
+  std::string operator()(ResultPlaced const& c) const {
+    return "  place for a result of data " + number(c.data) + " on node " + number(c.node) + " + " + number(c.offset) +
+           ", " + number(c.bytes) + " bytes";
+  }
+  std::string operator()(ResultDropped const& c) const {
+    return "  no place for a result of data " + number(c.data) + " on node " + number(c.node) + " + " +
+           number(c.offset) + " any more";
+  }
+  std::string operator()(Settled const& c) const {
+    return "  data " + number(c.data) + " settle on node " + number(c.node) + " + " + number(c.offset) + ", " +
+           number(c.bytes) + " bytes";
   }
   std::string operator()(AbortCommand const& c) const {
     return "  abort task " + number(c.task) + " on worker " + number(c.worker);

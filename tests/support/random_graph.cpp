@@ -4,6 +4,8 @@
 #include "support/random_machine.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +14,10 @@ namespace granary::test {
 namespace {
 
 void no_kernel(KernelCall const&) {}
+
+Bytes half_of_all(void const*, std::span<Bytes const> bytes, std::size_t) {
+  return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}) / 2;
+}
 
 class Builder {
  public:
@@ -138,6 +144,8 @@ struct Needs {
   Bytes total = 0;
 };
 
+Bytes largest(DataDescription const& datum) { return std::max(datum.bytes, datum.bound); }
+
 Needs needs_of(Machine const& machine, RandomGraph const& graph) {
   std::size_t const nodes = machine.nodes.size();
   Needs needs{std::vector<Bytes>(nodes), std::vector<Bytes>(nodes), 0};
@@ -147,20 +155,23 @@ Needs needs_of(Machine const& machine, RandomGraph const& graph) {
       data.push_back(datum->description);
       for (std::size_t n = 0; n < nodes; ++n) {
         if (datum->description.home == NodeId(static_cast<std::uint32_t>(n))) continue;
-        auto const rounded = round_up(datum->description.bytes, machine.nodes[n].alignment);
+        auto const rounded = round_up(largest(datum->description), machine.nodes[n].alignment);
         needs.largest_datum[n] = std::max(needs.largest_datum[n], rounded);
       }
     }
     auto const* task = std::get_if<SubmitGraphTask>(&operation);
     if (task == nullptr) continue;
-    std::set<std::uint32_t> distinct;
-    for (auto const& [d, mode] : task->accesses) distinct.insert(d);
+    std::map<std::uint32_t, Bytes> distinct;  // and how many places they need
+    for (auto const& [d, mode] : task->accesses) {
+      auto& places = distinct.try_emplace(d, 1).first->second;
+      if (writes(mode) && data[d].bound > 0) places = 2;
+    }
     for (auto const& worker : machine.workers) {
       if (!graph.codelets[task->codelet].runs_on(worker.kind)) continue;
       Bytes sum = 0;
-      for (std::uint32_t const d : distinct) {
+      for (auto const& [d, places] : distinct) {
         bool const there = data[d].in_place && data[d].home == worker.node;
-        if (!there) sum += round_up(data[d].bytes, machine[worker.node].alignment);
+        if (!there) sum += places * round_up(largest(data[d]), machine[worker.node].alignment);
       }
       auto& largest = needs.largest_task[worker.node.index()];
       largest = std::max(largest, sum);
@@ -211,6 +222,27 @@ void make_commuting(RandomGraph& graph, Random& random) {
       if (!reads(mode) || !written.contains(d)) continue;
       if (writes(mode) ? random.chance(0.9) : random.chance(0.5)) mode = AccessMode::Commute;
     }
+  }
+}
+
+void make_varying(RandomGraph& graph, Random& random) {
+  for (auto& operation : graph.operations) {
+    auto* const datum = std::get_if<RegisterData>(&operation);
+    if (datum == nullptr || datum->description.in_place || !datum->places.empty() || random.chance(0.2)) continue;
+    Bytes const bytes = datum->description.bytes;
+    datum->description.bound = bytes + random.below(random.chance(0.5) ? 3 * bytes : 2);
+  }
+  std::vector<bool> varies;
+  for (auto& operation : graph.operations) {
+    if (auto const* datum = std::get_if<RegisterData>(&operation)) varies.push_back(datum->description.bound > 0);
+    auto* const task = std::get_if<SubmitGraphTask>(&operation);
+    if (task == nullptr) continue;
+    std::set<std::uint32_t> seen;
+    std::erase_if(task->accesses,
+                  [&](auto const& access) { return varies[access.first] && !seen.insert(access.first).second; });
+  }
+  for (auto& codelet : graph.codelets) {
+    if (random.chance(0.5)) codelet.result_bytes = half_of_all;
   }
 }
 

@@ -48,6 +48,7 @@ struct GraphOptions {
   bool release = true;           ///< release some data before the end
   bool homes_on_devices = true;  ///< origins and homes may lie on devices
   bool families = false;         ///< `share_bytes` follows
+  bool varying = false;          ///< `make_varying` follows
 };
 
 /// A random application for the machine: data of different sizes with and without origin, home and use in place; tasks
@@ -59,6 +60,8 @@ struct GraphOptions {
 void make_external(RandomGraph& graph, Random& random);
 /// On half of the data that are written, tasks that change them commute, and half of those that read them, too.
 void make_commuting(RandomGraph& graph, Random& random);
+/// Most data that workers do not use in place vary in size; half of the codelets tell how much they may write.
+void make_varying(RandomGraph& graph, Random& random);
 /// Half of the data get further places on other nodes, some with their value, read-only ones if no task writes them.
 void add_places(RandomGraph& graph, Machine const& machine, Random& random);
 /// Most data without a home keep no old value when a task that writes them is cancelled.

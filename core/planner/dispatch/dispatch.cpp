@@ -8,12 +8,13 @@
 namespace granary::detail {
 
 Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
-                   Movement& movement)
+                   Movement& movement, ResultBounds& bounds)
     : m_context(context),
       m_scheduler(scheduler),
       m_estimator(estimator),
       m_tasks(tasks),
       m_movement(movement),
+      m_bounds(bounds),
       m_workers(context),
       m_commuting(tasks),
       m_groups(context.topology.groups().size()),
@@ -55,11 +56,12 @@ void Dispatch::begin_external() {
     LiveTask& task = m_tasks[id];
     if (task.handover() || !m_movement.may_write(task.accesses)) return false;
     task.assignment.phase = TaskPhase::Issued;
+    if (task.varies) m_bounds.expect(task);
     for_each_write(task.accesses, [&](Access const& access) {
       m_movement.changes().begin(access.data, node_of(task, access.data), false);
     });
     ++m_begun;
-    m_context.commands.emplace_back(BeginCommand{id});
+    m_context.commands.emplace_back(BeginCommand{id, m_bounds.bytes_read(task)});
     return true;
   });
 }
@@ -108,6 +110,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
 
 bool Dispatch::place(LiveTask& task, bool may_evict) {
   if (m_gives_way || (m_exclusive.valid() && task.id != m_exclusive)) return false;
+  if (task.varies) m_bounds.expect(task);
   if (!m_movement.hold(task.accesses, node_of(task), may_evict, task.priority)) return false;
   task.assignment.phase = TaskPhase::Fetching;
   auto& group = m_groups[task.assignment.group.index()];
@@ -188,10 +191,8 @@ void Dispatch::issue_behind(LiveTask& task, GroupId group, WorkerId worker) {
 void Dispatch::issue(LiveTask& task, WorkerId worker) {
   bool const restartable = m_context.codelets[task.codelet.index()].restartable;
   bool const abortable = m_aborts && m_context.topology.group(task.assignment.group).kind == WorkerKind::Cpu;
-  m_movement.begin_work(task.accesses, node_of(task),
-                        !restartable ? Keep::Nothing
-                        : abortable  ? Keep::Aside
-                                     : Keep::Elsewhere);
+  auto const keep = !restartable ? Keep::Nothing : abortable ? Keep::Aside : Keep::Elsewhere;
+  m_movement.begin_work(task.accesses, node_of(task), keep);
   end_exclusivity_of(task.id);
   task.assignment.phase = TaskPhase::Issued;
   task.assignment.worker = worker;
@@ -382,9 +383,8 @@ void Dispatch::post_all_groups() {
 }
 
 std::string Dispatch::name_of(LiveTask const& task) const {
-  if (task.handover())
-    return "the handover of '" + m_movement.data()[task.accesses[0].data].description.name +
-           "' to what shares its bytes";
+  auto const handed_over = [&] { return m_movement.data()[task.accesses[0].data].description.name; };
+  if (task.handover()) return "the handover of '" + handed_over() + "' to what shares its bytes";
   return "task '" + m_context.codelets[task.codelet.index()].name + "' " + std::to_string(task.position);
 }
 

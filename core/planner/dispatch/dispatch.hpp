@@ -4,6 +4,7 @@
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/planner/dispatch/commuting.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
+#include <granary/core/planner/dispatch/result_bounds.hpp>
 #include <granary/core/planner/dispatch/workers.hpp>
 #include <granary/core/planner/movement/movement.hpp>
 #include <granary/core/policy/scheduler.hpp>
@@ -21,7 +22,7 @@ namespace granary::detail {
 class Dispatch {
  public:
   Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
-           Movement& movement);
+           Movement& movement, ResultBounds& bounds);
 
   /// Its predecessors have ended: when it has its turn on the data on which it commutes, the scheduler gets it. It is
   /// cancelled if it lacks an input for ever.
@@ -52,7 +53,6 @@ class Dispatch {
   [[nodiscard]] bool may_abort(LiveTask const& task) const;
   /// The task ran, failed or will not run: it leaves, and what waited for it alone is ready.
   void end(LiveTask& task);
-  // Stalls.
   /// Makes the oldest committed task that was not handed to a worker the exclusive one: until it is handed to a worker
   /// or ends, no other task takes places. False if there is none, or one is exclusive already.
   bool make_oldest_exclusive();
@@ -97,8 +97,7 @@ class Dispatch {
   [[nodiscard]] std::uint32_t committed_uses(DataId data, NodeId node) const;
 
  private:
-  // Limit of the tasks without need of memory that may pass the first task waiting for room: keeps workers busy
-  // without starvation.
+  // Tasks without need of memory that may pass the first one that waits for room: workers are busy, and none starves.
   static constexpr std::uint32_t most_passes = 256;
   struct Node {
     std::deque<TaskId> waiting = {};                 // committed tasks without room, in order
@@ -134,6 +133,7 @@ class Dispatch {
   Estimator const& m_estimator;
   LiveTasks& m_tasks;
   Movement& m_movement;
+  ResultBounds& m_bounds;
   Workers m_workers;
   Commuting m_commuting;
   std::vector<Group> m_groups;

@@ -62,9 +62,10 @@ TaskId Followers::find(WorkerId worker, GroupId group) {
 }
 
 // Whether all its data are on the node or being written there, and it reads what the task before writes: then it may be
-// skipped if that one fails. The values that it overwrites stay there until then. A task that commutes has no turn yet.
+// skipped if that one fails. The values that it overwrites stay there until then. A task that commutes has no turn yet,
+// and the places and sizes of varying data are known when they have been written.
 bool Followers::may_follow(LiveTask const& task, LiveTask const& before, NodeId node) const {
-  if (task.accesses.commutes()) return false;
+  if (task.accesses.commutes() || task.varies) return false;
   bool reads_result = false;
   for (auto const& access : task.accesses) {
     auto const& datum = m_movement.data()[access.data];

@@ -10,6 +10,7 @@ namespace granary::detail {
 /// A task that has not ended, and how far it has come.
 struct LiveTask : Task {
   [[no_unique_address]] Assignment assignment;
+  bool varies = false;     ///< it accesses varying data
   bool cancelled = false;  ///< will not run: it depends on a failure, or the run was cancelled
   /// Of a handover: how many data of its list are home.
   std::uint32_t home = 0;

@@ -61,7 +61,7 @@ void Shipments::send(Shipment& shipment, Replica const& from) {
   m_context.commands.emplace_back(ShipCommand{.task = shipment.task,
                                               .data = shipment.data,
                                               .from = {m_dock, from.slot, from.offset},
-                                              .bytes = m_movement.data()[shipment.data].bytes,
+                                              .bytes = m_movement.data()[shipment.data].moved_bytes(),
                                               .version = from.version});
 }
 
@@ -73,7 +73,7 @@ void Shipments::shipped(TaskId task) {
   m_shipments.erase(found);
   auto& statistics = m_context.statistics.shipments;
   ++statistics.transfers;
-  statistics.bytes += m_movement.data()[data].bytes;
+  statistics.bytes += m_movement.data()[data].moved_bytes();
   if (!at_origin) m_movement.let_go_shipped(data, m_dock);
 }
 

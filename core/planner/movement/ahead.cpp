@@ -19,7 +19,7 @@ bool Ahead::room_to_spare(NodeId id) const {
 
 bool Ahead::bring(DataId data, NodeId node) {
   if (m_data[data].on(node) == nullptr) {
-    auto const offset = m_memories.take(node, data, 0, m_memories.room_for_holders(node));
+    auto const offset = m_memories.take(node, data, m_data[data].bytes, 0, m_memories.room_for_holders(node));
     if (!offset) return false;
     m_memories.add(data, node, *offset);
   }

@@ -13,7 +13,7 @@ void Changes::begin(DataId data, NodeId node, bool keep) {
   for (std::size_t i = datum.replicas.size(); i-- > 0;) {
     auto& other = datum.replicas[i];
     if (other.superseded || (other.node == node && other.slot == datum.slot_on(node))) continue;
-    if (keep && other.valid) {
+    if (keep && other.valid && m_results.find(data) == nullptr) {
       m_memories.supersede(data, other);
     } else {
       m_memories.invalidate(data, other);
@@ -27,6 +27,7 @@ void Changes::end(Access const& access, NodeId node) {
   m_kept.release(access.data);
   Replica* const written = datum.on(node);
   --written->writers;
+  if (datum.varies) m_results.become_value(access.data, *written);
   if (commutes(access.mode)) {
     // The version after the one that it found, unless writes were skipped since that one was made.
     datum.value.change();
@@ -49,7 +50,7 @@ void Changes::hand_over(Access const& access, bool regained) {
 }
 
 bool Changes::may_revert(Access const& access) const {
-  return !reads(access.mode) || m_kept.find(access.data) != nullptr ||
+  return !reads(access.mode) || m_kept.find(access.data) != nullptr || m_results.find(access.data) != nullptr ||
          std::ranges::any_of(m_data[access.data].replicas, &Replica::superseded);
 }
 
@@ -57,8 +58,8 @@ void Changes::revert(DataId data, NodeId node, bool changed) {
   auto& datum = m_data[data];
   Replica* const written = datum.on(node);
   if (--written->writers > 0) return;  // the task behind which this one was issued
-  bool const put_back = m_kept.release(data);
-  if (changed && !put_back) m_memories.invalidate(data, *written);
+  bool const untouched = m_results.find(data) != nullptr || m_kept.release(data);
+  if (changed && !untouched) m_memories.invalidate(data, *written);
   for (auto& replica : datum.replicas) {
     if (replica.superseded) m_memories.restore(data, replica);
   }

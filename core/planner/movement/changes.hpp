@@ -6,6 +6,7 @@
 #include <granary/core/model/access.hpp>
 #include <granary/core/planner/movement/homes.hpp>
 #include <granary/core/planner/movement/kept_values.hpp>
+#include <granary/core/planner/movement/results.hpp>
 
 #include <cstdint>
 
@@ -14,8 +15,15 @@ namespace granary::detail {
 /// What becomes of a datum's replicas and of its value when it is written, or is not.
 class GRANARY_EXPORT Changes {
  public:
-  Changes(PlannerContext& context, DataTable& data, Memories& memories, KeptValues& kept, Routes& routes, Homes& homes)
-      : m_context(context), m_data(data), m_memories(memories), m_kept(kept), m_routes(routes), m_homes(homes) {}
+  Changes(PlannerContext& context, DataTable& data, Memories& memories, KeptValues& kept, Results& results,
+          Routes& routes, Homes& homes)
+      : m_context(context),
+        m_data(data),
+        m_memories(memories),
+        m_kept(kept),
+        m_results(results),
+        m_routes(routes),
+        m_homes(homes) {}
 
   /// The datum is overwritten on the node from now on. Its other replicas hold a value that nobody will read; `keep`:
   /// they stay until the write ends, so that it may be reverted after it has begun to change the bytes.
@@ -25,7 +33,7 @@ class GRANARY_EXPORT Changes {
   /// The home is the only valid place from now on. `regained`: a lost value is there again.
   void hand_over(Access const& access, bool regained);
   /// Whether a write that has changed the bytes may be reverted: nobody will need the value that it overwrites, another
-  /// replica holds it, or it is kept aside.
+  /// replica holds it, it is kept aside, or the result is in another place.
   [[nodiscard]] bool may_revert(Access const& access) const;
   /// The write was not done. `changed`: its bytes hold no value any more, unless it was kept aside and put back.
   void revert(DataId data, NodeId node, bool changed);
@@ -49,6 +57,7 @@ class GRANARY_EXPORT Changes {
   DataTable& m_data;
   Memories& m_memories;
   KeptValues& m_kept;
+  Results& m_results;
   Routes& m_routes;
   Homes& m_homes;
 };

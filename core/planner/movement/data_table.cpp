@@ -29,6 +29,9 @@ DataId DataTable::add(DataDescription description, std::span<FixedPlace const> p
   }
   added.value = Value(has_value);
   added.bytes = description.bytes;
+  added.varies = description.bound > 0;
+  added.bound = added.varies ? description.bound : description.bytes;
+  m_any_varies = m_any_varies || added.varies;
   added.home = description.home;
   added.description = std::move(description);
   return id;

@@ -21,9 +21,11 @@ class GRANARY_EXPORT DataTable {
   DataId add(DataDescription description, std::span<FixedPlace const> places, Topology const& topology);
   void forget(DataId data);
 
-  [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bytes > 0; }
+  [[nodiscard]] bool known(DataId data) const { return data.index() < m_data.size() && (*this)[data].bound > 0; }
   [[nodiscard]] Datum& operator[](DataId data) { return m_data[data.index()]; }
   [[nodiscard]] Datum const& operator[](DataId data) const { return m_data[data.index()]; }
+  /// Whether there ever was a datum whose values differ in size.
+  [[nodiscard]] bool any_varies() const { return m_any_varies; }
   /// One more than the largest id so far.
   [[nodiscard]] std::size_t size() const { return m_data.size(); }
 
@@ -42,6 +44,7 @@ class GRANARY_EXPORT DataTable {
  private:
   ChunkedArray<Datum> m_data;
   std::vector<DataId> m_free;
+  bool m_any_varies = false;
 };
 
 }  // namespace granary::detail

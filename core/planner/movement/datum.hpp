@@ -24,7 +24,8 @@ struct GRANARY_EXPORT Hop {
 /// A registered datum.
 struct GRANARY_EXPORT Datum {
   // What each task needs first: the order of these members counts, since data are many.
-  Bytes bytes = 0;  ///< 0: no datum is registered here
+  Bytes bytes = 0;  ///< of the present value; before the first one, what is expected
+  Bytes bound = 0;  ///< of any value; 0: no datum is registered here
   NodeId home;
   std::uint32_t users = 0;          ///< submitted tasks that access it and have not ended
   std::uint32_t writers = 0;        ///< of these, the ones that write it
@@ -34,13 +35,17 @@ struct GRANARY_EXPORT Datum {
   std::uint32_t registrations = 1;  ///< that were not released
   Value value;
   WayHome way_home;
+  bool varies = false;     ///< values differ in size
   bool accessed = false;   ///< by a task that was submitted
   bool mirrored = false;   ///< there are mirrors
   bool read_only = false;  ///< one of them is read-only
+  Bytes result = 0;        ///< a varying one: of the value that a task makes now, or of its place until that is known
   ReplicaList replicas;
   std::vector<Hop> hops;
   DataDescription description;
 
+  /// What a copy of the value moves: the value of a varying datum may be empty, no copy is.
+  [[nodiscard]] Bytes moved_bytes() const { return std::max<Bytes>(bytes, 1); }
   [[nodiscard]] bool released() const { return registrations == 0; }
   /// Whether the next task that is submitted may read it.
   [[nodiscard]] bool defined() const { return writers > 0 || value.may_be_read(); }

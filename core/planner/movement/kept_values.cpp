@@ -7,7 +7,7 @@ namespace granary::detail {
 
 void KeptValues::keep(AccessList const& accesses, NodeId node) {
   auto const needed = [&](Access const& access) {
-    return !access.repeated && writes(access.mode) && reads(access.mode) &&
+    return !access.repeated && writes(access.mode) && reads(access.mode) && !m_data[access.data].varies &&
            std::ranges::none_of(m_data[access.data].replicas, &Replica::superseded);
   };
   for (auto const& access : accesses) {
@@ -23,7 +23,7 @@ bool KeptValues::keep(DataId data, NodeId id) {
   auto const& node = m_memories[id];
   bool const contended = node.waiting > 0 || node.evicting > 0 || !node.transits.empty() || !node.write_backs.empty();
   if (contended || !m_data[data].on(id)->valid) return false;
-  auto const offset = m_memories.take(id, data, 0, m_memories.room_for_holders(id));
+  auto const offset = m_memories.take(id, data, m_data[data].bytes, 0, m_memories.room_for_holders(id));
   if (!offset) return false;
   m_places.emplace(data, Place{id, Slot::Pool, *offset});
   m_memories.count_used(id);

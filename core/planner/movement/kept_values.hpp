@@ -30,7 +30,7 @@ class GRANARY_EXPORT KeptValues {
       : m_context(context), m_data(data), m_memories(memories) {}
 
   /// Takes bytes on the node for each datum of the list that is read and written there and whose value no other memory
-  /// holds: for all of these or for none.
+  /// holds: for all of these or for none. Values of varying data are not overwritten (Results).
   void keep(AccessList const& accesses, NodeId node);
   /// Where the datum's value is kept, or null.
   [[nodiscard]] Place const* find(DataId data) const {

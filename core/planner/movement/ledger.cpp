@@ -50,6 +50,21 @@ void Ledger::free(Bytes offset) {
   add_gap(start, size);
 }
 
+void Ledger::shrink(Bytes offset, Bytes bytes) {
+  auto& block = m_blocks.find(offset)->second;
+  Bytes const end = offset + block.size;
+  Bytes const start = offset + rounded(bytes);
+  if (start == end) return;
+  m_used -= end - start;
+  block.size = start - offset;
+  Bytes size = end - start;
+  if (auto const after = m_gaps.find(end); after != m_gaps.end()) {
+    size += after->second;
+    remove_gap(after);
+  }
+  add_gap(start, size);
+}
+
 Bytes Ledger::used_from(Bytes offset) const {
   Bytes total = 0;
   for (auto block = m_blocks.lower_bound(offset); block != m_blocks.end(); ++block) total += block->second.size;

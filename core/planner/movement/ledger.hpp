@@ -5,6 +5,7 @@
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,19 +17,22 @@ namespace granary::detail {
 
 /// The allocator of one memory node: assigns bytes to data. Best fit; free neighbours are merged.
 ///
-/// All sizes are rounded up to the node's alignment. Every operation costs O(log blocks) unless stated.
+/// All sizes are rounded up to the node's alignment, at least one unit of it. Every operation costs O(log blocks)
+/// unless stated.
 class GRANARY_EXPORT Ledger {
  public:
   Ledger(Bytes capacity, Bytes alignment);
 
   [[nodiscard]] Bytes capacity() const { return m_capacity; }
-  [[nodiscard]] Bytes rounded(Bytes bytes) const { return round_up(bytes, m_alignment); }
+  [[nodiscard]] Bytes rounded(Bytes bytes) const { return round_up(std::max<Bytes>(bytes, 1), m_alignment); }
   [[nodiscard]] Bytes used() const { return m_used; }
   [[nodiscard]] Bytes free_bytes() const { return m_capacity - m_used; }
 
   /// Allocates `bytes` inside [low, high) in the smallest gap that is long enough, if there is one.
   [[nodiscard]] std::optional<Bytes> allocate(DataId data, Bytes bytes, Bytes low, Bytes high);
   void free(Bytes offset);
+  /// Frees the end of the block at `offset`, which keeps `bytes`, not more than it has.
+  void shrink(Bytes offset, Bytes bytes);
 
   struct Block {
     Bytes size;

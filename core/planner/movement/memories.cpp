@@ -24,7 +24,7 @@ void Memories::reserve_for(DataId data) {
     NodeId const id(static_cast<std::uint32_t>(n));
     if (!m_context.topology.between_others(id) || m_data[data].slot_on(id) != Slot::Pool) continue;
     auto& node = m_nodes[n];
-    Bytes const size = node.ledger.rounded(m_data[data].bytes);
+    Bytes const size = node.ledger.rounded(m_data[data].bound);
     if (size <= node.ledger.capacity() / 2) node.reserve = std::max(node.reserve, size);
   }
 }
@@ -43,7 +43,9 @@ Bytes Memories::footprint(AccessList const& accesses, NodeId id) const {
   Bytes total = 0;
   for (auto const& access : accesses) {
     auto const& datum = m_data[access.data];
-    if (!access.repeated && datum.slot_on(id) == Slot::Pool) total += m_nodes[id.index()].ledger.rounded(datum.bytes);
+    if (access.repeated || datum.slot_on(id) != Slot::Pool) continue;
+    Bytes const size = m_nodes[id.index()].ledger.rounded(datum.bound);
+    total += datum.varies && writes(access.mode) ? 2 * size : size;
   }
   return total;
 }
@@ -53,34 +55,34 @@ Bytes Memories::end_of_places(AccessList const& accesses, NodeId id) const {
   return node.reserve == 0 ? node.ledger.capacity() : room_for_accepted(footprint(accesses, id), id);
 }
 
-std::optional<Bytes> Memories::take(NodeId id, DataId data, Bytes low, Bytes high) {
-  return m_nodes[id.index()].ledger.allocate(data, m_data[data].bytes, low, high);
+std::optional<Bytes> Memories::take(NodeId id, DataId data, Bytes bytes, Bytes low, Bytes high) {
+  return m_nodes[id.index()].ledger.allocate(data, bytes, low, high);
 }
 
 std::optional<Bytes> Memories::take_to_pass(NodeId id, DataId data) {
   auto const& node = m_nodes[id.index()];
+  Bytes const bytes = m_data[data].bytes;
   bool const contended = node.reserve > 0 && (node.waiting > 0 || !node.transits.empty());
-  auto const offset = contended ? std::nullopt : take(id, data, 0, room_for_holders(id));
+  auto const offset = contended ? std::nullopt : take(id, data, bytes, 0, room_for_holders(id));
   if (offset || !may_enter_reserve(id, data)) return offset;
-  return take(id, data, room_for_holders(id), node.ledger.capacity());
+  return take(id, data, bytes, room_for_holders(id), node.ledger.capacity());
 }
 
-bool Memories::take_all(std::span<DataId const> data, NodeId id, Bytes high,
-                        std::vector<std::pair<DataId, Bytes>>& taken) {
+bool Memories::take_all(std::span<Lacking const> places, NodeId id, Bytes high, std::vector<Bytes>& taken) {
   taken.clear();
-  for (DataId const datum : data) {
-    auto const offset = take(id, datum, 0, high);
+  for (auto const& place : places) {
+    auto const offset = take(id, place.data, place.bytes, 0, high);
     if (!offset) {
       give_back(id, taken);
       return false;
     }
-    taken.emplace_back(datum, *offset);
+    taken.push_back(*offset);
   }
   return true;
 }
 
-void Memories::give_back(NodeId id, std::vector<std::pair<DataId, Bytes>>& taken) {
-  for (auto const& [data, offset] : taken) m_nodes[id.index()].ledger.free(offset);
+void Memories::give_back(NodeId id, std::vector<Bytes>& taken) {
+  for (Bytes const offset : taken) m_nodes[id.index()].ledger.free(offset);
   taken.clear();
 }
 
@@ -143,13 +145,24 @@ void Memories::count_used(NodeId id) {
   statistics.peak = std::max(statistics.peak, statistics.used);
 }
 
-void Memories::add(DataId data, NodeId id, Bytes offset) {
-  Bytes const bytes = m_nodes[id.index()].ledger.rounded(m_data[data].bytes);
+void Memories::add(DataId data, NodeId id, Bytes offset, Bytes size) {
+  Bytes const bytes = m_nodes[id.index()].ledger.rounded(size);
   m_data[data].replicas.add({.node = id, .offset = offset, .bytes = bytes});
   count_used(id);
   m_context.notice(Allocated{data, id, offset, bytes});
   if (m_context.topology.machine()[id].capacity < unbounded) m_eviction.replica_added(data, id);
   m_listener.allocated(data, id);
+}
+
+void Memories::settle_at(DataId data, Replica& replica, Bytes offset) {
+  auto& ledger = m_nodes[replica.node.index()].ledger;
+  if (offset != replica.offset) ledger.free(replica.offset);
+  replica.offset = offset;
+  replica.bytes = ledger.rounded(m_data[data].bytes);
+  ledger.shrink(offset, replica.bytes);
+  count_used(replica.node);
+  m_context.notice(Settled{data, replica.node, offset, replica.bytes});
+  room_may_have_changed(replica.node);
 }
 
 void Memories::keep(DataId data, NodeId id) {
@@ -262,10 +275,10 @@ void Memories::restore(DataId data, Replica& replica) {
   set_valid(data, replica, replica.version);
 }
 
-bool Memories::make_room(NodeId id, std::span<DataId const> data, Bytes high) {
+bool Memories::make_room(NodeId id, std::span<Lacking const> places, Bytes high) {
   auto& node = m_nodes[id.index()];
   Bytes total = 0;
-  for (DataId const datum : data) total += node.ledger.rounded(m_data[datum].bytes);
+  for (auto const& place : places) total += node.ledger.rounded(place.bytes);
   for (;;) {
     Bytes const used = node.ledger.used() - node.ledger.used_from(high);
     if (high + node.evicting < used + total) {
@@ -279,22 +292,21 @@ bool Memories::make_room(NodeId id, std::span<DataId const> data, Bytes high) {
       if (node.ledger.used() < before) return true;
       continue;
     }
-    return node.evicting == 0 && clear_range(id, data, high);
+    return node.evicting == 0 && clear_range(id, places, high);
   }
 }
 
-// Enough bytes are free, but fragmented: the cheapest contiguous range is cleared for the first datum that finds none
-// beside those before it.
-bool Memories::clear_range(NodeId id, std::span<DataId const> data, Bytes high) {
+// Enough bytes are free, but fragmented: clears the cheapest range for the first place that finds none.
+bool Memories::clear_range(NodeId id, std::span<Lacking const> places, Bytes high) {
   auto& node = m_nodes[id.index()];
-  std::vector<std::pair<DataId, Bytes>> taken;
+  std::vector<Bytes> taken;
   std::vector<DataId> victims;
-  for (DataId const datum : data) {
-    if (auto const offset = take(id, datum, 0, high)) {
-      taken.emplace_back(datum, *offset);
+  for (auto const& place : places) {
+    if (auto const offset = take(id, place.data, place.bytes, 0, high)) {
+      taken.push_back(*offset);
       continue;
     }
-    victims = node.ledger.window(m_data[datum].bytes, 0, high, [&](DataId other) { return evictable(other, id); });
+    victims = node.ledger.window(place.bytes, 0, high, [&](DataId other) { return evictable(other, id); });
     break;
   }
   give_back(id, taken);

@@ -27,6 +27,12 @@ class GRANARY_EXPORT Memories {
     DataId data;
     NodeId from;
   };
+  /// A place that a holder lacks.
+  struct Lacking {
+    DataId data;
+    Bytes bytes;
+    bool result;  ///< beside the datum's place, for the value that a task makes
+  };
   struct Node {
     Ledger ledger;
     Bytes reserve = 0;                       // reserved for write-backs that pass through
@@ -52,17 +58,18 @@ class GRANARY_EXPORT Memories {
   /// The same for `bytes` of something that was accepted already: the whole capacity if the reserve has grown too large
   /// since.
   [[nodiscard]] Bytes room_for_accepted(Bytes bytes, NodeId node) const;
-  /// The bytes that the data of the list take in the node's memory.
+  /// The most bytes that the data of the list take in the node's memory: a varying one that is written takes two
+  /// places.
   [[nodiscard]] Bytes footprint(AccessList const& accesses, NodeId node) const;
   /// The upper limit for the places of these data.
   [[nodiscard]] Bytes end_of_places(AccessList const& accesses, NodeId node) const;
 
   /// Takes bytes in [low, high) of the node's memory, if there are enough.
-  [[nodiscard]] std::optional<Bytes> take(NodeId node, DataId data, Bytes low, Bytes high);
+  [[nodiscard]] std::optional<Bytes> take(NodeId node, DataId data, Bytes bytes, Bytes low, Bytes high);
   /// The same for a datum on its way home: anywhere, or only in the reserve while others wait for room.
   [[nodiscard]] std::optional<Bytes> take_to_pass(NodeId node, DataId data);
-  /// Takes bytes for those data of the list that lack a place; all or none.
-  bool take_all(std::span<DataId const> data, NodeId node, Bytes high, std::vector<std::pair<DataId, Bytes>>& taken);
+  /// Takes bytes for these places, all or none; `taken`: their offsets.
+  bool take_all(std::span<Lacking const> places, NodeId node, Bytes high, std::vector<Bytes>& taken);
   /// Whether the datum may be in the node's reserve now; others that are in its way move on first.
   bool may_enter_reserve(NodeId node, DataId data);
   /// Whether data of the list stand above `high`, in the reserve, where holders must not keep them.
@@ -73,7 +80,11 @@ class GRANARY_EXPORT Memories {
   /// Bytes of the node were taken or freed.
   void count_used(NodeId node);
   /// A replica at bytes that were taken; it holds no value yet.
-  void add(DataId data, NodeId node, Bytes offset);
+  void add(DataId data, NodeId node, Bytes offset) { add(data, node, offset, m_data[data].bytes); }
+  void add(DataId data, NodeId node, Bytes offset, Bytes bytes);
+  /// The replica of a varying datum, which a task wrote, is now at `offset`, where bytes were taken, and only has those
+  /// of the value.
+  void settle_at(DataId data, Replica& replica, Bytes offset);
   /// The replica is needed after all, if it was being evicted.
   void keep(DataId data, NodeId node);
   [[nodiscard]] bool evictable(DataId data, NodeId node) const;
@@ -91,8 +102,8 @@ class GRANARY_EXPORT Memories {
   void supersede(DataId data, Replica& replica);
   void drop_superseded(DataId data);
   void restore(DataId data, Replica& replica);
-  /// Evicts until `take_all` may succeed below `high` for these data; false if the caller has to wait.
-  bool make_room(NodeId node, std::span<DataId const> data, Bytes high);
+  /// Evicts until `take_all` may succeed below `high` for these places; false if the caller has to wait.
+  bool make_room(NodeId node, std::span<Lacking const> places, Bytes high);
   /// Whether `bytes` for a holder will not be free, not even when what is being evicted has left.
   [[nodiscard]] bool lacks_bytes(NodeId node, Bytes bytes) const;
   /// Makes room in the reserve alone, for a datum on its way home.
@@ -117,8 +128,8 @@ class GRANARY_EXPORT Memories {
   [[nodiscard]] bool continues_beyond(DataId data, NodeId node) const;
   [[nodiscard]] bool stands_above(DataId data, NodeId node, Bytes high) const;
   [[nodiscard]] DataId any_victim(NodeId node) const;
-  void give_back(NodeId node, std::vector<std::pair<DataId, Bytes>>& taken);
-  bool clear_range(NodeId node, std::span<DataId const> data, Bytes high);
+  void give_back(NodeId node, std::vector<Bytes>& taken);
+  bool clear_range(NodeId node, std::span<Lacking const> places, Bytes high);
 
   PlannerContext& m_context;
   EvictionPolicy& m_eviction;

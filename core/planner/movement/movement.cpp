@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/planner/movement/movement.hpp>
+#include <granary/core/planner/movement/registration.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -15,71 +16,20 @@ Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaLis
       m_links(context),
       m_memories(context, eviction, listener, m_data, m_links),
       m_kept(context, m_data, m_memories),
+      m_results(context, m_data, m_memories),
       m_routes(context, m_data, m_links, m_memories),
       m_homes(context, m_data, m_overlaps, m_links, m_memories, m_routes),
       m_transfers(context, m_data, m_links, m_memories, m_routes, m_homes),
-      m_changes(context, m_data, m_memories, m_kept, m_routes, m_homes),
+      m_changes(context, m_data, m_memories, m_kept, m_results, m_routes, m_homes),
       m_ahead(context, m_data, m_overlaps, m_memories, m_routes) {}
 
 DataId Movement::add(DataDescription description, std::span<FixedPlace const> places,
                      std::span<SharedBytes const> shares) {
-  check(description, places);
-  check_shares(description, places, shares);
+  check_registration(m_context.topology, m_data, description, places, shares);
   DataId const id = m_data.add(std::move(description), places, m_context.topology);
   m_memories.reserve_for(id);
   m_overlaps.add(id, shares);
   return id;
-}
-
-void Movement::check(DataDescription const& description, std::span<FixedPlace const> places) const {
-  auto const& topology = m_context.topology;
-  auto const refuse = [&](std::string const& why) { throw InvalidArgument("data '" + description.name + "' " + why); };
-  if (description.bytes == 0) refuse("has no bytes");
-  auto const unknown = [&](NodeId node) { return node.index() >= topology.machine().nodes.size(); };
-  if ((description.origin.valid() && unknown(description.origin)) ||
-      (description.home.valid() && unknown(description.home)) ||
-      std::ranges::any_of(places, unknown, &FixedPlace::node)) {
-    refuse("names a memory node that does not exist");
-  }
-  auto const has_workers = [&](NodeId node) { return !topology.groups_on(node).empty(); };
-  if (description.origin_is_home && description.home != description.origin)
-    refuse("has an origin that is not its home");
-  if (description.home.valid() && description.in_place != has_workers(description.home)) {
-    refuse("must be used in place if and only if its home's node has workers");
-  }
-  if (description.origin.valid() && !description.origin_is_home && has_workers(description.origin)) {
-    refuse("has an origin on a node with workers that is not its home");
-  }
-  for (auto place = places.begin(); place != places.end(); ++place) {
-    auto const on = "place in memory node '" + topology.machine()[place->node].name + "'";
-    if (place->node == description.home || place->node == description.origin ||
-        std::ranges::count(places.begin(), place, place->node, &FixedPlace::node) > 0) {
-      refuse("has more than one " + on);
-    }
-    if (place->writable && !has_workers(place->node)) refuse("has a writable " + on + ", which has no workers");
-    if (!place->writable && !place->valid) refuse("has a read-only " + on + " without a value");
-  }
-}
-
-void Movement::check_shares(DataDescription const& description, std::span<FixedPlace const> places,
-                            std::span<SharedBytes const> shares) const {
-  for (auto shared = shares.begin(); shared != shares.end(); ++shared) {
-    bool const known = m_data.known(shared->other);
-    std::string const who =
-        known ? "'" + m_data[shared->other].description.name + "'" : std::to_string(shared->other.value());
-    auto const refuse = [&](std::string const& why) {
-      throw InvalidArgument("data '" + description.name + "' shares bytes with data " + who + ", " + why);
-    };
-    if (!known) refuse("which is not registered");
-    auto const& other = m_data[shared->other];
-    bool const both_in_homes = description.origin_is_home && other.description.origin_is_home;
-    if (!both_in_homes || other.home != description.home) refuse("but not with the same origin and home");
-    if (!places.empty() || other.has_further_places()) {
-      refuse("and one of them has a further place, such as the device side of a DualView: destroy the handles on " +
-             who + " first");
-    }
-    if (std::ranges::count(shares.begin(), shared, shared->other, &SharedBytes::other) > 0) refuse("named twice");
-  }
 }
 
 void Movement::retain(DataId data) {
@@ -215,14 +165,14 @@ bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
       !(may_evict && m_memories.leave_reserve(accesses, id, high))) {
     return false;
   }
-  m_missing.clear();
+  m_lacking.clear();
   for (auto const& access : accesses) {
-    if (!access.repeated && m_data[access.data].on(id) == nullptr) m_missing.push_back(access.data);
+    if (!access.repeated) m_results.list_lacking(access, id, m_lacking);
   }
-  if (m_missing.empty()) return true;
+  if (m_lacking.empty()) return true;
   if (!may_evict) return false;
   // The largest first: the others find room beside them more easily.
-  std::ranges::stable_sort(m_missing, std::greater{}, [&](DataId data) { return m_data[data].bytes; });
+  std::ranges::stable_sort(m_lacking, std::greater{}, &Memories::Lacking::bytes);
   // The list's own data must not be chosen as victims.
   m_own.clear();
   for (auto const& access : accesses) {
@@ -231,11 +181,14 @@ bool Movement::place(AccessList const& accesses, NodeId id, bool may_evict) {
       m_own.push_back(access.data);
     }
   }
-  bool placed = m_memories.take_all(m_missing, id, high, m_taken);
-  while (!placed && m_memories.make_room(id, m_missing, high))
-    placed = m_memories.take_all(m_missing, id, high, m_taken);
+  bool placed = m_memories.take_all(m_lacking, id, high, m_taken);
+  while (!placed && m_memories.make_room(id, m_lacking, high))
+    placed = m_memories.take_all(m_lacking, id, high, m_taken);
   for (DataId const data : m_own) --m_data[data].on(id)->pins;
-  for (auto const& [data, offset] : m_taken) m_memories.add(data, id, offset);
+  for (std::size_t i = 0; i < m_taken.size(); ++i) {
+    auto const& [data, bytes, result] = m_lacking[i];
+    result ? m_results.add(data, id, m_taken[i]) : m_memories.add(data, id, m_taken[i], bytes);
+  }
   // Nothing on the node is in use, but the list's own data fragment it so that the rest does not fit.
   if (!placed && node.holders == 0 && node.evicting == 0) m_memories.clear(id);
   return placed;
@@ -245,6 +198,7 @@ void Movement::let_go(AccessList const& accesses, NodeId node) {
   --m_memories[node].holders;
   for (auto const& access : accesses) {
     if (access.repeated) continue;
+    if (writes(access.mode)) m_results.drop(access.data);
     Replica* const replica = m_data[access.data].on(node);
     if (replica->slot == Slot::Pool) m_eviction.replica_used(access.data, node);
     if (--replica->pins > 0) continue;

@@ -56,6 +56,8 @@ class GRANARY_EXPORT Movement {
   void end_work() { m_memories.end_work(); }
   [[nodiscard]] Changes& changes() { return m_changes; }
   [[nodiscard]] KeptValues const& kept() const { return m_kept; }
+  [[nodiscard]] Results& results() { return m_results; }
+  [[nodiscard]] Results const& results() const { return m_results; }
   [[nodiscard]] Ahead& ahead() { return m_ahead; }
 
   /// What a handover hands over (ReadWrite in the list) goes home. `done`: of the list, which are home already.
@@ -95,8 +97,7 @@ class GRANARY_EXPORT Movement {
   void find_ways_anew(DataId data) { m_routes.find_ways_anew(data); }
   /// A datum that waits for room on its way home, and the node; it does not wait any more.
   std::optional<std::pair<DataId, NodeId>> take_waiting_write_back();
-  /// Sends the value of the datum, or of all if it is invalid, to its home.
-  void flush(DataId data);
+  void flush(DataId data);  ///< sends its value home, or those of all data if it is invalid
   /// See HomesMayChange (of all data, if it is invalid) and KeepNoOldValue.
   void homes_may_change(DataId data);
   void keep_no_old_value(DataId data);
@@ -126,9 +127,6 @@ class GRANARY_EXPORT Movement {
   [[nodiscard]] bool stands_in_reserve(AccessList const& accesses, NodeId node) const;
 
  private:
-  void check(DataDescription const& description, std::span<FixedPlace const> places) const;
-  void check_shares(DataDescription const& description, std::span<FixedPlace const> places,
-                    std::span<SharedBytes const> shares) const;
   bool place(AccessList const& accesses, NodeId node, bool may_evict);
 
   PlannerContext& m_context;
@@ -138,13 +136,15 @@ class GRANARY_EXPORT Movement {
   Links m_links;
   Memories m_memories;
   KeptValues m_kept;
+  Results m_results;
   Routes m_routes;
   Homes m_homes;
   Transfers m_transfers;
   Changes m_changes;
   Ahead m_ahead;
-  std::vector<std::pair<DataId, Bytes>> m_taken;  // scratch of `place`
-  std::vector<DataId> m_own, m_missing;           // the same
+  std::vector<Memories::Lacking> m_lacking;  // scratch of `place`, as the next two
+  std::vector<Bytes> m_taken;
+  std::vector<DataId> m_own;
 };
 
 }  // namespace granary::detail

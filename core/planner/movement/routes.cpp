@@ -207,8 +207,10 @@ bool Routes::give_room_to_transit(NodeId node, DataId data) {
   }
   if (datum.on(node) == nullptr) {
     Bytes const high = m_memories.room_for_accepted(m_memories[node].ledger.rounded(datum.bytes), node);
-    auto offset = m_memories.take(node, data, 0, high);
-    while (!offset && m_memories.make_room(node, std::array{data}, high)) offset = m_memories.take(node, data, 0, high);
+    auto offset = m_memories.take(node, data, datum.bytes, 0, high);
+    std::array const lacking{Memories::Lacking{data, datum.bytes, false}};
+    while (!offset && m_memories.make_room(node, lacking, high))
+      offset = m_memories.take(node, data, datum.bytes, 0, high);
     if (!offset) return false;
     m_memories.add(data, node, *offset);
   }

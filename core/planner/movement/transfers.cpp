@@ -12,7 +12,7 @@ DataId Transfers::copy_done(TransferId id) {
   auto& datum = m_data[data];
   auto& statistics = m_context.statistics.links[transfer.link.index()];
   ++statistics.transfers;
-  statistics.bytes += datum.bytes;
+  statistics.bytes += datum.moved_bytes();
   NodeId const from = m_context.topology.machine()[transfer.link].from;
   auto const* const source = datum.find(from, transfer.from_slot);
   bool const current = !datum.value.lost() && source->valid;
@@ -87,7 +87,7 @@ void Transfers::start(TransferId id) {
                                               .from = {from, source->slot, source->offset},
                                               .to = transfer.to,
                                               .link = transfer.link,
-                                              .bytes = datum.bytes,
+                                              .bytes = datum.moved_bytes(),
                                               .version = source->version,
                                               .write_back = transfer.write_back});
 }

@@ -23,9 +23,10 @@ struct Totals {
   std::set<std::pair<std::string, std::string>> pairs;
 
   void add(PolicyCase const& drawn, CaseResult const& result) {
-    for (auto const part : {&CaseResult::tasks_run, &CaseResult::tasks_cancelled, &CaseResult::tasks_returned,
-                            &CaseResult::tasks_stopped, &CaseResult::tasks_aborted, &CaseResult::values_kept,
-                            &CaseResult::tasks_outside, &CaseResult::turns, &CaseResult::copies}) {
+    for (auto const part :
+         {&CaseResult::tasks_run, &CaseResult::tasks_cancelled, &CaseResult::tasks_returned, &CaseResult::tasks_stopped,
+          &CaseResult::tasks_aborted, &CaseResult::values_kept, &CaseResult::values_sized, &CaseResult::tasks_outside,
+          &CaseResult::turns, &CaseResult::copies}) {
       sums.*part += result.*part;
     }
     for (auto const part : {&CaseResult::evictions, &CaseResult::failures, &CaseResult::redefined}) {
@@ -60,7 +61,7 @@ Totals run_cases(Seeds const& seeds, Draw&& draw) {
                    << " tasks that define poisoned data again, " << sums.tasks_outside << " external, "
                    << sums.tasks_returned << " given back, " << sums.tasks_stopped << " stopped halfway, "
                    << sums.tasks_aborted << " of these aborted, " << sums.values_kept << " values kept aside, "
-                   << sums.turns << " took turns";
+                   << sums.values_sized << " values sized, " << sums.turns << " took turns";
   return totals;
 }
 
@@ -240,6 +241,18 @@ TEST(PolicyContract, EveryPromiseIsKeptWhateverAScheduleSays) {
   EXPECT_GT(sums.evictions, 1000U);
   EXPECT_GT(sums.tasks_cancelled, 500U);
   EXPECT_GT(sums.tasks_returned, 1000U);
+}
+
+// Values of any size up to their bound, in memories that are often the least that tasks need.
+TEST(PolicyContract, EveryPromiseIsKeptWhereDataVaryInSize) {
+  Seeds const seeds(9000001, 3000);
+  auto const totals = run_cases(seeds, draw_varying_case);
+  auto const& sums = totals.sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.values_sized, 20000U);
+  EXPECT_GT(sums.evictions, 1000U);
+  EXPECT_GT(sums.tasks_cancelled, 500U);
+  EXPECT_GT(sums.tasks_returned + sums.tasks_stopped, 500U);
 }
 
 PolicyCase with(std::string scheduler, PolicyCase drawn) {

@@ -28,6 +28,7 @@ class RecordingWire final : public Wire {
   explicit RecordingWire(Log& log) : m_log(log) {}
 
   void send(ProcessId to, Message message) override {
+    last = message;
     static char const* const kinds[] = {"announce ", "ask for ", "refuse ", "let go of "};
     m_log.push_back("to " + std::to_string(to.value()) + ": " + kinds[static_cast<std::size_t>(message.kind)] +
                     text(message.value) +
@@ -47,6 +48,8 @@ class RecordingWire final : public Wire {
     m_log.push_back("ship data " + std::to_string(command.data.value()) + " to " + std::to_string(to.value()) + " by " +
                     std::to_string(tag) + ", priority " + std::to_string(priority));
   }
+
+  Message last;
 
  private:
   Log& m_log;
@@ -127,6 +130,18 @@ TEST_F(ExchangeOfTwo, AnAnnouncementMayComeBeforeTheArrivalIsSubmitted) {
   EXPECT_THAT(taken(), IsEmpty()) << "it has not begun";
   exchange.begin({TaskId(4)});
   EXPECT_THAT(taken(), ElementsAre("task 4 done"));
+}
+
+TEST_F(ExchangeOfTwo, AnAnnouncementTellsTheSizeOfAValueThatVaries) {
+  exchange.prepare({.value = value, .peer = other, .local = local, .varies = true});
+  exchange.submitted(TaskId(4));
+  exchange.begin({TaskId(4)});
+  exchange.got(other, {.kind = Message::Kind::Announce, .value = value, .bytes = 17});
+  EXPECT_THAT(taken(), ElementsAre("task 4 makes 17 bytes of data 8", "task 4 done"));
+  offer(TaskId(5));
+  exchange.begin({TaskId(5), 23});
+  ASSERT_THAT(taken(), ElementsAre("to 1: announce 5.3"));
+  EXPECT_EQ(wire.last.bytes, 23U);
 }
 
 TEST_F(ExchangeOfTwo, AnAnnouncedFailureFailsTheArrivalAndNeedsNoLetGo) {

@@ -42,6 +42,17 @@ TEST(Packet, MessagesComeBackInOrder) {
   EXPECT_EQ(found[2].value, ask(2).value);
 }
 
+TEST(Packet, AnAnnouncementHasTheBytesOfItsValue) {
+  Packet packet;
+  Message const announce{.kind = Message::Kind::Announce, .value = {DataId(1), 2}, .bytes = Bytes{1} << 40};
+  EXPECT_TRUE(packet.add(announce));
+  EXPECT_TRUE(packet.add(ask(1)));
+  auto const found = read(packet);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].bytes, Bytes{1} << 40);
+  EXPECT_EQ(found[1].value, ask(1).value);
+}
+
 TEST(Packet, AFullOneStaysAsItIs) {
   Packet packet;
   std::uint32_t added = 0;

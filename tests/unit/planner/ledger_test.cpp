@@ -36,6 +36,23 @@ TEST(Ledger, TakesTheSmallestGapAndMergesNeighboursWhenFreed) {
   EXPECT_EQ(ledger.allocate(DataId(8), 40, 0, 100), 0U) << "the two gaps have become one";
 }
 
+TEST(Ledger, FreesTheEndOfABlockThatShrinks) {
+  Ledger ledger(256, 16);
+  ASSERT_EQ(ledger.allocate(DataId(0), 96, 0, 256), 0U);
+  ASSERT_EQ(ledger.allocate(DataId(1), 32, 0, 256), 96U);
+  ledger.shrink(0, 50);
+  EXPECT_EQ(ledger.used(), 64U + 32U);
+  EXPECT_EQ(ledger.blocks().at(0).size, 64U);
+  EXPECT_EQ(ledger.allocate(DataId(2), 32, 0, 256), 64U) << "the gap before the next block";
+  ledger.shrink(96, 0);
+  EXPECT_EQ(ledger.used(), 64U + 32U + 16U) << "a block keeps one unit";
+  EXPECT_EQ(ledger.allocate(DataId(3), 144, 0, 256), 112U) << "the end became one gap with that behind it";
+  ledger.shrink(112, 144);
+  EXPECT_EQ(ledger.free_bytes(), 0U);
+  for (Bytes const offset : {Bytes{0}, Bytes{64}, Bytes{96}, Bytes{112}}) ledger.free(offset);
+  EXPECT_EQ(ledger.allocate(DataId(4), 256, 0, 256), 0U);
+}
+
 TEST(Ledger, StaysInsideTheRangeThatItIsGiven) {
   Ledger ledger(100, 1);
   EXPECT_FALSE(ledger.allocate(DataId(0), 61, 0, 60).has_value());

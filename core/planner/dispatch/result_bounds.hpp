@@ -1,0 +1,39 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/ids.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/core/model/task.hpp>
+#include <granary/core/planner/context.hpp>
+#include <granary/core/planner/movement/movement.hpp>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace granary::detail {
+
+/// How many bytes tasks may leave in the varying data that they write.
+class GRANARY_EXPORT ResultBounds {
+ public:
+  ResultBounds(PlannerContext const& context, Movement& movement) : m_context(context), m_movement(movement) {}
+
+  /// See Planner::look_up_parameters.
+  void look_up_parameters(std::function<void const*(TaskId)> look_up) { m_parameters = std::move(look_up); }
+  /// Whether the task accesses varying data.
+  [[nodiscard]] bool concern(Task const& task) const;
+  /// Tells the movement what the task may leave, at most. Its predecessors have ended, so the sizes of what it reads
+  /// are known.
+  void expect(Task const& task);
+  /// The size of the task's first datum; 0 if there is none, or the task writes it.
+  [[nodiscard]] Bytes bytes_read(Task const& task) const;
+
+ private:
+  PlannerContext const& m_context;
+  Movement& m_movement;
+  std::function<void const*(TaskId)> m_parameters;
+  std::vector<Bytes> m_bytes;  // scratch of `expect`
+};
+
+}  // namespace granary::detail
