@@ -172,6 +172,7 @@ void DeviceLauncher::launch(WorkerId worker, Kernel kernel, KernelCall const& ca
   auto& inner = slot.emulated.call;
   inner.instance = to.stream->instance();
   inner.report = slot.report;
+  inner.result_bytes = slot.report->result_bytes.data();
   inner.storage = &to.storage;
   inner.workspace = {to.workspace.base(), to.workspace.bytes()};
   m_api->record(*slot.begin, *to.stream);

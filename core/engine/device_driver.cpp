@@ -78,6 +78,8 @@ bool DeviceDriver::launch(Launching& at) {
         m_devices.launch(at.lane.id, entry->kernel,
                          {.data = entry->addresses(),
                           .pitches = entry->pitches(),
+                          .bytes = entry->varying.bytes,
+                          .results = entry->varying.results,
                           .parameters = entry->parameters->get(),
                           .worker = at.lane.id,
                           .name = entry->codelet->name.c_str()},
@@ -118,6 +120,7 @@ void DeviceDriver::finish(Launching& at, LaunchEnd ended) {
   end.duration = ended.duration;
   end.error = std::move(ended.error);
   end.skipped = ended.skipped;
+  end.made.clear();
   if (!end.error && !end.skipped && entry.codelet->check != nullptr && ended.report != nullptr) {
     try {
       entry.codelet->check(entry.parameters->get(), *ended.report);
@@ -125,6 +128,7 @@ void DeviceDriver::finish(Launching& at, LaunchEnd ended) {
       end.error = std::current_exception();
     }
   }
+  if (ended.report != nullptr) end.count_made(entry, ended.report->result_bytes);
   if (end.error) m_mailbox.post_if_lost(end.error);
   at.last_failed = end.error != nullptr || end.skipped;
   entry.parameters->reset();

@@ -46,6 +46,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
       m_callers{.most_live_tasks = options.max_live_tasks},
       m_outside(*this, [this](TaskId task, std::exception_ptr error) { outside_ended(task, std::move(error)); }),
       m_others(options.outside) {
+  m_planner.look_up_parameters([this](TaskId task) { return m_data.parameters(task); });
   if (options.record_journal) m_planner.attach(m_records.journal);
   if (auto const& trace = options.trace; trace.record) {
     m_records.trace = std::make_unique<TraceRecorder>(m_planner.topology().machine(), trace.most_events);
@@ -135,9 +136,19 @@ void Engine::answer(TaskEnd& end, Afterwards& after) {
   } else if (end.error) {
     m_planner.handle(TaskFailed{end.task, end.error, times});
     after.dropped_errors.push_back(std::exchange(end.error, nullptr));
+  } else if (auto const* const beyond = end.beyond_its_room()) {
+    m_planner.handle(TaskFailed{end.task, beyond_its_room(end.task, *beyond), times});
   } else {
+    for (auto const& made : end.made) m_planner.handle(Sized{end.task, made.data, made.bytes});
     m_planner.handle(TaskDone{end.task, end.duration, times});
   }
+}
+
+std::exception_ptr Engine::beyond_its_room(TaskId task, MadeBytes const& made) const {
+  auto const& codelet = m_planner.view().codelet(m_planner.task(task).codelet);
+  return std::make_exception_ptr(InvalidArgument("task '" + codelet.name + "' has left " + std::to_string(made.bytes) +
+                                                 " bytes in '" + m_planner.description(made.data).name +
+                                                 "', which has room for " + std::to_string(made.room)));
 }
 
 void Engine::answer(Event& event, Afterwards& after) {
@@ -213,7 +224,7 @@ CodeletId Engine::add_codelet(Codelet codelet) {
   if (m_devices && !codelet.external)
     codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
   CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
-                 codelet.check, codelet.restartable, codelet.external);
+                 codelet.check, codelet.restartable, codelet.external, codelet.result_bytes);
   return apply([&] {
     if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     if (codelet.expand != nullptr) m_lanes.expect_expansions();
@@ -331,6 +342,7 @@ bool Engine::full() const { return m_callers.most_live_tasks > 0 && own_tasks() 
 
 // Under the lock.
 Engine::Accepted Engine::accept(TaskSubmission const& submission, Parameters& parameters) {
+  m_data.adding_task(parameters);
   auto const task = m_planner.handle(submission);
   if (m_others != nullptr && parameters.get() == nullptr && m_planner.view().codelet(submission.codelet).external) {
     m_others->submitted(task);

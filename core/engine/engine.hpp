@@ -215,8 +215,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
     std::unique_ptr<TraceRecorder> trace;  // null: nothing is recorded
   };
   // All fields of a codelet.
-  using CodeletKey =
-      std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check, bool, bool>;
+  using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check,
+                                bool, bool, ResultBytes>;
 
   template <class Function>
   auto hold_lock(Function&& function);
@@ -228,6 +228,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void drain(Afterwards& after);
   void answer(TaskEnd& end, Afterwards& after);
   void answer(Event& event, Afterwards& after);
+  [[nodiscard]] std::exception_ptr beyond_its_room(TaskId task, MadeBytes const& made) const;
   void perform(Afterwards& after);
   void copy_ended(TransferId transfer, std::exception_ptr error);
   void outside_ended(TaskId task, std::exception_ptr error);

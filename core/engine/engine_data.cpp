@@ -51,6 +51,8 @@ void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner c
     if (place.slot == Slot::Pool || !m_addresses.has_lines()) continue;
     if (auto const lines = m_addresses.lines(data); lines.count > 0) entry.set_pitch(i, lines.pitch);
   }
+  entry.varying.clear();
+  if (planner.varies(task.id)) fill_varying(entry, task, node, planner);
   entry.kept.clear();
   if (!entry.codelet->restartable) return;
   for_each_write(task.accesses, [&](Access const& access) {
@@ -62,6 +64,17 @@ void EngineData::fill(LaneEntry& entry, Task const& task, NodeId node, Planner c
                           .bytes = planner.description(access.data).bytes,
                           .lines = place.slot != Slot::Pool ? m_addresses.lines(access.data) : Lines{}});
   });
+}
+
+void EngineData::fill_varying(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) const {
+  auto& varying = entry.varying;
+  varying.resize(task.accesses.size());
+  for (std::size_t i = 0; i < task.accesses.size(); ++i) {
+    auto const& access = task.accesses[i];
+    varying.bytes[i] = planner.view().bytes(access.data);
+    auto const result = writes(access.mode) && !access.repeated ? planner.result(access.data, node) : std::nullopt;
+    if (result) varying.results[i] = {m_addresses.find(access.data, result->place), result->room};
+  }
 }
 
 CopyRequest EngineData::request(CopyCommand const& copy) const {

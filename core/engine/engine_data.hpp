@@ -56,8 +56,14 @@ class EngineData {
     return m_addresses.share(data, std::move(binding));
   }
 
+  /// The next task that is added has these; they stay until then.
+  void adding_task(Parameters const& parameters) { m_adding = parameters.get(); }
   void add_task(TaskId task, Parameters parameters) { m_parameters.create(task, std::move(parameters)); }
-  [[nodiscard]] void const* parameters(TaskId task) const { return m_parameters[task].get(); }
+  /// Of a task that was added, or is to be added next.
+  [[nodiscard]] void const* parameters(TaskId task) const {
+    auto const* const added = m_parameters.find(task);
+    return added != nullptr ? added->get() : m_adding;
+  }
   /// Completes the entry of a worker on the node with the task's parameters and the addresses of its data.
   void fill(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner);
   [[nodiscard]] CopyRequest request(CopyCommand const& copy) const;
@@ -71,10 +77,13 @@ class EngineData {
   [[nodiscard]] DroppedObjects take_dropped() { return std::exchange(m_dropped, DroppedObjects()); }
 
  private:
+  void fill_varying(LaneEntry& entry, Task const& task, NodeId node, Planner const& planner) const;
+
   std::vector<std::shared_ptr<NodeMemory>> m_memories;  // by node
   Addresses m_addresses;
   DataBytes m_bytes;
   PagedArray<TaskId, Parameters> m_parameters;
+  void const* m_adding = nullptr;
   DroppedObjects m_dropped;
 };
 

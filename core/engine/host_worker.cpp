@@ -90,6 +90,7 @@ void HostWorker::run_stoppable(LaneEntry& entry, TaskEnd& end) {
 void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
   end.begin = m_now;
   end.blocked = Duration{0};
+  end.made.clear();
   end.error = m_unusable;
   if (!end.error) {
     try {
@@ -101,6 +102,9 @@ void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
           m_backend.run(entry.kernel, entry.codelet->launches_kokkos_kernels,
                         {.data = entry.addresses(),
                          .pitches = entry.pitches(),
+                         .bytes = entry.varying.bytes,
+                         .results = entry.varying.results,
+                         .result_bytes = entry.varying.result_bytes.data(),
                          .parameters = entry.parameters->get(),
                          .instance = m_instance,
                          .worker = m_lane.id,
@@ -111,6 +115,7 @@ void HostWorker::run_kernel(LaneEntry& entry, TaskEnd& end) {
     }
   }
   end.end = m_now = Clock::now();
+  end.count_made(entry, entry.varying.result_bytes);
   end.begin += end.blocked;
   end.duration = std::chrono::duration_cast<Duration>(m_now - end.begin);
   m_lane.count_busy(end.duration, end.blocked);
@@ -126,6 +131,7 @@ bool HostWorker::find_work() {
 
 bool HostWorker::run_as_graph(LaneEntry& entry, TaskEnd& end) {
   auto const expand = entry.codelet->expand;
+  if (!entry.varying.bytes.empty()) return false;  // parts of varying data are none
   if (expand == nullptr || m_lane.inner == nullptr || !m_lane.inner->scarce()) return false;
   InnerRun run(*entry.accesses, entry.addresses(), entry.pitches(), m_lane);
   expand(entry.parameters->get(), run.graph);

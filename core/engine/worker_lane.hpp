@@ -11,6 +11,7 @@
 #include <granary/core/model/codelet.hpp>
 #include <granary/core/model/parameters.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -25,6 +26,24 @@ namespace granary {
 
 class InnerPool;
 
+/// What a kernel needs to know of varying data; by access, empty if the task has none. See KernelCall.
+struct GRANARY_EXPORT VaryingData {
+  std::vector<Bytes> bytes;
+  std::vector<KernelResult> results;
+  std::vector<Bytes> result_bytes;
+
+  void resize(std::size_t accesses) {
+    bytes.resize(accesses);
+    results.assign(accesses, {});
+    result_bytes.assign(accesses, 0);
+  }
+  void clear() {
+    bytes.clear();
+    results.clear();
+    result_bytes.clear();
+  }
+};
+
 /// A task as it is handed to a worker, with everything that its kernel needs.
 class GRANARY_EXPORT LaneEntry {
  public:
@@ -37,6 +56,7 @@ class GRANARY_EXPORT LaneEntry {
   bool skipped = false;         ///< not launched, because the kernel that it follows failed
   std::exception_ptr refused;   ///< why a launching lane did not launch it
   std::vector<KeptBytes> kept;  ///< what it overwrites and is kept meanwhile
+  VaryingData varying;
 
   /// Room for the addresses of `count` accesses; none has a pitch.
   [[nodiscard]] std::span<std::byte*> addresses(std::size_t count) {
@@ -67,6 +87,13 @@ class GRANARY_EXPORT LaneEntry {
   std::vector<Bytes> m_pitches;
 };
 
+/// The bytes of a value that a kernel has left, and those of its place.
+struct GRANARY_EXPORT MadeBytes {
+  DataId data;
+  Bytes bytes = 0;
+  Bytes room = 0;
+};
+
 /// A worker's result.
 struct GRANARY_EXPORT TaskEnd {
   TaskId task;
@@ -75,9 +102,23 @@ struct GRANARY_EXPORT TaskEnd {
   Duration blocked{0};       ///< before `begin`, as in TraceTask
   std::chrono::steady_clock::time_point begin = {};
   std::chrono::steady_clock::time_point end = {};
-  bool skipped = false;  ///< because the kernel that it follows failed
-  bool stopped = false;  ///< as an AbortCommand asked
-  bool changed = false;  ///< as in TaskReturned
+  bool skipped = false;              ///< because the kernel that it follows failed
+  bool stopped = false;              ///< as an AbortCommand asked
+  bool changed = false;              ///< as in TaskReturned
+  std::vector<MadeBytes> made = {};  ///< of varying data
+
+  /// A value that is larger than its place; null: there is none.
+  [[nodiscard]] MadeBytes const* beyond_its_room() const {
+    auto const found = std::ranges::find_if(made, [](MadeBytes const& one) { return one.bytes > one.room; });
+    return found != made.end() ? &*found : nullptr;
+  }
+  /// The kernel has ended, and says `result_bytes`, by access as far as they go.
+  void count_made(LaneEntry const& entry, std::span<Bytes const> result_bytes) {
+    for (std::size_t i = 0; i < std::min(entry.varying.results.size(), result_bytes.size()); ++i) {
+      auto const& result = entry.varying.results[i];
+      if (result.data != nullptr) made.push_back({(*entry.accesses)[i].data, result_bytes[i], result.room});
+    }
+  }
 };
 
 /// One worker's lane: its tasks, its results, and the bell of the thread that serves it, which is its own thread or the
