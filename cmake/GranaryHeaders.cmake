@@ -6,6 +6,7 @@ set(granary_public_headers
   core/base/error.hpp
   core/engine/statistics.hpp
   runtime/dual_view.hpp
+  runtime/varying.hpp
   linalg/linalg.hpp
   linalg/generators/spd_generator.hpp
   linalg/kernels/blas.hpp

@@ -9,6 +9,7 @@
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/lines.hpp>
 #include <granary/core/model/access.hpp>
+#include <granary/core/model/codelet.hpp>
 #include <granary/runtime/data_releaser.hpp>
 #include <granary/runtime/view_lines.hpp>
 
@@ -46,10 +47,12 @@ using BodyView =
     Kokkos::View<std::conditional_t<Mode == AccessMode::Read, typename View::const_data_type, typename View::data_type>,
                  typename View::array_layout, Place, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// Where devices do.
+using DevicePlace = Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutionSpace::memory_space>;
+
 /// The same for a body on a device: the elements are in device memory.
 template <class View, AccessMode Mode>
-using DeviceBodyView =
-    BodyView<View, Mode, Kokkos::Device<DeviceExecutionSpace, typename DeviceExecutionSpace::memory_space>>;
+using DeviceBodyView = BodyView<View, Mode, DevicePlace>;
 
 namespace detail {
 
@@ -200,6 +203,23 @@ bool serves(void const* kept, void const* wanted) {
   auto const other = shape_of(b);
   return a.data() == b.data() && shape.extents == other.extents && shape.strides == other.strides &&
          (a.use_count() > 0 || b.use_count() == 0);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+// What a body gets for an access, on the host and on a device.
+template <class Access>
+struct GRANARY_EXPORT ArgumentOf {
+  using OnHost = BodyView<typename Access::ViewType, Access::mode>;
+  using OnDevice = DeviceBodyView<typename Access::ViewType, Access::mode>;
+};
+
+// That of one of the kernel's accesses. There are more of these, for other shapes.
+template <class Argument, class Shape>
+Argument argument_at(Shape const& shape, KernelCall const& call, std::size_t access) {
+  return view_at<Argument>(shape, call.data[access]);
 }
 
 }  // namespace detail

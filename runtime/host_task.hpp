@@ -4,7 +4,9 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/units.hpp>
 #include <granary/core/model/codelet.hpp>
+#include <granary/core/model/machine.hpp>
 #include <granary/runtime/data.hpp>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -137,6 +140,7 @@ struct GRANARY_EXPORT TaskCode {
   bool launches_kokkos_kernels;
   bool external = false;  // no worker runs it
   bool restartable = false;
+  ResultBytes result_bytes = nullptr;
 };
 
 template <class Body>
@@ -195,9 +199,9 @@ std::string const& element_sizes() {
 
 // The Views that a body gets, on the host and on a device.
 template <class Access>
-using HostView = BodyView<typename Access::ViewType, Access::mode>;
+using HostView = typename ArgumentOf<Access>::OnHost;
 template <class Access>
-using DeviceView = DeviceBodyView<typename Access::ViewType, Access::mode>;
+using DeviceView = typename ArgumentOf<Access>::OnDevice;
 
 // The number of parameters of a call operator, or -1 if it is a template.
 template <class Body, class Result, class... P>
@@ -376,16 +380,39 @@ struct GRANARY_EXPORT HostTask {
   static void run(KernelCall const& call, std::index_sequence<I...>) {
     auto const& task = *static_cast<HostTask const*>(call.parameters);
     task.body(*static_cast<Space const*>(call.instance),
-              view_at<ViewOf<Accesses>>(std::get<I>(task.shapes), call.data[I])...);
+              argument_at<ViewOf<Accesses>>(std::get<I>(task.shapes), call, I)...);
   }
 };
+
+// Whether the body bounds what it leaves in varying data: see Runtime::varying.
+template <class Body>
+concept BoundsResults = requires(Body const& body, std::span<std::size_t const> elements) {
+  { body.most_elements(elements, std::size_t{}) } -> std::convertible_to<std::size_t>;
+};
+
+template <class Body, class... Accesses>
+constexpr ResultBytes result_bytes_of() {
+  if constexpr (BoundsResults<Body>) {
+    return [](void const* parameters, std::span<Bytes const> bytes, std::size_t result) -> Bytes {
+      constexpr std::array<Bytes, sizeof...(Accesses)> sizes{sizeof(typename Accesses::ViewType::value_type)...};
+      std::array<std::size_t, sizeof...(Accesses)> elements{};
+      for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = bytes[i] / sizes[i];
+      auto const& body = static_cast<HostTask<Body, Accesses...> const*>(parameters)->body;
+      auto const most = static_cast<Bytes>(body.most_elements(elements, result));
+      return most > unbounded / sizes[result] ? unbounded : most * sizes[result];
+    };
+  } else {
+    return nullptr;
+  }
+}
 
 template <class Body, class... Accesses>
 TaskCode code_of() {
   return {.kernels = HostTask<Body, Accesses...>::kernels(),
           .variant = element_sizes<typename Accesses::ViewType...>(),
           .launches_kokkos_kernels = launches_kokkos_kernels<Body>(),
-          .restartable = restartable<Body>()};
+          .restartable = restartable<Body>(),
+          .result_bytes = result_bytes_of<Body, Accesses...>()};
 }
 
 }  // namespace detail

@@ -182,7 +182,8 @@ Bytes Runtime::bytes_written() const {
 
 DataId Runtime::add_data(std::string name, Bytes bytes, DataBinding binding) {
   if (binding.memory != nullptr) return m_parts->add_view(std::move(name), bytes, std::move(binding)).data;
-  DataDescription description{.name = std::move(name), .bytes = bytes, .position = binding.position};
+  DataDescription description{
+      .name = std::move(name), .bytes = bytes, .position = binding.position, .bound = binding.bound};
   if (binding.origin) description.origin = disk_node();
   if (binding.home) description.home = disk_node();
   description.origin_is_home =

@@ -43,6 +43,8 @@ namespace granary {
 class AsyncFileIo;
 class Processes;
 class Submitter;
+template <class T>
+class Varying;
 struct EngineStatistics;
 struct Schedule;
 struct Trace;
@@ -86,6 +88,7 @@ struct GRANARY_EXPORT DataBinding {
   std::shared_ptr<void const> keep = {};                           ///< kept until the datum is forgotten
   bool (*serves)(void const* kept, void const* wanted) = nullptr;  ///< see HostBinding
   MatrixPosition position = {};                                    ///< for traces
+  Bytes bound = 0;                                                 ///< of a varying datum: see DataDescription
 };
 
 /// Figures of a device; see Runtime::devices.
@@ -185,6 +188,20 @@ class GRANARY_EXPORT Runtime {
   template <class T, detail::NotText... Extents>
   Data<detail::TemporaryView<T, sizeof...(Extents)>> temporary(Extents... extents) {
     return temporary<T>(std::string_view("temporary"), extents...);
+  }
+
+  /// Registers a datum whose values differ in size: each has at most `most` elements, `expected` is a first guess for
+  /// schedulers. A task that writes it takes room for `most` elements beside the present ones while it has its places,
+  /// or for fewer if its body has `std::size_t most_elements(std::span<std::size_t const> elements, std::size_t access)
+  /// const`: from the numbers of elements of all data of the task, by access, a bound of those that it leaves in the
+  /// datum of that access. Memory must have room for 2 * `most`. A task accesses it once, as one of its first 8 data.
+  /// Throws InvalidArgument if `expected` is more than `most`, or `most` is 0, or for more than 2^63 - 1 bytes. Include
+  /// <granary/runtime/varying.hpp> to use it.
+  template <class T>
+  [[nodiscard]] Varying<T> varying(std::string_view label, std::size_t most, std::size_t expected);
+  template <class T>
+  [[nodiscard]] Varying<T> varying(std::string_view label, std::size_t most) {
+    return varying<T>(label, most, most);
   }
 
   /// Registers one value, `first` before any task writes it.

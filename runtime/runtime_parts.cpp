@@ -263,7 +263,8 @@ CodeletId Runtime::Parts::codelet(std::string_view name, detail::TaskCode const&
                                        .launches_kokkos_kernels = code.launches_kokkos_kernels,
                                        .variant = code.variant,
                                        .external = code.external,
-                                       .restartable = code.restartable});
+                                       .restartable = code.restartable,
+                                       .result_bytes = code.result_bytes});
   std::lock_guard const lock(mutex);
   codelets[body].by_name.emplace(name, id);
   return id;
