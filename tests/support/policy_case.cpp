@@ -2,6 +2,7 @@
 #include "support/policy_case.hpp"
 
 #include "support/aborting_scheduler.hpp"
+#include "support/case_truth.hpp"
 #include "support/coherence_oracle.hpp"
 #include "support/print_events.hpp"
 #include "support/random_machine.hpp"
@@ -50,36 +51,6 @@ std::optional<std::pair<bool, bool>> shared_bytes(std::vector<std::uint32_t> con
   if (std::ranges::none_of(a, in(b))) return std::nullopt;
   return std::pair(std::ranges::all_of(b, in(a)), std::ranges::all_of(a, in(b)));
 }
-
-ConstantSpeeds::Options jittering(std::uint64_t seed) {
-  ConstantSpeeds::Options options;
-  options.jitter = 0.5;
-  options.seed = seed;
-  return options;
-}
-
-// Values of varying data have any size, often none or all that there is room for.
-Bytes drawn_bytes(TaskId task, DataId data, std::uint64_t seed, Bytes room) {
-  Random random(seed + task.value() * 1000003 + data.value());
-  if (random.chance(0.2)) return room;
-  return random.chance(0.1) ? 0 : random.below(room + 1);
-}
-
-class CaseTruth final : public GroundTruth {
- public:
-  explicit CaseTruth(std::uint64_t seed) : m_seed(seed), m_speeds(jittering(seed)) {}
-  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override {
-    return m_speeds.kernel_time(task, codelet, worker);
-  }
-  [[nodiscard]] Bytes value_bytes(Task const& task, Access const& written, DataDescription const&,
-                                  Bytes room) const override {
-    return drawn_bytes(task.id, written.data, m_seed, room);
-  }
-
- private:
-  std::uint64_t m_seed;
-  ConstantSpeeds m_speeds;
-};
 
 PolicySet policies_of(PolicyCase const& drawn) {
   if (!drawn.schedule) return make_policies(drawn.scheduler, eviction_of(drawn), drawn.seed);

@@ -42,6 +42,7 @@ struct ClusterCase {
 struct ClusterCaseOptions {
   bool faults = false;       ///< tasks and copies that fail
   bool any_machine = false;  ///< any nodes and links, instead of a host with devices and a disk
+  bool varying = false;      ///< data of varying size
   bool exact = false;        ///< all memories have exactly the least capacity that submission accepts
 };
 [[nodiscard]] ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options);

@@ -31,6 +31,7 @@ void ClusterOracle::add_data(DataDescription const& description, std::uint32_t o
   datum.description = description;
   datum.owner = owner;
   if (description.origin.valid()) datum.now.content = datum.actual = 0;
+  datum.bytes[0] = description.bytes;
   if (description.origin_is_home) datum.home.content = 0;
 }
 
@@ -111,6 +112,8 @@ void ClusterOracle::on_event(std::uint32_t process, Event const& event, NewIds i
     end_copy(process, copied->transfer, true);
   } else if (auto const* const not_copied = std::get_if<CopyFailed>(&event)) {
     end_copy(process, not_copied->transfer, false);
+  } else if (auto const* const size = std::get_if<Sized>(&event)) {
+    sized(process, *size);
   } else if (auto const* const done = std::get_if<TaskDone>(&event)) {
     ended(process, done->task, true);
   } else if (auto const* const failed = std::get_if<TaskFailed>(&event)) {
@@ -151,7 +154,9 @@ void ClusterOracle::added(std::uint32_t process, AddData const& event, DataId id
     datum.local = id;
     if (datum.description.origin.valid() && !datum.description.origin_is_home) local.origin.content = 0;
   }
-  require(event.description.bytes == datum.description.bytes, [&] { return "'" + text + "' has a wrong size"; });
+  bool const alike =
+      event.description.bytes == datum.description.bytes && event.description.bound == datum.description.bound;
+  require(alike, [&] { return "'" + text + "' has a wrong size"; });
   data[id] = std::move(local);
 }
 
@@ -212,21 +217,71 @@ ClusterOracle::Spot& ClusterOracle::spot(std::uint32_t process, DataId data, Pla
   return origin ? local.origin : m_data[local.datum].home;
 }
 
+ClusterOracle::Spot& ClusterOracle::result_spot(std::uint32_t process, DataId data, Spot& place) {
+  auto const beside = m_processes[process].results.find(data);
+  return beside != m_processes[process].results.end() ? spot(process, data, beside->second) : place;
+}
+
+Bytes ClusterOracle::moved_bytes(std::size_t datum, Content content) const {
+  auto const& of = m_data[datum];
+  return of.description.bound == 0 ? of.description.bytes : std::max<Bytes>(of.bytes.at(content.value()), 1);
+}
+
 void ClusterOracle::act(std::uint32_t process, Allocated const& allocated) {
-  auto& own = m_processes[process];
-  auto& pool = own.pools[allocated.node];
-  auto& local = own.data.at(allocated.data);
+  auto& local = m_processes[process].data.at(allocated.data);
+  auto const& description = m_data[local.datum].description;
   auto const what = [&] { return "the place of " + name(process, allocated.data); };
-  auto const& node = m_topology.machine()[allocated.node];
-  require(allocated.bytes >= m_data[local.datum].description.bytes, [&] { return what() + " is too small"; });
-  require(allocated.offset + allocated.bytes <= node.capacity, [&] { return what() + " is beyond the capacity"; });
-  auto const after = pool.lower_bound(allocated.offset);
-  bool const free_after = after == pool.end() || after->first >= allocated.offset + allocated.bytes;
-  bool const free_before =
-      after == pool.begin() || std::prev(after)->first + std::prev(after)->second.bytes <= allocated.offset;
-  require(free_after && free_before, [&] { return what() + " overlaps with another one"; });
+  require(description.bound > 0 || allocated.bytes >= description.bytes, [&] { return what() + " is too small"; });
   require(local.pool.emplace(allocated.node, allocated.offset).second, [&] { return what() + " was there before"; });
-  pool[allocated.offset] = {.data = allocated.data, .bytes = allocated.bytes, .spot = {}};
+  take(process, allocated.data, allocated.node, allocated.offset, allocated.bytes);
+}
+
+void ClusterOracle::take(std::uint32_t process, DataId data, NodeId node, Bytes offset, Bytes bytes) {
+  auto& pool = m_processes[process].pools[node];
+  auto const what = [&] { return "a place of " + name(process, data); };
+  require(offset + bytes <= m_topology.machine()[node].capacity, [&] { return what() + " is beyond the capacity"; });
+  auto const after = pool.lower_bound(offset);
+  bool const free_after = after == pool.end() || after->first >= offset + bytes;
+  bool const free_before = after == pool.begin() || std::prev(after)->first + std::prev(after)->second.bytes <= offset;
+  require(free_after && free_before, [&] { return what() + " overlaps with another one"; });
+  pool[offset] = {.data = data, .bytes = bytes, .spot = {}};
+}
+
+void ClusterOracle::act(std::uint32_t process, ResultPlaced const& placed) {
+  take(process, placed.data, placed.node, placed.offset, placed.bytes);
+  require(m_processes[process].results.emplace(placed.data, Place{placed.node, Slot::Pool, placed.offset}).second,
+          [&] { return "two tasks at once make a value of " + name(process, placed.data); });
+}
+
+void ClusterOracle::act(std::uint32_t process, ResultDropped const& dropped) {
+  require(!spot(process, dropped.data, {dropped.node, Slot::Pool, dropped.offset}).written,
+          [&] { return "a result of " + name(process, dropped.data) + " is dropped while it is made"; });
+  m_processes[process].results.erase(dropped.data);
+  m_processes[process].pools[dropped.node].erase(dropped.offset);
+}
+
+void ClusterOracle::act(std::uint32_t process, Settled const& settled) {
+  auto& own = m_processes[process];
+  auto& offset = own.data.at(settled.data).pool.at(settled.node);
+  if (own.results.erase(settled.data) > 0) {
+    own.pools[settled.node].erase(offset);
+    offset = settled.offset;
+  }
+  auto& region = own.pools[settled.node].at(offset);
+  require(offset == settled.offset && settled.bytes <= region.bytes,
+          [&] { return name(process, settled.data) + " settles in a wrong place"; });
+  region.bytes = settled.bytes;
+}
+
+void ClusterOracle::sized(std::uint32_t process, Sized const& event) {
+  auto& local = m_processes[process].tasks.at(event.task);
+  if (local.kind == Kind::Own) {
+    local.made[event.data] = event.bytes;
+    return;
+  }
+  auto const made = value(source_of(local.position, local.datum));
+  require(made && m_data[local.datum].bytes.at(*made) == event.bytes,
+          [&] { return name(process, event.data) + " is announced with a wrong size"; });
 }
 
 void ClusterOracle::act(std::uint32_t process, Freed const& freed) {
@@ -244,6 +299,8 @@ void ClusterOracle::act(std::uint32_t process, CopyCommand const& copy) {
   ++from.readers;
   auto& to = spot(process, copy.data, copy.to);
   require(to.readers == 0 && !to.written, [&] { return what() + " overwrites what is in use"; });
+  require(copy.bytes == moved_bytes(m_processes[process].data.at(copy.data).datum, from.content),
+          [&] { return what() + " has a wrong size"; });
   to.written = true;
   to.content.reset();
   m_processes[process].copies[copy.transfer] = {copy, from.content};
@@ -306,6 +363,7 @@ void ClusterOracle::start(std::uint32_t process, TaskId id) {
     auto const& use = task.uses[i];
     DataId const data = local.accesses[i];
     auto& place = spot(process, data, own.planner->place(data, node));
+    auto& made = writes(use.mode) ? result_spot(process, data, place) : place;
     require(!place.written, [&] { return what() + " uses " + name(process, data) + " while it is written"; });
     if (commutes(use.mode)) {
       auto const& run = *use.source.run;
@@ -329,7 +387,8 @@ void ClusterOracle::start(std::uint32_t process, TaskId id) {
     }
     require(!writes(use.mode) || place.readers == 0,
             [&] { return what() + " writes " + name(process, data) + " while it is read"; });
-    writes(use.mode) ? static_cast<void>(place.written = true) : static_cast<void>(++place.readers);
+    if (writes(use.mode)) made.written = true;
+    if (!writes(use.mode) || &made != &place) ++place.readers;
   }
 }
 
@@ -359,8 +418,10 @@ void ClusterOracle::returned(std::uint32_t process, TaskReturned const& event) {
     // A place that was freed meanwhile was not in use.
     if (pool == datum.pool.end() && m_data[datum.datum].description.home != node) continue;
     auto& place = pool != datum.pool.end() ? own.pools[node].at(pool->second).spot : m_data[datum.datum].home;
-    if (!writes(task.uses[i].mode)) {
+    auto& made = writes(task.uses[i].mode) ? result_spot(process, local.accesses[i], place) : place;
+    if (!writes(task.uses[i].mode) || &made != &place) {
       --place.readers;
+      if (writes(task.uses[i].mode)) made.written = false;
       continue;
     }
     place.written = false;
@@ -396,17 +457,21 @@ void ClusterOracle::end_own(std::uint32_t process, LocalTask& local, bool succes
     auto const& places = own.data.at(data).pool;
     auto const pool = places.find(node);
     auto& place = pool != places.end() ? own.pools[node].at(pool->second).spot : datum.home;
+    auto& made = writes(use.mode) ? result_spot(process, data, place) : place;
+    if (&made != &place) --place.readers;
+    if (success && datum.description.bound > 0 && writes(use.mode))
+      datum.bytes[local.position + 1] = local.made.at(data);
     if (!writes(use.mode)) {
       Content const expected = value(use.source);
       require(place.content == expected, [&] { return name(process, data) + " changed while a task read it"; });
       --place.readers;
       continue;
     }
-    place.written = false;
-    place.content = success ? Content(local.position + 1) : Content{};
-    datum.actual = place.content;
+    made.written = false;
+    made.content = success ? Content(local.position + 1) : Content{};
+    datum.actual = made.content;
     if (!commutes(use.mode)) continue;
-    use.source.run->last = place.content;
+    use.source.run->last = made.content;
     use.source.run->ended = true;
   }
   task.state = success ? State::Succeeded : State::Failed;
@@ -450,7 +515,7 @@ void ClusterOracle::act(std::uint32_t process, ShipCommand const& ship) {
   Content const expected = value(source_of(local.position, local.datum));
   require(!from.written && from.content && from.content == expected,
           [&] { return what() + " with " + text(from.content) + " instead of " + text(expected); });
-  require(ship.bytes == m_data[local.datum].description.bytes, [&] { return what() + " with a wrong size"; });
+  require(ship.bytes == moved_bytes(local.datum, from.content), [&] { return what() + " with a wrong size"; });
   ++from.readers;
   require(own.shipments.emplace(ship.task, OpenShipment{ship, from.content}).second,
           [&] { return what() + " twice at once"; });

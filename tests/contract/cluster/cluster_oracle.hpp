@@ -88,10 +88,11 @@ class ClusterOracle {
     DataDescription description;
     std::uint32_t owner = 0;
     bool released = false;
-    bool lost_at_home = false;  // released, and a failure kept its value from its home
-    Source now;                 // what the next task reads
-    bool read = false;          // since the last write
-    Content actual;             // what the task left that ended last
+    bool lost_at_home = false;             // released, and a failure kept its value from its home
+    Source now;                            // what the next task reads
+    bool read = false;                     // since the last write
+    Content actual;                        // what the task left that ended last
+    std::map<std::uint64_t, Bytes> bytes;  // by content
     Spot home;
     DataId local;  // at its owner
   };
@@ -117,6 +118,7 @@ class ClusterOracle {
     std::size_t datum = 0;         // of a stub
     DataId data;                   // of a stub
     std::vector<DataId> accesses;  // of the others
+    std::map<DataId, Bytes> made;  // of varying data
     WorkerId worker;
     bool waits = false;  // issued behind the one before it on its lane
     bool begun = false;
@@ -150,6 +152,7 @@ class ClusterOracle {
     std::map<TaskId, LocalTask> tasks;
     std::map<DataId, LocalDatum> data;
     std::map<NodeId, std::map<Bytes, Region>> pools;
+    std::map<DataId, Place> results;  // for values that tasks make of varying data, beside their places
     std::map<TransferId, OpenCopy> copies;
     std::map<TaskId, OpenShipment> shipments;
     std::vector<std::vector<TaskId>> lanes;
@@ -166,6 +169,11 @@ class ClusterOracle {
                    : "nothing";
   }
   Spot& spot(std::uint32_t process, DataId data, Place const& place);
+  /// Where a task of the process writes the datum, whose place is that one.
+  Spot& result_spot(std::uint32_t process, DataId data, Spot& place);
+  /// The bytes that a copy of this value of the datum moves.
+  [[nodiscard]] Bytes moved_bytes(std::size_t datum, Content content) const;
+  void take(std::uint32_t process, DataId data, NodeId node, Bytes offset, Bytes bytes);
   [[nodiscard]] Source const& source_of(std::uint64_t position, std::size_t datum) const;
   /// What a task with this source reads now; nothing, if a task that makes it is not over.
   [[nodiscard]] Content value(Source const& source) const;
@@ -181,11 +189,15 @@ class ClusterOracle {
   void ended(std::uint32_t process, TaskId task, bool success);
   void end_own(std::uint32_t process, LocalTask& local, bool success);
   void end_arrival(std::uint32_t process, LocalTask& local, bool success);
+  void sized(std::uint32_t process, Sized const& event);
   void end_copy(std::uint32_t process, TransferId transfer, bool success);
   void returned(std::uint32_t process, TaskReturned const& event);
 
   void act(std::uint32_t process, Allocated const& allocated);
   void act(std::uint32_t process, Freed const& freed);
+  void act(std::uint32_t process, ResultPlaced const& placed);
+  void act(std::uint32_t process, ResultDropped const& dropped);
+  void act(std::uint32_t process, Settled const& settled);
   void act(std::uint32_t process, CopyCommand const& copy);
   void act(std::uint32_t process, RunCommand const& run);
   void act(std::uint32_t process, BeginCommand const& begun);

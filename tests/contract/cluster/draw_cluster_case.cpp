@@ -84,6 +84,7 @@ void keep_reserves(ClusterCase& drawn, Random& random) {
     auto const name = datum->description.name;
     if (alike.empty()) {
       datum->description.bytes = 1;
+      datum->description.bound = 0;
     } else {
       datum->description = alike[random.below(alike.size())];
       datum->description.name = name;
@@ -106,7 +107,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
   std::vector<DataDescription> data;
   auto const size = [&](std::uint32_t d, std::uint32_t process, std::size_t n) -> Bytes {
     bool const there = drawn.owners[d] == process && data[d].home == NodeId(static_cast<std::uint32_t>(n));
-    return there ? 0 : round_up(data[d].bytes, machine.nodes[n].alignment);
+    return there ? 0 : round_up(std::max(data[d].bytes, data[d].bound), machine.nodes[n].alignment);
   };
   for (auto const& operation : drawn.graph.operations) {
     if (auto const* const datum = std::get_if<RegisterData>(&operation)) {
@@ -125,7 +126,7 @@ std::vector<ProcessNeeds> needs_of(ClusterCase const& drawn, NodeId dock) {
     for (std::size_t n = 0; n < nodes; ++n) {
       Bytes sum = 0;
       for (auto const& [d, mode] : task->accesses) {
-        sum += size(d, process, n);
+        sum += (writes(mode) && data[d].bound > 0 ? 2 : 1) * size(d, process, n);
         own.passing[n] = std::max(own.passing[n], size(d, process, n));
         auto& owner = needs[drawn.owners[d]];
         if (NodeId(static_cast<std::uint32_t>(n)) == dock)
@@ -215,6 +216,7 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
   }
   drawn.graph = random_graph(drawn.machine, graph, random);
   if (random.chance(0.3)) make_commuting(drawn.graph, random);
+  if (options.varying) make_varying(drawn.graph, random);
   give_owners(drawn, random);
   keep_reserves(drawn, random);
   bound_memories_of_all(drawn, options.exact, random);

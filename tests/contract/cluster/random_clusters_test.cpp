@@ -89,6 +89,19 @@ TEST(ClusterContract, EveryPromiseIsKeptOnAnyMachine) {
   EXPECT_EQ(totals.sums.failures, 0U);
 }
 
+// A third of the cases each in the least memory, with faults, and on any machine.
+TEST(ClusterContract, EveryPromiseIsKeptWhereDataVaryInSize) {
+  Seeds const seeds(4000001, 1000);
+  ClusterCaseOptions const kinds[] = {
+      {.varying = true, .exact = true}, {.faults = true, .varying = true}, {.any_machine = true, .varying = true}};
+  for (auto const& kind : kinds) {
+    auto const totals = run_clusters(seeds, kind);
+    if (seeds.few) continue;
+    EXPECT_EQ(totals.sums.failures > 0, kind.faults);
+    EXPECT_GT(totals.sums.counts.arrivals, 1000U);
+  }
+}
+
 // Values two nodes from the dock, whose way needs write-backs that pass the dock.
 TEST(ClusterContract, ShipmentsLetOthersPassTheDock) {
   for (std::uint64_t const seed : {3004034U, 3017536U}) run_clusters(Seeds(seed, 1), {.any_machine = true});

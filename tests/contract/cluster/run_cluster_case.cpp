@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cluster_case.hpp"
 
+#include "support/case_truth.hpp"
 #include "support/coherence_oracle.hpp"
 #include "support/policy_case.hpp"
 #include "support/print_events.hpp"
@@ -13,6 +14,7 @@
 #include <deque>
 #include <ostream>
 #include <stdexcept>
+#include <type_traits>
 #include <variant>
 
 namespace granary::test {
@@ -65,8 +67,12 @@ class Told final : public PlannerObserver {
   }
   void noticed(Notice const& notice) override {
     auto const before = m_performed + planner().commands().size();
-    if (auto const* const allocated = std::get_if<Allocated>(&notice)) m_notices.push_back({before, Act(*allocated)});
-    if (auto const* const freed = std::get_if<Freed>(&notice)) m_notices.push_back({before, Act(*freed)});
+    std::visit(
+        [&](auto const& kind) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, Evicted>)
+            m_notices.push_back({before, Act(kind)});
+        },
+        notice);
   }
   void tell() {
     while (!m_waiting.empty() && m_waiting.front().commands_before <= m_performed) {
@@ -91,13 +97,6 @@ class Told final : public PlannerObserver {
   std::size_t m_decided = 0;  // commands that follow from the events before
 };
 
-ConstantSpeeds::Options jittered(std::uint64_t seed) {
-  ConstantSpeeds::Options options;
-  options.jitter = 0.5;
-  options.seed = seed;
-  return options;
-}
-
 /// Plays an application's operations on a cluster.
 class ClusterPlayer {
  public:
@@ -105,7 +104,7 @@ class ClusterPlayer {
       : m_case(drawn),
         m_trace(trace),
         m_topology(with_peers(drawn.machine, drawn.network, drawn.receives)),
-        m_truth(jittered(drawn.seed)),
+        m_truth(drawn.seed),
         m_oracle(m_topology, drawn.processes) {
     for (std::uint32_t p = 0; p < drawn.processes; ++p) {
       m_each.push_back(std::make_unique<CoherenceOracle>(m_topology));
@@ -225,7 +224,8 @@ class ClusterPlayer {
                          .accesses = accesses,
                          .priority = task.priority,
                          .flops = task.flops,
-                         .position = position});
+                         .position = position},
+                        Parameters(task.flops));
     } catch (InvalidArgument const& refusal) {
       if (!own_lost) throw;
       m_oracle.withdraw(position);
@@ -300,7 +300,7 @@ class ClusterPlayer {
   ClusterCase const& m_case;
   std::ostream* m_trace;
   Topology m_topology;
-  ConstantSpeeds m_truth;
+  CaseTruth m_truth;
   ClusterOracle m_oracle;
   std::vector<std::unique_ptr<CoherenceOracle>> m_each;
   std::vector<std::unique_ptr<Told>> m_told;
