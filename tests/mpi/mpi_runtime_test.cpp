@@ -22,6 +22,7 @@ struct Make {
 };
 
 TEST(MpiRuntime, ValuesGoToWhereTasksReadThem) { values_go_to_where_tasks_read_them(Make{}); }
+TEST(MpiRuntime, VaryingValuesGoInTheirSizes) { varying_values_go_in_their_sizes(Make{}); }
 TEST(MpiRuntime, TheOwnersViewHasTheFinalValue) { the_owners_view_has_the_final_value(Make{}); }
 TEST(MpiRuntime, PartsOfAMatrixAreDealtOverTheGrid) { parts_of_a_matrix_are_dealt_over_the_grid(Make{}); }
 TEST(MpiRuntime, AllThrowTheFirstFailure) { all_throw_the_first_failure(Make{}); }

@@ -5,6 +5,7 @@
 #include "support/message_of.hpp"
 
 #include <granary/runtime/granary.hpp>
+#include <granary/runtime/varying.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,6 +76,40 @@ void values_go_to_where_tasks_read_them(Make const& make) {
     EXPECT_EQ(sum.get(), expected);
   }
   EXPECT_EQ(runtime.is_here(sum), runtime.process() == ProcessId(0));
+}
+
+// A new value of so many elements more: 0, 1, 2, ...
+struct Extend {
+  static constexpr bool launches_kokkos_kernels = false;
+  std::size_t more;
+  template <class Exec, class X>
+  void operator()(Exec const&, X x) const {
+    auto const elements = x.before.extent(0) + more;
+    for (std::size_t i = 0; i < elements; ++i) x.after(i) = static_cast<double>(i);
+    x.resize(elements);
+  }
+};
+
+// The first process reads arrays of the others, which grow: only the elements that there are go there.
+template <class Make>
+void varying_values_go_in_their_sizes(Make const& make) {
+  Runtime runtime = make(options());
+  auto const sum = runtime.scalar("sum", 0.0);
+  double expected = 0;
+  Bytes sent = 0;
+  for (std::uint32_t p = 0; p < runtime.processes(); ++p) {
+    auto const x = runtime.varying<double>("x", 100'000, 10);
+    runtime.assign(x, ProcessId(p));
+    runtime.submit("extend", Extend{p}, write(x));  // none for the first process
+    runtime.submit("sum", Sum{}, read_write(sum), read(x));
+    runtime.submit("extend", Extend{1000}, read_write(x));
+    runtime.submit("sum", Sum{}, read_write(sum), read(x));
+    expected += sum_of(0, p) + sum_of(0, p + 1000);
+    if (p > 0 && runtime.process() == ProcessId(p)) sent += (p + p + 1000) * sizeof(double);
+  }
+  runtime.wait();
+  EXPECT_EQ(sum.get(), expected);
+  EXPECT_EQ(runtime.bytes_sent(), sent);
 }
 
 template <class Make>

@@ -42,6 +42,9 @@ void play(Case const& one_process) {
 TEST(SeveralRuntimes, ValuesGoToWhereTasksReadThem) {
   play([](Make const& make) { values_go_to_where_tasks_read_them(make); });
 }
+TEST(SeveralRuntimes, VaryingValuesGoInTheirSizes) {
+  play([](Make const& make) { varying_values_go_in_their_sizes(make); });
+}
 TEST(SeveralRuntimes, TheOwnersViewHasTheFinalValue) {
   play([](Make const& make) { the_owners_view_has_the_final_value(make); });
 }
