@@ -33,6 +33,7 @@ set(granary_public_headers
   workloads/bounds/bounds.hpp
   workloads/bounds/longest_path.hpp
   workloads/bounds/transfer_bounds.hpp
+  workloads/growing_cholesky.hpp
   workloads/priorities.hpp
   workloads/random_dag.hpp
   workloads/random_layers.hpp

@@ -46,6 +46,8 @@ class GRANARY_EXPORT Workload {
   [[nodiscard]] virtual Bytes working_set() const = 0;
   /// Floating-point operations of all tasks.
   [[nodiscard]] virtual double flops() const = 0;
+  /// The bytes of a value of a varying datum, which is the `version`-th, from 1; 0: as many as there is room for.
+  [[nodiscard]] virtual Bytes value_bytes(MatrixPosition /*datum*/, std::uint32_t /*version*/) const { return 0; }
 };
 
 }  // namespace granary

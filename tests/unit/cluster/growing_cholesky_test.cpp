@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/policies/registry.hpp>
+#include <granary/simulator/cluster/cluster_simulator.hpp>
+#include <granary/workloads/growing_cholesky.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace granary::test {
+namespace {
+
+// Values have the workload's sizes, as far as there is room.
+class WorkloadTruth final : public GroundTruth {
+ public:
+  explicit WorkloadTruth(Workload const& workload) : m_workload(workload) {}
+  [[nodiscard]] Duration kernel_time(Task const& task, Codelet const& codelet, Worker const& worker) const override {
+    return m_speeds.kernel_time(task, codelet, worker);
+  }
+  [[nodiscard]] Bytes value_bytes(Task const&, Access const& written, DataDescription const& datum,
+                                  Bytes room) const override {
+    return std::min(room, m_workload.value_bytes(datum.position, written.version));
+  }
+
+ private:
+  Workload const& m_workload;
+  ConstantSpeeds m_speeds;
+};
+
+TEST(GrowingCholesky, RunsOnSeveralProcesses) {
+  GrowingCholesky const cholesky({.tiles = 12, .tile = 64});
+  Machine machine;
+  NodeId const host = machine.add_node({.name = "host", .kind = NodeKind::Host});
+  for (int w = 0; w < 2; ++w) machine.add_worker({.name = "cpu" + std::to_string(w), .node = host});
+  WorkloadTruth const truth(cholesky);
+  ClusterSimulator cluster(machine, truth, {.processes = 4}, [](ProcessId) {
+    return ClusterProcess{make_policies("prio", "lru"), std::make_unique<AveragingEstimator>()};
+  });
+  cholesky.submit(cluster, {});
+  auto const report = cluster.run();
+  EXPECT_TRUE(report.failures.empty());
+  Bytes resident = 0, tiles = 0;
+  for (std::uint32_t p = 0; p < 4; ++p) resident += cluster.process(ProcessId(p)).planner().statistics().nodes[0].used;
+  for (std::int32_t i = 0; i < 12; ++i) {
+    for (std::int32_t j = 0; j <= i; ++j) tiles += cholesky.value_bytes({i, j}, static_cast<std::uint32_t>(j) + 2);
+  }
+  // What stays are the tiles. A first update may add no more ranks than its product has.
+  EXPECT_LE(resident, tiles);
+  EXPECT_GT(static_cast<double>(resident), 0.95 * static_cast<double>(tiles));
+}
+
+}  // namespace
+}  // namespace granary::test

@@ -1,0 +1,21 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/runtime/granary.hpp>
+#include <granary/workloads/growing_cholesky.hpp>
+
+#include <gtest/gtest.h>
+
+namespace granary::growing_test {
+namespace {
+
+TEST(GrowingCholesky, RunsForReal) {
+  GrowingCholesky const cholesky({.tiles = 10, .tile = 64});
+  Runtime runtime(
+      {.workers = 2, .devices = "none", .host_memory = 1_MiB, .scratch = testing::TempDir(), .models = models_off});
+  cholesky.submit(runtime.submitter(), {});
+  runtime.wait();
+  EXPECT_LE(runtime.host_memory_peak(), 1_MiB);
+  EXPECT_GT(runtime.bytes_written(), 0U) << "the tiles need more";
+}
+
+}  // namespace
+}  // namespace granary::growing_test
