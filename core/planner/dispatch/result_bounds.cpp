@@ -5,10 +5,9 @@
 
 namespace granary::detail {
 
-bool ResultBounds::concern(Task const& task) const {
+bool ResultBounds::varies(Task const& task) const {
   auto const& data = m_movement.data();
-  return data.any_varies() &&
-         std::ranges::any_of(task.accesses, [&](Access const& access) { return data[access.data].varies; });
+  return std::ranges::any_of(task.accesses, [&](Access const& access) { return data[access.data].varies; });
 }
 
 Bytes ResultBounds::bytes_read(Task const& task) const {

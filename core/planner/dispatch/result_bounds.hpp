@@ -22,7 +22,7 @@ class GRANARY_EXPORT ResultBounds {
   /// See Planner::look_up_parameters.
   void look_up_parameters(std::function<void const*(TaskId)> look_up) { m_parameters = std::move(look_up); }
   /// Whether the task accesses varying data.
-  [[nodiscard]] bool concern(Task const& task) const;
+  [[nodiscard]] bool concern(Task const& task) const { return m_movement.data().any_varies() && varies(task); }
   /// Tells the movement what the task may leave, at most. Its predecessors have ended, so the sizes of what it reads
   /// are known.
   void expect(Task const& task);
@@ -30,6 +30,8 @@ class GRANARY_EXPORT ResultBounds {
   [[nodiscard]] Bytes bytes_read(Task const& task) const;
 
  private:
+  [[nodiscard]] bool varies(Task const& task) const;
+
   PlannerContext const& m_context;
   Movement& m_movement;
   std::function<void const*(TaskId)> m_parameters;

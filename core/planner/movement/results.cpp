@@ -5,13 +5,12 @@
 
 namespace granary::detail {
 
-void Results::list_lacking(Access const& access, NodeId node, std::vector<Memories::Lacking>& lacking) const {
+void Results::list_varying(Access const& access, NodeId node, std::vector<Memories::Lacking>& lacking) const {
   auto const& datum = m_data[access.data];
   bool const there = datum.on(node) != nullptr;
-  bool const makes = datum.varies && writes(access.mode);
-  bool const beside = makes && (there || reads(access.mode));
-  if (!there)
-    lacking.push_back({access.data, makes && !beside ? std::max(datum.bytes, datum.result) : datum.bytes, false});
+  bool const beside = writes(access.mode) && (there || reads(access.mode));
+  Bytes const own = writes(access.mode) && !beside ? std::max(datum.bytes, datum.result) : datum.bytes;
+  if (!there) lacking.push_back({access.data, own, false});
   if (beside && find(access.data) == nullptr) lacking.push_back({access.data, datum.result, true});
 }
 
@@ -21,8 +20,7 @@ void Results::add(DataId data, NodeId id, Bytes offset) {
   m_context.notice(ResultPlaced{data, id, offset, m_memories[id].ledger.rounded(m_data[data].result)});
 }
 
-void Results::drop(DataId data) {
-  if (m_places.empty()) return;
+void Results::drop_place(DataId data) {
   auto const found = m_places.extract(data);
   if (found.empty()) return;
   auto const [node, slot, offset] = found.mapped();

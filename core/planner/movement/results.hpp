@@ -25,12 +25,18 @@ class GRANARY_EXPORT Results {
   /// Adds the places that a task with this access needs on the node and does not have: for the present value, and
   /// beside it for the result. A task that does not read, on a node without the value, leaves the result in the datum's
   /// own place; a present value may pass through it before.
-  void list_lacking(Access const& access, NodeId node, std::vector<Memories::Lacking>& lacking) const;
+  void list_lacking(Access const& access, NodeId node, std::vector<Memories::Lacking>& lacking) const {
+    auto const& datum = m_data[access.data];
+    if (datum.varies) return list_varying(access, node, lacking);
+    if (datum.on(node) == nullptr) lacking.push_back({access.data, datum.bytes, false});
+  }
 
   /// Bytes were taken for the result.
   void add(DataId data, NodeId node, Bytes offset);
   /// The task has not made it. Nothing happens if there is no place beside the datum's own.
-  void drop(DataId data);
+  void drop(DataId data) {
+    if (!m_places.empty()) drop_place(data);
+  }
   /// The task has made the value, in `Datum::result` bytes: it is that of the replica.
   void become_value(DataId data, Replica& written);
 
@@ -42,6 +48,9 @@ class GRANARY_EXPORT Results {
   }
 
  private:
+  void list_varying(Access const& access, NodeId node, std::vector<Memories::Lacking>& lacking) const;
+  void drop_place(DataId data);
+
   PlannerContext& m_context;
   DataTable& m_data;
   Memories& m_memories;
