@@ -313,12 +313,28 @@ def keeneland():
             "network": {"bandwidth": 5e9, "latency": 1.5e-6}, "depth": BUNSEN["depth"]}
 
 
+def tera100():
+    source = ("One node of the Hybrid part of TERA-100, Sergent et al., 'Controlling the Memory Subscription of Distributed "
+              "Applications with a Task-Based Runtime System', 2016, section VI.A: 2 x 4 cores (Intel Xeon E5620, 2.4 GHz x 4 "
+              "operations in double precision), of which the paper does not say the memory; no limit here. Double precision: "
+              "90 % of the peak for gemm (assumed); twice that in single precision. Complex double precision: potrf at 80 % of "
+              "the peak; updates of low rank, which move more than they compute, at 30 % (assumed). Network: 40 Gbit/s "
+              "InfiniBand, 3.2 GB/s in each direction; latency 1.5 us: assumed. The paper's figures are of memory, so that "
+              "only the ratios of these rates matter.")
+    made = platform("tera100", source, [{"name": "host", "kind": "host"}], [], [], [cores(8, 19.2e9)],
+                    {"cpu": Core({"s": 17.28e9, "d": 8.64e9})})
+    made["kernels"]["z"] = {"potrf": {"cpu": 7_680_000_000}}
+    made["speeds"]["cpu"]["z"] = 2_880_000_000
+    return {**made, "network": {"bandwidth": 3.2e9, "latency": 1.5e-6}}
+
+
 def platforms():
     return [v100s(1), v100s(2), v100s(4), a100s(1), a100s(4), p100(), xeon_disk(),
             h200s(1, 13, "One GPU with an eighth of a DGX H200's cores, less one that drives it."),
             h200s(8, 104, "DGX H200: 8 GPUs, each with 450 GB/s in each direction into NVSwitch; 112 cores of which 8 drive "
                           "the GPUs.", {"bandwidth": 5e10, "latency": 2e-6}),
-            gh200(), mi300a(), static2016(), keeneland(), *laheteroprio_platforms.platforms()]
+            gh200(), mi300a(), static2016(), keeneland(), tera100(),
+            *laheteroprio_platforms.platforms()]
 
 
 def main():

@@ -499,9 +499,9 @@ TEST(Platform, TheExampleOfTheDocumentsIsOne) {
 
 TEST(ShippedPlatforms, AreThoseOfTheDocuments) {
   EXPECT_THAT(Platform::known_names(),
-              IsSupersetOf({"a100x1",  "a100x4",     "attila",    "bunsen", "gh200",  "h200x1",   "h200x8",
-                            "idgraf",  "k40x4",      "keeneland", "mi300a", "mirage", "p100",     "p100x2",
-                            "sirocco", "static2016", "v100x1",    "v100x2", "v100x4", "xeon-disk"}));
+              IsSupersetOf({"a100x1",  "a100x4",     "attila",    "bunsen", "gh200",  "h200x1", "h200x8",
+                            "idgraf",  "k40x4",      "keeneland", "mi300a", "mirage", "p100",   "p100x2",
+                            "sirocco", "static2016", "tera100",   "v100x1", "v100x2", "v100x4", "xeon-disk"}));
 }
 
 TEST(ShippedPlatforms, LoadAndReachAndRunEveryLinearAlgebraCodelet) {
