@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace granary {
 
@@ -27,6 +28,32 @@ struct GRANARY_EXPORT PlannerOptions {
   /// Of the transfers that wait for a link, start the one first for which the most urgent task waits (Hierarchical
   /// paper, section IV.C), at a cost of O(waiting transfers); otherwise the one that was requested first.
   bool transfers_by_priority = false;
+};
+
+/// How long memory stays booked for submitted tasks: docs/design.md, "Submission sleeps".
+enum class BookingPolicy : std::uint8_t {
+  Ours,   ///< values of other processes: while submitted tasks read them, since an evicted one can be fetched again
+  Paper,  ///< until they are forgotten, as in (Memory, IV-B), where what was received stays in memory
+  None,   ///< submission never sleeps
+};
+[[nodiscard]] constexpr std::string_view name_of(BookingPolicy policy) {
+  constexpr std::string_view names[] = {"ours", "paper", "none"};
+  return names[static_cast<std::size_t>(policy)];
+}
+/// The policy of that name. Throws InvalidArgument for any other text.
+[[nodiscard]] GRANARY_EXPORT BookingPolicy booking_policy(std::string_view name);
+
+/// When submission sleeps, and when it wakes.
+struct GRANARY_EXPORT BookingOptions {
+  BookingPolicy policy = BookingPolicy::Ours;
+  /// Submission sleeps when more bytes are booked; 0: the memory of the host without its reserve and the largest
+  /// footprint of a task so far.
+  Bytes sleep = 0;
+  /// It wakes when at most so many are, not more than `sleep`; 0: nine tenths of that (Memory, IV-A).
+  Bytes wakeup = 0;
+  /// It also sleeps while this many of the process' submitted tasks have not ended, until a sixteenth of them is left;
+  /// 0: any number.
+  std::uint64_t max_live_tasks = 0;
 };
 
 /// The record of a run that a planner's driver keeps.

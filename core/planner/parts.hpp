@@ -36,14 +36,16 @@ inline Topology checked(Topology topology) {
 
 // The parts of the planner, each made of those before it, and the work that the agenda hands to them.
 struct Planner::Parts {
-  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options)
+  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
+        BookingOptions const& booking_options)
       : context{.topology = detail::checked(std::move(topology)), .options = detail::checked(options)},
         policies(detail::checked(std::move(set))),
         estimator(times),
         board(context.topology.groups().size()),
         news(context, policies, board, tasks),
         movement(context, *policies.eviction, news),
-        dispatch(context, *policies.scheduler, times, tasks, movement),
+        booking(context, booking_options, movement),
+        dispatch(context, *policies.scheduler, times, tasks, movement, booking),
         prefetches(context, board, dispatch, movement),
         followers(context, *policies.scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
@@ -51,6 +53,7 @@ struct Planner::Parts {
         failures(context, *policies.scheduler, dispatch, handovers, shipments, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
+    news.tell(booking);
     news.tell(prefetches);
     policies.scheduler->attach(view, board);
     policies.eviction->attach(view, board);
@@ -87,6 +90,7 @@ struct Planner::Parts {
   detail::LiveTasks tasks;
   detail::PolicyNews news;
   detail::Movement movement;
+  detail::Booking booking;
   detail::Dispatch dispatch;
   detail::Prefetches prefetches;
   detail::Followers followers;

@@ -61,6 +61,8 @@ void TraceRecorder::noticed(Notice const& notice) {
     memory_changed(kept->node);
   } else if (auto const* const given_back = std::get_if<NotKept>(&notice)) {
     memory_changed(given_back->node);
+  } else if (auto const* const now_booked = std::get_if<Booked>(&notice)) {
+    booked(*now_booked);
   } else {
     evicted(std::get<Evicted>(notice));
   }
@@ -123,16 +125,23 @@ void TraceRecorder::evicted(Evicted const& eviction) {
 }
 
 // One record for all changes of an instant.
-void TraceRecorder::memory_changed(NodeId node) {
-  auto const now = planner().view().now();
-  auto const used = planner().statistics().nodes[node.index()].used;
-  auto& last = m_last_memory[node.index()];
-  if (last.when != now) {
-    last = {now, has_room() ? m_trace.memory.size() : m_most_events};
-    if (last.record != m_most_events) m_trace.memory.push_back({now, node, used});
+template <class Level>
+void TraceRecorder::changed(LastChange& last, std::vector<Level>& levels, Level const& level) {
+  if (last.when != level.when) {
+    last = {level.when, has_room() ? levels.size() : m_most_events};
+    if (last.record != m_most_events) levels.push_back(level);
   } else if (last.record != m_most_events) {
-    m_trace.memory[last.record].used = used;
+    levels[last.record] = level;
   }
+}
+
+void TraceRecorder::memory_changed(NodeId node) {
+  changed(m_last_memory[node.index()], m_trace.memory,
+          {planner().view().now(), node, planner().statistics().nodes[node.index()].used});
+}
+
+void TraceRecorder::booked(Booked const& booked) {
+  changed(m_last_booked, m_trace.booked, {planner().view().now(), booked.node, booked.bytes, booked.limit});
 }
 
 }  // namespace granary

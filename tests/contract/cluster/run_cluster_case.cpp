@@ -131,13 +131,18 @@ class ClusterPlayer {
   }
 
  private:
+  bool may_sleep() const {
+    auto const& booking = m_case.booking;
+    return booking.policy != BookingPolicy::None && (booking.max_live_tasks > 0 || booking.sleep < unbounded);
+  }
+
   ClusterOptions options() const {
     return {.processes = m_case.processes,
             .network = m_case.network,
             .sends = m_case.sends,
             .receives = m_case.receives,
             .owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(m_case.owners[number]); },
-            .max_live_tasks = m_case.max_live_tasks,
+            .booking = m_case.booking,
             .delay = m_case.delay,
             .seed = m_case.seed};
   }
@@ -192,7 +197,7 @@ class ClusterPlayer {
     for (auto const& [d, mode] : task.accesses) {
       if (writes(mode)) owner = m_case.owners[d];
     }
-    bool const reads_lost = m_case.max_live_tasks == 0 && m_random.chance(0.4);
+    bool const reads_lost = !may_sleep() && m_random.chance(0.4);
     bool lost = false;
     for (auto [d, mode] : task.accesses) {
       if (!m_oracle.has_value(d) && reads(mode)) {

@@ -105,7 +105,7 @@ struct OwnedCluster {
 
   explicit OwnedCluster(std::vector<std::uint32_t> of, std::uint64_t max_live_tasks = 0, FaultPlan faults_of_0 = {})
       : owners(std::move(of)) {
-    ClusterOptions options{.processes = 3, .max_live_tasks = max_live_tasks};
+    ClusterOptions options{.processes = 3, .booking = {.max_live_tasks = max_live_tasks}};
     options.owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(owners[number]); };
     cluster = std::make_unique<ClusterSimulator>(node(), truth, std::move(options), [&](ProcessId process) {
       ClusterProcess made{make_policies("eager", "lru"), std::make_unique<AveragingEstimator>()};

@@ -20,7 +20,7 @@ using enum AccessMode;
 
 EngineOptions at_most(std::uint64_t tasks) {
   EngineOptions options;
-  options.max_live_tasks = tasks;
+  options.booking.max_live_tasks = tasks;
   return options;
 }
 

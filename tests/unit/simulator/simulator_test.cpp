@@ -58,7 +58,7 @@ long long nanoseconds(Instant at) { return at.time_since_epoch().count(); }
 
 TEST(Simulator, LetsTimePassWhileTooManyTasksLive) {
   SimulatorOptions options;
-  options.max_live_tasks = 16;
+  options.booking.max_live_tasks = 16;
   Bench bench(disk_and_host(2), options);
   std::vector<DataId> data;
   for (int i = 0; i < 20; ++i) data.push_back(bench.stored("a", 1000));
