@@ -17,7 +17,11 @@ constexpr std::uint64_t tasks_left(std::uint64_t limit) { return limit / 16; }
 }  // namespace
 
 Booking::Booking(PlannerContext& context, BookingOptions const& options, Movement const& movement)
-    : m_context(context), m_movement(movement), m_options(options), m_host(context.topology.dock()) {
+    : m_context(context),
+      m_movement(movement),
+      m_options(options),
+      m_others(context.topology.peers()),
+      m_host(context.topology.dock()) {
   if (options.sleep > 0 && options.wakeup > options.sleep) {
     throw InvalidArgument("submission would wake when " + std::to_string(options.wakeup) +
                           " bytes are booked, but sleeps only above " + std::to_string(options.sleep) + " bytes");
@@ -31,27 +35,23 @@ Booking::Booking(PlannerContext& context, BookingOptions const& options, Movemen
   if (!m_host.valid()) m_host = NodeId(0);  // a machine of devices alone
   m_limited = std::ranges::find(m_hosts, m_host) != m_hosts.end();
   m_keeps_temporaries = !movement.memories().storage_of_temporaries(m_host).valid();
+  m_books_data = m_keeps_temporaries || m_others.valid();
 }
 
 void Booking::submitted(LiveTask const& task) {
   auto const before = m_context.statistics.booking.booked;
-  Bytes needed = 0;
-  for (auto const& access : task.accesses) {
-    if (access.repeated) continue;
-    auto const& datum = m_movement.data()[access.data];
-    needed += footprint(datum);
-    update(access.data, datum);
+  bool const own = is_own(task);
+  if (m_books_data) {
+    Bytes const bytes = update(task.accesses);
+    if (own && bytes > m_largest_bytes) note_size(task.accesses, bytes);
   }
-  if (!is_own(task)) return;
+  if (!own) return;
   ++m_own;
-  m_largest = std::max(m_largest, needed);
   sleep_if_necessary(before);
 }
 
 void Booking::ended(LiveTask const& task) {
-  for (auto const& access : task.accesses) {
-    if (!access.repeated) update(access.data, m_movement.data()[access.data]);
-  }
+  if (m_books_data) update(task.accesses);
   if (is_own(task)) --m_own;
   wake_if_possible();
 }
@@ -76,14 +76,32 @@ void Booking::failures_reported() {
   wake_if_possible();
 }
 
+// Returns the bytes of these data.
+Bytes Booking::update(AccessList const& accesses) {
+  auto const& data = m_movement.data();
+  Bytes bytes = 0;
+  for (auto const& access : accesses) {
+    auto const& datum = data[access.data];
+    bytes += datum.bytes;
+    if (may_book(datum) && !access.repeated) update(access.data, datum);
+  }
+  return bytes;
+}
+
+// Sizes are rounded only where they may matter, since that takes divisions.
+void Booking::note_size(AccessList const& accesses, Bytes bytes) {
+  m_largest_bytes = bytes;
+  m_largest = std::max(m_largest, m_movement.memories().footprint(accesses, m_host));
+}
+
 bool Booking::is_own(LiveTask const& task) const {
   return !task.external() || (!task.handover() && !m_context.codelets[task.codelet.index()].stub);
 }
 
 // Only tasks of this process read the value of another one, and its arrival alone writes it.
 bool Booking::books(DataId data, Datum const& datum) const {
-  if (!datum.home.valid()) return m_keeps_temporaries && datum.version > 0 && (datum.users > 0 || datum.value.made());
-  if (datum.home != m_context.topology.peers()) return false;
+  if (!may_book(datum)) return false;
+  if (!datum.home.valid()) return datum.version > 0 && (datum.users > 0 || datum.value.made());
   return datum.users > datum.writers || (m_options.policy == BookingPolicy::Paper && booked(data) > 0);
 }
 
@@ -96,11 +114,7 @@ void Booking::update(DataId data, Datum const& datum) {
   auto& statistics = m_context.statistics.booking;
   statistics.booked = statistics.booked - before + now;
   statistics.peak = std::max(statistics.peak, statistics.booked);
-  m_context.notice(Booked{m_host, statistics.booked, sleep()});
-}
-
-Bytes Booking::footprint(Datum const& datum) const {
-  return datum.home == m_host ? 0 : m_movement.memories()[m_host].ledger.rounded(datum.bytes);
+  if (!m_context.observers.empty()) m_context.notice(Booked{m_host, statistics.booked, sleep()});
 }
 
 Bytes Booking::sleep() const {

@@ -57,7 +57,12 @@ class GRANARY_EXPORT Booking {
 
  private:
   [[nodiscard]] static Bytes booked_bytes(Datum const& datum) { return datum.bytes; }
-  [[nodiscard]] Bytes footprint(Datum const& datum) const;
+  // Data with storage below the host are never booked.
+  [[nodiscard]] bool may_book(Datum const& datum) const {
+    return datum.home.valid() ? datum.home == m_others : m_keeps_temporaries;
+  }
+  Bytes update(AccessList const& accesses);
+  void note_size(AccessList const& accesses, Bytes bytes);
   [[nodiscard]] bool exceeds(Bytes limit) const;
   [[nodiscard]] bool too_many_tasks() const;
   void update(DataId data, Datum const& datum);
@@ -67,12 +72,15 @@ class GRANARY_EXPORT Booking {
   PlannerContext& m_context;
   Movement const& m_movement;
   BookingOptions m_options;
-  NodeId m_host;                // where the data lie: the dock, or the first node of the host
-  std::vector<NodeId> m_hosts;  // all of it that have a limit
-  bool m_limited = false;       // the memory of m_host is
-  bool m_keeps_temporaries;     // no storage takes them from m_host
-  std::vector<Bytes> m_booked;  // by datum
-  Bytes m_largest = 0;          // footprint
+  NodeId m_others;                   // the node of the other processes
+  NodeId m_host;                     // where the data lie: the dock, or the first node of the host
+  std::vector<NodeId> m_hosts;       // all of it that have a limit
+  bool m_limited = false;            // the memory of m_host is
+  bool m_keeps_temporaries = false;  // no storage takes them from m_host
+  bool m_books_data = false;         // there may be such, or values of other processes
+  std::vector<Bytes> m_booked;       // by datum
+  Bytes m_largest = 0;               // footprint
+  Bytes m_largest_bytes = 0;         // of a task's data, not rounded, wherever they are
   std::uint64_t m_own = 0;
   bool m_asleep = false;
 };
