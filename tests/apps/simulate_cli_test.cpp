@@ -295,8 +295,8 @@ TEST_F(SimulateCli, WritesTracesAndReportsOfProcesses) {
 
 TEST_F(SimulateCli, SubmissionOfProcessesSleepsWhileTooMuchIsBooked) {
   auto const peak = [&](std::vector<std::string> const& booking) {
-    std::vector<std::string> arguments{"--processes", "4",      "--network", "10GB/s:2us", "--tiles", "12",
-                                       "--json",      "r.json", "--force",   "--trace",    "t.json"};
+    std::vector<std::string> arguments{"--processes", "4",       "--network", "10GB/s:2us", "--json",
+                                       "r.json",      "--force", "--trace",   "t.json"};
     arguments.insert(arguments.end(), booking.begin(), booking.end());
     auto const result = run_small(arguments);
     EXPECT_EQ(result.status, 0) << result.err;
@@ -304,17 +304,18 @@ TEST_F(SimulateCli, SubmissionOfProcessesSleepsWhileTooMuchIsBooked) {
   };
   auto const all = peak({"--booking", "none"});
   EXPECT_EQ(json("r.json")[0].at("submission_sleeps"), 0);
-  auto const paper = peak({"--booking", "paper", "--booking-sleep", "40MB"});
+  auto const paper = peak({"--booking", "paper", "--booking-sleep", "10MB"});
   EXPECT_LT(paper, all);
   EXPECT_GT(json("r.json")[0].at("submission_sleeps"), 0);
   EXPECT_GT(json("r.json")[0].at("submission_slept_seconds"), 0);
   std::uint64_t most = 0;
-  for (auto const& event : json("t.json").at("traceEvents")) {
+  auto const trace = json("t.json");
+  for (auto const& event : trace.at("traceEvents")) {
     if (event.at("name") == "bytes booked") most = std::max(most, event.at("args").at("bytes").get<std::uint64_t>());
-    if (event.at("name") == "limit of booked bytes") EXPECT_EQ(event.at("args").at("bytes"), 40'000'000);
+    if (event.at("name") == "limit of booked bytes") EXPECT_EQ(event.at("args").at("bytes"), 10'000'000);
   }
   EXPECT_EQ(most, paper);
-  auto const shown = run_small({"--processes", "4", "--network", "10GB/s:2us", "--booking-sleep", "40MB"});
+  auto const shown = run_small({"--processes", "4", "--network", "10GB/s:2us", "--booking-sleep", "10MB"});
   EXPECT_THAT(shown.out, HasSubstr("submission slept"));
 }
 

@@ -184,6 +184,7 @@ TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
   EXPECT_THAT(paje_events(text, "9"),
               ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2; 1)", "1", "400", "0")));
   EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
+  EXPECT_THAT(text, HasSubstr("13 0.004000 mm0 bkd 0.000040\n"));
 }
 
 TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {
