@@ -10,7 +10,6 @@ void Exchange::submitted(TaskId task) {
   std::lock_guard const lock(m_mutex);
   if (!m_prepared) return;
   auto const stub = *std::exchange(m_prepared, std::nullopt);
-  ++m_stubs;
   if (stub.local.valid()) return expect(task, stub);
   m_shipments.emplace(task, Shipment{.value = stub.value, .reader = stub.peer, .priority = stub.priority});
   m_shipped.emplace(Shipped{stub.value, stub.peer}, task);
@@ -81,13 +80,9 @@ void Exchange::ship(ShipCommand const& command) {
 
 void Exchange::retire(RetireCommand const& command, Failure const* failure) {
   std::lock_guard const lock(m_mutex);
-  if (m_arrival_tasks.erase(command.task) > 0) {
-    --m_stubs;
-    return;
-  }
+  if (m_arrival_tasks.erase(command.task) > 0) return;
   auto const found = m_shipments.find(command.task);
   if (found == m_shipments.end()) return;
-  --m_stubs;
   auto& shipment = found->second;
   if (!failure) {
     m_shipped.erase({shipment.value, shipment.reader});

@@ -71,10 +71,6 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   /// The bytes with this tag are in their place.
   void received(std::uint32_t tag);
 
-  [[nodiscard]] std::size_t stubs() const override {
-    std::lock_guard const lock(m_mutex);
-    return m_stubs;
-  }
   /// Nothing is known of any value of others, and no value is on its way.
   [[nodiscard]] bool at_rest() const {
     std::lock_guard const lock(m_mutex);
@@ -145,7 +141,6 @@ class GRANARY_EXPORT Exchange final : public OutsideCommands {
   std::unordered_map<Shipped, TaskId, HashShipped> m_shipped;
   std::vector<Receive> m_receives;  // by tag; an invalid transfer: the tag is free
   std::vector<std::uint32_t> m_free_tags;
-  std::size_t m_stubs = 0;
 };
 
 }  // namespace granary

@@ -104,7 +104,7 @@ void configure_live_tasks(RuntimeOptions& options) {
   constexpr auto name = "GRANARY_MAX_LIVE_TASKS";
   if (options.max_live_tasks > 0) return;
   auto const text = variable(name);
-  options.max_live_tasks = text.empty() ? EngineOptions{}.max_live_tasks : parse_count(name, text);
+  options.max_live_tasks = text.empty() ? EngineOptions{}.booking.max_live_tasks : parse_count(name, text);
   if (options.max_live_tasks == 0) throw InvalidArgument(std::string(name) + " is 0; it must be at least 1");
 }
 
@@ -181,6 +181,8 @@ RuntimeOptions configure(RuntimeOptions options) {
     options.workers = parse_count("GRANARY_WORKERS", text);
   fill_in(options.host_memory, "GRANARY_MEMORY");
   configure_live_tasks(options);
+  fill_in(options.booking, "GRANARY_BOOKING", booking_named);
+  if (options.booking.empty()) options.booking = name_of(BookingPolicy::Ours);
   switch_off(options.bind_workers, "GRANARY_BIND");
   if (options.models.empty()) options.models = models_directory();
   switch_off(options.measure_links, "GRANARY_MEASURE_LINKS");

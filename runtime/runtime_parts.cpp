@@ -130,7 +130,8 @@ std::unique_ptr<Engine> Runtime::Parts::make_engine() {
   engine_options.outside = exchange.get();
   engine_options.planner.depth = options.depth;
   engine_options.planner.device_issue = device_issue;
-  engine_options.max_live_tasks = options.max_live_tasks;
+  engine_options.booking = booking_named(options.booking);
+  engine_options.booking.max_live_tasks = options.max_live_tasks;
   engine_options.record_journal = options.record_journal;
   engine_options.trace = {.record = options.record_trace || !options.trace.empty(),
                           .most_events = options.trace_events};

@@ -59,6 +59,13 @@ std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStat
         "GRANARY_DEVICE_MEMORY) or use smaller tiles (--tile)",
         device_capacity(options), options.device_memory, run.device_need));
   }
+  if (run.planner.booking.alone > 0) {
+    warnings.push_back(fmt::format(
+        "submitted tasks ran one at a time, {} times, because data that no task can free have booked the memory limit "
+        "of {}, up to {}: raise the limit (--memory, GRANARY_MEMORY), use more processes, or submit without limits "
+        "(--booking none, GRANARY_BOOKING)",
+        run.planner.booking.alone, format_bytes(options.host_memory), format_bytes(run.planner.booking.peak)));
+  }
   if (*options.workers > 1 && blas_threads > 1) {
     warnings.push_back(fmt::format(
         "BLAS was given {} threads per call while {} workers call it concurrently: do not change its number "

@@ -27,7 +27,7 @@ struct GRANARY_EXPORT Surroundings {
                                                                     Surroundings const& around);
 
 /// Warnings about a run that has ended: the scheduler ignored the priorities of its tasks, none of them fitted a
-/// device, or BLAS used more than one thread.
+/// device, too much memory stayed booked, or BLAS used more than one thread.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,
                                                                     EngineStatistics const& run, int blas_threads);
 

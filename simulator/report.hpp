@@ -43,6 +43,7 @@ struct GRANARY_EXPORT SimulationReport {
   std::uint64_t reloads = 0;
   Bytes reload_bytes = 0;
   Duration decision_time{0};      ///< charged: see SimulatorOptions::charge_decisions
+  Duration submission_slept{0};   ///< virtual time: see SimulatorOptions::booking
   Statistics statistics;          ///< tasks, bytes by link, memory by node
   std::vector<Failure> failures;  ///< of this run, in the order of submission; cleared for the next run
 

@@ -17,7 +17,7 @@ void never_called(KernelCall const&) { throw InternalError("a simulation called 
 
 Simulator::Simulator(Topology topology, PolicySet policies, Estimator& estimator, GroundTruth const& truth,
                      SimulatorOptions options)
-    : m_planner(std::move(topology), std::move(policies), estimator, options.planner),
+    : m_planner(std::move(topology), std::move(policies), estimator, options.planner, options.booking),
       m_truth(truth),
       m_options(std::move(options)),
       m_links(m_planner.topology().machine()),
@@ -74,16 +74,16 @@ TaskId Simulator::submit(TaskSubmission const& submission, Parameters parameters
   auto const& codelet = m_planner.view().codelet(submission.codelet);
   if (codelet.expand != nullptr || codelet.result_bytes != nullptr) m_parameters.create(id, std::move(m_submitted));
   m_submitted.reset();
-  if (codelet.external && m_options.outside != nullptr) m_options.outside->submitted(id);
+  if (codelet.stub && m_options.outside != nullptr) m_options.outside->submitted(id);
   after_event();
-  wait_for_fewer_tasks();
+  if (m_options.outside == nullptr) sleep_after_submission();
   return id;
 }
 
-void Simulator::wait_for_fewer_tasks() {
-  auto const limit = m_options.max_live_tasks;
-  if (limit == 0 || m_planner.live_tasks() < limit) return;
-  while (m_planner.live_tasks() > tasks_left(limit) && step()) continue;
+void Simulator::sleep_after_submission() {
+  auto const since = m_now;
+  while (m_planner.submitter_sleeps() && step()) continue;
+  m_slept += m_now - since;
 }
 
 void Simulator::cancel_all(std::exception_ptr error) { accept(CancelAll{std::move(error)}); }
@@ -158,6 +158,7 @@ SimulationReport Simulator::report() {
   report.reloads = m_reloads.reloads();
   report.reload_bytes = m_reloads.bytes();
   report.decision_time = m_decision_time;
+  report.submission_slept = m_slept;
   report.failures = m_planner.handle(TakeFailures{});
   after_event();
   return report;

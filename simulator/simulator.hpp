@@ -49,9 +49,9 @@ struct GRANARY_EXPORT DecisionCost {
 
 struct GRANARY_EXPORT SimulatorOptions {
   PlannerOptions planner{};
-  /// As EngineOptions::max_live_tasks: a submission beyond the limit advances virtual time until a sixteenth of the
-  /// tasks is left. 0: all tasks submitted before `run` exist at time 0, so that policies know the whole graph.
-  std::uint64_t max_live_tasks = 0;
+  /// As EngineOptions::booking: a submission that would sleep lets virtual time pass until it wakes. All tasks that are
+  /// submitted before `run` without a sleep exist at time 0, so that policies know the whole graph.
+  BookingOptions booking{};
   DecisionCost charge_decisions{};
   /// Every codelet is restartable if the scheduler aborts tasks: nothing is computed here, so no body has to poll.
   bool all_restartable = false;
@@ -64,6 +64,7 @@ struct GRANARY_EXPORT SimulatorOptions {
   /// Told all events, commands and notices; they must outlive the run.
   std::vector<PlannerObserver*> observers{};
   /// Performs what concerns other processes; null: there are none, or the user of the simulator does (end_external).
+  /// With it, submissions do not sleep: only its user can let time pass for all processes.
   OutsideCommands* outside = nullptr;
 };
 
@@ -189,7 +190,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   struct DecisionEnds {};
   using Happening = std::variant<TaskEnds, InnerEnds, CopyAnswers, Recall, DecisionEnds>;
 
-  void wait_for_fewer_tasks();
+  void sleep_after_submission();
   void run_until_idle();
   [[nodiscard]] bool step_of_links();
   [[nodiscard]] bool step_of_processors();
@@ -249,6 +250,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   std::uint64_t m_copies = 0;
   std::uint64_t m_events = 0;
   Duration m_decision_time{0};
+  Duration m_slept{0};  // in submissions
   bool m_deciding = false;
 };
 

@@ -39,6 +39,7 @@ class ChromeWriter {
     for (std::size_t t = 0; t < m_trace.transfers.size(); ++t) write(m_trace.transfers[t], m_rows[t]);
     for (auto const& eviction : m_trace.evictions) write(eviction);
     for (auto const& level : m_trace.memory) write(level);
+    for (auto const& level : m_trace.booked) write(level);
     rates();
     if (m_several) write_loads();
     m_file.write("\n]}\n");
@@ -167,6 +168,14 @@ class ChromeWriter {
   void write(TraceMemory const& level) {
     begin('C', {track(level.node).pid, 0}, quoted("bytes in " + m_trace.machine[level.node].name), level.when);
     m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.used);
+  }
+
+  void write(TraceBooked const& level) {
+    begin('C', {track(level.node).pid, 0}, "\"bytes booked\"", level.when);
+    m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.bytes);
+    if (level.limit >= unbounded) return;
+    begin('C', {track(level.node).pid, 0}, "\"limit of booked bytes\"", level.when);
+    m_file.print(",\"args\":{{\"bytes\":{}}}}}", level.limit);
   }
 
   void rates() {

@@ -160,7 +160,8 @@ class PageData {
         m_wait_order(order_of(m_waits, workers(), &TraceWait::worker, &TraceWait::begin)),
         m_transfers(order_of(trace.transfers, trace.machine.links.size(), &TraceTransfer::link, &TraceTransfer::begin)),
         m_evictions(order_of(trace.evictions, nodes(), &TraceEviction::node, &TraceEviction::when)),
-        m_memory(order_of(trace.memory, nodes(), &TraceMemory::node, &TraceMemory::when)) {
+        m_memory(order_of(trace.memory, nodes(), &TraceMemory::node, &TraceMemory::when)),
+        m_booked(order_of(trace.booked, nodes(), &TraceBooked::node, &TraceBooked::when)) {
     for (auto const& task : trace.tasks) m_flops.emplace(task.flops, 0);
     std::uint32_t index = 0;
     for (auto& [flops, number] : m_flops) number = index++;
@@ -210,6 +211,10 @@ class PageData {
     eviction("written", &TraceEviction::written_back);
     column("memory", "begin", m_memory, m_trace.memory, &TraceMemory::when);
     column("memory", "used", m_memory, m_trace.memory, &TraceMemory::used);
+    column("booked", "begin", m_booked, m_trace.booked, &TraceBooked::when);
+    column("booked", "bytes", m_booked, m_trace.booked, &TraceBooked::bytes);
+    column("booked", "limit", m_booked, m_trace.booked,
+           [](TraceBooked const& row) { return row.limit >= unbounded ? Bytes{0} : row.limit; });
   }
 
  private:
@@ -244,6 +249,7 @@ class PageData {
     table("transfers", m_transfers);
     table("evictions", m_evictions);
     table("memory", m_memory);
+    table("booked", m_booked);
     m_out.print("<script type=\"application/json\" id=\"report-header\">{}</script>\n", safe_in_script(header));
   }
 
@@ -283,6 +289,7 @@ class PageData {
   Order m_transfers;
   Order m_evictions;
   Order m_memory;
+  Order m_booked;
   std::map<double, std::uint32_t> m_flops;  // to its index in the header
   std::vector<std::string> m_codelets;      // each name once
   std::vector<std::uint32_t> m_codelet_of;  // by the trace's codelet: its index there

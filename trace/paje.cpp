@@ -155,6 +155,7 @@ constexpr std::string_view contents = R"paje(2 Ev Mm "Eviction"
 3 WS W "Worker State"
 3 LS Li "Link State"
 4 use Mm "Used (MB)"
+4 bkd Mm "Booked (MB)"
 4 gft P "Total GFlop/s"
 5 F P Mm Mm "Intra-node data Fetch"
 6 I WS "Idle" ".9 .9 .9"
@@ -197,7 +198,17 @@ class PajeWriter {
   }
 
  private:
-  enum class What : std::uint8_t { TaskEnd, TransferEnd, TaskBegin, TransferBegin, Eviction, Memory, Rate, Load };
+  enum class What : std::uint8_t {
+    TaskEnd,
+    TransferEnd,
+    TaskBegin,
+    TransferBegin,
+    Eviction,
+    Memory,
+    Booked,
+    Rate,
+    Load
+  };
   struct Event {
     Instant when;
     What what;
@@ -270,6 +281,7 @@ class PajeWriter {
     add(What::TransferEnd, m_trace.transfers, end, lasts);
     add(What::Eviction, m_trace.evictions, when, always);
     add(What::Memory, m_trace.memory, when, always);
+    add(What::Booked, m_trace.booked, when, always);
     m_rates = flops_per_second(m_trace, std::clamp<std::size_t>(m_trace.tasks.size(), 1, most_speeds));
     auto const width = m_trace.end.time_since_epoch() / static_cast<Duration::rep>(m_rates.size());
     for (std::uint32_t part = 0; part < m_rates.size(); ++part) {
@@ -309,6 +321,10 @@ class PajeWriter {
       case What::Memory: {
         auto const& level = m_trace.memory[event.number];
         return m_file.print("13 {} mm{} use {:.6f}\n", at, level.node.value(), static_cast<double>(level.used) * 1e-6);
+      }
+      case What::Booked: {
+        auto const& level = m_trace.booked[event.number];
+        return m_file.print("13 {} mm{} bkd {:.6f}\n", at, level.node.value(), static_cast<double>(level.bytes) * 1e-6);
       }
       case What::Rate:
         return m_file.print("13 {} p gft {:.6g}\n", at, m_rates[event.number] * 1e-9);

@@ -66,6 +66,10 @@ class Appended {
       level.node = moved(level.node);
       m_all.memory.push_back(level);
     }
+    for (auto level : trace.booked) {
+      level.node = moved(level.node);
+      m_all.booked.push_back(level);
+    }
     m_all.end = std::max(m_all.end, trace.end);
     m_all.dropped += trace.dropped;
   }
@@ -106,6 +110,7 @@ Trace trace_of_processes(std::vector<Trace> const& processes) {
   std::ranges::stable_sort(all.transfers, {}, &TraceTransfer::end);
   std::ranges::stable_sort(all.evictions, {}, &TraceEviction::when);
   std::ranges::stable_sort(all.memory, {}, &TraceMemory::when);
+  std::ranges::stable_sort(all.booked, {}, &TraceBooked::when);
   return all;
 }
 

@@ -90,6 +90,9 @@ void CommandLine::add_run_options(std::string const& check) {
       .add_option("--max-live-tasks", runtime.max_live_tasks,
                   "limit of submitted tasks that have not ended, about 300 bytes each (default: 100000)")
       ->transform(whole_number(1));
+  m_app.add_option("--booking", runtime.booking,
+                   "memory booked by submitted tasks, for which submission sleeps: ours, paper, or none, which also "
+                   "lifts --max-live-tasks (default: ours)");
   m_app.add_option("--scratch", runtime.scratch,
                    "directory for temporary data (default: OUTPUT's directory, else TMPDIR or /var/tmp)");
   m_app.add_option("--disk-bandwidth", m_rate, "limit the disk to this many bytes per second, e.g. 200MB/s");

@@ -69,6 +69,7 @@ void count_from_start(Trace& trace, Duration elapsed) {
   }
   for (auto& eviction : trace.evictions) shift(eviction.when);
   for (auto& level : trace.memory) shift(level.when);
+  for (auto& level : trace.booked) shift(level.when);
   trace.end = Instant(elapsed);
 }
 

@@ -156,7 +156,7 @@ class ProblemRuns {
     RunSettings settings{.scheduler = {},
                          .eviction = {},
                          .planner = {},
-                         .max_live_tasks = m_options.max_live_tasks,
+                         .booking = m_options.booking,
                          .charge_decisions = m_options.charge_decisions,
                          .jitter = m_options.jitter,
                          .estimator_error = m_options.estimator_error,

@@ -38,6 +38,9 @@ struct Texts {
   std::string charge = "none";
   std::optional<std::string> grid;
   std::vector<std::string> slow_workers;
+  std::string booking = "ours";
+  std::string booking_sleep;
+  std::string booking_wakeup;
 };
 
 void add_problem(CLI::App& app, Options& options, Texts& texts) {
@@ -75,10 +78,18 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option(
       "--depth", texts.lists["depth"],
       "number of tasks per worker group whose data are prefetched, or a list (default: the platform's, or else 4)");
-  app.add_option("--max-live-tasks", options.max_live_tasks,
-                 "limit of submitted tasks that have not ended, as in a real run (default: all tasks "
-                 "are submitted at the start)")
+  app.add_option("--max-live-tasks", options.booking.max_live_tasks,
+                 "limit of submitted tasks that have not ended, as in a real run (default: no limit)")
       ->transform(whole_number(1));
+  app.add_option("--booking", texts.booking,
+                 "memory booked by submitted tasks, for which submission sleeps: ours, paper, or none, which also "
+                 "lifts --max-live-tasks; of data that grow, :bold (the present size), :factor or :safe")
+      ->capture_default_str();
+  app.add_option("--booking-sleep", texts.booking_sleep,
+                 "submission sleeps while more bytes are booked, such as 20GB (default: the memory of the host without "
+                 "room for write-backs and for one task)");
+  app.add_option("--booking-wakeup", texts.booking_wakeup,
+                 "it wakes when at most so many are (default: nine tenths of --booking-sleep)");
   app.add_option("--sweep", texts.sweeps, "KEY=VALUES for tiles, tile, memory, gpus, cpus or depth, e.g. tiles=8:32:4");
   app.add_option("--seeds", options.seeds, "runs of each configuration with seeds 0, 1, ...; medians are shown")
       ->capture_default_str()
@@ -154,6 +165,24 @@ void set_counts(std::string const& text, char const* what, std::uint32_t least,
     values.emplace_back(static_cast<std::uint32_t>(count));
 }
 
+void take_booking(BookingOptions& booking, Texts const& texts) {
+  auto const named = booking_named(texts.booking);
+  booking.policy = named.policy;
+  booking.estimate = named.estimate;
+  auto const take = [&](char const* option, std::string const& text, Bytes& threshold) {
+    if (text.empty()) return;
+    threshold = parse_bytes(text);
+    if (threshold == 0) throw InvalidArgument(fmt::format("{} is {}; it must be above zero", option, text));
+    if (booking.policy == BookingPolicy::None)
+      throw InvalidArgument(fmt::format("{} is for submission that sleeps, not for --booking none", option));
+  };
+  take("--booking-sleep", texts.booking_sleep, booking.sleep);
+  take("--booking-wakeup", texts.booking_wakeup, booking.wakeup);
+  if (booking.sleep == 0 || booking.wakeup <= booking.sleep) return;
+  throw InvalidArgument(
+      fmt::format("--booking-wakeup {} is above --booking-sleep {}", texts.booking_wakeup, texts.booking_sleep));
+}
+
 void take_texts(Options& options, Texts& texts) {
   apply_sweeps(texts);
   auto& lists = texts.lists;
@@ -166,6 +195,7 @@ void take_texts(Options& options, Texts& texts) {
   options.schedulers = parse_names(texts.schedulers, "schedulers");
   if (!texts.evictions.empty()) options.evictions = parse_names(texts.evictions, "eviction policies");
   options.charge_decisions = parse_decision_cost(texts.charge);
+  take_booking(options.booking, texts);
   if (texts.grid) options.grid = parse_grid(*texts.grid);
   for (auto const& slow : texts.slow_workers) options.slow_workers.push_back(parse_slow_worker(slow));
 }

@@ -33,7 +33,7 @@ struct Options : ProblemOptions {
   double truth_error = 0;
   std::uint32_t truth_seeds = 1;
   std::vector<SlowWorker> slow_workers;
-  std::uint64_t max_live_tasks = 0;  ///< 0: all tasks are submitted at the beginning
+  BookingOptions booking;
   DecisionCost charge_decisions;
   bool bounds = true;
   std::optional<std::string> csv;

@@ -82,7 +82,10 @@ nlohmann::ordered_json json_of(Result const& r) {
           {"grid", r.grid ? fmt::format("{}x{}", r.grid->rows(), r.grid->columns()) : "1x1"},
           {"bytes_sent", f.sent()},
           {"values_sent", f.values_sent()},
-          {"messages", f.messages}};
+          {"messages", f.messages},
+          {"booked_bytes_peak", f.booking.peak},
+          {"submission_sleeps", f.booking.sleeps},
+          {"submission_slept_seconds", f.booking.seconds}};
 }
 
 std::string csv_value(nlohmann::ordered_json const& value) {
@@ -110,6 +113,15 @@ std::string table_row(Result const& r, std::size_t widest) {
   if (r.grid) {
     row +=
         fmt::format("     {} GiB sent in {} values, {} messages\n", gibibytes(f.sent()), f.values_sent(), f.messages);
+  }
+  if (f.booking.sleeps > 0) {
+    row += fmt::format("     submission slept {} times, {:.4f} s; at most {} GiB booked\n", f.booking.sleeps,
+                       f.booking.seconds, gibibytes(f.booking.peak));
+  }
+  if (f.booking.alone > 0) {
+    row += fmt::format(
+        "     too much stayed booked, so tasks ran one at a time, {} times: raise --memory or --booking-sleep\n",
+        f.booking.alone);
   }
   return f.remark.empty() ? row : row + "     " + f.remark + "\n";
 }

@@ -43,6 +43,7 @@ RunFigures figures_of(ClusterReport const& report, Machine const& machine) {
     figures.reloads += process.reloads;
     figures.decision_seconds += seconds(process.decision_time);
     figures.processes.push_back(figures_of(process));
+    figures.booking.add(process);
     figures.idle_seconds += figures.processes.back().idle_seconds;
     for (std::size_t l = 0; l < process.statistics.links.size(); ++l) {
       auto const& [transfers, moved] = process.statistics.links[l];
@@ -87,7 +88,7 @@ RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Tr
       {.processes = cluster.grid.processes(),
        .network = cluster.network,
        .owner = [&](DataDescription const& datum, std::uint64_t) { return cluster.grid.owner(datum.position); },
-       .max_live_tasks = settings.max_live_tasks},
+       .booking = settings.booking},
       [&](ProcessId process) {
         return ClusterProcess{
             .policies = make_policies(settings.scheduler, settings.eviction, settings.seed + process.value()),

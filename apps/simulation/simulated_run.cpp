@@ -61,6 +61,7 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
                      .evictions = report.evictions,
                      .reloads = report.reloads,
                      .decision_seconds = seconds(report.decision_time)};
+  figures.booking.add(report);
   for (auto const& worker : report.workers) figures.idle_seconds += seconds(worker.idle);
   for (std::size_t l = 0; l < machine.links.size(); ++l) {
     auto const& [transfers, moved] = report.statistics.links[l];
@@ -73,13 +74,21 @@ RunFigures figures_of(SimulationReport const& report, Machine const& machine) {
 
 }  // namespace
 
+void BookingFigures::add(SimulationReport const& process) {
+  auto const& booking = process.statistics.booking;
+  peak = std::max(peak, booking.peak);
+  sleeps += booking.sleeps;
+  alone += booking.alone;
+  seconds += granary::seconds(process.submission_slept);
+}
+
 RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace,
                     Schedule* schedule) {
   auto const& platform = problem.platform;
   auto const truth = truth_of(platform, problem.precision, settings);
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   SimulatorOptions options{.planner = settings.planner,
-                           .max_live_tasks = settings.max_live_tasks,
+                           .booking = settings.booking,
                            .charge_decisions = settings.charge_decisions,
                            .all_restartable = true,
                            .slow = settings.slow};

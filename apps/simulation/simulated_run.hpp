@@ -39,7 +39,7 @@ struct RunSettings {
   std::string scheduler;
   std::string eviction;
   PlannerOptions planner;
-  std::uint64_t max_live_tasks = 0;  ///< as in SimulatorOptions
+  BookingOptions booking = {};
   DecisionCost charge_decisions;
   std::optional<double> jitter;
   double estimator_error = 0;
@@ -49,6 +49,15 @@ struct RunSettings {
   std::vector<SlowWorkers::From> slow;
   std::uint64_t seed = 0;
   std::optional<ClusterSettings> cluster = {};
+};
+
+/// What submitted tasks had booked, and how long submission slept therefore.
+struct BookingFigures {
+  Bytes peak = 0;  ///< of the process with the largest
+  std::uint64_t sleeps = 0;
+  double seconds = 0;       ///< of virtual time, summed over the processes
+  std::uint64_t alone = 0;  ///< BookingStatistics::alone
+  void add(SimulationReport const& process);
 };
 
 struct LinkTraffic {
@@ -85,6 +94,7 @@ struct RunFigures {
   std::string remark = {};                                    ///< Scheduler::remark
   std::vector<ProcessFigures> processes = {};                 ///< of a cluster
   std::uint64_t messages = 0;                                 ///< without values
+  BookingFigures booking = {};
 
   [[nodiscard]] Bytes sent() const;
   [[nodiscard]] std::uint64_t values_sent() const;

@@ -65,7 +65,7 @@ std::string run(Case const& problem, std::string const& scheduler, std::uint64_t
   speeds.seconds_per_flop = {2e-11, 2e-11};
   ConstantSpeeds const truth(speeds);
   SimulatorOptions options;
-  options.max_live_tasks = limit;
+  options.booking.max_live_tasks = limit;
   auto const start = std::chrono::steady_clock::now();
   Simulator simulator(Topology(host_and_disk(memory, problem.workers)),
                       make_policies(scheduler, default_eviction(scheduler)), estimator, truth, options);

@@ -36,14 +36,13 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
     : m_devices(backends.devices),
       m_estimator(std::move(estimator)),
       m_mailbox([this] { try_drain(); }, options.spin),
-      m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner),
+      m_planner(std::move(topology), std::move(policies), *m_estimator, options.planner, options.booking),
       m_records{.journal = Journal(options.record_journal ? m_estimator->copy() : nullptr), .trace = nullptr},
       m_data(check_workers(m_planner.topology().machine(), backends), backends.memories),
       m_copies(m_planner.topology().machine(), backends.copies,
                [this](TransferId transfer, std::exception_ptr error) { copy_ended(transfer, std::move(error)); }),
       m_lanes(m_planner.topology(), options.planner.issue_depth),
       m_accounts(m_planner.topology().machine()),
-      m_callers{.most_live_tasks = options.max_live_tasks},
       m_outside(*this, [this](TaskId task, std::exception_ptr error) { outside_ended(task, std::move(error)); }),
       m_others(options.outside) {
   m_planner.look_up_parameters([this](TaskId task) { return m_data.parameters(task); });
@@ -224,7 +223,7 @@ CodeletId Engine::add_codelet(Codelet codelet) {
   if (m_devices && !codelet.external)
     codelet.kernels[static_cast<std::size_t>(WorkerKind::Device)] = m_devices->kernel_of(codelet);
   CodeletKey key(codelet.name, codelet.variant, codelet.kernels, codelet.launches_kokkos_kernels, codelet.expand,
-                 codelet.check, codelet.restartable, codelet.external, codelet.result_bytes);
+                 codelet.check, codelet.restartable, codelet.external, codelet.stub, codelet.result_bytes);
   return apply([&] {
     if (auto const known = m_codelets.find(key); known != m_codelets.end()) return known->second;
     if (codelet.expand != nullptr) m_lanes.expect_expansions();
@@ -331,30 +330,19 @@ void Engine::release_data(DataId data) {
   apply([&] { m_planner.handle(ReleaseData{data}); });
 }
 
-std::uint64_t Engine::own_tasks() const {
-  auto const live = m_planner.live_tasks();
-  if (m_others == nullptr) return live;
-  // It hears of the end of a stub later than the planner.
-  return live - std::min<std::uint64_t>(live, m_others->stubs());
-}
-
-bool Engine::full() const { return m_callers.most_live_tasks > 0 && own_tasks() >= m_callers.most_live_tasks; }
-
 // Under the lock.
 Engine::Accepted Engine::accept(TaskSubmission const& submission, Parameters& parameters) {
   m_data.adding_task(parameters);
   auto const task = m_planner.handle(submission);
-  if (m_others != nullptr && parameters.get() == nullptr && m_planner.view().codelet(submission.codelet).external) {
-    m_others->submitted(task);
-  }
+  if (m_others != nullptr && m_planner.view().codelet(submission.codelet).stub) m_others->submitted(task);
   m_data.add_task(task, std::move(parameters));
   m_accounts.submitted(submission, m_planner);
-  return {task, full() ? std::optional(m_callers.cancels) : std::nullopt};
+  return {task, asleep_at()};
 }
 
 TaskId Engine::submit(TaskSubmission const& submission, Parameters parameters) {
-  auto const [id, full_at] = apply([&] { return accept(submission, parameters); });
-  if (full_at) sleep_until_few(*full_at);
+  auto const [id, asleep_at] = apply([&] { return accept(submission, parameters); });
+  if (asleep_at) sleep_after_submission(*asleep_at);
   return id;
 }
 
@@ -365,7 +353,7 @@ std::optional<TaskId> Engine::submit_while(std::atomic<std::uint64_t> const& cou
     return accept(submission, parameters);
   });
   if (!accepted) return std::nullopt;
-  if (accepted->full_at) sleep_until_few(*accepted->full_at);
+  if (accepted->asleep_at) sleep_after_submission(*accepted->asleep_at);
   return accepted->task;
 }
 
@@ -396,7 +384,10 @@ EngineStatistics Engine::statistics() {
                                   .expanded = lane->expanded.load(std::memory_order_relaxed),
                                   .inner_tasks = lane->inner_tasks.load(std::memory_order_relaxed)});
   }
-  hold_lock([&] { m_accounts.fill(statistics, m_planner); });
+  hold_lock([&] {
+    m_accounts.fill(statistics, m_planner);
+    statistics.submission_slept = m_callers.slept;
+  });
   return statistics;
 }
 

@@ -51,8 +51,8 @@ struct GRANARY_EXPORT EngineBackends {
 
 struct GRANARY_EXPORT EngineOptions {
   PlannerOptions planner;
-  /// `submit` sleeps while this many submitted tasks have not ended; 0: never.
-  std::uint64_t max_live_tasks = 100'000;
+  /// When `submit` sleeps.
+  BookingOptions booking{.max_live_tasks = 100'000};
   /// How long an idle thread spins before it sleeps.
   Duration spin = std::chrono::microseconds(20);
   bool record_journal = false;
@@ -125,12 +125,12 @@ class GRANARY_EXPORT Engine final : public Submitter {
   void release_data(DataId data) override;
   /// About 1 µs, and no allocation of its own for tasks of up to four accesses and parameters of up to 56 bytes.
   ///
-  /// When EngineOptions::max_live_tasks tasks have not ended, this one included, the call sleeps until a sixteenth of
-  /// them is left or the run is cancelled. It never sleeps on a thread that works for an engine, such as in a task that
-  /// submits (EngineScope). The caller must not keep tasks from ending: it must not hold a lock that a task's body
-  /// takes, or signal a task only after this call.
+  /// When too much memory is booked, or too many tasks have not ended, this one included, the call sleeps as
+  /// EngineOptions::booking says, or until the run is cancelled. It never sleeps on a thread that works for an engine,
+  /// such as in a task that submits (EngineScope). The caller must not keep tasks from ending: it must not hold a lock
+  /// that a task's body takes, or signal a task only after this call.
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override;
-  /// The same without the sleep while too many tasks are live; `throttle`, later, is that sleep.
+  /// The same without the sleep; `throttle`, later, is that sleep.
   TaskId submit_at_once(TaskSubmission const& submission, Parameters parameters);
   /// As `submit`, unless `counter` is not `expected` when the task takes its place in the order of submission. Then
   /// nothing happens, and the parameters stay.
@@ -205,8 +205,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   };
   // Callers that sleep, and what they look at.
   struct Callers {
-    std::uint64_t most_live_tasks;  // 0: unlimited
-    std::uint64_t cancels = 0;      // calls of `cancel` that were served
+    std::uint64_t cancels = 0;  // calls of `cancel` that were served
+    Duration slept{0};          // in submissions, by all threads
     Sleepers sleepers{};
   };
   // The observers of the planner.
@@ -216,7 +216,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   };
   // All fields of a codelet.
   using CodeletKey = std::tuple<std::string, std::string, std::array<Kernel, worker_kinds>, bool, Expansion, Check,
-                                bool, bool, ResultBytes>;
+                                bool, bool, bool, ResultBytes>;
 
   template <class Function>
   auto hold_lock(Function&& function);
@@ -235,19 +235,17 @@ class GRANARY_EXPORT Engine final : public Submitter {
   [[nodiscard]] OutsideCommands& others() const;
   DataId register_data(DataDescription description, HostBinding binding, std::function<void(DataId)> const& bind,
                        std::span<FixedPlace const> places = {}, std::span<SharedBytes const> shares = {});
-  // A submitted task, and the number of cancellations so far if too many tasks are live.
+  // A submitted task, and the number of cancellations so far if its submitter shall sleep.
   struct Accepted {
     TaskId task;
-    std::optional<std::uint64_t> full_at;
+    std::optional<std::uint64_t> asleep_at;
   };
   Accepted accept(TaskSubmission const& submission, Parameters& parameters);
-  void sleep_until_few(std::uint64_t cancels);
+  [[nodiscard]] std::optional<std::uint64_t> asleep_at() const;
+  void sleep_after_submission(std::uint64_t cancels);
   void sleep_until(std::function<bool()> const& met);
   void wait_until_idle();
   void report(std::vector<Failure> failures);
-  [[nodiscard]] std::uint64_t own_tasks() const;
-  [[nodiscard]] bool few_tasks() const { return own_tasks() <= tasks_left(m_callers.most_live_tasks); }
-  [[nodiscard]] bool full() const;
   void start_threads(EngineBackends const& backends);
 
   std::shared_ptr<LaunchBackend> m_devices;
@@ -264,7 +262,7 @@ class GRANARY_EXPORT Engine final : public Submitter {
   Copies m_copies;
   Lanes m_lanes;
   Accounts m_accounts;
-  Callers m_callers;
+  Callers m_callers{};
   OutsideWork m_outside;
   OutsideCommands* m_others;    // null: there are no other processes
   std::exception_ptr m_broken;  // a bug in granary or out of memory: the planner is not called any more

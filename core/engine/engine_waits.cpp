@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Callers of the engine that wait: for the end of tasks, for data, or for fewer live tasks.
+// Callers of the engine that wait: for the end of tasks, for data, or to submit more.
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/engine_calls.hpp>
 
@@ -17,14 +17,21 @@ void Engine::sleep_until(std::function<bool()> const& met) {
 }
 
 void Engine::throttle() {
-  auto const full_at = apply([this] { return full() ? std::optional(m_callers.cancels) : std::nullopt; });
-  if (full_at) sleep_until_few(*full_at);
+  auto const since = apply([this] { return asleep_at(); });
+  if (since) sleep_after_submission(*since);
+}
+
+// Under the lock.
+std::optional<std::uint64_t> Engine::asleep_at() const {
+  return m_planner.submitter_sleeps() ? std::optional(m_callers.cancels) : std::nullopt;
 }
 
 // The planner never depends on later actions of its user, nor may work outside: the live tasks end by themselves.
-void Engine::sleep_until_few(std::uint64_t cancels) {
+void Engine::sleep_after_submission(std::uint64_t cancels) {
   if (EngineScope::current() != nullptr) return;
-  sleep_until([&] { return m_broken || m_callers.cancels != cancels || few_tasks(); });
+  auto const since = m_accounts.now();
+  sleep_until([&] { return m_broken || m_callers.cancels != cancels || !m_planner.submitter_sleeps(); });
+  hold_lock([&] { m_callers.slept += m_accounts.now() - since; });
 }
 
 void Engine::wait_until_idle() {

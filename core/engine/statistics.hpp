@@ -42,6 +42,8 @@ struct GRANARY_EXPORT EngineStatistics {
   std::vector<WorkerStatistics> workers;
   /// The workers' time, summed, without a task while a task was committed on their node and copies were active.
   Duration waiting_for_data{0};
+  /// The time for which submissions slept (EngineOptions::booking), summed over threads.
+  Duration submission_slept{0};
   /// Time inside the planner. Submissions are sampled, one in 16; all other calls are measured.
   Duration deciding{0};
 };

@@ -128,6 +128,8 @@ struct GRANARY_EXPORT Codelet {
   /// their predecessors have ended, and whose end it reports. Schedulers are told of their ends alone; they count among
   /// the unfinished uses of data.
   bool external = false;
+  /// It is external, and its tasks stand for those of another process: they do not count as tasks of this one.
+  bool stub = false;
   /// A worker may stop it before its end, and it runs again: until it has ended, the values that it overwrites are kept
   /// where other memories hold them, and aside if the scheduler aborts tasks. CPU workers stop it through
   /// KernelCall::stop, at which its kernel looks from time to time.

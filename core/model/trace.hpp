@@ -87,6 +87,14 @@ struct GRANARY_EXPORT TraceMemory {
   Bytes used = 0;
 };
 
+/// The bytes that submitted tasks have booked in the host's memory, from this instant until the next record.
+struct GRANARY_EXPORT TraceBooked {
+  Instant when;
+  NodeId node;  ///< of the host: tells the process
+  Bytes bytes = 0;
+  Bytes limit = unbounded;  ///< submission sleeps above it
+};
+
 /// The record of a run, as plain data; every list is in the order in which its entries ended. The trace of several
 /// processes has the nodes, links and workers of all of them, and each belongs to the process of its node.
 struct GRANARY_EXPORT Trace {
@@ -98,6 +106,7 @@ struct GRANARY_EXPORT Trace {
   std::vector<TraceTransfer> transfers;
   std::vector<TraceEviction> evictions;
   std::vector<TraceMemory> memory;
+  std::vector<TraceBooked> booked;
   std::vector<std::pair<std::string, std::string>> configuration;  ///< program, scheduler, limits, …: for people
   std::vector<std::pair<std::string, double>> totals;              ///< and bounds where they are known, by name
   Instant end;                                                     ///< of the run

@@ -7,11 +7,6 @@
 
 namespace granary {
 
-/// A driver that limits the live tasks to `limit` accepts new ones when only so few are left. So policies that plan
-/// over the live tasks get nearly all of them at once: with a few new ones at a time superblock moves three times as
-/// many bytes (bench/simulator/live_tasks.csv). The remaining tasks keep the workers busy meanwhile.
-[[nodiscard]] constexpr std::uint64_t tasks_left(std::uint64_t limit) { return limit / 16; }
-
 /// Whether a group has too few tasks, so that one that starts should be shared as an inner graph: some worker has none,
 /// or would have none after its present one. `fewest`: the tasks of the worker that holds the fewest; `ahead`: tasks
 /// that are committed to the group and not handed to a worker.

@@ -25,9 +25,24 @@ void Invariants::check() const {
   check_tasks();
   check_turns();
   check_pins();
+  check_booking();
   demand(m_shipments.size() == 0 || m_movement.memories()[m_shipments.dock()].shipments == m_shipments.without_room(),
          "the values that wait for room to be sent are miscounted");
   m_movement.overlaps().check_invariants();
+}
+
+void Invariants::check_booking() const {
+  Bytes booked = 0;
+  m_movement.data().for_each([&](DataId id, Datum const& datum) {
+    booked += m_booking.booked(id);
+    demand(m_booking.booked(id) == (m_booking.books(id, datum) ? datum.bytes : 0),
+           "the bytes booked for '" + datum.description.name + "' contradict its state");
+  });
+  demand(booked == m_booked, "the booked bytes are miscounted");
+  std::uint64_t own = 0;
+  m_dispatch.tasks().for_each([&](LiveTask const& task) { own += m_booking.is_own(task) ? 1 : 0; });
+  demand(own == m_booking.own_tasks(), "the tasks of this process are miscounted");
+  demand(!m_booking.asleep() || own > 0, "submission sleeps although nothing will wake it");
 }
 
 void Invariants::check_nodes() const {

@@ -9,9 +9,14 @@ namespace granary::detail {
 /// Throws InternalError with the first broken invariant of a planner's parts. O(everything).
 class Invariants {
  public:
-  Invariants(PlannerContext const& context, Movement const& movement, Dispatch const& dispatch,
+  Invariants(PlannerContext const& context, Movement const& movement, Booking const& booking, Dispatch const& dispatch,
              Shipments const& shipments)
-      : m_topology(context.topology), m_movement(movement), m_dispatch(dispatch), m_shipments(shipments) {}
+      : m_topology(context.topology),
+        m_booked(context.statistics.booking.booked),
+        m_movement(movement),
+        m_booking(booking),
+        m_dispatch(dispatch),
+        m_shipments(shipments) {}
 
   void check() const;
 
@@ -22,9 +27,12 @@ class Invariants {
   void check_tasks() const;
   void check_turns() const;
   void check_pins() const;
+  void check_booking() const;
 
   Topology const& m_topology;
+  Bytes m_booked;
   Movement const& m_movement;
+  Booking const& m_booking;
   Dispatch const& m_dispatch;
   Shipments const& m_shipments;
 };

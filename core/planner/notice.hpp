@@ -81,7 +81,16 @@ struct GRANARY_EXPORT Evicted {
   bool operator==(Evicted const&) const = default;
 };
 
+/// Submitted tasks have booked so many bytes now, all together.
+struct GRANARY_EXPORT Booked {
+  NodeId node;  ///< the node of the host to which they belong
+  Bytes bytes;
+  Bytes limit;  ///< submission sleeps above it; `unbounded`: there is none
+  bool operator==(Booked const&) const = default;
+};
+
 /// What happens inside the planner, for observers; drivers have nothing to do.
-using Notice = std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, Evicted>;
+using Notice =
+    std::variant<Allocated, Freed, KeptAside, NotKept, ResultPlaced, ResultDropped, Settled, Evicted, Booked>;
 
 }  // namespace granary

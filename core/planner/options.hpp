@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace granary {
 
@@ -28,6 +29,44 @@ struct GRANARY_EXPORT PlannerOptions {
   /// paper, section IV.C), at a cost of O(waiting transfers); otherwise the one that was requested first.
   bool transfers_by_priority = false;
 };
+
+/// How long memory stays booked for submitted tasks: docs/design.md, "Submission sleeps".
+enum class BookingPolicy : std::uint8_t {
+  Ours,   ///< values of other processes: while submitted tasks read them, since an evicted one can be fetched again
+  Paper,  ///< until they are forgotten, as in (Memory, IV-B), where what was received stays in memory
+  None,   ///< submission never sleeps
+};
+[[nodiscard]] constexpr std::string_view name_of(BookingPolicy policy) {
+  constexpr std::string_view names[] = {"ours", "paper", "none"};
+  return names[static_cast<std::size_t>(policy)];
+}
+/// What is booked for data of this process whose values differ in size (Memory, V-C).
+enum class BookingEstimate : std::uint8_t {
+  Bold,    ///< the present size: what they grow later has to be free then
+  Factor,  ///< twice the size that was expected at first
+  Safe,    ///< the largest size
+};
+[[nodiscard]] constexpr std::string_view name_of(BookingEstimate estimate) {
+  constexpr std::string_view names[] = {"bold", "factor", "safe"};
+  return names[static_cast<std::size_t>(estimate)];
+}
+/// When submission sleeps, and when it wakes.
+struct GRANARY_EXPORT BookingOptions {
+  BookingPolicy policy = BookingPolicy::Ours;
+  BookingEstimate estimate = BookingEstimate::Bold;
+  /// Submission sleeps when more bytes are booked; 0: the memory of the host without its reserve and the largest
+  /// footprint of a task so far.
+  Bytes sleep = 0;
+  /// It wakes when at most so many are, not more than `sleep`; 0: nine tenths of that (Memory, IV-A).
+  Bytes wakeup = 0;
+  /// It also sleeps while this many of the process' submitted tasks have not ended, until a sixteenth of them is left;
+  /// 0: any number.
+  std::uint64_t max_live_tasks = 0;
+};
+
+/// Those with the policy and the estimate of that name: "ours", "paper" or "none", and after a colon "bold", "factor"
+/// or "safe", as in "paper:safe". Throws InvalidArgument for any other text.
+[[nodiscard]] GRANARY_EXPORT BookingOptions booking_named(std::string_view name);
 
 /// The record of a run that a planner's driver keeps.
 struct GRANARY_EXPORT TraceOptions {

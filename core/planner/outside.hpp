@@ -5,8 +5,6 @@
 #include <granary/core/planner/command.hpp>
 #include <granary/core/planner/failure.hpp>
 
-#include <cstddef>
-
 namespace granary {
 
 /// Performs those commands of a planner that concern other processes. A driver calls it while it performs commands:
@@ -15,7 +13,7 @@ class GRANARY_EXPORT OutsideCommands {
  public:
   virtual ~OutsideCommands() = default;
 
-  /// A task that no worker runs (Codelet::external) was submitted; no command that concerns it was performed yet.
+  /// A stub (Codelet::stub) was submitted; no command that concerns it was performed yet.
   virtual void submitted(TaskId task) = 0;
   virtual void begin(BeginCommand const& command) = 0;
   /// A copy from the node of the other processes.
@@ -25,9 +23,6 @@ class GRANARY_EXPORT OutsideCommands {
   virtual void retire(RetireCommand const& command, Failure const* failure) = 0;
   /// Also of data of this process.
   virtual void forget(ForgetCommand const& command) = 0;
-  /// Its submitted tasks that were not retired: they wait for other processes, so a window of submitted tasks leaves
-  /// them out.
-  [[nodiscard]] virtual std::size_t stubs() const = 0;
 };
 
 }  // namespace granary

@@ -36,7 +36,8 @@ inline Topology checked(Topology topology) {
 
 // The parts of the planner, each made of those before it, and the work that the agenda hands to them.
 struct Planner::Parts {
-  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options)
+  Parts(Topology topology, PolicySet set, Estimator& times, PlannerOptions const& options,
+        BookingOptions const& booking_options)
       : context{.topology = detail::checked(std::move(topology)), .options = detail::checked(options)},
         policies(detail::checked(std::move(set))),
         estimator(times),
@@ -44,7 +45,8 @@ struct Planner::Parts {
         news(context, policies, board, tasks),
         movement(context, *policies.eviction, news),
         bounds(context, movement),
-        dispatch(context, *policies.scheduler, times, tasks, movement, bounds),
+        booking(context, booking_options, movement),
+        dispatch(context, *policies.scheduler, times, tasks, movement, bounds, booking),
         prefetches(context, board, dispatch, movement),
         followers(context, *policies.scheduler, dispatch, movement),
         handovers(context, dispatch, movement),
@@ -52,6 +54,7 @@ struct Planner::Parts {
         failures(context, *policies.scheduler, dispatch, handovers, shipments, movement),
         admission(context, movement),
         view(context, movement, dispatch) {
+    news.tell(booking);
     news.tell(prefetches);
     policies.scheduler->attach(view, board);
     policies.eviction->attach(view, board);
@@ -89,6 +92,7 @@ struct Planner::Parts {
   detail::PolicyNews news;
   detail::Movement movement;
   detail::ResultBounds bounds;
+  detail::Booking booking;
   detail::Dispatch dispatch;
   detail::Prefetches prefetches;
   detail::Followers followers;

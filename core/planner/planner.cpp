@@ -12,8 +12,9 @@
 
 namespace granary {
 
-Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options)
-    : m_parts(std::make_unique<Parts>(std::move(topology), std::move(policies), estimator, options)) {}
+Planner::Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options,
+                 BookingOptions booking)
+    : m_parts(std::make_unique<Parts>(std::move(topology), std::move(policies), estimator, options, booking)) {}
 
 Planner::~Planner() = default;
 
@@ -91,6 +92,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   task.allowed_groups = groups;
   task.position = parts.admission.take_position(event);
   task.varies = parts.bounds.concern(task);
+  parts.booking.submitted(task);
   TaskId const id = task.id;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
@@ -205,6 +207,7 @@ std::vector<Failure> Planner::handle(TakeFailures event) {
     throw InvalidArgument("failures of data '" + description(event.data).name + "' are taken while tasks use it");
   }
   auto failures = event.data.valid() ? failing.take(event.data) : failing.take();
+  m_parts->booking.failures_reported();
   tell(event);
   return failures;
 }
@@ -216,6 +219,7 @@ void Planner::handle(HomesMayChange event) {
 
 void Planner::handle(PlaceChanged event) {
   m_parts->movement.place_changed(event.data, event.node);
+  m_parts->booking.changed(event.data);
   tell(event);
 }
 
@@ -320,6 +324,7 @@ std::optional<ResultPlace> Planner::result(DataId data, NodeId node) const {
 Place const* Planner::kept(DataId data) const { return m_parts->movement.kept().find(data); }
 bool Planner::idle() const { return m_parts->tasks.size() == 0 && m_parts->movement.idle(); }
 std::size_t Planner::live_tasks() const { return m_parts->tasks.size(); }
+bool Planner::submitter_sleeps() const { return m_parts->booking.asleep(); }
 std::uint32_t Planner::ahead(GroupId group) const { return m_parts->dispatch.ahead(group); }
 bool Planner::failed() const { return !m_parts->failures.empty(); }
 bool Planner::live(TaskId task) const { return m_parts->tasks.find(task) != nullptr; }
@@ -360,7 +365,8 @@ Topology const& Planner::topology() const { return m_parts->context.topology; }
 Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
 
 void Planner::check_invariants() const {
-  detail::Invariants(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).check();
+  detail::Invariants(m_parts->context, m_parts->movement, m_parts->booking, m_parts->dispatch, m_parts->shipments)
+      .check();
   m_parts->prefetches.check_invariants();
 }
 

@@ -38,7 +38,9 @@ struct GRANARY_EXPORT DataUse {
 class GRANARY_EXPORT Planner final {
  public:
   /// Throws InvalidArgument when the machine has no workers, the policies are incomplete or an option is out of range.
-  Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options = {});
+  /// `booking` concerns `submitter_sleeps` alone, no command.
+  Planner(Topology topology, PolicySet policies, Estimator& estimator, PlannerOptions options = {},
+          BookingOptions booking = {});
   ~Planner();
   Planner(Planner const&) = delete;
   Planner& operator=(Planner const&) = delete;
@@ -99,6 +101,9 @@ class GRANARY_EXPORT Planner final {
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;
+  /// Whether whoever submits tasks should sleep now, until this is false again: see BookingOptions. Never while no task
+  /// of this process is live.
+  [[nodiscard]] bool submitter_sleeps() const;
   /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const;
   [[nodiscard]] bool failed() const;

@@ -21,6 +21,14 @@ struct GRANARY_EXPORT NodeStatistics {
   std::uint64_t write_backs = 0;  ///< evictions that needed a transfer first, and early write-backs
 };
 
+/// What submitted tasks have booked: BookingOptions.
+struct GRANARY_EXPORT BookingStatistics {
+  Bytes booked = 0;  ///< now
+  Bytes peak = 0;
+  std::uint64_t sleeps = 0;  ///< times submission was to sleep
+  std::uint64_t alone = 0;   ///< of these, the ones that ended only because no task was left: too much stayed booked
+};
+
 struct GRANARY_EXPORT Statistics {
   std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
   std::uint64_t tasks_run = 0;
@@ -34,6 +42,7 @@ struct GRANARY_EXPORT Statistics {
   std::vector<LinkStatistics> links;
   LinkStatistics shipments;  ///< values sent to other processes
   std::vector<NodeStatistics> nodes;
+  BookingStatistics booking;
 };
 
 }  // namespace granary

@@ -54,6 +54,7 @@ void TraceRecorder::performed(Command const& command) {
 
 void TraceRecorder::noticed(Notice const& notice) {
   if (auto const* const eviction = std::get_if<Evicted>(&notice)) return evicted(*eviction);
+  if (auto const* const now_booked = std::get_if<Booked>(&notice)) return booked(*now_booked);
   std::visit([this](auto const& changed) { memory_changed(changed.node); }, notice);
 }
 
@@ -114,16 +115,23 @@ void TraceRecorder::evicted(Evicted const& eviction) {
 }
 
 // One record for all changes of an instant.
-void TraceRecorder::memory_changed(NodeId node) {
-  auto const now = planner().view().now();
-  auto const used = planner().statistics().nodes[node.index()].used;
-  auto& last = m_last_memory[node.index()];
-  if (last.when != now) {
-    last = {now, has_room() ? m_trace.memory.size() : m_most_events};
-    if (last.record != m_most_events) m_trace.memory.push_back({now, node, used});
+template <class Level>
+void TraceRecorder::changed(LastChange& last, std::vector<Level>& levels, Level const& level) {
+  if (last.when != level.when) {
+    last = {level.when, has_room() ? levels.size() : m_most_events};
+    if (last.record != m_most_events) levels.push_back(level);
   } else if (last.record != m_most_events) {
-    m_trace.memory[last.record].used = used;
+    levels[last.record] = level;
   }
+}
+
+void TraceRecorder::memory_changed(NodeId node) {
+  changed(m_last_memory[node.index()], m_trace.memory,
+          {planner().view().now(), node, planner().statistics().nodes[node.index()].used});
+}
+
+void TraceRecorder::booked(Booked const& booked) {
+  changed(m_last_booked, m_trace.booked, {planner().view().now(), booked.node, booked.bytes, booked.limit});
 }
 
 }  // namespace granary

@@ -29,8 +29,8 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   void performed(Command const& command) override;
   void noticed(Notice const& notice) override;
 
-  // A node's last change of memory; its record in Trace::memory is `most_events` if there was no room for it.
-  struct LastMemory {
+  // The last change of a level; its record in the trace is `most_events` if there was no room for it.
+  struct LastChange {
     Instant when = Instant::min();
     std::uint64_t record = 0;
   };
@@ -42,6 +42,9 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   void copy_ended(TransferId transfer, Instant end, bool failed);
   void evicted(Evicted const& eviction);
   void memory_changed(NodeId node);
+  void booked(Booked const& booked);
+  template <class Level>
+  void changed(LastChange& last, std::vector<Level>& levels, Level const& level);
   [[nodiscard]] std::uint32_t number_of(DataId data) const { return m_numbers[data.index()]; }
   // Whether one more event can be kept; counts it if not.
   [[nodiscard]] bool has_room();
@@ -52,7 +55,8 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
   std::vector<std::uint32_t> m_numbers;                            // by datum: its index in Trace::data
   PagedArray<TaskId, TraceTask> m_tasks;                           // live ones
   std::unordered_map<TransferId, TraceTransfer> m_transfers = {};  // in flight
-  std::vector<LastMemory> m_last_memory;                           // by node
+  std::vector<LastChange> m_last_memory;                           // by node
+  LastChange m_last_booked;
 };
 
 }  // namespace granary

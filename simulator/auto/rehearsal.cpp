@@ -241,6 +241,7 @@ std::unique_ptr<RehearsedRun> Rehearsal::start(std::string const& scheduler, std
   auto& parts = *m_parts;
   SimulatorOptions options;
   options.planner.depth = parts.depth;
+  options.booking.policy = BookingPolicy::None;
   try {
     auto run = std::make_unique<RehearsedRun::Parts>(parts, make_policies(scheduler, eviction, seed), options);
     for (auto const& codelet : parts.codelets) run->simulator.add_codelet(codelet);

@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/peers.hpp>
-#include <granary/core/planner/driver_rules.hpp>
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 
 #include <algorithm>
@@ -78,11 +77,11 @@ struct ClusterSimulator::Process {
         exchange(process, wire,
                  [&cluster, process](Event const& event) { cluster.m_posts.emplace_back(process, event); }),
         simulator(cluster.m_topology, std::move(own.policies), *estimator, cluster.m_truth,
-                  with(std::move(own.options), exchange)),
+                  with(std::move(own.options), cluster.m_options.booking, exchange)),
         tasks(simulator, cluster.m_topology.peers(), exchange) {}
 
-  static SimulatorOptions with(SimulatorOptions options, Exchange& exchange) {
-    options.max_live_tasks = 0;
+  static SimulatorOptions with(SimulatorOptions options, BookingOptions const& booking, Exchange& exchange) {
+    options.booking = booking;
     options.outside = &exchange;
     return options;
   }
@@ -94,8 +93,10 @@ struct ClusterSimulator::Process {
   Simulator simulator;
   LocalTasks tasks;
   std::deque<Step> steps;  // not submitted yet
-  bool submitting = true;  // until it has as many live tasks as it may; then not before a sixteenth of them is left
-  bool hungry = true;      // it could submit more than it was given
+  bool asleep = false;     // its submission
+  Instant asleep_since{};
+  Duration slept{0};
+  bool hungry = true;  // it could submit more than it was given
   bool touched = false;
 };
 
@@ -187,7 +188,7 @@ TaskId ClusterSimulator::submit(TaskSubmission const& submission, Parameters par
   give(process, std::move(task));
   for (auto const& [key, reader] : let_go) give(reader, LetGo{key});
   settle();
-  while (m_options.max_live_tasks > 0 && !hungry() && step()) continue;
+  while (!hungry() && step()) continue;
   return TaskId(position);
 }
 
@@ -197,27 +198,27 @@ void ClusterSimulator::give(ProcessId id, Step step) {
   touch(process);
 }
 
-std::uint64_t ClusterSimulator::live_tasks(Process const& process) const {
-  // Where decisions are charged, the exchange hears later of a stub's end than the planner.
-  auto const live = process.simulator.planner().live_tasks();
-  return live - std::min<std::uint64_t>(live, process.exchange.stubs());
-}
-
-bool ClusterSimulator::may_submit(Process const& process) const {
-  auto const limit = m_options.max_live_tasks;
-  return limit == 0 || live_tasks(process) <= (process.submitting ? limit - 1 : tasks_left(limit));
+void ClusterSimulator::look_for_sleep(Process& process) {
+  bool const asleep = process.simulator.planner().submitter_sleeps();
+  if (asleep == process.asleep) return;
+  process.asleep = asleep;
+  if (asleep) {
+    process.asleep_since = m_now;
+  } else {
+    process.slept += m_now - process.asleep_since;
+  }
 }
 
 void ClusterSimulator::catch_up(Process& process) {
-  process.submitting = may_submit(process);
-  if (process.submitting && !process.steps.empty()) process.simulator.pass_to(m_now);
-  while (process.submitting && !process.steps.empty()) {
+  look_for_sleep(process);
+  if (!process.asleep && !process.steps.empty()) process.simulator.pass_to(m_now);
+  while (!process.asleep && !process.steps.empty()) {
     Step step = std::move(process.steps.front());
     process.steps.pop_front();
     std::visit([&](auto& what) { perform(process, what); }, step);
-    process.submitting = may_submit(process);
+    look_for_sleep(process);
   }
-  bool const is_hungry = process.submitting && process.steps.empty();
+  bool const is_hungry = !process.asleep && process.steps.empty();
   if (is_hungry != process.hungry) is_hungry ? ++m_hungry : --m_hungry;
   process.hungry = is_hungry;
 }
@@ -378,6 +379,7 @@ ClusterReport ClusterSimulator::run() {
   for (auto const& process : m_processes) {
     process->simulator.pass_to(m_now);
     report.processes.push_back(process->simulator.report());
+    report.processes.back().submission_slept = process->slept;
     touch(*process);
     for (auto const& failure : report.processes.back().failures) {
       auto const origin = remote_origin(failure);

@@ -28,15 +28,15 @@ struct GRANARY_EXPORT ClusterOptions {
   std::uint32_t receives = 16;  ///< values that a process receives at once
   /// The owner of a datum, which is registered as the `number`-th; the default: Distribution::for_processes.
   std::function<ProcessId(DataDescription const&, std::uint64_t number)> owner{};
-  /// Of each process, as SimulatorOptions::max_live_tasks; stubs do not count. A process that may submit more waits
-  /// until the common loop is that far: then the others, too, have their tasks.
-  std::uint64_t max_live_tasks = 0;
+  /// Of each process, as SimulatorOptions::booking. A process that may submit more waits until the common loop is that
+  /// far: then the others, too, have their tasks.
+  BookingOptions booking{};
   /// Each message and each value arrives late by a time in [0, delay).
   Duration delay{0};
   std::uint64_t seed = 0;  ///< of these times
 };
 
-/// What a process of a cluster has of its own. `options.max_live_tasks` and `options.outside` are the cluster's.
+/// What a process of a cluster has of its own. `options.booking` and `options.outside` are the cluster's.
 struct GRANARY_EXPORT ClusterProcess {
   PolicySet policies;
   std::unique_ptr<Estimator> estimator;
@@ -177,8 +177,7 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
   void perform(Process& process, Ship& step);
   void perform(Process& process, LetGo& step);
   void perform(Process& process, LetGoOfAll& step);
-  [[nodiscard]] std::uint64_t live_tasks(Process const& process) const;
-  [[nodiscard]] bool may_submit(Process const& process) const;
+  void look_for_sleep(Process& process);
   /// Some process could submit more than it was given.
   [[nodiscard]] bool hungry() const { return m_hungry > 0; }
   /// Hands what exchanges have posted to the planners, and whatever follows from that.

@@ -283,15 +283,21 @@ TEST_F(CholeskyCli, RefusesBadOptions) {
 
 TEST_F(CholeskyCli, RefusesValuesThatAreEmpty) {
   for (std::string const option :
-       {"--memory",   "--tile",           "--inner-tile",    "--scheduler",      "--eviction",
-        "--workers",  "--devices",        "--device-memory", "--device-lanes",   "--link-bandwidth",
-        "--depth",    "--max-live-tasks", "--scratch",       "--disk-bandwidth", "--json",
-        "--progress", "--stall-timeout",  "--trace",         "--report",         "--trace-events"}) {
+       {"--memory",  "--tile",           "--inner-tile",   "--scheduler",      "--eviction",      "--workers",
+        "--devices", "--device-memory",  "--device-lanes", "--link-bandwidth", "--depth",         "--max-live-tasks",
+        "--scratch", "--disk-bandwidth", "--json",         "--progress",       "--stall-timeout", "--trace",
+        "--report",  "--trace-events",   "--booking"}) {
     expect_refused({"random:100", option, ""}, 2, "the value of " + option + " is empty");
     expect_refused({"random:100", option + "=", "--quiet"}, 2, "the value of " + option + " is empty");
   }
   expect_refused({""}, 2, "the value of INPUT is empty");
   expect_refused({"random:100", ""}, 2, "the value of OUTPUT is empty");
+}
+
+TEST_F(CholeskyCli, RefusesAnUnknownBookingPolicy) {
+  expect_refused({"random:100", "--booking", "theirs"}, 2,
+                 "unknown booking 'theirs'; there are none, ours and paper, with :bold, :factor or :safe behind them");
+  EXPECT_EQ(run({"random:100", "--booking", "none", "--quiet"}).status, 0);
 }
 
 TEST_F(CholeskyCli, NumbersThatAreRefusedAreShownWithTheirRange) {

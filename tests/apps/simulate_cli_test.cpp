@@ -293,6 +293,32 @@ TEST_F(SimulateCli, WritesTracesAndReportsOfProcesses) {
   EXPECT_THAT(page.str(), HasSubstr("\"processes\":4"));
 }
 
+TEST_F(SimulateCli, SubmissionOfProcessesSleepsWhileTooMuchIsBooked) {
+  auto const peak = [&](std::vector<std::string> const& booking) {
+    std::vector<std::string> arguments{"--processes", "4",       "--network", "10GB/s:2us", "--json",
+                                       "r.json",      "--force", "--trace",   "t.json"};
+    arguments.insert(arguments.end(), booking.begin(), booking.end());
+    auto const result = run_small(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json("r.json")[0].at("booked_bytes_peak").get<std::uint64_t>();
+  };
+  auto const all = peak({"--booking", "none"});
+  EXPECT_EQ(json("r.json")[0].at("submission_sleeps"), 0);
+  auto const paper = peak({"--booking", "paper", "--booking-sleep", "10MB"});
+  EXPECT_LT(paper, all);
+  EXPECT_GT(json("r.json")[0].at("submission_sleeps"), 0);
+  EXPECT_GT(json("r.json")[0].at("submission_slept_seconds"), 0);
+  std::uint64_t most = 0;
+  auto const trace = json("t.json");
+  for (auto const& event : trace.at("traceEvents")) {
+    if (event.at("name") == "bytes booked") most = std::max(most, event.at("args").at("bytes").get<std::uint64_t>());
+    if (event.at("name") == "limit of booked bytes") EXPECT_EQ(event.at("args").at("bytes"), 10'000'000);
+  }
+  EXPECT_EQ(most, paper);
+  auto const shown = run_small({"--processes", "4", "--network", "10GB/s:2us", "--booking-sleep", "10MB"});
+  EXPECT_THAT(shown.out, HasSubstr("submission slept"));
+}
+
 TEST_F(SimulateCli, TheTraceOfOneProcessIsThatOfAMachine) {
   ASSERT_EQ(run_small({"--processes", "1", "--network", "10GB/s:2us", "--trace", "t.json"}).status, 0);
   auto const trace = json("t.json");
@@ -414,6 +440,11 @@ TEST_F(SimulateCli, RefusesBadArgumentsInOneSentence) {
       {{"--jitter", ""}, "the value of --jitter is empty"},
       {{"--load", ""}, "the value of --load is empty"},
       {{"--max-live-tasks", "-1"}, "-1 is not a whole number from 1 to 2^64 - 1"},
+      {{"--booking", "theirs"},
+       "unknown booking 'theirs'; there are none, ours and paper, with :bold, :factor or :safe behind them"},
+      {{"--booking-sleep", "0"}, "--booking-sleep is 0; it must be above zero"},
+      {{"--booking-sleep", "2MB", "--booking-wakeup", "3MB"}, "--booking-wakeup 3MB is above --booking-sleep 2MB"},
+      {{"--booking", "none", "--booking-sleep", "2MB"}, "--booking-sleep is for submission that sleeps"},
       {{"--algorithm", "stencil", "--commuting"}, "--commuting is for Cholesky and LU factorizations and products"},
       {{"--inner-tile", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1"},
       {{"--graph-seed", "-1"}, "-1 is not a whole number from 0 to 2^64 - 1"},

@@ -3,8 +3,6 @@
 
 #include <granary/core/planner/planner.hpp>
 
-#include <type_traits>
-
 namespace granary::test {
 
 void Acts::handled(Event const& event, NewIds ids) {
@@ -22,7 +20,7 @@ void Acts::noticed(Notice const& notice) {
   auto const before = m_performed + planner().commands().size();
   std::visit(
       [&](auto const& kind) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, Evicted>) m_waiting.push_back({before, kind});
+        if constexpr (requires { Act(kind); }) m_waiting.push_back({before, kind});
       },
       notice);
 }

@@ -89,6 +89,9 @@ function load(page) {
   run.evictions = table("evictions", { begin: Float64Array, data: Int32Array, bytes: Float64Array, reason: Uint8Array,
     written: Uint8Array });
   run.memory = table("memory", { begin: Float64Array, used: Float64Array });
+  // A limit of 0: none. Pages of earlier versions have no such table.
+  run.booked = report.tables.booked ? table("booked", { begin: Float64Array, bytes: Float64Array, limit: Float64Array })
+    : { count: 0, first: report.nodes.map(() => 0).concat(0) };
   run.processes = report.processes ?? 1;
   run.process_of_node = report.nodes.map((node) => node.process ?? 0);
   // "3: host → gpu0" of process 3, if there are several.
@@ -109,12 +112,12 @@ function load(page) {
 }
 
 // Sums for several figures and tables.
-function add_up({ report, tasks, waits, transfers, evictions, memory }) {
+function add_up({ report, tasks, waits, transfers, evictions, memory, booked }) {
   const sums = {
     codelets: report.codelets.map((name) => ({ name, count: 0, time: 0, least: Infinity, most: 0, flops: 0 })),
     workers: report.workers.map(() => ({ count: 0, busy: 0, blocked: 0, waiting: 0, peers: 0, after: 0, flops: 0, failed: 0, last: 0 })),
     links: report.links.map(() => ({ count: 0, bytes: 0, busy: 0, written: 0, until: 0 })),
-    nodes: report.nodes.map(() => ({ peak: 0, evictions: 0, written: 0, bytes: 0 })),
+    nodes: report.nodes.map(() => ({ peak: 0, booked: 0, evictions: 0, written: 0, bytes: 0 })),
   };
   each(tasks, (worker, n) => {
     const time = tasks.length[n];
@@ -153,11 +156,12 @@ function add_up({ report, tasks, waits, transfers, evictions, memory }) {
     sums.nodes[node].bytes += evictions.bytes[n];
   });
   each(memory, (node, n) => (sums.nodes[node].peak = Math.max(sums.nodes[node].peak, memory.used[n])));
+  each(booked, (node, n) => (sums.nodes[node].booked = Math.max(sums.nodes[node].booked, booked.bytes[n])));
   return sums;
 }
 
 const this_run = load(document);
-const { report, tasks, waits, transfers, evictions, memory, sums, link_name, kind_of_link } = this_run;
+const { report, tasks, waits, transfers, evictions, memory, booked, sums, link_name, kind_of_link } = this_run;
 const process_of_worker = (worker) => this_run.process_of_node[report.workers[worker].node];
 const data_name = (index) => (index < 0 ? "no datum" : report.data[index][0]);
 const row_of = (task) => (tasks.data[task] < 0 ? -1 : report.data[tasks.data[task]][2]);

@@ -4,7 +4,11 @@ function describe(row, n) {
   if (row.kind === "memory") {
     const capacity = report.nodes[row.lane].capacity;
     const limit = capacity ? ` of ${as_bytes(capacity)} (${as_share(rows.used[n] / capacity)})` : "";
-    return `${row.name}: ${as_bytes(rows.used[n])}${limit} in use\nfrom ${as_time(rows.begin[n])}`;
+    const [first, last] = [booked.first[row.lane], booked.first[row.lane + 1]];
+    const level = first_after(booked, first, last, rows.begin[n]) - 1;
+    const sleeps = level >= first && booked.limit[level] > 0 ? `; submission sleeps above ${as_bytes(booked.limit[level])}` : "";
+    const by_tasks = level >= first ? `\n${as_bytes(booked.bytes[level])} booked by submitted tasks${sleeps}` : "";
+    return `${row.name}: ${as_bytes(rows.used[n])}${limit} in use\nfrom ${as_time(rows.begin[n])}${by_tasks}`;
   }
   const when = `${as_time(rows.length[n])}, from ${as_time(rows.begin[n])} to ${as_time(rows.begin[n] + rows.length[n])}`;
   if (row.kind === "link") {

@@ -154,10 +154,30 @@ function note(context, row, text, y = row.top + row.height / 2) {
   context.fillText(text, view.width - right_margin + 6, y);
 }
 
+// A line at the booked bytes, and a soft one at the limit above which submission sleeps.
+function draw_booked(context, row, y) {
+  const [first, last] = [booked.first[row.lane], booked.first[row.lane + 1]];
+  const end = first_after(booked, first, last, view.to);
+  for (let n = Math.max(first, first_after(booked, first, last, view.from) - 1); n < end;) {
+    const pixel = Math.floor(x_of(booked.begin[n]));
+    let most = booked.bytes[n];
+    let next = n + 1;
+    while (next < end && Math.floor(x_of(booked.begin[next])) === pixel) most = Math.max(most, booked.bytes[next++]);
+    const until = Math.min(next < last ? Math.floor(x_of(booked.begin[next])) : x_of(report.end), gutter + plot_width());
+    const left = Math.max(gutter, pixel);
+    const limit = booked.limit[next - 1];
+    context.fillStyle = style_of("--soft");
+    if (limit > 0 && y(limit) >= row.top) context.fillRect(left, y(limit) - 0.5, Math.max(1, until - left), 1);
+    context.fillStyle = style_of("--text");
+    context.fillRect(left, y(most) - 0.75, Math.max(1, until - left), 1.5);
+    n = next;
+  }
+}
+
 function draw_memory(context, row) {
   const node = report.nodes[row.lane];
   const [first, last] = [memory.first[row.lane], memory.first[row.lane + 1]];
-  const top = Math.max(node.capacity ?? 0, sums.nodes[row.lane].peak, 1);
+  const top = Math.max(node.capacity ?? 0, sums.nodes[row.lane].peak, sums.nodes[row.lane].booked, 1);
   const y = (used) => row.top + row.height * (1 - used / top);
   draw_lane(context, row);
   draw_scale(context, row, top, round_bytes, 2);
@@ -177,6 +197,7 @@ function draw_memory(context, row) {
     if (level > 0 && until > left + 1) context.fillRect(left + 1, y(level), until - left - 1, row.top + row.height - y(level));
     n = next;
   }
+  draw_booked(context, row, y);
   context.fillStyle = style_of("--text");
   const last_eviction = first_after(evictions, evictions.first[row.lane], evictions.first[row.lane + 1], view.to);
   let drawn = -1;

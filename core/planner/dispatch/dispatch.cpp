@@ -8,13 +8,14 @@
 namespace granary::detail {
 
 Dispatch::Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
-                   Movement& movement, ResultBounds& bounds)
+                   Movement& movement, ResultBounds& bounds, Booking& booking)
     : m_context(context),
       m_scheduler(scheduler),
       m_estimator(estimator),
       m_tasks(tasks),
       m_movement(movement),
       m_bounds(bounds),
+      m_booking(booking),
       m_workers(context),
       m_commuting(tasks),
       m_groups(context.topology.groups().size()),
@@ -206,8 +207,7 @@ void Dispatch::issue(LiveTask& task, WorkerId worker) {
 void Dispatch::end(LiveTask& task) {
   TaskId const id = task.id;
   auto const assignment = task.assignment;
-  bool const known_outside = !task.handover();
-  NodeId wrote_on;
+  NodeId const wrote_on = assignment.group.valid() && m_context.options.write_back_early ? node_of(task) : NodeId();
   end_exclusivity_of(id);
   if (assignment.worker.valid()) leave_worker(task, false);
   if (task.external()) {
@@ -215,15 +215,15 @@ void Dispatch::end(LiveTask& task) {
     m_scheduler.external_finished(id);
   }
   if (assignment.group.valid()) {
-    if (m_context.options.write_back_early) wrote_on = node_of(task);
     m_scheduler.finished(id);
     uncommit(task);
     m_context.agenda.post(Agenda::Commit{assignment.group});
   }
   m_movement.end_uses(task.accesses);
+  m_booking.ended(task);
+  if (!task.handover()) m_context.commands.emplace_back(RetireCommand{id});
   AccessList const accesses = m_tasks.finish(id, [&](LiveTask& released) { make_ready(released); });
   if (accesses.commutes()) end_turn(id, accesses);
-  if (known_outside) m_context.commands.emplace_back(RetireCommand{id});
   m_movement.uses_ended(accesses, wrote_on);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/model/estimator.hpp>
+#include <granary/core/planner/dispatch/booking.hpp>
 #include <granary/core/planner/dispatch/commuting.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
 #include <granary/core/planner/dispatch/result_bounds.hpp>
@@ -22,7 +23,7 @@ namespace granary::detail {
 class Dispatch {
  public:
   Dispatch(PlannerContext& context, Scheduler& scheduler, Estimator const& estimator, LiveTasks& tasks,
-           Movement& movement, ResultBounds& bounds);
+           Movement& movement, ResultBounds& bounds, Booking& booking);
 
   /// Its predecessors have ended: when it has its turn on the data on which it commutes, the scheduler gets it. It is
   /// cancelled if it lacks an input for ever.
@@ -134,6 +135,7 @@ class Dispatch {
   LiveTasks& m_tasks;
   Movement& m_movement;
   ResultBounds& m_bounds;
+  Booking& m_booking;
   Workers m_workers;
   Commuting m_commuting;
   std::vector<Group> m_groups;
@@ -141,10 +143,9 @@ class Dispatch {
   std::vector<TaskId> m_external;  // ready
   std::size_t m_begun = 0;         // external tasks
   TaskId m_exclusive;
-  bool m_gives_way = false;       // to values that other processes asked for
-  bool m_aborts;                  // the scheduler does
-  bool m_chooses_turns;           // the scheduler does
-  bool m_offered_to_all = false;  // the ready tasks, since a task became ready or was committed
+  bool m_gives_way = false;        // to values that other processes asked for
+  bool m_aborts, m_chooses_turns;  // the scheduler does
+  bool m_offered_to_all = false;   // the ready tasks, since a task became ready or was committed
 };
 
 }  // namespace granary::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/planner/context.hpp>
+#include <granary/core/planner/dispatch/booking.hpp>
 #include <granary/core/planner/dispatch/live_task.hpp>
 #include <granary/core/planner/dispatch/prefetches.hpp>
 #include <granary/core/planner/movement/replica_listener.hpp>
@@ -14,13 +15,18 @@ namespace granary::detail {
 class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
  public:
   PolicyNews(PlannerContext& context, PolicySet const& policies, PlanBoard& board, LiveTasks& tasks);
+  /// It is told which data are forgotten.
+  void tell(Booking& booking) { m_booking = &booking; }
   /// These are told which inputs are wanted, before any is.
   void tell(Prefetches& prefetches) { m_prefetches = &prefetches; }
 
   void allocated(DataId data, NodeId node) override { m_policies.scheduler->replica_expected(data, node); }
   void arrived(DataId data, NodeId node) override { m_policies.scheduler->replica_valid(data, node); }
   void dropped(DataId data, NodeId node, bool evicted) override;
-  void forgotten(DataId data) override { m_tasks.forget(data); }
+  void forgotten(DataId data) override {
+    m_tasks.forget(data);
+    m_booking->forgotten(data);
+  }
   void planned_uses_changed(DataId data, GroupId group) override {
     m_policies.eviction->planned_uses_changed(data, group);
   }
@@ -40,6 +46,7 @@ class PolicyNews final : public ReplicaListener, public PlanBoard::Observer {
   PlanBoard& m_board;
   LiveTasks& m_tasks;
   Prefetches* m_prefetches = nullptr;
+  Booking* m_booking = nullptr;
 };
 
 }  // namespace granary::detail

@@ -21,6 +21,7 @@ std::optional<Bytes> Ledger::allocate(DataId data, Bytes bytes, Bytes low, Bytes
     remove_gap(m_gaps.find(gap_offset));
     if (start > gap_offset) add_gap(gap_offset, start - gap_offset);
     if (start + size < gap_offset + gap_size) add_gap(start + size, gap_offset + gap_size - start - size);
+    m_smallest = m_blocks.empty() ? size : std::min(m_smallest, size);
     m_blocks.emplace(start, Block{size, data});
     m_used += size;
     return start;
@@ -68,6 +69,14 @@ void Ledger::shrink(Bytes offset, Bytes bytes) {
 Bytes Ledger::used_from(Bytes offset) const {
   Bytes total = 0;
   for (auto block = m_blocks.lower_bound(offset); block != m_blocks.end(); ++block) total += block->second.size;
+  return total;
+}
+
+Bytes Ledger::lost_to_gaps() const {
+  if (m_blocks.empty()) return 0;
+  Bytes total = 0;
+  for (auto gap = m_gaps_by_size.begin(); gap != m_gaps_by_size.end() && gap->first < m_smallest; ++gap)
+    total += gap->first;
   return total;
 }
 

@@ -40,6 +40,8 @@ class GRANARY_EXPORT Ledger {
   };
   /// The bytes in use by blocks that start at `offset` or later. O(those blocks).
   [[nodiscard]] Bytes used_from(Bytes offset) const;
+  /// The bytes in gaps that are smaller than the smallest block since the node was empty. O(those gaps).
+  [[nodiscard]] Bytes lost_to_gaps() const;
   /// The blocks in use, by offset.
   [[nodiscard]] std::map<Bytes, Block> const& blocks() const { return m_blocks; }
 
@@ -55,6 +57,7 @@ class GRANARY_EXPORT Ledger {
   Bytes m_capacity;
   Bytes m_alignment;
   Bytes m_used = 0;
+  Bytes m_smallest = 0;  // block since the node was empty
   std::map<Bytes, Block> m_blocks;
   std::map<Bytes, Bytes> m_gaps;                     // offset -> size
   std::set<std::pair<Bytes, Bytes>> m_gaps_by_size;  // (size, offset)

@@ -122,6 +122,7 @@ class GRANARY_EXPORT Memories {
 
   /// Where the value goes from `from` if it is evicted: its home, or the storage of temporaries; invalid: nowhere.
   [[nodiscard]] NodeId storage_of(DataId data, NodeId from) const;
+  [[nodiscard]] NodeId storage_of_temporaries(NodeId from) const { return m_storage[from.index()]; }
 
  private:
   [[nodiscard]] std::vector<NodeId> find_storage() const;

@@ -33,7 +33,7 @@ struct ClusterCase {
   std::uint32_t sends = 1;
   std::uint32_t receives = 1;
   Duration delay{0};
-  std::uint64_t max_live_tasks = 0;
+  BookingOptions booking;
 
   [[nodiscard]] std::string describe() const;
 };
@@ -44,6 +44,7 @@ struct ClusterCaseOptions {
   bool any_machine = false;  ///< any nodes and links, instead of a host with devices and a disk
   bool varying = false;      ///< data of varying size
   bool exact = false;        ///< all memories have exactly the least capacity that submission accepts
+  bool booking = true;       ///< with any thresholds; false: only the number of live tasks lets submission sleep
 };
 [[nodiscard]] ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options);
 

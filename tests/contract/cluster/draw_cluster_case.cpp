@@ -2,6 +2,7 @@
 #include "cluster_case.hpp"
 
 #include "support/policy_case.hpp"
+#include "support/random_booking.hpp"
 #include "support/random_machine.hpp"
 
 #include <granary/core/model/peers.hpp>
@@ -188,6 +189,18 @@ FaultPlan draw_faults_of_one(Random& random) {
   return faults;
 }
 
+// With numbers of their own: what else a seed draws does not depend on them.
+void draw_thresholds(ClusterCase& drawn, bool any) {
+  Random random(drawn.seed + 0x9e3779b97f4a7c15U);
+  Bytes most = 1;
+  for (auto const& node : drawn.machine.nodes) {
+    if (node.kind == NodeKind::Host && node.capacity < unbounded) most = std::max(most, node.capacity);
+  }
+  auto const live = drawn.booking.max_live_tasks;
+  drawn.booking = any ? draw_booking(random, most) : BookingOptions{.sleep = unbounded};
+  drawn.booking.max_live_tasks = live;
+}
+
 }  // namespace
 
 ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
@@ -228,7 +241,8 @@ ClusterCase draw_cluster_case(std::uint64_t seed, ClusterCaseOptions options) {
   drawn.planner.transfers_by_priority = random.chance(0.3);
   if (random.chance(0.15))
     drawn.decisions = DecisionCost::per_committed_task(std::chrono::microseconds(random.below(50)));
-  if (random.chance(0.5)) drawn.max_live_tasks = 1 + random.below(random.chance(0.5) ? 4 : 40);
+  if (random.chance(0.5)) drawn.booking.max_live_tasks = 1 + random.below(random.chance(0.5) ? 4 : 40);
+  draw_thresholds(drawn, options.booking);
   if (random.chance(0.4)) drawn.delay = std::chrono::microseconds(1 + random.below(200));
   for (std::uint32_t p = 0; p < drawn.processes; ++p) {
     auto& faults = drawn.faults.emplace_back();
@@ -249,8 +263,7 @@ std::string ClusterCase::describe() const {
   auto const count = [](auto const& list) { return std::to_string(list.size()); };
   return "seed " + std::to_string(seed) + ": " + std::to_string(processes) + " processes, " + policies[0].first +
          " + " + policies[0].second + ", " + count(machine.nodes) + " nodes, " + count(machine.workers) + " workers, " +
-         count(graph.operations) + " operations, depth " + std::to_string(planner.depth) + ", at most " +
-         std::to_string(max_live_tasks) + " live tasks";
+         count(graph.operations) + " operations, depth " + std::to_string(planner.depth) + ", " + to_text(booking);
 }
 
 }  // namespace granary::test

@@ -14,7 +14,6 @@
 #include <deque>
 #include <ostream>
 #include <stdexcept>
-#include <type_traits>
 #include <variant>
 
 namespace granary::test {
@@ -69,8 +68,7 @@ class Told final : public PlannerObserver {
     auto const before = m_performed + planner().commands().size();
     std::visit(
         [&](auto const& kind) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, Evicted>)
-            m_notices.push_back({before, Act(kind)});
+          if constexpr (requires { Act(kind); }) m_notices.push_back({before, Act(kind)});
         },
         notice);
   }
@@ -130,13 +128,18 @@ class ClusterPlayer {
   }
 
  private:
+  bool may_sleep() const {
+    auto const& booking = m_case.booking;
+    return booking.policy != BookingPolicy::None && (booking.max_live_tasks > 0 || booking.sleep < unbounded);
+  }
+
   ClusterOptions options() const {
     return {.processes = m_case.processes,
             .network = m_case.network,
             .sends = m_case.sends,
             .receives = m_case.receives,
             .owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(m_case.owners[number]); },
-            .max_live_tasks = m_case.max_live_tasks,
+            .booking = m_case.booking,
             .delay = m_case.delay,
             .seed = m_case.seed};
   }
@@ -191,7 +194,7 @@ class ClusterPlayer {
     for (auto const& [d, mode] : task.accesses) {
       if (writes(mode)) owner = m_case.owners[d];
     }
-    bool const reads_lost = m_case.max_live_tasks == 0 && m_random.chance(0.4);
+    bool const reads_lost = !may_sleep() && m_random.chance(0.4);
     bool lost = false;
     for (auto [d, mode] : task.accesses) {
       if (!m_oracle.has_value(d) && reads(mode)) {

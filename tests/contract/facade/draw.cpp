@@ -37,6 +37,8 @@ void draw_machine(Program& program, Random& random) {
   program.bounded = little || little_there;
   options.depth = static_cast<std::uint32_t>(random.between(1, 3));
   if (random.chance(0.25)) options.max_live_tasks = static_cast<std::uint64_t>(random.between(1, 20));
+  std::vector<std::string> const bookings{"ours", "ours", "paper", "none"};
+  options.booking = bookings[program.seed % bookings.size()];
   options.seed = random.next();
   options.bind_workers = false;
   options.models = models_off;

@@ -145,8 +145,8 @@ std::string to_text(Program const& program) {
   text << "seed " << program.seed << ": " << options.scheduler << ", " << options.eviction << ", " << *options.workers
        << " workers, devices " << options.devices << ", host memory " << options.host_memory << ", device memory "
        << options.device_memory << ", lanes " << options.device_lanes << ", link " << options.link_bytes_per_second
-       << " B/s, depth " << options.depth << ", max_live_tasks " << options.max_live_tasks
-       << (program.waits ? "" : ", ends without wait()") << '\n';
+       << " B/s, depth " << options.depth << ", max_live_tasks " << options.max_live_tasks << ", booking "
+       << options.booking << (program.waits ? "" : ", ends without wait()") << '\n';
   for (std::size_t a = 0; a < program.arrays.size(); ++a)
     text << "array " << a << ": " << to_text(program.arrays[a]) << '\n';
   for (auto const& step : program.steps) text << to_text(step) << '\n';

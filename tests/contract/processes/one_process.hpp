@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/engine_fixture.hpp"
+#include "support/random_booking.hpp"
 
 #include <granary/core/base/random.hpp>
 #include <granary/core/model/peers.hpp>
@@ -118,7 +119,7 @@ struct RandomProcesses {
 
   [[nodiscard]] std::string describe() const {
     return "seed " + std::to_string(seed) + ", " + std::to_string(processes) + " processes, " + std::to_string(words) +
-           " words, " + scheduler + ", window " + std::to_string(window);
+           " words, " + scheduler + ", " + to_text(booking);
   }
 
   std::uint64_t seed;
@@ -129,7 +130,7 @@ struct RandomProcesses {
   std::int64_t words = random.between(6, 20);
   SmallMachine small{static_cast<std::uint32_t>(random.between(1, 2)), static_cast<Bytes>(words) * 8};
   std::string scheduler = every_scheduler[random.below(std::size(every_scheduler))];
-  std::uint64_t window = random.chance(0.3) ? static_cast<std::uint64_t>(random.between(2, 20)) : 100'000;
+  BookingOptions booking = draw_booking(random, static_cast<Bytes>(words) * 8);
 };
 
 struct OneProcess {
@@ -144,7 +145,7 @@ struct OneProcess {
     by_link[0] = by_link[1] = copies;
     EngineOptions options;
     options.outside = &exchange;
-    options.max_live_tasks = drawn.window;
+    options.booking = drawn.booking;
     engine = std::make_unique<Engine>(topology, make_policies(drawn.scheduler, default_eviction(drawn.scheduler)),
                                       std::make_unique<AveragingEstimator>(),
                                       EngineBackends{std::make_shared<PlainWorkers>(), by_link}, options);

@@ -96,6 +96,34 @@ TEST(ClusterSimulator, KeepsLimitsWithDataOnDisks) {
       << "values that were evicted are asked for again";
 }
 
+// Memory, Figure 4.
+TEST(ClusterSimulator, BooksNoMoreThanTheThresholdAndOneTask) {
+  Bytes const tile = Bytes{64} * 64 * 8;
+  auto const peak = [&](BookingOptions const& booking) {
+    SmallCluster run({.processes = 4, .booking = booking}, unbounded, "prio", 16);
+    TiledCholesky const cholesky({.tiles = 16, .tile = 64});
+    cholesky.submit(*run.cluster, in_memory);
+    auto const report = run.cluster->run();
+    EXPECT_TRUE(report.failures.empty());
+    EXPECT_EQ(report.tasks_run(), tasks_of(16));
+    Bytes most = 0;
+    for (auto const& process : report.processes) {
+      most = std::max(most, process.statistics.booking.peak);
+      EXPECT_EQ(process.statistics.booking.sleeps > 0, booking.policy != BookingPolicy::None);
+      EXPECT_EQ(process.submission_slept > Duration{0}, booking.policy != BookingPolicy::None);
+    }
+    return most;
+  };
+  EXPECT_GT(peak({.policy = BookingPolicy::None}), 20 * tile);
+  for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper}) {
+    for (Bytes const tiles : {1U, 4U, 8U}) {
+      Bytes const most = peak({.policy = policy, .sleep = tiles * tile});
+      EXPECT_TRUE(policy == BookingPolicy::Paper || most <= (tiles + 2) * tile) << most;
+      EXPECT_GT(most, tiles * tile);
+    }
+  }
+}
+
 // Tasks on data with owners that the test chooses: `owners` by number of registration.
 struct OwnedCluster {
   ConstantSpeeds truth;
@@ -105,7 +133,7 @@ struct OwnedCluster {
 
   explicit OwnedCluster(std::vector<std::uint32_t> of, std::uint64_t max_live_tasks = 0, FaultPlan faults_of_0 = {})
       : owners(std::move(of)) {
-    ClusterOptions options{.processes = 3, .max_live_tasks = max_live_tasks};
+    ClusterOptions options{.processes = 3, .booking = {.max_live_tasks = max_live_tasks}};
     options.owner = [this](DataDescription const&, std::uint64_t number) { return ProcessId(owners[number]); };
     cluster = std::make_unique<ClusterSimulator>(node(), truth, std::move(options), [&](ProcessId process) {
       ClusterProcess made{make_policies("eager", "lru"), std::make_unique<AveragingEstimator>()};

@@ -20,7 +20,7 @@ using enum AccessMode;
 
 EngineOptions at_most(std::uint64_t tasks) {
   EngineOptions options;
-  options.max_live_tasks = tasks;
+  options.booking.max_live_tasks = tasks;
   return options;
 }
 
@@ -131,6 +131,114 @@ TEST(EngineThrottle, FailuresWakeASubmission) {
   EXPECT_THROW(fixture.engine->wait(), std::runtime_error);
   EXPECT_EQ(x, 0U);
   EXPECT_LE(most_live_tasks(fixture), 8U);
+}
+
+// A host of 1 MiB with two workers, without storage for temporaries.
+struct HostAlone {
+  std::unique_ptr<Engine> engine;
+
+  explicit HostAlone(BookingOptions const& booking) {
+    Machine machine;
+    NodeId const host = machine.add_node({"host", NodeKind::Host, 1_MiB, 8});
+    for (auto const* const name : {"w0", "w1"}) machine.add_worker({name, host, WorkerKind::Cpu});
+    EngineOptions options;
+    options.booking = booking;
+    engine = std::make_unique<Engine>(Topology(machine), make_policies("eager", "lru"),
+                                      std::make_unique<AveragingEstimator>(),
+                                      EngineBackends{std::make_shared<PlainWorkers>(), {}}, options);
+  }
+  CodeletId codelet(std::string name, Kernel kernel) {
+    Codelet made{.name = std::move(name), .launches_kokkos_kernels = false};
+    made.kernels[0] = kernel;
+    return engine->add_codelet(made);
+  }
+  DataId temporary() { return engine->add_data({.name = "t", .bytes = 8, .origin = {}, .home = {}}); }
+  void submit(CodeletId codelet, std::vector<Access> const& accesses) {
+    engine->submit({codelet, accesses, 0, 0}, Parameters(0));
+  }
+  [[nodiscard]] BookingStatistics booking() const { return engine->statistics().planner.booking; }
+};
+
+void set_to_one(KernelCall const& call) { value(call) = 1; }
+void add_up(KernelCall const& call) { value(call, 1) += value(call, 0); }
+
+TEST(EngineThrottle, SleepsWhileTooMuchIsBooked) {
+  for (Bytes const threshold : {1U, 24U, 100U}) {
+    HostAlone host({.sleep = threshold});
+    auto const set = host.codelet("set", set_to_one);
+    auto const add = host.codelet("add", add_up);
+    DataId const sum = host.temporary();
+    host.submit(set, {{sum, Write}});
+    for (int i = 0; i < 500; ++i) {
+      DataId const t = host.temporary();
+      host.submit(set, {{t, Write}});
+      host.submit(add, {{t, Read}, {sum, ReadWrite}});
+      host.engine->release_data(t);
+    }
+    host.engine->wait();
+    auto const statistics = host.engine->statistics();
+    EXPECT_EQ(statistics.planner.tasks_run, 1001U);
+    EXPECT_LE(host.booking().peak, std::max<Bytes>(threshold, 16) + 8)
+        << "sum and a datum that is not released yet stay";
+    if (threshold == 1) {
+      EXPECT_GE(host.booking().sleeps, 501U);
+      EXPECT_GT(statistics.submission_slept, Duration{0});
+    }
+  }
+}
+
+TEST(EngineThrottle, RunsOneTaskAtATimeIfTooMuchStaysBooked) {
+  HostAlone host({.sleep = 1});
+  auto const set = host.codelet("set", set_to_one);
+  for (int i = 0; i < 50; ++i) host.submit(set, {{host.temporary(), Write}});
+  EXPECT_EQ(host.booking().booked, 400U);
+  EXPECT_EQ(host.booking().alone, 50U);
+  EXPECT_EQ(host.engine->statistics().planner.most_live_tasks, 1U);
+  host.engine->wait();
+}
+
+TEST(EngineThrottle, WithoutBookingNothingSleeps) {
+  close_gate();
+  HostAlone host({.policy = BookingPolicy::None, .sleep = 1, .max_live_tasks = 1});
+  host.submit(host.codelet("gate", wait_at_gate), {{host.temporary(), Write}});
+  auto const set = host.codelet("set", set_to_one);
+  for (int i = 0; i < 100; ++i) host.submit(set, {{host.temporary(), Write}});
+  EXPECT_EQ(host.booking().sleeps, 0U);
+  open_gate();
+  host.engine->wait();
+}
+
+TEST(EngineThrottle, SeveralThreadsMayBook) {
+  HostAlone host({.sleep = 40});
+  auto const set = host.codelet("set", set_to_one);
+  auto const increment_it = host.codelet("increment", increment);
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) {
+        DataId const t = host.temporary();
+        host.submit(set, {{t, Write}});
+        host.submit(increment_it, {{t, ReadWrite}});
+        host.engine->release_data(t);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  host.engine->wait();
+  EXPECT_EQ(host.engine->statistics().planner.tasks_run, 1600U);
+  EXPECT_LE(host.booking().peak, 40U + 4 * 16) << "each thread may add one while the others sleep";
+}
+
+TEST(EngineThrottle, CancelWakesASubmissionThatBookedTooMuch) {
+  close_gate();
+  HostAlone host({.sleep = 1});
+  auto const gate = host.codelet("gate", wait_at_gate);
+  std::thread submitter([&] { host.submit(gate, {{host.temporary(), Write}}); });
+  for (int before = entered; before < 1; before = entered) entered.wait(before);
+  host.engine->cancel(std::make_exception_ptr(std::runtime_error("stop")));
+  submitter.join();
+  open_gate();
+  EXPECT_THROW(host.engine->wait(), std::runtime_error);
 }
 
 // On the only worker, which would wait for itself.

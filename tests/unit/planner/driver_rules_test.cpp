@@ -10,7 +10,6 @@
 namespace granary {
 namespace {
 
-static_assert(tasks_left(100'000) == 6250);
 static_assert(tasks_are_scarce(0, 0) && tasks_are_scarce(0, 9), "a worker has nothing to do");
 static_assert(tasks_are_scarce(1, 0) && !tasks_are_scarce(1, 1) && !tasks_are_scarce(2, 0));
 static_assert(is_skipped(true, true) && !is_skipped(true, false) && !is_skipped(false, true));

@@ -62,8 +62,8 @@ class Hand {
   explicit Hand(Machine machine, PlannerOptions options = {}, std::string const& scheduler = "eager",
                 std::string const& eviction = "lru")
       : Hand(std::move(machine), options, make_policies(scheduler, eviction)) {}
-  Hand(Machine machine, PlannerOptions options, PolicySet policies)
-      : planner(Topology(std::move(machine)), std::move(policies), m_estimator, options) {
+  Hand(Machine machine, PlannerOptions options, PolicySet policies, BookingOptions const& booking = {})
+      : planner(Topology(std::move(machine)), std::move(policies), m_estimator, options, booking) {
     planner.attach(m_acts);
     codelet = planner.handle(AddCodelet{{.name = "work", .kernels = {no_kernel, no_kernel}}});
   }

@@ -63,6 +63,21 @@ TEST(Ledger, StaysInsideTheRangeThatItIsGiven) {
   EXPECT_GE(*above, 60U);
 }
 
+TEST(Ledger, CountsGapsThatAreSmallerThanAnyBlock) {
+  Ledger ledger(1000, 10);
+  EXPECT_EQ(ledger.lost_to_gaps(), 0U);
+  for (std::uint32_t d = 0; d < 4; ++d) ASSERT_TRUE(ledger.allocate(DataId(d), 200, 0, 1000).has_value());
+  ledger.free(200);
+  EXPECT_EQ(ledger.lost_to_gaps(), 0U) << "another block of that size fits";
+  EXPECT_EQ(ledger.allocate(DataId(4), 120, 0, 1000), 200U);
+  EXPECT_EQ(ledger.lost_to_gaps(), 80U);
+  EXPECT_EQ(ledger.allocate(DataId(5), 15, 0, 1000), 320U);
+  EXPECT_EQ(ledger.lost_to_gaps(), 0U) << "60 bytes are room for another 20";
+  for (Bytes const offset : {0U, 200U, 320U, 400U, 600U}) ledger.free(offset);
+  EXPECT_EQ(ledger.allocate(DataId(6), 600, 0, 1000), 0U);
+  EXPECT_EQ(ledger.lost_to_gaps(), 400U) << "sizes of blocks that are gone do not count once the memory was empty";
+}
+
 TEST(Ledger, FindsTheWindowThatEvictsTheFewestBytes) {
   Ledger ledger(100, 1);
   for (std::uint32_t d = 0; d < 5; ++d) ASSERT_TRUE(ledger.allocate(DataId(d), 20, 0, 100).has_value());

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/granary.hpp>
 
+#include "support/message_of.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -185,6 +187,11 @@ TEST_F(Environment, FillsInWhatTheProgramLeavesOpen) {
   EXPECT_EQ(open.host_memory, 2_MiB);
   EXPECT_EQ(open.max_live_tasks, 500U);
   EXPECT_EQ(configure({.max_live_tasks = 7}).max_live_tasks, 7U);
+  EXPECT_EQ(open.booking, "ours");
+  set("GRANARY_BOOKING", "none");
+  EXPECT_EQ(configure({}).booking, "none");
+  EXPECT_EQ(configure({.booking = "paper"}).booking, "paper");
+  EXPECT_THROW(static_cast<void>(configure({.booking = "theirs"})), InvalidArgument);
   auto const stated = configure({.scheduler = "darts", .workers = 1, .host_memory = 1_MiB});
   EXPECT_EQ(stated.scheduler, "darts");
   EXPECT_EQ(stated.eviction, "luf");
@@ -203,6 +210,11 @@ TEST_F(Environment, MalformedValuesNameTheVariable) {
     EXPECT_THROW(static_cast<void>(configure({})), InvalidArgument) << bad;
   }
   ::unsetenv("GRANARY_MAX_LIVE_TASKS");
+  set("GRANARY_BOOKING", "theirs");
+  EXPECT_EQ(test::message_of([] { static_cast<void>(configure({})); }),
+            "GRANARY_BOOKING: unknown booking 'theirs'; there are none, ours and paper, with :bold, :factor or :safe "
+            "behind them");
+  ::unsetenv("GRANARY_BOOKING");
   set("GRANARY_MEMORY", "lots");
   try {
     static_cast<void>(configure({}));

@@ -67,6 +67,16 @@ TEST(Warnings, PrioritiesThatNobodyHeeds) {
   EXPECT_THAT(find_warnings(options, run, 1), ElementsAre(HasSubstr("the scheduler 'eager' ignores the priorities")));
 }
 
+TEST(Warnings, TasksThatRanOneAtATime) {
+  auto options = two_workers();
+  options.host_memory = 2_MiB;
+  EngineStatistics run;
+  run.planner.booking = {.booked = 0, .peak = 3_MiB, .sleeps = 9, .alone = 5};
+  EXPECT_THAT(find_warnings(options, run, 1),
+              ElementsAre(HasSubstr("one at a time, 5 times, because data that no task can free have booked the memory "
+                                    "limit of 2.0 MiB, up to 3.0 MiB")));
+}
+
 TEST(Warnings, ABlasThatWasGivenThreads) {
   EXPECT_THAT(find_warnings(two_workers(), EngineStatistics{}, 4),
               ElementsAre(HasSubstr("BLAS was given 4 threads per call")));

@@ -58,7 +58,7 @@ long long nanoseconds(Instant at) { return at.time_since_epoch().count(); }
 
 TEST(Simulator, LetsTimePassWhileTooManyTasksLive) {
   SimulatorOptions options;
-  options.max_live_tasks = 16;
+  options.booking.max_live_tasks = 16;
   Bench bench(disk_and_host(2), options);
   std::vector<DataId> data;
   for (int i = 0; i < 20; ++i) data.push_back(bench.stored("a", 1000));
@@ -67,6 +67,32 @@ TEST(Simulator, LetsTimePassWhileTooManyTasksLive) {
   auto const report = bench.simulator.run();
   EXPECT_EQ(report.statistics.tasks_run, 400U);
   EXPECT_EQ(report.statistics.most_live_tasks, 16U);
+}
+
+TEST(Simulator, LetsTimePassWhileTooMuchIsBooked) {
+  Machine machine;
+  NodeId const host = machine.add_node({.name = "host", .capacity = 10'000});
+  machine.add_worker({.name = "cpu", .node = host});
+  SimulatorOptions options;
+  options.booking = {.sleep = 3000};
+  options.trace.record = true;
+  Bench bench(machine, options);
+  for (int i = 0; i < 10; ++i) {
+    DataId const a = bench.simulator.add_data({.name = "a", .bytes = 1000});
+    bench.submit({{a, AccessMode::Write}}, 500);
+    bench.simulator.release_data(a);
+  }
+  EXPECT_EQ(nanoseconds(bench.simulator.now()), 500 * 8) << "at four data it slept until two were left, then at four";
+  auto const report = bench.simulator.run();
+  EXPECT_EQ(report.statistics.booking.peak, 4000U);
+  EXPECT_EQ(report.statistics.booking.sleeps, 4U);
+  EXPECT_EQ(report.submission_slept, Duration(500 * 8));
+  Bytes most = 0;
+  for (auto const& level : bench.simulator.trace().booked) {
+    EXPECT_EQ(level.limit, 3000U);
+    most = std::max(most, level.bytes);
+  }
+  EXPECT_EQ(most, 4000U);
 }
 
 TEST(Simulator, OtherwiseSubmissionTakesNoTime) {

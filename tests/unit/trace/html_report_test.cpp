@@ -100,6 +100,7 @@ Trace small_trace() {
                              .why = TraceTransfer::Why::WriteBack,
                              .failed = true});
   trace.memory = {{at(10), NodeId(1), 4096}, {at(40), NodeId(1), 0}};
+  trace.booked = {{at(10), NodeId(0), 96, 100}, {at(40), NodeId(0), 0}};
   trace.end = at(3'600'000'000'010);
   return trace;
 }
@@ -124,6 +125,9 @@ TEST(HtmlReport, ColumnsHoldTheTraceByWorkerAndInstant) {
   EXPECT_THAT(column(page, "transfers-why"), ElementsAre(1));
   EXPECT_THAT(column(page, "transfers-failed"), ElementsAre(1));
   EXPECT_THAT(column(page, "memory-used"), ElementsAre(4096, 0));
+  EXPECT_THAT(column(page, "booked-bytes"), ElementsAre(96, 0));
+  EXPECT_THAT(column(page, "booked-limit"), ElementsAre(100, 0)) << "0: none";
+  EXPECT_EQ(header["tables"]["booked"]["first"], (std::vector<int>{0, 2, 2}));
   EXPECT_EQ(header["tables"]["memory"]["first"], (std::vector<int>{0, 0, 2}));
 }
 

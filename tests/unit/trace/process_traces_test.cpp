@@ -32,6 +32,7 @@ Trace process(std::int64_t start) {
   trace.transfers = {{0, LinkId(2), 8, at(start), at(start + 5)}};
   trace.evictions = {{0, gpu, 8, at(start + 6), EvictionReason::Policy, false}};
   trace.memory = {{at(start), gpu, 8}, {at(start + 6), gpu, 0}};
+  trace.booked = {{at(start + 5), gpu, 8}};
   trace.end = at(start + 30);
   trace.dropped = 2;
   return trace;
@@ -82,6 +83,8 @@ TEST(ProcessTraces, EventsAreInTheOrderInWhichTheyEnded) {
   std::vector<std::uint32_t> nodes;
   for (auto const& level : trace.memory) nodes.push_back(level.node.value());
   EXPECT_THAT(nodes, ElementsAre(1, 4, 1, 4));
+  ASSERT_EQ(trace.booked.size(), 2U);
+  EXPECT_EQ(trace.booked[1].node, NodeId(4));
   EXPECT_EQ(trace.end, at(33));
   EXPECT_EQ(trace.dropped, 4U);
 }

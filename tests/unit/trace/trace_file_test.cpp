@@ -44,6 +44,7 @@ Trace small_trace() {
                      {1, LinkId(0), 8, at(100), at(950), TraceTransfer::Why::WriteBack, true}};
   trace.evictions = {{0, device, 400, at(3500), EvictionReason::Fragments, true}};
   trace.memory = {{at(0), device, 408}, {at(3500), device, 8}};
+  trace.booked = {{at(0), host, 30, 100}, {at(4000), host, 40}};
   trace.configuration = {{"scheduler", "darts"}};
   trace.totals = {{"seconds", 5e-6}};
   trace.end = at(5000);
@@ -113,13 +114,16 @@ TEST_F(TraceFile, ChromeHasTasksTransfersEvictionsAndCounters) {
   EXPECT_EQ(evictions[0].at("args").at("written back"), true);
 
   double flops = 0;
-  std::vector<std::uint64_t> levels;
+  std::vector<std::uint64_t> levels, booked;
   for (auto const& counter : of_kind(json, "C", "")) {
     auto const& values = counter.at("args");
-    if (values.contains("bytes")) levels.push_back(values.at("bytes"));
+    auto const name = counter.at("name").get<std::string>();
+    if (name.starts_with("bytes in ")) levels.push_back(values.at("bytes"));
+    if (name == "bytes booked" || name == "limit of booked bytes") booked.push_back(values.at("bytes"));
     if (values.contains("GFlop/s")) flops += values.at("GFlop/s").get<double>() * 2500;  // two parts of 2500 ns
   }
   EXPECT_THAT(levels, ElementsAre(408, 8));
+  EXPECT_THAT(booked, ElementsAre(30, 100, 40)) << "the second has no limit";
   EXPECT_NEAR(flops, 4000, 1e-2);
 }
 
@@ -180,6 +184,7 @@ TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
   EXPECT_THAT(paje_events(text, "9"),
               ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2; 1)", "1", "400", "0")));
   EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
+  EXPECT_THAT(text, HasSubstr("13 0.004000 mm0 bkd 0.000040\n"));
 }
 
 TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {

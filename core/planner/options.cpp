@@ -1,0 +1,21 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/core/planner/options.hpp>
+
+#include <string>
+
+namespace granary {
+
+BookingOptions booking_named(std::string_view name) {
+  for (auto const policy : {BookingPolicy::Ours, BookingPolicy::Paper, BookingPolicy::None}) {
+    if (name == name_of(policy)) return {.policy = policy};
+    for (auto const estimate : {BookingEstimate::Bold, BookingEstimate::Factor, BookingEstimate::Safe}) {
+      if (name == std::string(name_of(policy)) + ":" + std::string(name_of(estimate)))
+        return {.policy = policy, .estimate = estimate};
+    }
+  }
+  throw InvalidArgument("unknown booking '" + std::string(name) +
+                        "'; there are none, ours and paper, with :bold, :factor or :safe behind them");
+}
+
+}  // namespace granary
