@@ -31,9 +31,16 @@ class GRANARY_EXPORT Booking {
   Booking(PlannerContext& context, BookingOptions const& options, Movement const& movement);
 
   /// The task, whose accesses were announced, is live now.
-  void submitted(LiveTask const& task);
+  void submitted(LiveTask const& task) {
+    if (m_books_data) return book(task);
+    if (is_own(task) && ++m_own >= m_most_tasks) sleep_if_necessary(false);
+  }
   /// Its uses of data have ended.
-  void ended(LiveTask const& task);
+  void ended(LiveTask const& task) {
+    if (m_books_data) update(task.accesses);
+    if (is_own(task)) --m_own;
+    if (m_asleep) wake_if_possible();
+  }
   void forgotten(DataId data);
   /// The datum's size has changed, or it got a value without a task.
   void changed(DataId data);
@@ -53,7 +60,7 @@ class GRANARY_EXPORT Booking {
   /// What is booked for the datum; whether that is what its state demands.
   [[nodiscard]] Bytes booked(DataId data) const { return data.index() < m_booked.size() ? m_booked[data.index()] : 0; }
   [[nodiscard]] bool books(DataId data, Datum const& datum) const;
-  [[nodiscard]] bool is_own(LiveTask const& task) const;
+  [[nodiscard]] bool is_own(LiveTask const& task) const { return !task.external() || is_own_outside(task); }
 
  private:
   [[nodiscard]] static Bytes booked_bytes(Datum const& datum) { return datum.bytes; }
@@ -61,12 +68,13 @@ class GRANARY_EXPORT Booking {
   [[nodiscard]] bool may_book(Datum const& datum) const {
     return datum.home.valid() ? datum.home == m_others : m_keeps_temporaries;
   }
+  [[nodiscard]] bool is_own_outside(LiveTask const& task) const;
+  void book(LiveTask const& task);
   Bytes update(AccessList const& accesses);
   void note_size(AccessList const& accesses, Bytes bytes);
   [[nodiscard]] bool exceeds(Bytes limit) const;
-  [[nodiscard]] bool too_many_tasks() const;
   void update(DataId data, Datum const& datum);
-  void sleep_if_necessary(Bytes before);
+  void sleep_if_necessary(bool grew);
   void wake_if_possible();
 
   PlannerContext& m_context;
@@ -82,6 +90,7 @@ class GRANARY_EXPORT Booking {
   Bytes m_largest = 0;               // footprint
   Bytes m_largest_bytes = 0;         // of a task's data, not rounded, wherever they are
   std::uint64_t m_own = 0;
+  std::uint64_t m_most_tasks;  // of these; the largest number if there is no limit
   bool m_asleep = false;
 };
 
