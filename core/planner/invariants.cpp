@@ -35,7 +35,7 @@ void Invariants::check_booking() const {
   Bytes booked = 0;
   m_movement.data().for_each([&](DataId id, Datum const& datum) {
     booked += m_booking.booked(id);
-    demand(m_booking.booked(id) == (m_booking.books(id, datum) ? datum.bytes : 0),
+    demand(m_booking.booked(id) == m_booking.demanded(id, datum),
            "the bytes booked for '" + datum.description.name + "' contradict its state");
   });
   demand(booked == m_booked, "the booked bytes are miscounted");

@@ -3,6 +3,7 @@
 #include <granary/core/planner/dispatch/booking.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace granary::detail {
@@ -21,7 +22,10 @@ Booking::Booking(PlannerContext& context, BookingOptions const& options, Movemen
       m_movement(movement),
       m_options(options),
       m_others(context.topology.peers()),
-      m_host(context.topology.dock()) {
+      m_host(context.topology.dock()),
+      m_most_tasks(options.max_live_tasks == 0 || options.policy == BookingPolicy::None
+                       ? std::numeric_limits<std::uint64_t>::max()
+                       : options.max_live_tasks) {
   if (options.sleep > 0 && options.wakeup > options.sleep) {
     throw InvalidArgument("submission would wake when " + std::to_string(options.wakeup) +
                           " bytes are booked, but sleeps only above " + std::to_string(options.sleep) + " bytes");
@@ -38,24 +42,13 @@ Booking::Booking(PlannerContext& context, BookingOptions const& options, Movemen
   m_books_data = m_keeps_temporaries || m_others.valid();
 }
 
-void Booking::submitted(LiveTask const& task) {
+void Booking::book(LiveTask const& task) {
   auto const before = m_context.statistics.booking.booked;
-  bool const own = is_own(task);
-  if (m_books_data) {
-    Bytes const bytes = update(task.accesses);
-    if (own && bytes > m_largest_bytes) note_size(task.accesses, bytes);
-  }
-  if (!own) return;
+  Bytes const bytes = update(task.accesses);
+  if (!is_own(task)) return;
+  if (bytes > m_largest_bytes) note_size(task.accesses, bytes);
   ++m_own;
-  sleep_if_necessary(before);
-}
-
-void Booking::ended(LiveTask const& task) {
-  auto const before = m_context.statistics.booking.booked;
-  if (m_books_data) update(task.accesses);
-  if (is_own(task)) --m_own;
-  if (task.varies) sleep_if_necessary(before);
-  wake_if_possible();
+  sleep_if_necessary(m_context.statistics.booking.booked > before);
 }
 
 void Booking::forgotten(DataId data) {
@@ -67,7 +60,7 @@ void Booking::forgotten(DataId data) {
 void Booking::changed(DataId data) {
   auto const before = m_context.statistics.booking.booked;
   update(data, m_movement.data()[data]);
-  sleep_if_necessary(before);
+  sleep_if_necessary(m_context.statistics.booking.booked > before);
   wake_if_possible();
 }
 
@@ -96,8 +89,8 @@ void Booking::note_size(AccessList const& accesses, Bytes bytes) {
   m_largest = std::max(m_largest, m_movement.memories().footprint(accesses, m_host));
 }
 
-bool Booking::is_own(LiveTask const& task) const {
-  return !task.external() || (!task.handover() && !m_context.codelets[task.codelet.index()].stub);
+bool Booking::is_own_outside(LiveTask const& task) const {
+  return !task.handover() && !m_context.codelets[task.codelet.index()].stub;
 }
 
 // Only tasks of this process read the value of another one, and its arrival alone writes it.
@@ -124,7 +117,7 @@ Bytes Booking::booked_bytes(Datum const& datum) const {
 }
 
 void Booking::update(DataId data, Datum const& datum) {
-  Bytes const now = datum.bound > 0 && books(data, datum) ? booked_bytes(datum) : 0;
+  Bytes const now = demanded(data, datum);
   Bytes const before = booked(data);
   if (now == before) return;
   if (data.index() >= m_booked.size()) m_booked.resize(std::max<std::size_t>(data.index() + 1, 2 * m_booked.size()));
@@ -152,6 +145,7 @@ Bytes Booking::wakeup() const {
 // No gap is counted that is as large as the smallest block, and between two blocks there is at most one: F is about 2
 // at most, and asked for only where it may matter.
 bool Booking::exceeds(Bytes limit) const {
+  if (limit >= unbounded) return false;
   Bytes const booked = m_context.statistics.booking.booked;
   if (booked > limit || booked <= limit / 2) return booked > limit;
   Bytes used = 0;
@@ -166,18 +160,15 @@ bool Booking::exceeds(Bytes limit) const {
   return factor * static_cast<double>(booked) > static_cast<double>(limit);
 }
 
-bool Booking::too_many_tasks() const { return m_options.max_live_tasks > 0 && m_own >= m_options.max_live_tasks; }
-
-void Booking::sleep_if_necessary(Bytes before) {
-  if (m_asleep || m_own == 0 || m_options.policy == BookingPolicy::None) return;
-  bool const grew = m_context.statistics.booking.booked > before;
-  m_asleep = too_many_tasks() || (grew && exceeds(sleep()));
+void Booking::sleep_if_necessary(bool grew) {
+  if (m_asleep || m_own == 0) return;
+  m_asleep = m_own >= m_most_tasks || (grew && exceeds(sleep()));
   if (m_asleep) ++m_context.statistics.booking.sleeps;
 }
 
 void Booking::wake_if_possible() {
   if (!m_asleep) return;
-  bool const few = m_options.max_live_tasks == 0 || m_own <= tasks_left(m_options.max_live_tasks);
+  bool const few = m_own <= tasks_left(m_most_tasks);
   if (m_own > 0 && !(few && !exceeds(wakeup()))) return;
   m_asleep = false;
   if (exceeds(sleep())) ++m_context.statistics.booking.alone;

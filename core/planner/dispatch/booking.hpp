@@ -31,9 +31,18 @@ class GRANARY_EXPORT Booking {
   Booking(PlannerContext& context, BookingOptions const& options, Movement const& movement);
 
   /// The task, whose accesses were announced, is live now.
-  void submitted(LiveTask const& task);
+  void submitted(LiveTask const& task) {
+    if (m_books_data) return book(task);
+    if (is_own(task) && ++m_own >= m_most_tasks) sleep_if_necessary(false);
+  }
   /// Its uses of data have ended.
-  void ended(LiveTask const& task);
+  void ended(LiveTask const& task) {
+    auto const before = m_context.statistics.booking.booked;
+    if (m_books_data) update(task.accesses);
+    if (is_own(task)) --m_own;
+    if (task.varies) sleep_if_necessary(m_context.statistics.booking.booked > before);
+    if (m_asleep) wake_if_possible();
+  }
   void forgotten(DataId data);
   /// It got a value without a task.
   void changed(DataId data);
@@ -50,23 +59,27 @@ class GRANARY_EXPORT Booking {
   [[nodiscard]] Bytes wakeup() const;
 
   // For tests of invariants.
-  /// What is booked for the datum; whether that is what its state demands.
+  /// What is booked for the datum; what its state demands.
   [[nodiscard]] Bytes booked(DataId data) const { return data.index() < m_booked.size() ? m_booked[data.index()] : 0; }
-  [[nodiscard]] bool books(DataId data, Datum const& datum) const;
-  [[nodiscard]] bool is_own(LiveTask const& task) const;
+  [[nodiscard]] Bytes demanded(DataId data, Datum const& datum) const {
+    return datum.bound > 0 && books(data, datum) ? booked_bytes(datum) : 0;
+  }
+  [[nodiscard]] bool is_own(LiveTask const& task) const { return !task.external() || is_own_outside(task); }
 
  private:
+  [[nodiscard]] bool books(DataId data, Datum const& datum) const;
   [[nodiscard]] Bytes booked_bytes(Datum const& datum) const;
   // Data with storage below the host are never booked.
   [[nodiscard]] bool may_book(Datum const& datum) const {
     return datum.home.valid() ? datum.home == m_others : m_keeps_temporaries;
   }
+  [[nodiscard]] bool is_own_outside(LiveTask const& task) const;
+  void book(LiveTask const& task);
   Bytes update(AccessList const& accesses);
   void note_size(AccessList const& accesses, Bytes bytes);
   [[nodiscard]] bool exceeds(Bytes limit) const;
-  [[nodiscard]] bool too_many_tasks() const;
   void update(DataId data, Datum const& datum);
-  void sleep_if_necessary(Bytes before);
+  void sleep_if_necessary(bool grew);
   void wake_if_possible();
 
   PlannerContext& m_context;
@@ -82,6 +95,7 @@ class GRANARY_EXPORT Booking {
   Bytes m_largest = 0;               // footprint
   Bytes m_largest_bytes = 0;         // of a task's data, not rounded, wherever they are
   std::uint64_t m_own = 0;
+  std::uint64_t m_most_tasks;  // of these; the largest number if there is no limit
   bool m_asleep = false;
 };
 

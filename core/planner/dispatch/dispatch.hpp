@@ -4,7 +4,6 @@
 #include <granary/core/model/estimator.hpp>
 #include <granary/core/planner/dispatch/booking.hpp>
 #include <granary/core/planner/dispatch/commuting.hpp>
-#include <granary/core/planner/dispatch/live_task.hpp>
 #include <granary/core/planner/dispatch/result_bounds.hpp>
 #include <granary/core/planner/dispatch/workers.hpp>
 #include <granary/core/planner/movement/movement.hpp>
