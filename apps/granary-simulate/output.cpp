@@ -147,7 +147,9 @@ std::string format_json(std::vector<Result> const& results) {
                         {"values_sent", process.values_sent},
                         {"bytes_sent", process.sent},
                         {"bytes_received", process.received},
-                        {"evictions", process.evictions}});
+                        {"evictions", process.evictions},
+                        {"host_bytes_peak", process.host_peak},
+                        {"booked_bytes_peak", process.booked_peak}});
       }
       entry["of_processes"] = std::move(rows);
     }

@@ -15,16 +15,21 @@
 #include <vector>
 
 #include "simulated_run.hpp"
+#include "workload_truth.hpp"
 
 namespace granary::app {
 namespace {
 
-ProcessFigures figures_of(SimulationReport const& process) {
+ProcessFigures figures_of(SimulationReport const& process, Machine const& machine) {
   ProcessFigures figures{.tasks = process.statistics.tasks_run - process.statistics.tasks_outside,
                          .values_sent = process.statistics.shipments.transfers,
                          .sent = process.statistics.shipments.bytes,
                          .received = process.of(TransferKind::Received).bytes,
-                         .evictions = process.evictions};
+                         .evictions = process.evictions,
+                         .booked_peak = process.statistics.booking.peak};
+  for (std::size_t n = 0; n < machine.nodes.size(); ++n) {
+    if (machine.nodes[n].kind == NodeKind::Host) figures.host_peak += process.statistics.nodes[n].peak;
+  }
   for (auto const& worker : process.workers) figures.idle_seconds += seconds(worker.idle);
   return figures;
 }
@@ -42,7 +47,7 @@ RunFigures figures_of(ClusterReport const& report, Machine const& machine) {
     figures.total += process.bytes();
     figures.reloads += process.reloads;
     figures.decision_seconds += seconds(process.decision_time);
-    figures.processes.push_back(figures_of(process));
+    figures.processes.push_back(figures_of(process, machine));
     figures.booking.add(process);
     figures.idle_seconds += figures.processes.back().idle_seconds;
     for (std::size_t l = 0; l < process.statistics.links.size(); ++l) {
@@ -77,7 +82,7 @@ std::uint64_t RunFigures::values_sent() const {
 RunFigures simulate_cluster(Case const& problem, RunSettings const& settings, Trace* trace) {
   auto const& platform = problem.platform;
   auto const& cluster = *settings.cluster;
-  auto const truth = truth_of(platform, problem.precision, settings);
+  WorkloadTruth const truth(truth_of(platform, problem.precision, settings), problem.workload);
   SimulatorOptions options{
       .planner = settings.planner, .charge_decisions = settings.charge_decisions, .all_restartable = true};
   options.slow = settings.slow;

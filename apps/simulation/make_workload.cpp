@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/workloads/assembly_tree.hpp>
+#include <granary/workloads/growing_cholesky.hpp>
 #include <granary/workloads/random_dag.hpp>
 #include <granary/workloads/random_layers.hpp>
 #include <granary/workloads/sliced_stencil.hpp>
@@ -28,7 +29,8 @@ using Bound = Bytes (*)(std::uint64_t n, Bytes memory, Bytes element);
 
 struct Algorithm {
   std::function<std::unique_ptr<Workload>(ProblemOptions const&, Tiling const&)> make;
-  Bound bound = nullptr;  // none known
+  Bound bound = nullptr;        // none known
+  bool has_priorities = false;  // of its own
 };
 
 Bytes square_gemm_io_bound(std::uint64_t n, Bytes memory, Bytes element) {
@@ -91,10 +93,18 @@ std::unique_ptr<Workload> make_tiled(ProblemOptions const&, Tiling const& tiling
   return std::make_unique<TiledWorkload>(tiling, variant...);
 }
 
+std::unique_ptr<Workload> make_growing(ProblemOptions const& options, Tiling const& tiling) {
+  if (tiling.precision != Precision::ComplexDouble)
+    throw InvalidArgument("cholesky-growing is in complex double precision: --precision z");
+  return std::make_unique<GrowingCholesky>(
+      GrowingCholesky::Options{.tiles = tiling.tiles, .tile = tiling.tile, .seed = options.graph_seed});
+}
+
 std::map<std::string, Algorithm, std::less<>> const& algorithms() {
   static std::map<std::string, Algorithm, std::less<>> const known{
       {"cholesky", {make_tiled<TiledCholesky>, cholesky_io_bound}},
       {"cholesky-left", {make_tiled<TiledCholesky, true>, cholesky_io_bound}},
+      {"cholesky-growing", {make_growing, nullptr, true}},
       {"lu", {make_tiled<TiledLu>, lu_io_bound}},
       {"lu-left", {make_tiled<TiledLu, true>, lu_io_bound}},
       {"lu-pivot", {make_tiled<TiledPivotedLu>, lu_io_bound}},
@@ -143,7 +153,8 @@ void check_algorithm(std::string const& name) {
 
 Problem make_problem(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile) {
   if (options.algorithm == "graph") return read_graph(*options.graph);
-  return {algorithms().at(options.algorithm).make(options, tiling_of(options, tiles, tile))};
+  auto const& algorithm = algorithms().at(options.algorithm);
+  return {algorithm.make(options, tiling_of(options, tiles, tile)), algorithm.has_priorities};
 }
 
 Bytes io_bound(ProblemOptions const& options, std::uint64_t tiles, std::uint64_t tile, Bytes memory,

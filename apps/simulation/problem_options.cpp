@@ -36,7 +36,7 @@ void add_algorithm_options(CLI::App& app, ProblemOptions& options) {
       ->capture_default_str()
       ->transform(whole_number(2, 3));
   app.add_option("--levels", options.levels, "tree: levels")->capture_default_str()->transform(whole_number(1, 16));
-  app.add_option("--graph-seed", options.graph_seed, "random, random-dag, tree: seed of the graph")
+  app.add_option("--graph-seed", options.graph_seed, "random, random-dag, tree, cholesky-growing: seed of the graph")
       ->capture_default_str()
       ->transform(whole_number(0));
 }

@@ -14,6 +14,8 @@
 #include <set>
 #include <string_view>
 
+#include "workload_truth.hpp"
+
 namespace granary::app {
 namespace {
 
@@ -85,7 +87,7 @@ void BookingFigures::add(SimulationReport const& process) {
 RunFigures simulate(Case const& problem, RunSettings const& settings, OrderTrace* order, Trace* trace,
                     Schedule* schedule) {
   auto const& platform = problem.platform;
-  auto const truth = truth_of(platform, problem.precision, settings);
+  WorkloadTruth const truth(truth_of(platform, problem.precision, settings), problem.workload);
   PlatformEstimator estimator(platform, beliefs(problem.precision, settings));
   SimulatorOptions options{.planner = settings.planner,
                            .booking = settings.booking,

@@ -75,6 +75,8 @@ struct ProcessFigures {
   Bytes sent = 0;
   Bytes received = 0;
   std::uint64_t evictions = 0;
+  Bytes host_peak = 0;    ///< of the bytes in use in the host's memory
+  Bytes booked_peak = 0;  ///< of those that submitted tasks have booked
 };
 
 /// The results of one run.
