@@ -19,7 +19,7 @@ namespace granary {
 /// A datum that events name. Ids are reused after a datum was released; these records stay.
 struct GRANARY_EXPORT TraceData {
   std::string name;
-  Bytes bytes = 0;
+  Bytes bytes = 0;  ///< of its largest value so far
   MatrixPosition position = {};
 };
 

@@ -29,6 +29,8 @@ void TraceRecorder::handled(Event const& event, NewIds ids) {
     added(ids.data, data->description);
   } else if (auto const* const submission = std::get_if<TaskSubmission>(&event)) {
     submitted(ids.task, submission->index);
+  } else if (auto const* const sized = std::get_if<Sized>(&event)) {
+    made(sized->data, sized->bytes);
   } else if (auto const* const done = std::get_if<TaskDone>(&event)) {
     task_ended(done->task, done->times, false);
   } else if (auto const* const broken = std::get_if<TaskFailed>(&event)) {
@@ -63,7 +65,15 @@ void TraceRecorder::added(DataId data, DataDescription const& description) {
   m_numbers[data.index()] = TraceTask::no_data;
   if (!has_room()) return;
   m_numbers[data.index()] = static_cast<std::uint32_t>(m_trace.data.size());
-  m_trace.data.push_back({description.name, description.bytes, description.position});
+  bool const unknown = description.bound > 0 && !description.origin.valid();
+  m_trace.data.push_back({description.name, unknown ? 0 : description.bytes, description.position});
+}
+
+void TraceRecorder::made(DataId data, Bytes bytes) {
+  auto const number = number_of(data);
+  if (number == TraceTask::no_data) return;
+  auto& largest = m_trace.data[number].bytes;
+  largest = std::max(largest, bytes);
 }
 
 void TraceRecorder::submitted(TaskId task, TaskIndex const& index) {

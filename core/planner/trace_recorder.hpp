@@ -35,6 +35,7 @@ class GRANARY_EXPORT TraceRecorder final : public PlannerObserver {
     std::uint64_t record = 0;
   };
 
+  void made(DataId data, Bytes bytes);
   void added(DataId data, DataDescription const& description);
   void submitted(TaskId task, TaskIndex const& index);
   void given(RunCommand const& run);

@@ -48,7 +48,9 @@ void Booking::book(LiveTask const& task) {
   if (!is_own(task)) return;
   if (bytes > m_largest_bytes) note_size(task.accesses, bytes);
   ++m_own;
-  sleep_if_necessary(m_context.statistics.booking.booked > before);
+  auto const now = m_context.statistics.booking.booked;
+  if (now > before) m_most_added = std::max(m_most_added, now - before);
+  sleep_if_necessary(now > before);
 }
 
 void Booking::forgotten(DataId data) {
@@ -137,6 +139,10 @@ Bytes Booking::sleep() const {
   return memory - std::min(memory, m_largest);
 }
 
+Bytes Booking::sleep_before_next() const {
+  return m_options.sleep > 0 ? sleep() - std::min(sleep(), m_most_added) : sleep();
+}
+
 Bytes Booking::wakeup() const {
   Bytes const most = sleep();
   return m_options.wakeup > 0 ? std::min(m_options.wakeup, most) : most - most / 10 - (most % 10 > 0 ? 1 : 0);
@@ -162,7 +168,7 @@ bool Booking::exceeds(Bytes limit) const {
 
 void Booking::sleep_if_necessary(bool grew) {
   if (m_asleep || m_own == 0) return;
-  m_asleep = m_own >= m_most_tasks || (grew && exceeds(sleep()));
+  m_asleep = m_own >= m_most_tasks || (grew && exceeds(sleep_before_next()));
   if (m_asleep) ++m_context.statistics.booking.sleeps;
 }
 

@@ -20,9 +20,10 @@ namespace granary::detail {
 ///   they are forgotten or lost their value;
 /// - values of other processes that a task of S reads (Memory, IV-B); with BookingPolicy::Paper from then on until they
 ///   are forgotten.
-/// The submitter sleeps when a task of S, or a datum that grew, has increased B so that F B > SLEEP, or when S has as
-/// many tasks as it may have. It wakes if F B <= WAKEUP and S is small, or if S is empty: then nothing else could free
-/// what is booked. F, at least 1, accounts for gaps in the host's memory that are too small for any datum.
+/// The submitter sleeps when a task of S, or a datum that grew, has increased B so that the next task could take F B
+/// above SLEEP, or when S has as many tasks as it may have. It wakes if F B <= WAKEUP and S is small, or if S is empty:
+/// then nothing else could free what is booked. F, at least 1, accounts for gaps in the host's memory that are too
+/// small for any datum. The next task is taken to add as much as the one that has added most.
 ///
 /// A task costs O(its accesses) at submission and at its end.
 class GRANARY_EXPORT Booking {
@@ -53,7 +54,8 @@ class GRANARY_EXPORT Booking {
   [[nodiscard]] bool asleep() const { return m_asleep; }
   /// The size of S.
   [[nodiscard]] std::uint64_t own_tasks() const { return m_own; }
-  /// SLEEP in bytes; by default the host's memory without its reserve and the largest footprint of a task so far.
+  /// SLEEP in bytes; by default the host's memory without its reserve and the largest footprint of a task so far: that
+  /// is room for the next one, too.
   [[nodiscard]] Bytes sleep() const;
   /// WAKEUP in bytes; by default 0.9 SLEEP.
   [[nodiscard]] Bytes wakeup() const;
@@ -77,6 +79,7 @@ class GRANARY_EXPORT Booking {
   void book(LiveTask const& task);
   Bytes update(AccessList const& accesses);
   void note_size(AccessList const& accesses, Bytes bytes);
+  [[nodiscard]] Bytes sleep_before_next() const;
   [[nodiscard]] bool exceeds(Bytes limit) const;
   void update(DataId data, Datum const& datum);
   void sleep_if_necessary(bool grew);
@@ -92,6 +95,7 @@ class GRANARY_EXPORT Booking {
   bool m_keeps_temporaries = false;  // no storage takes them from m_host
   bool m_books_data = false;         // there may be such, or values of other processes
   std::vector<Bytes> m_booked;       // by datum
+  Bytes m_most_added = 0;            // by a task at its submission
   Bytes m_largest = 0;               // footprint
   Bytes m_largest_bytes = 0;         // of a task's data, not rounded, wherever they are
   std::uint64_t m_own = 0;

@@ -48,7 +48,7 @@ struct BookingHand : Hand {
 };
 
 TEST(Booking, SleepsAboveOneThresholdAndWakesBelowTheOther) {
-  BookingHand hand({.sleep = 250, .wakeup = 150});
+  BookingHand hand({.sleep = 350, .wakeup = 150});
   std::vector<DataId> data;
   std::vector<TaskId> tasks;
   for (int i = 0; i < 3; ++i) {
@@ -57,7 +57,7 @@ TEST(Booking, SleepsAboveOneThresholdAndWakesBelowTheOther) {
     EXPECT_EQ(hand.booked(), 100U * static_cast<Bytes>(i)) << "a datum without a value that no task uses";
     tasks.push_back(hand.submit({write(data.back())}));
   }
-  EXPECT_TRUE(hand.asleep());
+  EXPECT_TRUE(hand.asleep()) << "another such task would make it 400";
   EXPECT_EQ(hand.booked(), 300U);
   hand.finish(tasks[0]);
   hand.finish(tasks[1]);
@@ -186,7 +186,7 @@ TEST(Booking, AnUnboundedHostHasNoLimit) {
 
 // 200 bytes are in use; 20 between them are too few for anything.
 TEST(Booking, GapsInTheMemoryCount) {
-  for (Bytes const threshold : {230U, 232U}) {
+  for (Bytes const threshold : {350U, 352U}) {
     BookingHand hand({.sleep = threshold});
     std::vector<DataId> data;
     for (Bytes const bytes : {120U, 100U}) {
@@ -200,7 +200,7 @@ TEST(Booking, GapsInTheMemoryCount) {
     EXPECT_FALSE(hand.asleep());
     hand.submit({write(hand.temporary("t", 10))});
     EXPECT_EQ(hand.booked(), 210U);
-    EXPECT_EQ(hand.asleep(), threshold == 230U) << "1.1 times that many";
+    EXPECT_EQ(hand.asleep(), threshold == 350U) << "1.1 times that many, and 120 of the next task";
     hand.finish(filling);
     hand.finish_all();
   }
@@ -263,14 +263,14 @@ TEST(Booking, EstimatesDataThatGrow) {
 }
 
 TEST(Booking, TheSubmitterSleepsWhenDataGrow) {
-  BookingHand hand({.sleep = 150, .wakeup = 120});
+  BookingHand hand({.sleep = 250, .wakeup = 120});
   DataId const x = hand.add({.name = "x", .bytes = 40, .bound = 100}), y = hand.temporary("y", 100);
   TaskId const first = hand.submit({write(x)});
   TaskId const second = hand.submit({write(y)});
-  EXPECT_FALSE(hand.asleep()) << "40 + 100 bytes";
+  EXPECT_FALSE(hand.asleep()) << "40 + 100 bytes, and 100 of the next task";
   hand.planner.handle(Sized{first, x, 60});
   hand.finish(first);
-  EXPECT_TRUE(hand.asleep()) << "60 + 100 bytes";
+  EXPECT_TRUE(hand.asleep()) << "60 + 100 + 100";
   TaskId const third = hand.submit({read_write(x)});
   hand.planner.handle(Sized{third, x, 10});
   hand.finish(third);

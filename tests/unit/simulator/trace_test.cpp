@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 namespace granary::trace_test {
 namespace {
@@ -124,6 +125,37 @@ TEST(SimulatorTrace, SaysWhichTaskRanWhereOnWhat) {
   }
   EXPECT_EQ(free_from.size(), 2U);
   for (auto const& eviction : trace.evictions) EXPECT_EQ(eviction.reason, EvictionReason::Policy);
+}
+
+// The first value has 30 bytes, the second 70.
+class TwoSizes final : public GroundTruth {
+ public:
+  [[nodiscard]] Duration kernel_time(Task const&, Codelet const&, Worker const&) const override { return Duration(10); }
+  [[nodiscard]] Bytes value_bytes(Task const&, Access const& written, DataDescription const&, Bytes) const override {
+    return written.version == 1 ? 30 : 70;
+  }
+};
+
+TEST(SimulatorTrace, HasTheSizesOfDataThatVary) {
+  Machine machine;
+  auto const host = machine.add_node({.name = "host", .capacity = 1000});
+  machine.add_worker({.name = "core", .node = host});
+  AveragingEstimator estimator;
+  TwoSizes const truth;
+  Simulator simulator(Topology(machine), make_policies("eager", "lru"), estimator, truth, {.trace = {.record = true}});
+  auto const work = simulator.add_codelet({.name = "work", .kernels = {no_kernel}});
+  auto const x = simulator.add_data({.name = "x", .bytes = 50, .bound = 100});
+  for (auto const mode : {AccessMode::Write, AccessMode::ReadWrite}) {
+    Access const access[] = {{x, mode}};
+    simulator.submit({.codelet = work, .accesses = access});
+  }
+  simulator.run();
+  auto const trace = simulator.trace();
+  EXPECT_EQ(trace.data.front().bytes, 70U) << "of the largest value";
+  std::vector<Bytes> used;
+  for (auto const& memory : trace.memory) used.push_back(memory.used);
+  EXPECT_EQ(used, (std::vector<Bytes>{100, 130, 70}))
+      << "the bound; a value, and the bound of the next one; that value";
 }
 
 TEST(SimulatorTrace, ChangesNoDecision) {
