@@ -204,6 +204,8 @@ Rehearsal::Rehearsal(SystemView const& view, std::span<TaskId const> tasks, std:
         continue;
       auto& description = parts.data.emplace_back(view.description(access.data));
       description.may_return = false;
+      // Nobody knows how it will vary.
+      if (std::exchange(description.bound, 0) > 0) description.bytes = std::max<Bytes>(view.bytes(access.data), 1);
       // Its value was made before. That of a temporary is taken to be in the host's memory.
       if (reads(access.mode) && !description.origin.valid()) {
         if (!description.home.valid()) {

@@ -292,6 +292,15 @@ TEST_F(AfterTheFirst, ATemporaryThatHasAValueIsInTheHostsMemory) {
   EXPECT_DOUBLE_EQ(run->seconds(), 0.003) << "two workers, and nothing moves";
 }
 
+TEST_F(AfterTheFirst, ADatumThatVariesKeepsThePresentSize) {
+  DataId const data = stage.simulator.add_data({.bytes = 10, .bound = 1'000'000});
+  run_first({{data, AccessMode::Write}});
+  for (int t = 0; t < 3; ++t) stage.submit({{data, AccessMode::ReadWrite}});
+  auto const run = complete_run(stage.rehearsal(1));
+  ASSERT_NE(run, nullptr);
+  EXPECT_DOUBLE_EQ(run->seconds(), 0.003);
+}
+
 TEST(Rehearsal, AMachineNeedsNoHost) {
   Machine machine;
   machine.add_node({.name = "device", .kind = NodeKind::Device});
