@@ -183,6 +183,7 @@ RuntimeOptions configure(RuntimeOptions options) {
   configure_live_tasks(options);
   fill_in(options.booking, "GRANARY_BOOKING", booking_named);
   if (options.booking.empty()) options.booking = name_of(BookingPolicy::Ours);
+  static_cast<void>(booking_named(options.booking));
   switch_off(options.bind_workers, "GRANARY_BIND");
   if (options.models.empty()) options.models = models_directory();
   switch_off(options.measure_links, "GRANARY_MEASURE_LINKS");

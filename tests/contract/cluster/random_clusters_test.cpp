@@ -91,7 +91,7 @@ TEST(ClusterContract, EveryPromiseIsKeptOnAnyMachine) {
 
 // A third of the cases each in the least memory, with faults, and on any machine.
 TEST(ClusterContract, EveryPromiseIsKeptWhereDataVaryInSize) {
-  Seeds const seeds(4000001, 1000);
+  Seeds const seeds(4000001, 1200);
   ClusterCaseOptions const kinds[] = {
       {.varying = true, .exact = true}, {.faults = true, .varying = true}, {.any_machine = true, .varying = true}};
   for (auto const& kind : kinds) {

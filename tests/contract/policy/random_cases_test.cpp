@@ -245,11 +245,11 @@ TEST(PolicyContract, EveryPromiseIsKeptWhateverAScheduleSays) {
 
 // Values of any size up to their bound, in memories that are often the least that tasks need.
 TEST(PolicyContract, EveryPromiseIsKeptWhereDataVaryInSize) {
-  Seeds const seeds(9000001, 3000);
+  Seeds const seeds(9000001, 6400);
   auto const totals = run_cases(seeds, draw_varying_case);
   auto const& sums = totals.sums;
   if (seeds.few) return;
-  EXPECT_GT(sums.values_sized, 20000U);
+  EXPECT_GT(sums.values_sized, 40000U);
   EXPECT_GT(sums.evictions, 1000U);
   EXPECT_GT(sums.tasks_cancelled, 500U);
   EXPECT_GT(sums.tasks_returned + sums.tasks_stopped, 500U);

@@ -74,7 +74,7 @@ TEST(Simulator, LetsTimePassWhileTooMuchIsBooked) {
   NodeId const host = machine.add_node({.name = "host", .capacity = 10'000});
   machine.add_worker({.name = "cpu", .node = host});
   SimulatorOptions options;
-  options.booking = {.sleep = 3000};
+  options.booking = {.sleep = 4000, .wakeup = 2700};
   options.trace.record = true;
   Bench bench(machine, options);
   for (int i = 0; i < 10; ++i) {
@@ -89,7 +89,7 @@ TEST(Simulator, LetsTimePassWhileTooMuchIsBooked) {
   EXPECT_EQ(report.submission_slept, Duration(500 * 8));
   Bytes most = 0;
   for (auto const& level : bench.simulator.trace().booked) {
-    EXPECT_EQ(level.limit, 3000U);
+    EXPECT_EQ(level.limit, 4000U);
     most = std::max(most, level.bytes);
   }
   EXPECT_EQ(most, 4000U);
