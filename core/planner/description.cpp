@@ -142,6 +142,21 @@ std::string Description::uncommitted() const {
   return text;
 }
 
+std::string Description::lack_of_room() const {
+  auto const& machine = m_context.topology.machine();
+  for (std::uint32_t n = 0; n < machine.nodes.size(); ++n) {
+    NodeId const node(n);
+    auto const tasks = m_dispatch.waiting(node);
+    auto const values = m_shipments.dock() == node ? m_shipments.without_room() : 0;
+    if (tasks + values == 0) continue;
+    auto const& ledger = m_movement.memories()[node].ledger;
+    return "no room in memory node '" + machine.nodes[n].name + "' for " + std::to_string(tasks) + " tasks and " +
+           std::to_string(values) + " values to be sent (" + std::to_string(ledger.free_bytes()) + " of " +
+           std::to_string(ledger.capacity()) + " bytes are free)";
+  }
+  return {};
+}
+
 std::string Description::memories() const {
   auto const& machine = m_context.topology.machine();
   std::string text;

@@ -374,4 +374,8 @@ std::string Planner::describe_waiting() const {
   return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).text();
 }
 
+std::string Planner::describe_lack_of_room() const {
+  return detail::Description(m_parts->context, m_parts->movement, m_parts->dispatch, m_parts->shipments).lack_of_room();
+}
+
 }  // namespace granary

@@ -346,7 +346,14 @@ void ClusterSimulator::run_until_idle() {
   };
   // Whether all are done is asked only when nothing is pending: no process is then between two events.
   while (step()) continue;
-  if (!done()) throw InternalError("no event is pending, but the processes are not done: " + what_waits());
+  if (done()) return;
+  for (auto const& process : m_processes) {
+    auto const lack = process->simulator.planner().describe_lack_of_room();
+    if (lack.empty()) continue;
+    throw MemoryLimitError("process " + std::to_string(process->id.value()) + " finds " + lack +
+                           ", and nothing is under way that will leave some");
+  }
+  throw InternalError("no event is pending, but the processes are not done: " + what_waits());
 }
 
 std::string ClusterSimulator::what_waits() const {

@@ -3,6 +3,7 @@
 #include <granary/simulator/cluster/cluster_simulator.hpp>
 #include <granary/workloads/growing_cholesky.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@
 
 namespace granary::test {
 namespace {
+
+using ::testing::MatchesRegex;
 
 // Values have the workload's sizes, as far as there is room.
 class WorkloadTruth final : public GroundTruth {
@@ -29,15 +32,19 @@ class WorkloadTruth final : public GroundTruth {
   ConstantSpeeds m_speeds;
 };
 
+Machine one_host(int cores, Bytes memory) {
+  Machine machine;
+  NodeId const host = machine.add_node({.name = "host", .kind = NodeKind::Host, .capacity = memory});
+  for (int w = 0; w < cores; ++w) machine.add_worker({.name = "cpu" + std::to_string(w), .node = host});
+  return machine;
+}
+
+ClusterProcess by_priority(ProcessId) { return {make_policies("prio", "lru"), std::make_unique<AveragingEstimator>()}; }
+
 TEST(GrowingCholesky, RunsOnSeveralProcesses) {
   GrowingCholesky const cholesky({.tiles = 12, .tile = 64});
-  Machine machine;
-  NodeId const host = machine.add_node({.name = "host", .kind = NodeKind::Host});
-  for (int w = 0; w < 2; ++w) machine.add_worker({.name = "cpu" + std::to_string(w), .node = host});
   WorkloadTruth const truth(cholesky);
-  ClusterSimulator cluster(machine, truth, {.processes = 4}, [](ProcessId) {
-    return ClusterProcess{make_policies("prio", "lru"), std::make_unique<AveragingEstimator>()};
-  });
+  ClusterSimulator cluster(one_host(2, unbounded), truth, {.processes = 4}, by_priority);
   cholesky.submit(cluster, {});
   auto const report = cluster.run();
   EXPECT_TRUE(report.failures.empty());
@@ -49,6 +56,30 @@ TEST(GrowingCholesky, RunsOnSeveralProcesses) {
   // What stays are the tiles. A first update may add no more ranks than its product has.
   EXPECT_LE(resident, tiles);
   EXPECT_GT(static_cast<double>(resident), 0.95 * static_cast<double>(tiles));
+}
+
+// Tiles have no storage to go to. Where a process has begun to receive, only the simulator knows that nothing will
+// come.
+TEST(GrowingCholesky, SaysWhichProcessHasTooLittleMemory) {
+  GrowingCholesky const cholesky({.tiles = 8, .tile = 64});
+  WorkloadTruth const truth(cholesky);
+  int stuck = 0, failed = 0, completed = 0;
+  for (Bytes memory = 270'000; memory < 500'000; memory += 2'000) {
+    ClusterSimulator cluster(one_host(1, memory), truth, {.processes = 4}, by_priority);
+    cholesky.submit(cluster, {});
+    try {
+      ++(cluster.run().failures.empty() ? completed : failed);
+    } catch (MemoryLimitError const& error) {
+      ++stuck;
+      EXPECT_THAT(error.what(), MatchesRegex("process [0-3] finds no room in memory node 'host' for [0-9]+ tasks and "
+                                             "[0-9]+ values to be sent \\([0-9]+ of " +
+                                             std::to_string(memory) +
+                                             " bytes are free\\), and nothing is under way that will leave some"));
+    }
+  }
+  EXPECT_GT(stuck, 0);
+  EXPECT_GT(failed, 0);
+  EXPECT_GT(completed, 0);
 }
 
 }  // namespace
