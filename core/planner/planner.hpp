@@ -133,8 +133,7 @@ class GRANARY_EXPORT Planner final {
   /// The running tasks, what each task waits for, and the bytes in use of every memory, as text; at most 20 lines of
   /// each kind. O(live tasks and their edges).
   [[nodiscard]] std::string describe_waiting() const;
-  /// "no room in memory node …": of the first one in which tasks, or values for other processes, wait for room now;
-  /// empty if there is none.
+  /// "no room in memory node …": the first one in which tasks or values to be sent wait for room; empty if none does.
   [[nodiscard]] std::string describe_lack_of_room() const;
 
  private:

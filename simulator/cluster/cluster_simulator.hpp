@@ -100,8 +100,8 @@ class GRANARY_EXPORT ClusterSimulator final : public Submitter {
 
   /// Performs the next event; false when none is pending.
   bool step();
-  /// Runs all submitted tasks, and writes final values to the homes. Throws MemoryLimitError if no event is pending while
-  /// a process has tasks without room, and InternalError, with what waits, if other processes are not done then.
+  /// Runs all submitted tasks, and writes final values to the homes. Throws MemoryLimitError if no event is pending
+  /// while a process has tasks without room, and InternalError, with what waits, if other processes are not done then.
   ClusterReport run();
 
   [[nodiscard]] Instant now() const { return m_now; }
