@@ -101,7 +101,7 @@ class GRANARY_EXPORT Planner final {
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;
-  /// Whether whoever submits should sleep until this is false: see BookingOptions. Never without a live task of its own.
+  /// Whether whoever submits should sleep until this is false: see BookingOptions. Never without own live tasks.
   [[nodiscard]] bool submitter_sleeps() const;
   /// The number of ready tasks that are committed to the group and not handed to a worker yet.
   [[nodiscard]] std::uint32_t ahead(GroupId group) const;
