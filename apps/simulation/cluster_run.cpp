@@ -20,7 +20,7 @@
 namespace granary::app {
 namespace {
 
-ProcessFigures figures_of(SimulationReport const& process, Machine const& machine) {
+ProcessFigures of_process(SimulationReport const& process, Machine const& machine) {
   ProcessFigures figures{.tasks = process.statistics.tasks_run - process.statistics.tasks_outside,
                          .values_sent = process.statistics.shipments.transfers,
                          .sent = process.statistics.shipments.bytes,
@@ -47,7 +47,7 @@ RunFigures figures_of(ClusterReport const& report, Machine const& machine) {
     figures.total += process.bytes();
     figures.reloads += process.reloads;
     figures.decision_seconds += seconds(process.decision_time);
-    figures.processes.push_back(figures_of(process, machine));
+    figures.processes.push_back(of_process(process, machine));
     figures.booking.add(process);
     figures.idle_seconds += figures.processes.back().idle_seconds;
     for (std::size_t l = 0; l < process.statistics.links.size(); ++l) {

@@ -129,8 +129,7 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] Task const& task(TaskId task) const;
   /// Throws InternalError with the first broken invariant; O(everything). Tests call it after every event.
   void check_invariants() const;
-  /// The running tasks, what each task waits for, and the bytes in use of every memory, as text; at most 20 lines of
-  /// each kind. O(live tasks and their edges).
+  /// What each task waits for, and the bytes in use of memories; at most 20 lines of a kind. O(live tasks and edges).
   [[nodiscard]] std::string describe_waiting() const;
   /// "no room in memory node …": the first one in which tasks or values to be sent wait for room; empty if none does.
   [[nodiscard]] std::string describe_lack_of_room() const;
