@@ -15,7 +15,7 @@
 namespace granary {
 namespace {
 
-constexpr Bytes element = 16;
+constexpr Bytes element_bytes = 16;
 constexpr double complex_flops = 4;
 
 // What a task does with its data, at most three.
@@ -89,7 +89,7 @@ Bytes GrowingCholesky::value_bytes(MatrixPosition tile, std::uint32_t version) c
   // Its updates, one for each column before it, and the solve with the diagonal tile.
   auto const updates = static_cast<double>(tile.column);
   double const done = updates == 0 ? 0 : std::min(static_cast<double>(version - 1), updates) / updates;
-  Bytes const rank = 2 * element * m_options.tile;  // bytes of a rank
+  Bytes const rank = 2 * element_bytes * m_options.tile;  // bytes of a rank
   auto const ranks =
       std::max<Bytes>(1, static_cast<Bytes>(std::lround(first * (1 + growth * done) / static_cast<double>(rank))));
   return std::min(dense_bytes(), ranks * rank);
