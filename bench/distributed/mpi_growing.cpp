@@ -13,9 +13,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
+
+#include "mpi_process.hpp"
 
 namespace {
 
@@ -69,12 +70,7 @@ int main(int argc, char** argv) {
   app.add_option("--booking", options.bookings, "run in turns: none, ours, paper")->capture_default_str();
   app.add_option("--scheduler", options.scheduler, "of each process")->capture_default_str();
   app.add_option("--repeat", options.repeat, "runs of each")->capture_default_str();
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  int status = 0;
-  try {
-    app.parse(argc, argv);
-    Kokkos::ScopeGuard const kokkos;
+  return granary::bench::run_program(argc, argv, app, [&] {
     int self = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &self);
     for (std::uint64_t i = 0; i < options.repeat; ++i) {
@@ -83,12 +79,5 @@ int main(int argc, char** argv) {
         if (self == 0) std::printf("%s\n", line.dump().c_str());
       }
     }
-  } catch (CLI::ParseError const& error) {
-    status = app.exit(error);
-  } catch (std::exception const& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return status;
+  });
 }

@@ -399,6 +399,38 @@ std::string eviction_of(PolicyCase const& drawn) {
   return drawn.eviction == own_eviction ? default_eviction(drawn.scheduler) : drawn.eviction;
 }
 
+namespace {
+
+// Each scheduler in turn, with a random eviction policy.
+PolicyCase with_policies_in_turn(std::uint64_t seed, Random& random) {
+  auto const schedulers = tested_schedulers();
+  auto const evictions = tested_evictions();
+  PolicyCase drawn;
+  drawn.seed = seed;
+  drawn.scheduler = schedulers[seed % schedulers.size()];
+  drawn.eviction = evictions[random.below(evictions.size())];
+  return drawn;
+}
+
+Machine some_devices(Random& random) {
+  return device_machine({.devices = 1 << random.below(3),
+                         .cpu_workers = random.chance(0.5),
+                         .disk = random.chance(0.5),
+                         .peers = random.chance(0.5)},
+                        random);
+}
+
+void draw_returns(PolicyCase& drawn, Random& random) {
+  if (!random.chance(0.4)) return;
+  for (std::uint64_t task = 0; task < 400; ++task) {
+    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
+    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
+    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
+  }
+}
+
+}  // namespace
+
 PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
   Random random(seed);
   PolicyCase drawn;
@@ -415,19 +447,9 @@ PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
 
 PolicyCase draw_varying_case(std::uint64_t seed) {
   Random random(seed);
-  PolicyCase drawn;
-  drawn.seed = seed;
-  auto const schedulers = tested_schedulers();
-  auto const evictions = tested_evictions();
-  drawn.scheduler = schedulers[seed % schedulers.size()];
-  drawn.eviction = evictions[random.below(evictions.size())];
+  PolicyCase drawn = with_policies_in_turn(seed, random);
   bool const devices = seed % 4 == 0;
-  drawn.machine = devices ? device_machine({.devices = 1 << random.below(3),
-                                            .cpu_workers = random.chance(0.5),
-                                            .disk = random.chance(0.5),
-                                            .peers = random.chance(0.5)},
-                                           random)
-                          : random_machine(random);
+  drawn.machine = devices ? some_devices(random) : random_machine(random);
   draw_application(drawn, random, seed % 2 == 0, {.homes_on_devices = !devices, .varying = true});
   if (devices) bound_hosts(drawn.machine);
   drawn.wilful = random.chance(0.5);
@@ -437,24 +459,14 @@ PolicyCase draw_varying_case(std::uint64_t seed) {
     for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
     drawn.aborts = random.chance(0.5);
   }
-  bool const returned = random.chance(0.4);
-  for (std::uint64_t task = 0; returned && task < 400; ++task) {
-    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
-    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
-    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
-  }
+  draw_returns(drawn, random);
   drawn.planner.transfers_by_priority = random.chance(0.3);
   return drawn;
 }
 
 PolicyCase draw_families_case(std::uint64_t seed) {
   Random random(seed);
-  PolicyCase drawn;
-  drawn.seed = seed;
-  auto const schedulers = tested_schedulers();
-  auto const evictions = tested_evictions();
-  drawn.scheduler = schedulers[seed % schedulers.size()];
-  drawn.eviction = evictions[random.below(evictions.size())];
+  PolicyCase drawn = with_policies_in_turn(seed, random);
   drawn.machine = random_machine(random);
   draw_application(drawn, random, seed % 2 == 0, {.families = true});
   drawn.wilful = random.chance(0.5);
@@ -462,29 +474,15 @@ PolicyCase draw_families_case(std::uint64_t seed) {
   if (random.chance(0.3)) {
     for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
   }
-  bool const returned = random.chance(0.4);
-  for (std::uint64_t task = 0; returned && task < 400; ++task) {
-    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
-    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
-    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
-  }
+  draw_returns(drawn, random);
   drawn.planner.transfers_by_priority = random.chance(0.3);
   return drawn;
 }
 
 PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
   Random random(seed);
-  PolicyCase drawn;
-  drawn.seed = seed;
-  auto const schedulers = tested_schedulers();
-  auto const evictions = tested_evictions();
-  drawn.scheduler = schedulers[seed % schedulers.size()];
-  drawn.eviction = evictions[random.below(evictions.size())];
-  drawn.machine = device_machine({.devices = 1 << random.below(3),
-                                  .cpu_workers = random.chance(0.5),
-                                  .disk = random.chance(0.5),
-                                  .peers = random.chance(0.5)},
-                                 random);
+  PolicyCase drawn = with_policies_in_turn(seed, random);
+  drawn.machine = some_devices(random);
   draw_application(drawn, random, with_faults, {.homes_on_devices = false});
   drawn.lines = random.chance(0.5);
   bound_hosts(drawn.machine);
