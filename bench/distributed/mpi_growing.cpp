@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that grow (GrowingCholesky) on several processes, each with its limit of memory: time, and the largest of their
 // peaks, as JSON. The kernels only touch memory.
+#include "bench/support/warnings.hpp"
+
 #include <granary/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 #include <granary/mpi/runtime.hpp>
@@ -62,6 +64,7 @@ nlohmann::ordered_json run(Options const& options, std::string const& booking) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  granary::bench::warn_on_standard_error();
   Options options;
   CLI::App app("Tiles that grow, on several processes with a limit of memory each");
   app.add_option("--tiles", options.tiles.tiles, "tiles per row")->capture_default_str();

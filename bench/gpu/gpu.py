@@ -13,7 +13,7 @@ limit of the total time:
   out        potrf in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
   gaps       between kernels of one lane, from a trace of nsys
   tests      the tests with label device
-  sanitizer  small factorizations under compute-sanitizer
+  sanitizer  small factorizations, and tasks of an application, under compute-sanitizer
   beyond     getrf of a matrix that exceeds the device's physical memory
 A line has the device's peak, the traffic, the used fraction of the link's bandwidth, and the reached fraction
 of the larger of two lower bounds of the time: the vendor's rate in core and the link.
@@ -214,7 +214,9 @@ def sanitizer(session):
         session.miss("sanitizer", "there is no compute-sanitizer")
         return
     for checks in ["memcheck", "racecheck"]:
-        small(session, 300, 32, 3, f"sanitizer: {checks}", [tool, "--tool", checks, "--error-exitcode", "1"])
+        prefix = [tool, "--tool", checks, "--error-exitcode", "1"]
+        small(session, 300, 32, 3, f"sanitizer: {checks}", prefix)
+        session.succeeds(f"sanitizer: {checks}: tasks", [*prefix, session.tests / "test_device", "--gtest_filter=OnDevice.*"])
 
 
 def beyond(session):

@@ -2,6 +2,7 @@
 // Factors a matrix in host memory with granary's Runtime and optionally with the vendor's solver, alternating; checks
 // every result and prints one line of JSON with the best of each. bench/gpu/gpu.py makes a CSV of such lines.
 #include "bench/gpu/vendor_factor.hpp"
+#include "bench/support/warnings.hpp"
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/backends/kokkos_start.hpp>
@@ -247,6 +248,7 @@ int list_devices() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  granary::bench::warn_on_standard_error();
   Case bench;
   std::string memory;
   bool list = false;

@@ -2,6 +2,8 @@
 // hierarchical_bench cholesky|lu N B b[,b...] REPEATS WORKERS [SCHEDULER]: factors a host View in double precision with
 // tile size B, without and with finer graphs of sub-tile size b, alternating in one process. Prints a line of JSON per
 // inner tile size. bench/hierarchical/hierarchical.py makes a CSV of it.
+#include "bench/support/warnings.hpp"
+
 #include <granary/core/engine/statistics.hpp>
 #include <granary/linalg/algorithms/cholesky.hpp>
 #include <granary/linalg/algorithms/lu.hpp>
@@ -136,6 +138,7 @@ Bench parse(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  granary::bench::warn_on_standard_error();
   if (argc < 7) {
     std::fprintf(stderr, "usage: hierarchical_bench cholesky|lu N B b[,b...] REPEATS WORKERS [SCHEDULER]\n");
     return 2;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/support/machine.hpp"
+#include "bench/support/warnings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -199,6 +200,7 @@ void compare(Case const& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  granary::bench::warn_on_standard_error();
   CLI::App app("Solves without a barrier between them");
   Case bench;
   app.add_option("--systems", bench.systems)->check(CLI::Range(1, 1000));

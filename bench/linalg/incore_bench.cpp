@@ -4,6 +4,8 @@
 // and that of the ratios of each pair. TILE is auto, what the call chooses; N; N/INNER, where tasks may run as finer
 // graphs; or NxSTACK, tiles in a task. bench/linalg/in_core.py makes a CSV of it. OPERATION is potrf, getrf_nopiv
 // (LAPACK: getrf), getrf, posv or gesv; solves have 16 right-hand sides.
+#include "bench/support/warnings.hpp"
+
 #include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/base/random.hpp>
@@ -241,6 +243,7 @@ void measure(Case const& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  granary::bench::warn_on_standard_error();
   if (argc < 7) {
     std::fprintf(stderr,
                  "usage: incore_bench potrf|getrf_nopiv|getrf|posv|gesv N double|float SCHEDULER REPEATS TILE...\n");

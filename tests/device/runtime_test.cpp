@@ -5,12 +5,15 @@
 #include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
 #include <granary/runtime/dual_view.hpp>
+#include <granary/runtime/varying.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -75,6 +78,54 @@ TEST_F(OnDevice, TasksOfUsersRunThere) {
   runtime.wait();
   for (std::size_t i = 0; i < values.extent(0); ++i) ASSERT_EQ(values(i), 1024.0 * static_cast<double>(i));
   EXPECT_EQ(runtime.devices().front().tasks, 10U);
+}
+
+// x becomes x and 500 more elements, which have their indices as values. The kernel says how large the value is.
+struct Append {
+  template <class Instance, class X>
+  void operator()(Instance const& instance, X const& x) const {
+    auto const present = x.before.extent(0);
+    auto const grown = present + 500;
+    Kokkos::parallel_for(
+        "append", Kokkos::RangePolicy<Instance>(instance, 0, grown), KOKKOS_LAMBDA(std::size_t i) {
+          x.after(i) = i < present ? x.before(i) : static_cast<double>(i);
+          if (i == 0) x.resize(grown);
+        });
+  }
+};
+
+struct CopyTo {
+  template <class Instance, class From, class To>
+  void operator()(Instance const& instance, From const& from, To const& to) const {
+    auto const present = from.extent(0);
+    Kokkos::parallel_for(
+        "copy", Kokkos::RangePolicy<Instance>(instance, 0, to.extent(0)),
+        KOKKOS_LAMBDA(std::size_t i) { to(i) = i < present ? from(i) : -1; });
+  }
+};
+
+// More arrays than the device has room for, so that values of all sizes come and go.
+TEST_F(OnDevice, ValuesThatVaryInSizeGrowThere) {
+  constexpr std::size_t bound = 20'000, rounds = 20, grown = 500 * rounds;
+  constexpr int arrays = 60;
+  auto small = options<double>();
+  small.device_memory = lanes * 1_MiB + 12 * bound * sizeof(double);
+  Runtime runtime(small);
+  std::vector<Varying<double>> data;
+  for (int a = 0; a < arrays; ++a) {
+    data.push_back(runtime.varying<double>("array " + std::to_string(a), bound));
+    runtime.submit("first", Append{}, write(data.back()));
+  }
+  for (std::size_t round = 1; round < rounds; ++round) {
+    for (auto const& x : data) runtime.submit("append", Append{}, read_write(x));
+  }
+  Kokkos::View<double*, Kokkos::HostSpace> const found("found", grown + 1);
+  for (auto const& x : data) {
+    runtime.submit("copy", CopyTo{}, read(x), write(runtime.data(found)));
+    runtime.wait();
+    for (std::size_t i = 0; i <= grown; ++i) ASSERT_EQ(found(i), i < grown ? static_cast<double>(i) : -1);
+  }
+  EXPECT_LE(runtime.devices().front().peak, runtime.devices().front().limit);
 }
 
 // A kernel of the application. (CUDA forbids extended lambdas in a test's body.)
