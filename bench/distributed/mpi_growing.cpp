@@ -1,8 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that grow (GrowingCholesky) on several processes, each with its limit of memory: time, and the largest of their
 // peaks, as JSON. The kernels only touch memory.
-#include "bench/support/warnings.hpp"
-
 #include <granary/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 #include <granary/mpi/runtime.hpp>
@@ -18,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/support/warnings.hpp"
 #include "mpi_process.hpp"
 
 namespace {
