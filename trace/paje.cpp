@@ -156,6 +156,7 @@ constexpr std::string_view contents = R"paje(2 Ev Mm "Eviction"
 3 LS Li "Link State"
 4 use Mm "Used (MB)"
 4 bkd Mm "Booked (MB)"
+4 bkl Mm "Limit of booked (MB)"
 4 gft P "Total GFlop/s"
 5 F P Mm Mm "Intra-node data Fetch"
 6 I WS "Idle" ".9 .9 .9"
@@ -324,6 +325,9 @@ class PajeWriter {
       }
       case What::Booked: {
         auto const& level = m_trace.booked[event.number];
+        if (level.limit < unbounded) {
+          m_file.print("13 {} mm{} bkl {:.6f}\n", at, level.node.value(), static_cast<double>(level.limit) * 1e-6);
+        }
         return m_file.print("13 {} mm{} bkd {:.6f}\n", at, level.node.value(), static_cast<double>(level.bytes) * 1e-6);
       }
       case What::Rate:

@@ -49,6 +49,10 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   add_traffic(run, least);
   if (run.processes > 1) line("sent to others", format_bytes(run.bytes_sent));
   line("tasks", fmt::format("{}", run.tasks));
+  if (run.booked_peak > 0) {
+    line("booked by tasks",
+         fmt::format("at most {}{}; submission slept {} times", format_bytes(run.booked_peak), each, run.sleeps));
+  }
   line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
   if (run.blocked_seconds > 0)
     line("blocked by Kokkos", fmt::format("{:.3f} s, all workers together", run.blocked_seconds));
@@ -78,6 +82,8 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   value("compulsory_bytes", least.compulsory);
   if (least.reads_input) value("least_bytes_read", std::max(least.bound, least.compulsory));
   value("tasks", run.tasks);
+  value("booked_bytes_peak", run.booked_peak);
+  value("submission_sleeps", run.sleeps);
   value("wait_seconds", run.wait_seconds);
   value("blocked_seconds", run.blocked_seconds);
   value("decision_seconds", run.decision_seconds);

@@ -31,6 +31,8 @@ struct RunFigures {
   Bytes bytes_read = 0;
   Bytes bytes_written = 0;
   std::uint64_t tasks = 0;
+  Bytes booked_peak = 0;       ///< BookingStatistics
+  std::uint64_t sleeps = 0;    ///< likewise: of submission
   double wait_seconds = 0;     ///< summed over the workers
   double blocked_seconds = 0;  ///< likewise: by kernels of other workers, with Kokkos before 4.0
   double decision_seconds = 0;

@@ -88,25 +88,28 @@ void check_output_name(std::string const& output, std::string const& dataset) {
       " is an HDF5 file: its name must end in .h5 or .hdf5 (granary-matrix convert converts it to .npy)");
 }
 
-// Sums over all processes, and the largest time and peak.
+// Sums over all processes, and the largest time and peaks.
 RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
   auto* const others = runtime.others();
   if (others == nullptr) return figures;
   auto const whole = [](double number) { return static_cast<std::uint64_t>(number * 1e9); };
   auto const counts = others->gather({figures.workers, figures.bytes_read, figures.bytes_written, figures.tasks,
-                                      figures.memory_peak, figures.bytes_sent});
+                                      figures.memory_peak, figures.bytes_sent, figures.booked_peak, figures.sleeps});
   auto const times = others->gather({whole(figures.seconds), whole(figures.wait_seconds),
                                      whole(figures.blocked_seconds), whole(figures.decision_seconds)});
-  figures.workers = figures.bytes_read = figures.bytes_written = figures.tasks = figures.bytes_sent = 0;
+  figures.workers = figures.bytes_read = figures.bytes_written = figures.tasks = figures.bytes_sent = figures.sleeps =
+      0;
   figures.wait_seconds = figures.blocked_seconds = figures.decision_seconds = 0;
   for (std::size_t p = 0; p < counts.size(); ++p) {
-    auto const& [workers, read, written, tasks, peak, sent] = counts[p];
+    auto const& [workers, read, written, tasks, peak, sent, booked, sleeps] = counts[p];
     figures.workers += workers;
     figures.bytes_read += read;
     figures.bytes_written += written;
     figures.tasks += tasks;
     figures.memory_peak = std::max(figures.memory_peak, peak);
     figures.bytes_sent += sent;
+    figures.booked_peak = std::max(figures.booked_peak, booked);
+    figures.sleeps += sleeps;
     figures.seconds = std::max(figures.seconds, static_cast<double>(times[p][0]) * 1e-9);
     figures.wait_seconds += static_cast<double>(times[p][1]) * 1e-9;
     figures.blocked_seconds += static_cast<double>(times[p][2]) * 1e-9;
@@ -194,6 +197,8 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
                   .bytes_read = m_runtime.io()->bytes_read(),
                   .bytes_written = m_runtime.io()->bytes_written(),
                   .tasks = statistics.planner.tasks_run,
+                  .booked_peak = statistics.planner.booking.peak,
+                  .sleeps = statistics.planner.booking.sleeps,
                   .wait_seconds = seconds(statistics.waiting_for_data),
                   .blocked_seconds = seconds(blocked),
                   .decision_seconds = seconds(statistics.deciding),

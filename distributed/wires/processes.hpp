@@ -26,7 +26,7 @@ namespace granary {
 class GRANARY_EXPORT Processes : public QueuedWire {
  public:
   /// Numbers that each process tells all others.
-  using Numbers = std::array<std::uint64_t, 6>;
+  using Numbers = std::array<std::uint64_t, 8>;
   static constexpr Duration unlimited = Duration::max();
 
   [[nodiscard]] virtual ProcessId self() const = 0;

@@ -157,6 +157,8 @@ TEST_F(CholeskyCli, WritesTheStableKeysOfTheSummary) {
                           "io_bound_nonsymmetric_bytes",
                           "compulsory_bytes",
                           "tasks",
+                          "booked_bytes_peak",
+                          "submission_sleeps",
                           "wait_seconds",
                           "blocked_seconds",
                           "decision_seconds"}) {

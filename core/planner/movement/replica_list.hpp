@@ -40,7 +40,7 @@ struct GRANARY_EXPORT Replica {
 };
 
 /// The replicas of one datum, in the order in which they were made. Two of them need no memory of their own: data are
-/// very many, and most have no more.
+/// very many, and those that no task uses have no more.
 class GRANARY_EXPORT ReplicaList {
  public:
   [[nodiscard]] std::size_t size() const { return m_size; }
@@ -61,6 +61,7 @@ class GRANARY_EXPORT ReplicaList {
     Replica* const hole = begin() + (replica - begin());
     std::move(hole + 1, end(), hole);
     --m_size;
+    if (m_more && m_size <= first) shrink();
   }
 
  private:
@@ -71,6 +72,11 @@ class GRANARY_EXPORT ReplicaList {
     std::copy(begin(), end(), more.get());
     m_more = std::move(more);
     m_capacity *= 2;
+  }
+  void shrink() {
+    std::copy(begin(), end(), m_first);
+    m_more.reset();
+    m_capacity = first;
   }
 
   std::uint32_t m_size = 0;

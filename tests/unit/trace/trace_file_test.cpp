@@ -23,6 +23,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
 
@@ -184,7 +185,9 @@ TEST_F(TraceFile, PajeHasStatesLinksVariablesAndEvents) {
   EXPECT_THAT(paje_events(text, "9"),
               ElementsAre(ElementsAre("0.003500", "Ev", "mm1", "fragments", "A(2; 1)", "1", "400", "0")));
   EXPECT_THAT(text, HasSubstr("6 C1 WS \"odd 'name' \" "));
+  EXPECT_THAT(text, HasSubstr("13 0.000000 mm0 bkl 0.000100\n13 0.000000 mm0 bkd 0.000030\n"));
   EXPECT_THAT(text, HasSubstr("13 0.004000 mm0 bkd 0.000040\n"));
+  EXPECT_THAT(text, Not(HasSubstr("13 0.004000 mm0 bkl"))) << "no limit";
 }
 
 TEST_F(TraceFile, PajeIsInTheOrderOfTimeAndEveryWorkerEndsIdle) {
