@@ -17,7 +17,7 @@ namespace granary {
 ///
 /// Create ids in increasing order with `create`, with or without gaps; `erase` each once. `find` returns null for an id
 /// that was erased or never created.
-template <class IdType, class T, std::size_t PageSize = 64>
+template <class IdType, class T, std::size_t PageSize = 16>
 class GRANARY_EXPORT PagedArray {
  public:
   template <class... Args>
@@ -107,15 +107,15 @@ class GRANARY_EXPORT PagedArray {
 
   // Long runs empty pages in order: drop the leading ones in batches, so that the amortised cost is constant.
   void release_leading_pages() {
-    std::size_t empty = 0;
-    while (empty < m_pages.size() && !m_pages[empty]) ++empty;
-    if (empty < 64 || empty * 2 < m_pages.size()) return;
-    m_pages.erase(m_pages.begin(), m_pages.begin() + static_cast<std::ptrdiff_t>(empty));
-    m_first_page += empty;
+    while (m_leading < m_pages.size() && !m_pages[m_leading]) ++m_leading;
+    if (m_leading < 64 || m_leading * 2 < m_pages.size()) return;
+    m_pages.erase(m_pages.begin(), m_pages.begin() + static_cast<std::ptrdiff_t>(m_leading));
+    m_first_page += std::exchange(m_leading, 0);
   }
 
   std::vector<std::unique_ptr<Page>> m_pages;
   std::size_t m_first_page = 0;
+  std::size_t m_leading = 0;  // empty pages at the beginning, as far as they were counted
   std::size_t m_size = 0;
 };
 

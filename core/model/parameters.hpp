@@ -44,7 +44,7 @@ class GRANARY_EXPORT Parameters {
   }
 
  private:
-  static constexpr std::size_t capacity = 56;
+  static constexpr std::size_t capacity = 80;
   struct Operations {
     void const* (*get)(std::byte const*);
     void (*move)(std::byte* from, std::byte* to) noexcept;
