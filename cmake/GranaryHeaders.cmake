@@ -104,6 +104,7 @@ set(granary_included_headers
   linalg/algorithms/blas3.hpp
   linalg/algorithms/cholesky.hpp
   linalg/algorithms/column_maxima.hpp
+  linalg/algorithms/diagonal.hpp
   linalg/algorithms/factor_order.hpp
   linalg/algorithms/finite_tasks.hpp
   linalg/algorithms/io_bounds.hpp
@@ -130,6 +131,7 @@ set(granary_included_headers
   linalg/residuals/residual.hpp
   linalg/runtime/blas.hpp
   linalg/runtime/blas_speed.hpp
+  linalg/runtime/diagonal.hpp
   linalg/runtime/call_operand.hpp
   linalg/runtime/elementwise.hpp
   linalg/runtime/factor.hpp

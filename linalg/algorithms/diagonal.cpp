@@ -1,0 +1,89 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/base/error.hpp>
+#include <granary/linalg/algorithms/diagonal.hpp>
+#include <granary/linalg/data/scalar.hpp>
+#include <granary/linalg/tiles/tile_call.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace granary {
+namespace {
+
+struct DiagonalCall {
+  TileShape a, d;
+};
+
+template <class T>
+void run_diagonal(KernelCall const& call) {
+  auto const& p = detail::parameters_of<DiagonalCall>(call);
+  auto const a = detail::input_tile<T>(call, 0, p.a);
+  auto const d = detail::output_tile<T>(call, 1, p.d);
+  for (int i = 0; i < d.rows; ++i) d(i, 0) = a(i, i);
+}
+
+struct LogCall {
+  TileShape a;
+  bool first = false;  // on the diagonal: the sum has no value yet
+};
+
+template <class T>
+void run_log_diagonal(KernelCall const& call) {
+  auto const& p = detail::parameters_of<LogCall>(call);
+  auto const a = detail::input_tile<T>(call, 0, p.a);
+  double logarithms = 0;
+  for (int i = 0; i < a.rows; ++i) logarithms += std::log(double(real_part(a(i, i))));
+  auto& sum = *reinterpret_cast<double*>(call.data[1]);
+  sum = (p.first ? 0 : sum) + 2 * logarithms;
+}
+
+template <class T>
+Codelet const diagonal_codelet = detail::tile_codelet<T>("diagonal", run_diagonal<T>);
+template <class T>
+Codelet const log_diagonal_codelet = detail::tile_codelet<T>("log_diagonal", run_log_diagonal<T>);
+
+std::string size_of(TileGrid const& grid) { return std::to_string(grid.rows) + " x " + std::to_string(grid.cols); }
+
+}  // namespace
+
+template <class T>
+void submit_diag(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> const& d) {
+  auto const& grid = a.grid();
+  if (d.grid().cols != 1 || d.grid().rows != std::min(grid.rows, grid.cols) || d.grid().tile != grid.tile) {
+    throw InvalidArgument("the diagonal of a matrix of " + size_of(grid) + " in tiles of " + std::to_string(grid.tile) +
+                          " does not fit a matrix of " + size_of(d.grid()) + " in tiles of " +
+                          std::to_string(d.grid().tile));
+  }
+  for (std::uint64_t k = 0; k < d.grid().tile_rows(); ++k) {
+    auto const tile = a(k, k);
+    auto const part = d(k, 0);
+    tasks.emit(diagonal_codelet<T>, {detail::read(tile), detail::write(part)}, 0, static_cast<double>(part.rows),
+               DiagonalCall{tile.shape(), part.shape()});
+  }
+}
+
+template <class T>
+void submit_logdet(TaskEmitter& tasks, TiledMatrix<T> const& a, DataId result) {
+  auto const& grid = a.grid();
+  if (grid.rows != grid.cols)
+    throw InvalidArgument("a Cholesky factor is square, but the matrix has " + size_of(grid) + " elements");
+  for (std::uint64_t k = 0; k < grid.tile_rows(); ++k) {
+    auto const tile = a(k, k);
+    tasks.emit(log_diagonal_codelet<T>,
+               {detail::read(tile), Access{result, k == 0 ? AccessMode::Write : AccessMode::ReadWrite}}, 0,
+               static_cast<double>(tile.rows), LogCall{tile.shape(), k == 0});
+  }
+}
+
+#define GRANARY_INSTANTIATE(T)                                                           \
+  template void submit_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&); \
+  template void submit_logdet(TaskEmitter&, TiledMatrix<T> const&, DataId);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary
