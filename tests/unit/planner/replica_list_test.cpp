@@ -34,6 +34,25 @@ TEST(ReplicaList, KeepsTheOrderInWhichReplicasWereMade) {
   EXPECT_EQ(nodes(list), std::vector<std::uint32_t>{4});
 }
 
+// Data are very many, and most are at rest.
+TEST(ReplicaList, TwoNeedNoMemoryOfTheirOwn) {
+  ReplicaList list;
+  auto const inside = [&] {
+    auto const first = reinterpret_cast<std::uintptr_t>(list.begin());
+    auto const object = reinterpret_cast<std::uintptr_t>(&list);
+    return first >= object && first < object + sizeof(list);
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint32_t n = 0; n < 5; ++n) list.add({.node = NodeId(n)});
+    EXPECT_FALSE(inside());
+    for (int gone = 0; gone < 3; ++gone) list.erase(&list[1]);
+    EXPECT_TRUE(inside());
+    EXPECT_EQ(nodes(list), (std::vector<std::uint32_t>{0, 4}));
+    list.erase(&list[0]);
+    list.erase(&list[0]);
+  }
+}
+
 TEST(Replica, KnowsWhichFieldsContradictEachOther) {
   Replica const held{.pins = 1};
   EXPECT_TRUE(held.consistent());
