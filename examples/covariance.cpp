@@ -49,18 +49,6 @@ struct Assemble {
         });
   }
 };
-
-// Adds log det of a factored diagonal tile: det K is the product of the squares of the factor's diagonal.
-struct AddLogDeterminant {
-  template <class Exec, class Tile, class Sum>
-  void operator()(Exec const& exec, Tile l, Sum sum) const {
-    auto const count = l.extent(0);
-    Kokkos::parallel_for(
-        "log_determinant", Kokkos::RangePolicy<Exec>(exec, 0, 1), KOKKOS_LAMBDA(int) {
-          for (std::size_t i = 0; i < count; ++i) sum(0) += 2 * log(l(i, i));
-        });
-  }
-};
 // [bodies]
 
 double log_likelihood(granary::Runtime& runtime, Points const& points, Vector const& y) {
@@ -77,17 +65,14 @@ double log_likelihood(granary::Runtime& runtime, Points const& points, Vector co
   }
   granary::potrf(runtime, Uplo::Lower, K);  // K = L L^T
 
-  Vector sum("log det K", 1), x("x", y.extent(0));
+  auto log_determinant = granary::async::logdet(runtime, Uplo::Lower, K);  // of K, from its factor
+  Vector x("x", y.extent(0));
   Kokkos::deep_copy(x, y);
-  auto const log_determinant = runtime.data(sum);
-  for (std::uint64_t i = 0; i < tiles; ++i)
-    runtime.submit("log_determinant", AddLogDeterminant{}, read(K.tile(i, i)), read_write(log_determinant));
   granary::potrs(runtime, Uplo::Lower, K, x);  // x = K^-1 y
-  runtime.wait();
   // [covariance]
   double product = 0;
   for (std::size_t i = 0; i < y.extent(0); ++i) product += y(i) * x(i);
-  return -0.5 * (product + sum(0) + static_cast<double>(n) * std::log(2 * M_PI));
+  return -0.5 * (product + log_determinant.get() + static_cast<double>(n) * std::log(2 * M_PI));
 }
 
 // The same in memory, with LAPACK.
