@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/support/warnings.hpp"
-#include "mpi_process.hpp"
+#include "bench/distributed/mpi_process.hpp"
 
 namespace {
 
@@ -63,7 +62,6 @@ nlohmann::ordered_json run(Options const& options, std::string const& booking) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  granary::bench::warn_on_standard_error();
   Options options;
   CLI::App app("Tiles that grow, on several processes with a limit of memory each");
   app.add_option("--tiles", options.tiles.tiles, "tiles per row")->capture_default_str();

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/support/warnings.hpp"
+
 namespace granary::bench {
 
 /// An engine with CPU workers and host memory, as one process of MPI.
@@ -64,6 +66,7 @@ class Process {
 /// ends all processes.
 template <class Measure>
 int run_program(int argc, char** argv, CLI::App& app, Measure&& measure) {
+  warn_on_standard_error();
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   int status = 0;

@@ -1,13 +1,12 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error.hpp>
 #include <granary/linalg/algorithms/diagonal.hpp>
+#include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/data/scalar.hpp>
 #include <granary/linalg/tiles/tile_call.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 namespace granary {
 namespace {
@@ -44,18 +43,13 @@ Codelet const diagonal_codelet = detail::tile_codelet<T>("diagonal", run_diagona
 template <class T>
 Codelet const log_diagonal_codelet = detail::tile_codelet<T>("log_diagonal", run_log_diagonal<T>);
 
-std::string size_of(TileGrid const& grid) { return std::to_string(grid.rows) + " x " + std::to_string(grid.cols); }
-
 }  // namespace
 
 template <class T>
 void submit_diag(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> const& d) {
   auto const& grid = a.grid();
-  if (d.grid().cols != 1 || d.grid().rows != std::min(grid.rows, grid.cols) || d.grid().tile != grid.tile) {
-    throw InvalidArgument("the diagonal of a matrix of " + size_of(grid) + " in tiles of " + std::to_string(grid.tile) +
-                          " does not fit a matrix of " + size_of(d.grid()) + " in tiles of " +
-                          std::to_string(d.grid().tile));
-  }
+  detail::require_fit("diag", d.grid().cols == 1 && d.grid().rows == std::min(grid.rows, grid.cols),
+                      {{"A", a}, {"d", d}});
   for (std::uint64_t k = 0; k < d.grid().tile_rows(); ++k) {
     auto const tile = a(k, k);
     auto const part = d(k, 0);
@@ -67,8 +61,7 @@ void submit_diag(TaskEmitter& tasks, TiledMatrix<T> const& a, TiledMatrix<T> con
 template <class T>
 void submit_logdet(TaskEmitter& tasks, TiledMatrix<T> const& a, DataId result) {
   auto const& grid = a.grid();
-  if (grid.rows != grid.cols)
-    throw InvalidArgument("a Cholesky factor is square, but the matrix has " + size_of(grid) + " elements");
+  detail::require_fit("logdet", grid.rows == grid.cols, {{"A", a}});
   for (std::uint64_t k = 0; k < grid.tile_rows(); ++k) {
     auto const tile = a(k, k);
     tasks.emit(log_diagonal_codelet<T>,

@@ -66,10 +66,8 @@ TYPED_TEST(Diagonals, GiveTheLogDeterminantAfterCholesky) {
 
 TYPED_TEST(Diagonals, OfAFactorInAFile) {
   using T = TypeParam;
-  auto const open = [&](MatrixPart part) {
-    return open_matrix<T>(this->runtime, "spd:100:50", "", {.part = part, .tile = tile, .output = this->file("L.h5")});
-  };
-  auto matrix = open(MatrixPart::Lower);
+  auto matrix = open_matrix<T>(this->runtime, "spd:100:50", "",
+                               {.part = MatrixPart::Lower, .tile = tile, .output = this->file("L.h5")});
   potrf(this->runtime, Uplo::Lower, matrix);
   double const determinant = logdet(this->runtime, Uplo::Lower, matrix);
   Kokkos::View<T*, Kokkos::HostSpace> const d("d", 100);
@@ -118,9 +116,11 @@ TEST(LogDeterminants, AndDiagonalsOfTilesThatDoNotFitAreRefused) {
   auto wide = temporary({6, 8, 4});
   auto other_tiles = temporary({6, 1, 3});
   EXPECT_EQ(refusal([&] { submit_logdet(tasks, wide, DataId{}); }),
-            "a Cholesky factor is square, but the matrix has 6 x 8 elements");
+            "logdet cannot take A of 6 x 8 in tiles of 4: the shapes do not match");
+  EXPECT_EQ(refusal([&] { submit_diag(tasks, wide, wide); }),
+            "diag cannot take A of 6 x 8 in tiles of 4 and d of 6 x 8 in tiles of 4: the shapes do not match");
   EXPECT_EQ(refusal([&] { submit_diag(tasks, wide, other_tiles); }),
-            "the diagonal of a matrix of 6 x 8 in tiles of 4 does not fit a matrix of 6 x 1 in tiles of 3");
+            "diag needs tiles of one size, not A of 6 x 8 in tiles of 4 and d of 6 x 1 in tiles of 3");
   wide.release(runtime.submitter());
   other_tiles.release(runtime.submitter());
 }
