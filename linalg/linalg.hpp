@@ -9,6 +9,7 @@
 #include <granary/linalg/runtime/elementwise.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 #include <granary/linalg/runtime/file_matrix.hpp>
+#include <granary/linalg/runtime/inverse.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/mixed.hpp>
 #include <granary/linalg/runtime/norm.hpp>

@@ -10,14 +10,14 @@
 
 namespace granary {
 
-/// An LU factorization has a pivot that it cannot divide by: one that is exactly zero, or, without pivoting, one that
-/// is too small or not finite.
+/// A factorization has a pivot that cannot be divided by: one that is exactly zero, or, in LU without pivoting, one
+/// that is too small or not finite.
 class GRANARY_EXPORT Singular : public Error {
  public:
-  /// U(order, order) of a factorization with pivoting is exactly zero: the factorization is complete, but it cannot
-  /// solve systems.
+  /// U(order, order) of an LU factorization with pivoting is exactly zero: the factorization is complete, but it cannot
+  /// solve systems. Or such an element of a Cholesky factor, of which an inverse was asked.
   explicit Singular(std::uint64_t order)
-      : Error("the matrix is singular: pivot " + std::to_string(order) + " of its LU factorization is exactly zero"),
+      : Error("the matrix is singular: pivot " + std::to_string(order) + " of its factorization is exactly zero"),
         m_order(order) {}
 
   /// A pivot of that modulus stopped a factorization without pivoting; the matrix is partly overwritten.

@@ -208,6 +208,18 @@ void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a
   }
 }
 
+template <class T>
+void add_column_squares(bool first, TileView<T const> a, TileView<T> d) {
+  if (d.rows != a.cols || d.cols != 1) {
+    throw InvalidArgument("add_column_squares: a column of " + std::to_string(d.rows) + "x" + std::to_string(d.cols) +
+                          " does not have a row for each of " + std::to_string(a.cols) + " columns");
+  }
+  for (int j = 0; first && j < a.cols; ++j) d(j, 0) = T(0);
+  for_each_run(a, MatrixPart::All, false, [&](Run<T const> const& run) {
+    for (int i = 0; i < run.count; ++i) d(by_rows(a) ? i : run.line, 0) += run.data[i] * conjugate(run.data[i]);
+  });
+}
+
 void ScaledSquares::add(ScaledSquares const& other) {
   if (other.sum == 0) return;
   if (other.scale > scale || sum == 0) {
@@ -272,6 +284,7 @@ void sums_of_moduli(NormPart part, TileView<T const> a, double* columns, double*
   template void set(MatrixPart, T, T, TileView<T>);                         \
   template void clear_outside(MatrixPart, TileView<T>);                     \
   template void add(MatrixPart, T, TileView<T const>, T, TileView<T>);      \
+  template void add_column_squares(bool, TileView<T const>, TileView<T>);   \
   template double max_modulus(NormPart, TileView<T const>);                 \
   template ScaledSquares sum_of_squares(NormPart, TileView<T const>);       \
   template void sums_of_moduli(NormPart, TileView<T const>, double*, double*);

@@ -28,6 +28,11 @@ template <class T>
 GRANARY_EXPORT void add(MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
                         typename NotDeduced<T>::type beta, TileView<T> b);
 
+/// d(j) += Σ_i |a_ij|², or := if it is the `first` tile, for a column d with a row for each column of A. Sums are taken
+/// in T.
+template <class T>
+GRANARY_EXPORT void add_column_squares(bool first, TileView<T const> a, TileView<T> d);
+
 /// A sum of squares that neither overflows nor underflows: scale² sum.
 struct GRANARY_EXPORT ScaledSquares {
   double scale = 1;

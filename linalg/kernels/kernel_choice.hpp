@@ -17,6 +17,8 @@
 ///                             missing or was built without one
 ///   herk, syrk, hemm, trmm    BLAS
 ///   potrf                     LAPACK                                 portable/potrf.hpp
+///   trtri                     LAPACK                                 portable/inverse.hpp, also with a vendor library
+///   lauum                     portable/inverse.hpp on the BLAS       the same
 ///   getrf_nopiv, getrf        lu_kernels.hpp, on gemm and trsm       portable/getrf.hpp
 ///   copy, set, add, norms     elementwise_kernels.hpp
 ///

@@ -7,7 +7,7 @@
 /// combination of layouts. Shared by the kernels of hosts and devices, whose `Blas` has, on Blocks,
 ///   multiply(StoredOp, StoredOp, alpha, a, b, beta, c)         syrk, herk(uplo, op, alpha, a, beta, c)
 ///   hemm(side, uplo, alpha, a, b, beta, c)                     trsm, trmm(side, uplo, op, diag, alpha, a, b)
-///   conjugate(b), conjugate(uplo, b): in place                 potrf(uplo, a)
+///   conjugate(b), conjugate(uplo, b): in place                 potrf, lauum(uplo, a), trtri(uplo, diag, a)
 /// and, on tiles, hemm_mixed(side, uplo, alpha, a, b, beta, c) for layouts without matching flags.
 namespace granary::kernels::by_flags {
 
@@ -138,6 +138,21 @@ auto potrf(Blas const& blas, Uplo uplo, TileView<T> a) {
   auto const block = stored("potrf", a);
   require(a.rows == a.cols, "potrf", "A " + extents(a.rows, a.cols) + ", which must be square,");
   return blas.template potrf<T>(row_major(a) ? flip(uplo) : uplo, block);
+}
+
+template <class Blas, class T>
+auto trtri(Blas const& blas, Uplo uplo, Diag diag, TileView<T> a) {
+  auto const block = stored("trtri", a);
+  require(a.rows == a.cols, "trtri", "A " + extents(a.rows, a.cols) + ", which must be square,");
+  return blas.template trtri<T>(row_major(a) ? flip(uplo) : uplo, diag, block);
+}
+
+// The memory of a row-major L is U = L^T, and U U^H is the transpose of L^H L.
+template <class Blas, class T>
+void lauum(Blas const& blas, Uplo uplo, TileView<T> a) {
+  auto const block = stored("lauum", a);
+  require(a.rows == a.cols, "lauum", "A " + extents(a.rows, a.cols) + ", which must be square,");
+  blas.template lauum<T>(row_major(a) ? flip(uplo) : uplo, block);
 }
 
 }  // namespace granary::kernels::by_flags

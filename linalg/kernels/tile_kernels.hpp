@@ -56,6 +56,16 @@ namespace kernels {
 template <class T>
 [[nodiscard]] GRANARY_EXPORT int potrf(Uplo uplo, TileView<T> a);
 
+/// Inverse of a triangle in place; the other triangle is not referenced. Returns 0, or k > 0 if diagonal entry k is
+/// zero (A then holds no inverse). n^3/3 flops.
+template <class T>
+[[nodiscard]] GRANARY_EXPORT int trtri(Uplo uplo, Diag diag, TileView<T> a);
+
+/// A := L^H L (lower) or U U^H (upper) of the triangle in A; the other one is not referenced. The diagonal of A
+/// must be real, as that of a Cholesky factor's inverse; the result's is. n^3/3 flops.
+template <class T>
+GRANARY_EXPORT void lauum(Uplo uplo, TileView<T> a);
+
 /// Solves op(A) X = alpha B (left) or X op(A) = alpha B (right), A triangular; X overwrites B. m n^2 flops.
 ///
 /// Recursive: the triangle is halved, and GEMM updates the block between the halves. Diagonal blocks of order 32 are

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/kernels/blas.hpp>
+#include <granary/linalg/kernels/portable/inverse.hpp>
 #include <granary/linalg/kernels/tile_blas3.hpp>
 
 #include <algorithm>
@@ -114,11 +115,29 @@ struct HostLapack {
     blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
   }
   template <class T>
+  void herk(Uplo uplo, Op op, RealOf<T> alpha, Block<T const> a, RealOf<T> beta, Block<T> c) const {
+    blas::herk<T>(uplo, op, c.rows, op == Op::NoTrans ? a.cols : a.rows, alpha, a.data, a.ld, beta, c.data, c.ld);
+  }
+  template <class T>
   int potrf(Uplo uplo, Block<T> a) const {
     if (a.rows == 0) return 0;
     int const info = blas::potrf(uplo, a.rows, a.data, a.ld);
     int const nan = first_nan_pivot<T>(a, info > 0 ? info - 1 : a.rows);
     return nan > 0 ? nan : info;
+  }
+  template <class T>
+  int trtri(Uplo uplo, Diag diag, Block<T> a) const {
+    return a.rows == 0 ? 0 : blas::trtri(uplo, diag, a.rows, a.data, a.ld);
+  }
+  template <class T>
+  void lauum(Uplo uplo, Block<T> a) const {
+    // Not LAPACK's: OpenBLAS' for complex entries reads behind the end of the matrix (0.3.21, Haswell).
+    std::array<T, portable::inverse_block_entries> scratch;
+    portable::lauum<T>(*this, uplo, a, [&](portable::Strided<T> const& l) {
+      portable::Strided<T> const x{scratch.data(), l.rows, l.rows, 1, l.rows};
+      for (std::int64_t i = 0; i < portable::count_of(x); ++i) portable::SquareEntry<T>{l, x}(i);
+      for (std::int64_t i = 0; i < portable::count_of(x); ++i) portable::StoreLower<T>{x, l, false}(i);
+    });
   }
   template <class T>
   void conjugate(Block<T> x) const {
@@ -131,6 +150,16 @@ struct HostLapack {
 template <class T>
 int potrf(Uplo uplo, TileView<T> a) {
   return by_flags::potrf<HostLapack, T>({}, uplo, a);
+}
+
+template <class T>
+int trtri(Uplo uplo, Diag diag, TileView<T> a) {
+  return by_flags::trtri<HostLapack, T>({}, uplo, diag, a);
+}
+
+template <class T>
+void lauum(Uplo uplo, TileView<T> a) {
+  by_flags::lauum<HostLapack, T>({}, uplo, a);
 }
 
 template <class T>
@@ -147,6 +176,8 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, typename NotDeduced<T>::type a
 
 #define GRANARY_INSTANTIATE(T)                                                 \
   template int potrf(Uplo, TileView<T>);                                       \
+  template int trtri(Uplo, Diag, TileView<T>);                                 \
+  template void lauum(Uplo, TileView<T>);                                      \
   template void trsm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>); \
   template void trmm(Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);
 GRANARY_INSTANTIATE(float)

@@ -48,4 +48,13 @@ void trmm(TaskEmitter& tasks, Side side, Uplo uplo, Op op, Diag diag, T alpha, T
 template <class T>
 void potrf(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority = 0);
 
+/// Replaces one triangle of A by its inverse. The task throws Singular if diagonal entry k is zero; `first` is the
+/// tile's first row in the matrix, for its message. n³/3 flops (4 n³/3).
+template <class T>
+void trtri(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t first, std::int64_t priority = 0);
+
+/// A := L^H L (lower) or U U^H (upper) of the triangle in A. n³/3 flops (4 n³/3).
+template <class T>
+void lauum(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::int64_t priority = 0);
+
 }  // namespace granary::tiles

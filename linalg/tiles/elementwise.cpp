@@ -77,6 +77,17 @@ void launch_add(KernelCall const& call, DeviceLane const& lane) {
   kernels::add(lane, p.part, p.alpha, input_tile<T>(call, 0, p.a), p.beta, output_tile<T>(call, 1, p.b), zeroes(p));
 }
 
+struct SquaresCall {
+  TileShape a, d;
+  bool first = false;
+};
+
+template <class T, class... Lane>
+void run_squares(KernelCall const& call, Lane const&... lane) {
+  auto const& p = parameters_of<SquaresCall>(call);
+  kernels::add_column_squares(lane..., p.first, input_tile<T>(call, 0, p.a), output_tile<T>(call, 1, p.d));
+}
+
 template <class From, class To>
 Codelet const copy_codelet = tile_codelet<From>(std::is_same_v<From, To> ? "copy" : "convert", run_copy<From, To>,
                                                 on_lane<launch_copy<From, To>>);
@@ -84,6 +95,9 @@ template <class T>
 Codelet const set_codelet = tile_codelet<T>("set", run_set<T>, on_lane<launch_set<T>>);
 template <class T>
 Codelet const add_codelet = tile_codelet<T>("add", run_add<T>, on_lane<launch_add<T>>);
+
+template <class T>
+Codelet const squares_codelet = tile_codelet<T>("column_squares", run_squares<T>, on_lane<run_squares<T, DeviceLane>>);
 
 // Writes without reading, unless old elements stay or count.
 Access output(TileRef const& tile, MatrixPart part, OtherTriangle other, bool counts = false) {
@@ -115,13 +129,20 @@ void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta,
              ScalarCall<T>{{part, other, false, a.shape(), b.shape()}, alpha, beta});
 }
 
-#define GRANARY_INSTANTIATE(T, Other)                                                                         \
-  template void copy<T, T>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle,     \
-                           std::int64_t);                                                                     \
-  template void copy<T, Other>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle, \
-                               std::int64_t);                                                                 \
-  template void set(TaskEmitter&, MatrixPart, T, T, TileRef const&, OtherTriangle, std::int64_t);             \
-  template void add(TaskEmitter&, MatrixPart, T, TileRef const&, T, TileRef const&, OtherTriangle, std::int64_t);
+template <class T>
+void add_column_squares(TaskEmitter& tasks, bool first, TileRef const& a, TileRef const& d) {
+  tasks.emit(squares_codelet<T>, {read(a), Access{d.data, first ? AccessMode::Write : AccessMode::ReadWrite}}, 0,
+             detail::flops_of<T>(static_cast<double>(a.rows) * a.cols), SquaresCall{a.shape(), d.shape(), first});
+}
+
+#define GRANARY_INSTANTIATE(T, Other)                                                                             \
+  template void copy<T, T>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle,         \
+                           std::int64_t);                                                                         \
+  template void copy<T, Other>(TaskEmitter&, MatrixPart, bool, TileRef const&, TileRef const&, OtherTriangle,     \
+                               std::int64_t);                                                                     \
+  template void set(TaskEmitter&, MatrixPart, T, T, TileRef const&, OtherTriangle, std::int64_t);                 \
+  template void add(TaskEmitter&, MatrixPart, T, TileRef const&, T, TileRef const&, OtherTriangle, std::int64_t); \
+  template void add_column_squares<T>(TaskEmitter&, bool, TileRef const&, TileRef const&);
 GRANARY_INSTANTIATE(float, double)
 GRANARY_INSTANTIATE(double, float)
 GRANARY_INSTANTIATE(Kokkos::complex<float>, Kokkos::complex<double>)

@@ -37,4 +37,9 @@ template <class T>
 GRANARY_EXPORT void add(TaskEmitter& tasks, MatrixPart part, T alpha, TileRef const& a, T beta, TileRef const& b,
                         OtherTriangle other = OtherTriangle::Kept, std::int64_t priority = 0);
 
+/// d(j) := Σ_i |a_ij|² if it is the `first` tile of its columns, otherwise += ; d is a column with a row for each
+/// column of A. 2 m n flops (8 m n).
+template <class T>
+void add_column_squares(TaskEmitter& tasks, bool first, TileRef const& a, TileRef const& d);
+
 }  // namespace granary::tiles

@@ -46,6 +46,16 @@ void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a) {
   by_flags::potrf<DeviceBlas, T>(blas_of(lane), uplo, a);
 }
 
+template <class T>
+void trtri(DeviceLane const& lane, Uplo uplo, Diag diag, TileView<T> a) {
+  by_flags::trtri<DeviceBlas, T>(blas_of(lane), uplo, diag, a);
+}
+
+template <class T>
+void lauum(DeviceLane const& lane, Uplo uplo, TileView<T> a) {
+  by_flags::lauum<DeviceBlas, T>(blas_of(lane), uplo, a);
+}
+
 #define GRANARY_INSTANTIATE(T)                                                                                \
   template void gemm(DeviceLane const&, Op, Op, T, TileView<T const>, TileView<T const>, T, TileView<T>);     \
   template void syrk(DeviceLane const&, Uplo, Op, T, TileView<T const>, T, TileView<T>);                      \
@@ -53,7 +63,9 @@ void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a) {
   template void hemm(DeviceLane const&, Side, Uplo, T, TileView<T const>, TileView<T const>, T, TileView<T>); \
   template void trsm(DeviceLane const&, Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);             \
   template void trmm(DeviceLane const&, Side, Uplo, Op, Diag, T, TileView<T const>, TileView<T>);             \
-  template void potrf(DeviceLane const&, Uplo, TileView<T>);
+  template void potrf(DeviceLane const&, Uplo, TileView<T>);                                                  \
+  template void trtri(DeviceLane const&, Uplo, Diag, TileView<T>);                                            \
+  template void lauum(DeviceLane const&, Uplo, TileView<T>);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 GRANARY_INSTANTIATE(Kokkos::complex<float>)

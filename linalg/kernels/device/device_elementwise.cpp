@@ -43,6 +43,12 @@ void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type a
 }
 
 template <class T>
+void add_column_squares(DeviceLane const& lane, bool first, TileView<T const> a, TileView<T> d) {
+  for_each("granary::add_column_squares", lane.space, a.cols,
+           portable::AddColumnSquares<T>{strided(a), strided(d), first});
+}
+
+template <class T>
 void max_modulus(DeviceLane const& lane, MatrixPart part, TileView<T const> a, double* largest) {
   portable::max_modulus<DeviceExecutionSpace, T>(lane.space, part, a, largest);
 }
@@ -70,6 +76,7 @@ void column_maxima(DeviceLane const& lane, TileView<T const> a, bool is_first, d
   template void copy(DeviceLane const&, MatrixPart, bool, TileView<T const>, TileView<Other>, bool); \
   template void set(DeviceLane const&, MatrixPart, T, T, TileView<T>, bool);                         \
   template void add(DeviceLane const&, MatrixPart, T, TileView<T const>, T, TileView<T>, bool);      \
+  template void add_column_squares(DeviceLane const&, bool, TileView<T const>, TileView<T>);         \
   template void max_modulus(DeviceLane const&, MatrixPart, TileView<T const>, double*);              \
   template void find_not_finite(DeviceLane const&, MatrixPart, bool, TileView<T const>);             \
   template void column_maxima(DeviceLane const&, TileView<T const>, bool, double*);

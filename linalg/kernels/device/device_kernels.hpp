@@ -38,6 +38,12 @@ GRANARY_EXPORT void trmm(DeviceLane const& lane, Side side, Uplo uplo, Op op, Di
 template <class T>
 GRANARY_EXPORT void potrf(DeviceLane const& lane, Uplo uplo, TileView<T> a);
 
+/// Sets the report's info to 0, or to the number of the first diagonal entry that is zero.
+template <class T>
+GRANARY_EXPORT void trtri(DeviceLane const& lane, Uplo uplo, Diag diag, TileView<T> a);
+template <class T>
+GRANARY_EXPORT void lauum(DeviceLane const& lane, Uplo uplo, TileView<T> a);
+
 /// BadPivot::Stop with the limit tiny * max |a_ij|. Sets the report's info and value to the number and the modulus of
 /// the first bad pivot.
 template <class T>
@@ -60,6 +66,9 @@ GRANARY_EXPORT void set(DeviceLane const& lane, MatrixPart part, T off_diagonal,
 template <class T>
 GRANARY_EXPORT void add(DeviceLane const& lane, MatrixPart part, typename NotDeduced<T>::type alpha, ConstTileView<T> a,
                         typename NotDeduced<T>::type beta, TileView<T> b, bool zero_outside);
+
+template <class T>
+GRANARY_EXPORT void add_column_squares(DeviceLane const& lane, bool first, TileView<T const> a, TileView<T> d);
 
 /// Sets `largest`, on the device, to max |a_ij| of a part; NaN if an element is.
 template <class T>

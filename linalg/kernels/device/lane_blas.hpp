@@ -3,6 +3,7 @@
 
 #include <granary/linalg/kernels/device/device_lane.hpp>
 #include <granary/linalg/kernels/portable/getrf.hpp>
+#include <granary/linalg/kernels/portable/inverse.hpp>
 #include <granary/linalg/kernels/portable/potrf.hpp>
 #include <granary/linalg/kernels/portable/triangular.hpp>
 #include <granary/linalg/kernels/stored_tile.hpp>
@@ -148,6 +149,25 @@ class LaneBlas {
       portable::potrf(m_space, uplo == Uplo::Lower ? lower : lower.transposed(), Number(info));
     }
     portable::for_each("granary::potrf::report", m_space, 1, StoreInfo<int>{info, &m_report->info});
+  }
+
+  /// Sets the report's info to LAPACK's.
+  template <class T>
+  void trtri(Uplo uplo, Diag diag, Block<T> a) const {
+    LaneScratch scratch(m_workspace);
+    auto* const info = scratch.take<int>(1);
+    portable::report_zero_diagonal<T>(m_space, diag, a, info);
+    portable::for_each("granary::trtri::report", m_space, 1, StoreInfo<int>{info, &m_report->info});
+    portable::trtri<T>(*this, uplo, diag, a, scratch.take<T>(portable::inverse_block_entries));
+  }
+  template <class T>
+  void lauum(Uplo uplo, Block<T> a) const {
+    auto* const scratch = LaneScratch(m_workspace).take<T>(portable::inverse_block_entries);
+    portable::lauum<T>(*this, uplo, a, [&](portable::Strided<T> const& l) {
+      portable::Strided<T> const x{scratch, l.rows, l.rows, 1, l.rows};
+      portable::for_each("granary::lauum::entries", m_space, portable::count_of(x), portable::SquareEntry<T>{l, x});
+      portable::for_each("granary::lauum::store", m_space, portable::count_of(x), portable::StoreLower<T>{x, l, false});
+    });
   }
 
   /// Partial pivoting; pivots, from 1, and info are LAPACK's, on the device.

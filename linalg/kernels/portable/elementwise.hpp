@@ -83,6 +83,21 @@ struct Add {
   }
 };
 
+/// d(j) += Σ_i |a_ij|², or :=, a column per call.
+template <class T>
+struct AddColumnSquares {
+  Strided<T const> a;
+  Strided<T> d;
+  bool first;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t column) const {
+    int const j = static_cast<int>(column);
+    RealOf<T> sum = first ? 0 : real_part(d(j, 0));
+    for (int i = 0; i < a.rows; ++i) sum += real_part(T(a(i, j) * conjugate(a(i, j))));
+    d(j, 0) = T(sum);
+  }
+};
+
 /// |x| in double precision.
 template <class T>
 [[nodiscard]] KOKKOS_INLINE_FUNCTION double modulus_of(T const& value) {

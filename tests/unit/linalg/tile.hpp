@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 /// Tiles that own their entries, and the definitions of the kernels on them.
@@ -87,6 +88,10 @@ class Tile {
       for (int j = 0; j < m_cols; ++j) f(i, j, (*this)(i, j));
     }
   }
+
+  /// The memory, padding included.
+  [[nodiscard]] std::vector<T> const& entries() const { return m_entries; }
+  void set_entries(std::vector<T> entries) { m_entries = std::move(entries); }
 
   /// True if the padding still holds the sentinel.
   [[nodiscard]] bool padding_untouched() {

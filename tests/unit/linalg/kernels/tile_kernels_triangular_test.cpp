@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "unit/linalg/exact.hpp"
+#include "unit/linalg/inverse.hpp"
 #include "unit/linalg/tile.hpp"
 
 namespace granary {
@@ -258,10 +259,45 @@ TYPED_TEST(TileTriangles, PotrfNamesAPivotThatIsNotANumber) {
   }
 }
 
+// The inverse of an exact triangle is exact, and so are the sums of the squares of its columns.
+TYPED_TEST(TileTriangles, TrtriInvertsOneTriangleAndLauumSquaresIt) {
+  using T = TypeParam;
+  for (int n : {0, 1, 7, 33, 100}) {
+    for (Layout layout : layouts) {
+      for_all_flags([&](Uplo uplo, Op op, Diag diag) {
+        if (op != Op::NoTrans) return;
+        auto const a = triangle<T>(uplo, diag, n, layout);
+        auto inverse = a;
+        ASSERT_EQ(kernels::trtri(uplo, diag, inverse.view()), 0);
+        testing::expect_inverse(uplo, diag, a, inverse);
+        if (diag == Diag::Unit) return;
+        for (int k = 0; k < n; ++k) inverse(k, k) = T(real_part(inverse(k, k)));
+        auto squared = inverse;
+        kernels::lauum(uplo, squared.view());
+        testing::expect_square(uplo, inverse, squared);
+      });
+    }
+  }
+}
+
+TYPED_TEST(TileTriangles, TrtriNamesAZeroOnTheDiagonal) {
+  using T = TypeParam;
+  for (Layout layout : layouts) {
+    for (int bad : {0, 5, 99}) {
+      Tile<T> a(100, 100, layout);
+      a.for_each([&](int i, int j, T& v) { v = i == j && i != bad ? T(2) : T(0); });
+      EXPECT_EQ(kernels::trtri(Uplo::Upper, Diag::NonUnit, a.view()), bad + 1);
+      EXPECT_EQ(kernels::trtri(Uplo::Upper, Diag::Unit, a.view()), 0);
+    }
+  }
+}
+
 TYPED_TEST(TileTriangles, MismatchedSizesAreRefused) {
   using T = TypeParam;
   Tile<T> square(4, 4, Layout::ColumnMajor), wide(4, 5, Layout::ColumnMajor);
   EXPECT_THROW((void)kernels::potrf(Uplo::Lower, wide.view()), InvalidArgument);
+  EXPECT_THROW((void)kernels::trtri(Uplo::Lower, Diag::NonUnit, wide.view()), InvalidArgument);
+  EXPECT_THROW(kernels::lauum(Uplo::Lower, wide.view()), InvalidArgument);
   for (auto const& kernel : {kernels::trsm<T>, kernels::trmm<T>}) {
     EXPECT_THROW(kernel(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, 1, square.view(), wide.view()),
                  InvalidArgument);

@@ -1,0 +1,157 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <granary/core/model/owned_data.hpp>
+#include <granary/linalg/algorithms/inverse.hpp>
+#include <granary/linalg/algorithms/operands.hpp>
+#include <granary/linalg/tiles/blas3.hpp>
+#include <granary/linalg/tiles/elementwise.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace granary {
+namespace {
+
+// The stored lower triangle, or the transpose of the stored upper one: that is the factor of A^T = conj(A), whose
+// inverse is the transpose of A's, and has the same diagonal.
+template <class T>
+TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
+  detail::require_fit(algorithm, factor.grid().rows == factor.grid().cols, {{"the factor", factor}});
+  if (factor.part() == MatrixPart::All) {
+    throw InvalidArgument(std::string(algorithm) +
+                          " needs a factor with one stored triangle, as potrf returns it, not all");
+  }
+  return factor.part() == MatrixPart::Lower ? factor : factor.transposed();
+}
+
+// Tile row k of L^-1. Before, the rows above are those of L^-1, and tile (k,n) is -Σ L(k,j) X(j,n) over n <= j < k.
+template <class T>
+void invert_row(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
+  auto const rows = a.grid().tile_rows();
+  for (std::uint64_t n = 0; n < k; ++n) {
+    // X(k,n) := L(k,k)^-1 A(k,n)
+    tiles::trsm(tasks.at(k, n, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(1), a(k, k), a(k, n));
+    for (std::uint64_t m = k + 1; m < rows; ++m) {
+      // A(m,n) := A(m,n) - L(m,k) X(k,n)
+      tiles::gemm(tasks.at(m, n, k), Op::NoTrans, Op::NoTrans, T(-1), a(m, k), a(k, n), T(1), a(m, n));
+    }
+  }
+  for (std::uint64_t m = k + 1; m < rows; ++m) {
+    // A(m,k) := -L(m,k) L(k,k)^-1
+    tiles::trsm(tasks.at(m, k, k), Side::Right, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(-1), a(k, k), a(m, k));
+  }
+  tiles::trtri<T>(tasks.at(k, k, k), Uplo::Lower, a(k, k), a.grid().first(k));
+}
+
+// What tile row k of X = L^-1 contributes to X^H X, which begins there for its own tiles.
+template <class T>
+void add_square(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
+  for (std::uint64_t n = 0; n < k; ++n) {
+    tiles::herk<T>(tasks.at(n, n, k), Uplo::Lower, Op::ConjTrans, 1, a(k, n), 1, a(n, n));
+    for (std::uint64_t m = n + 1; m < k; ++m) {
+      // A(m,n) := A(m,n) + X(k,m)^H X(k,n)
+      tiles::gemm(tasks.at(m, n, k), Op::ConjTrans, Op::NoTrans, T(1), a(k, m), a(k, n), T(1), a(m, n));
+    }
+  }
+  for (std::uint64_t n = 0; n < k; ++n) {
+    // A(k,n) := X(k,k)^H X(k,n)
+    tiles::trmm(tasks.at(k, n, k), Side::Left, Uplo::Lower, Op::ConjTrans, Diag::NonUnit, T(1), a(k, k), a(k, n));
+  }
+  tiles::lauum<T>(tasks.at(k, k, k), Uplo::Lower, a(k, k));
+}
+
+// Tile columns of X = L^-1 that are computed together.
+template <class T>
+class InverseColumns {
+ public:
+  InverseColumns(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t first, std::uint64_t last)
+      : m_tasks(tasks), m_l(factor), m_first(first), m_last(last), m_data(tasks.submitter()) {}
+
+  // X(m,n) for all columns n of the group up to m, from the rows above.
+  void make_row(std::uint64_t m) {
+    for (auto n = m_first; n < std::min(m_last, m + 1); ++n) add_tile(m, n);
+    for (auto k = m_first; k < m; ++k) {
+      for (auto n = m_first; n < std::min(m_last, k + 1); ++n) {
+        // X(m,n) := X(m,n) - L(m,k) X(k,n)
+        tiles::gemm(m_tasks.at(m, n, k), Op::NoTrans, Op::NoTrans, T(-1), m_l(m, k), tile(k, n), T(k == n ? 0 : 1),
+                    tile(m, n));
+      }
+    }
+    for (auto n = m_first; n < std::min(m_last, m + 1); ++n) {
+      if (n == m) {
+        tiles::copy<T, T>(m_tasks.at(m, m, m), MatrixPart::Lower, false, m_l(m, m), tile(m, m), OtherTriangle::Zeroed);
+        tiles::trtri<T>(m_tasks.at(m, m, m), Uplo::Lower, tile(m, m), m_l.grid().first(m));
+      } else {
+        tiles::trsm(m_tasks.at(m, n, m), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(1), m_l(m, m),
+                    tile(m, n));
+      }
+    }
+  }
+  // d(n) := d(n) + the squares of X(m,n)
+  void add_squares(std::uint64_t m, TiledMatrix<T> const& d) {
+    for (auto n = m_first; n < std::min(m_last, m + 1); ++n) {
+      tiles::add_column_squares<T>(m_tasks.at(m, n), m == n, tile(m, n), d(n, 0));
+    }
+  }
+
+ private:
+  void add_tile(std::uint64_t m, std::uint64_t n) {
+    m_data.add({.name = "inverse tile (" + std::to_string(m) + "," + std::to_string(n) + ")",
+                .bytes = m_l.grid().elements_in(m, n) * sizeof(T),
+                .origin = {},
+                .home = {}});
+  }
+  [[nodiscard]] TileRef tile(std::uint64_t m, std::uint64_t n) const {
+    auto const rows = static_cast<std::int32_t>(m_l.grid().rows_in(m)),
+               cols = static_cast<std::int32_t>(m_l.grid().cols_in(n));
+    // Row m of the group has min(m + 1, last) - first tiles.
+    auto const row = m - m_first, width = m_last - m_first;
+    auto const before = row < width ? row * (row + 1) / 2 : width * (width + 1) / 2 + (row - width) * width;
+    return {{rows, cols, cols, Layout::RowMajor}, m_data[before + (n - m_first)]};
+  }
+
+  TaskEmitter& m_tasks;
+  TiledMatrix<T> m_l;
+  std::uint64_t m_first, m_last;
+  OwnedData m_data;
+};
+
+}  // namespace
+
+template <class T>
+void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor) {
+  auto const a = lower_form("potri", factor);
+  for (std::uint64_t k = 0; k < a.grid().tile_rows(); ++k) {
+    invert_row(tasks, a, k);
+    add_square(tasks, a, k);
+  }
+}
+
+template <class T>
+void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& d, Bytes memory) {
+  auto const l = lower_form("inverse_diag", factor);
+  auto const& grid = l.grid();
+  detail::require_fit("inverse_diag", d.grid().cols == 1 && d.grid().rows == grid.rows,
+                      {{"the factor", factor}, {"d", d}});
+  auto const count = grid.tile_rows();
+  auto const fitting = memory / 2 / (count * grid.largest_tile() * sizeof(T));
+  auto const width = std::clamp<std::uint64_t>(fitting, 1, count);
+  for (std::uint64_t first = 0; first < count; first += width) {
+    InverseColumns<T> columns(tasks, l, first, std::min(first + width, count));
+    for (auto m = first; m < count; ++m) {
+      columns.make_row(m);
+      columns.add_squares(m, d);
+    }
+  }
+}
+
+#define GRANARY_INSTANTIATE(T)                              \
+  template void potri(TaskEmitter&, TiledMatrix<T> const&); \
+  template void submit_inverse_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, Bytes);
+GRANARY_INSTANTIATE(float)
+GRANARY_INSTANTIATE(double)
+GRANARY_INSTANTIATE(Kokkos::complex<float>)
+GRANARY_INSTANTIATE(Kokkos::complex<double>)
+#undef GRANARY_INSTANTIATE
+
+}  // namespace granary

@@ -1,0 +1,37 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/export.hpp>
+#include <granary/core/base/units.hpp>
+#include <granary/linalg/algorithms/singular.hpp>
+#include <granary/linalg/data/tiled_matrix.hpp>
+#include <granary/linalg/tiles/task_emitter.hpp>
+
+/// The inverse of a Hermitian positive definite matrix from its Cholesky factor, whole or its diagonal alone. T is one
+/// of the four scalars.
+namespace granary {
+
+/// Emits the tasks that overwrite the Cholesky factor in A's part, from potrf, with that triangle of A⁻¹ = L⁻ᴴ L⁻¹ =
+/// U⁻¹ U⁻ᴴ. In place: there is no temporary data. 2n³/3 flops (8n³/3 if T is complex).
+///
+/// One sweep of N steps for N tiles per row (Bientinesi, Gunter, van de Geijn: Families of algorithms related to the
+/// inversion of a symmetric positive definite matrix, ACM TOMS 35, 2008): step k makes tile row k of L⁻¹, and adds what
+/// that row contributes to the tile rows 0 to k of L⁻ᴴ L⁻¹.
+///
+/// A task throws Singular if a diagonal element of the factor is exactly zero; A is then partly overwritten. Throws
+/// InvalidArgument if A is not square or its part is All, and what Submitter documents.
+template <class T>
+GRANARY_EXPORT void potri(TaskEmitter& tasks, TiledMatrix<T> const& a);
+
+/// Overwrites d, a column with A's tile size, with the diagonal of A⁻¹: d_j = Σ_i |x_ij|², X = L⁻¹. The factor is only
+/// read. n³/3 flops (4n³/3), half of potri's.
+///
+/// X is computed in groups of tile columns, as many as fit in half of `memory` but at least one, in temporary tiles:
+/// each tile of the factor is read once for each group on its left.
+///
+/// Errors as of potri.
+template <class T>
+GRANARY_EXPORT void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> const& d,
+                                        Bytes memory);
+
+}  // namespace granary
