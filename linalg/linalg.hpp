@@ -5,6 +5,7 @@
 /// return; those in `granary` wait for the result. docs/linalg.md lists them with LAPACK's names.
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/runtime/blas.hpp>
+#include <granary/linalg/runtime/condition.hpp>
 #include <granary/linalg/runtime/diagonal.hpp>
 #include <granary/linalg/runtime/elementwise.hpp>
 #include <granary/linalg/runtime/factor.hpp>

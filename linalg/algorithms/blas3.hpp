@@ -48,6 +48,11 @@ template <class T>
 GRANARY_EXPORT void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> const& a,
                          TiledMatrix<T> const& b, T beta, TiledMatrix<T> const& c);
 
+/// The same with A symmetric, also if T is complex; then a temporary tile for each diagonal tile of A.
+template <class T>
+GRANARY_EXPORT void symm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> const& a,
+                         TiledMatrix<T> const& b, T beta, TiledMatrix<T> const& c);
+
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular. k m n flops (4 k m n), k the order of A,
 /// in K N + K (K-1)/2 N tasks for N columns of tiles of B (left; rows, right).
 ///

@@ -1,8 +1,13 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/algorithms/blas3.hpp>
 #include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
+#include <granary/linalg/tiles/elementwise.hpp>
+
+#include <string>
+#include <vector>
 
 namespace granary {
 namespace {
@@ -43,6 +48,50 @@ void check_rank_k(char const* algorithm, Uplo uplo, Op op, TiledMatrix<T> const&
   require_part(algorithm, {"A", a}, MatrixPart::All);
   require_part(algorithm, {"C", c}, part_of(uplo));
   require_distinct(algorithm, "A", a, "C", c);
+}
+
+// For hemm and symm.
+template <class T>
+void check_symmetric(char const* algorithm, Side side, Uplo uplo, TiledMatrix<T> const& a, TiledMatrix<T> const& b,
+                     TiledMatrix<T> const& c) {
+  auto const& grid = c.grid();
+  auto const order = side == Side::Left ? grid.rows : grid.cols;
+  require_fit(
+      algorithm,
+      a.grid().rows == order && a.grid().cols == order && b.grid().rows == grid.rows && b.grid().cols == grid.cols,
+      {{"A", a}, {"B", b}, {"C", c}});
+  require_part(algorithm, {"A", a}, part_of(uplo));
+  require_part(algorithm, {"B", b}, MatrixPart::All);
+  require_part(algorithm, {"C", c}, MatrixPart::All);
+  require_distinct(algorithm, "A", a, "C", c);
+  require_distinct(algorithm, "B", b, "C", c);
+}
+
+// C := alpha A B + beta C, where A(k,i) is mirrored(A(i,k)); on_diagonal(i, j, beta) emits A(i,i)'s product.
+template <class T, class OnDiagonal>
+void multiply_symmetric(TaskEmitter& tasks, Uplo uplo, Op mirrored, T alpha, TiledMatrix<T> const& a,
+                        TiledMatrix<T> const& b, T beta, TiledMatrix<T> const& c, OnDiagonal const& on_diagonal) {
+  for_each_product(c.grid(), MatrixPart::All, a.grid().tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
+    if (i == k) return on_diagonal(i, j, scale);
+    bool const stored = holds(part_of(uplo), i, k);
+    tiles::gemm(tasks.at(i, j, k), stored ? Op::NoTrans : mirrored, Op::NoTrans, alpha, stored ? a(i, k) : a(k, i),
+                b(k, j), scale, c(i, j));
+  });
+}
+
+// A temporary tile with both triangles of a symmetric one.
+template <class T>
+[[nodiscard]] TileRef symmetric_tile(TaskEmitter& tasks, Uplo uplo, TileRef const& a, std::uint64_t i,
+                                     OwnedData& data) {
+  auto const number = std::to_string(i);
+  auto const bytes = static_cast<Bytes>(a.rows) * static_cast<Bytes>(a.cols) * sizeof(T);
+  TileRef const whole{
+      {a.rows, a.cols, a.cols, Layout::RowMajor},
+      data.add({.name = "symmetric tile (" + number + "," + number + ")", .bytes = bytes, .origin = {}, .home = {}})};
+  TileRef const mirrored{a.shape().transposed(), a.data};
+  tiles::copy<T, T>(tasks.at(i, i), part_of(uplo), false, a, whole, OtherTriangle::Zeroed);
+  tiles::copy<T, T>(tasks.at(i, i), part_of(flip(uplo)), false, mirrored, whole);
+  return whole;
 }
 
 }  // namespace
@@ -103,30 +152,35 @@ void syrk(TaskEmitter& tasks, Uplo uplo, Op op, T alpha, TiledMatrix<T> const& a
 template <class T>
 void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> const& a, TiledMatrix<T> const& b, T beta,
           TiledMatrix<T> const& c) {
-  auto const& grid = c.grid();
-  auto const order = side == Side::Left ? grid.rows : grid.cols;
-  require_fit(
-      "hemm",
-      a.grid().rows == order && a.grid().cols == order && b.grid().rows == grid.rows && b.grid().cols == grid.cols,
-      {{"A", a}, {"B", b}, {"C", c}});
-  require_part("hemm", {"A", a}, part_of(uplo));
-  require_part("hemm", {"B", b}, MatrixPart::All);
-  require_part("hemm", {"C", c}, MatrixPart::All);
-  require_distinct("hemm", "A", a, "C", c);
-  require_distinct("hemm", "B", b, "C", c);
+  check_symmetric("hemm", side, uplo, a, b, c);
   if (side == Side::Right) {
     // C^T = alpha A^T B^T + beta C^T, and A^T is Hermitian too.
     return hemm(tasks, Side::Left, flip(uplo), alpha, a.transposed(), b.transposed(), beta, c.transposed());
   }
-  for_each_product(grid, MatrixPart::All, a.grid().tile_cols(), alpha, beta, [&](auto i, auto j, auto k, T scale) {
-    if (i == k) {
-      tiles::hemm(tasks.at(i, j, k), Side::Left, uplo, alpha, a(i, i), b(i, j), scale, c(i, j));
-    } else if (holds(part_of(uplo), i, k)) {
-      tiles::gemm(tasks.at(i, j, k), Op::NoTrans, Op::NoTrans, alpha, a(i, k), b(k, j), scale, c(i, j));
-    } else {
-      tiles::gemm(tasks.at(i, j, k), Op::ConjTrans, Op::NoTrans, alpha, a(k, i), b(k, j), scale, c(i, j));
-    }
+  multiply_symmetric(tasks, uplo, Op::ConjTrans, alpha, a, b, beta, c, [&](auto i, auto j, T scale) {
+    tiles::hemm(tasks.at(i, j, i), Side::Left, uplo, alpha, a(i, i), b(i, j), scale, c(i, j));
   });
+}
+
+template <class T>
+void symm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> const& a, TiledMatrix<T> const& b, T beta,
+          TiledMatrix<T> const& c) {
+  check_symmetric("symm", side, uplo, a, b, c);
+  if constexpr (!is_complex<T>) {
+    return hemm(tasks, side, uplo, alpha, a, b, beta, c);
+  } else {
+    if (side == Side::Right) {
+      return symm(tasks, Side::Left, flip(uplo), alpha, a.transposed(), b.transposed(), beta, c.transposed());
+    }
+    OwnedData data(tasks.submitter());
+    std::vector<TileRef> diagonal;
+    for (std::uint64_t i = 0; i < a.grid().tile_rows(); ++i) {
+      diagonal.push_back(symmetric_tile<T>(tasks, uplo, a(i, i), i, data));
+    }
+    multiply_symmetric(tasks, uplo, Op::Trans, alpha, a, b, beta, c, [&](auto i, auto j, T scale) {
+      tiles::gemm(tasks.at(i, j, i), Op::NoTrans, Op::NoTrans, alpha, diagonal[i], b(i, j), scale, c(i, j));
+    });
+  }
 }
 
 #define GRANARY_INSTANTIATE(T)                                                                                         \
@@ -134,6 +188,8 @@ void hemm(TaskEmitter& tasks, Side side, Uplo uplo, T alpha, TiledMatrix<T> cons
   template void herk<T>(TaskEmitter&, Uplo, Op, RealOf<T>, TiledMatrix<T> const&, RealOf<T>, TiledMatrix<T> const&);   \
   template void syrk(TaskEmitter&, Uplo, Op, T, TiledMatrix<T> const&, T, TiledMatrix<T> const&);                      \
   template void hemm(TaskEmitter&, Side, Uplo, T, TiledMatrix<T> const&, TiledMatrix<T> const&, T,                     \
+                     TiledMatrix<T> const&);                                                                           \
+  template void symm(TaskEmitter&, Side, Uplo, T, TiledMatrix<T> const&, TiledMatrix<T> const&, T,                     \
                      TiledMatrix<T> const&);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

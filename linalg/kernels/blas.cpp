@@ -10,21 +10,23 @@ using Complex128 = Kokkos::complex<double>;
 
 // Fortran passes the length of every character argument at the end of the argument list.
 // NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types and prefixes of names.
-#define GRANARY_DECLARE_BLAS(T, R, p)                                                                           \
-  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,   \
-                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                      \
-  void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*, \
-                int const*, std::size_t, std::size_t);                                                          \
-  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,     \
-                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                \
-  void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
-  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*, \
-                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                \
-  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                   \
-  void p##getrf_(int const*, int const*, T*, int const*, int*, int*);                                           \
-  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);         \
-  R p##lange_(char const*, int const*, int const*, T const*, int const*, R*, std::size_t);                      \
+#define GRANARY_DECLARE_BLAS(T, R, p)                                                                                \
+  void p##gemm_(char const*, char const*, int const*, int const*, int const*, T const*, T const*, int const*,        \
+                T const*, int const*, T const*, T*, int const*, std::size_t, std::size_t);                           \
+  void p##syrk_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*, T*,      \
+                int const*, std::size_t, std::size_t);                                                               \
+  void p##symm_(char const*, char const*, int const*, int const*, T const*, T const*, int const*, T const*,          \
+                int const*, T const*, T*, int const*, std::size_t, std::size_t);                                     \
+  void p##trmm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,      \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                     \
+  void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*, T const*, T const*,      \
+                int const*, T*, int const*, std::size_t, std::size_t, std::size_t, std::size_t);                     \
+  void p##potrf_(char const*, int const*, T*, int const*, int*, std::size_t);                                        \
+  void p##getrf_(int const*, int const*, T*, int const*, int*, int*);                                                \
+  void p##gemv_(char const*, int const*, int const*, T const*, T const*, int const*, T const*, int const*, T const*, \
+                T*, int const*, std::size_t);                                                                        \
+  void p##trtri_(char const*, char const*, int const*, T*, int const*, int*, std::size_t, std::size_t);              \
+  R p##lange_(char const*, int const*, int const*, T const*, int const*, R*, std::size_t);                           \
   R p##lansy_(char const*, char const*, int const*, T const*, int const*, R*, std::size_t, std::size_t);
 
 #define GRANARY_DECLARE_HERMITIAN(T, R, p)                                                                      \
@@ -41,6 +43,10 @@ GRANARY_DECLARE_BLAS(granary::Complex64, float, c)
 GRANARY_DECLARE_BLAS(granary::Complex128, double, z)
 GRANARY_DECLARE_HERMITIAN(granary::Complex64, float, c)
 GRANARY_DECLARE_HERMITIAN(granary::Complex128, double, z)
+void slacn2_(int const*, float*, float*, int*, float*, int*, int*);
+void dlacn2_(int const*, double*, double*, int*, double*, int*, int*);
+void clacn2_(int const*, granary::Complex64*, granary::Complex64*, float*, int*, int*);
+void zlacn2_(int const*, granary::Complex128*, granary::Complex128*, double*, int*, int*);
 }
 
 namespace granary {
@@ -103,6 +109,11 @@ template <class Flag>
     return info;                                                                                                       \
   }                                                                                                                    \
   template <>                                                                                                          \
+  void gemv<T>(Op op, int m, int n, T alpha, T const* a, int lda, T const* x, int incx, T beta, T* y, int incy) {      \
+    char const t = letter(op);                                                                                         \
+    p##gemv_(&t, &m, &n, &alpha, a, &lda, x, &incx, &beta, y, &incy, 1);                                               \
+  }                                                                                                                    \
+  template <>                                                                                                          \
   RealOf<T> lange<T>(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work) {                                  \
     char const which = letter(norm);                                                                                   \
     return p##lange_(&which, &m, &n, a, &lda, work, 1);                                                                \
@@ -139,6 +150,18 @@ GRANARY_DEFINE_HERMITIAN(double, d, syrk, symm, lansy)
 GRANARY_DEFINE_HERMITIAN(float, s, syrk, symm, lansy)
 GRANARY_DEFINE_HERMITIAN(Complex64, c, herk, hemm, lanhe)
 GRANARY_DEFINE_HERMITIAN(Complex128, z, herk, hemm, lanhe)
+
+#define GRANARY_DEFINE_LACN2(T, p, ...)                                               \
+  template <>                                                                         \
+  int lacn2<T>(int n, T* v, T* x, [[maybe_unused]] int* signs, NormEstimator<T>& s) { \
+    p##lacn2_(&n, v, x, __VA_ARGS__& s.estimate, &s.step, s.saved);                   \
+    return s.step;                                                                    \
+  }
+#define GRANARY_SIGNS signs,
+GRANARY_DEFINE_LACN2(float, s, GRANARY_SIGNS)
+GRANARY_DEFINE_LACN2(double, d, GRANARY_SIGNS)
+GRANARY_DEFINE_LACN2(Complex64, c, )
+GRANARY_DEFINE_LACN2(Complex128, z, )
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace blas

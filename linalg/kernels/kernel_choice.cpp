@@ -46,10 +46,33 @@ template <class Flag>
 }  // namespace
 #endif
 
+namespace {
+
+// Products with one column or one row by GEMV, which reads the matrix once; GEMM would copy it first. False if a flag
+// is missing: GEMV does not conjugate vectors, or matrices without transposing them.
+template <class T>
+[[nodiscard]] bool multiplied_vector(Op op_a, Op op_b, T alpha, Block<T const> const& a, Block<T const> const& b,
+                                     T beta, Block<T> const& c) {
+  auto const conjugates = [](Op op) { return is_complex<T> && op == Op::ConjTrans; };
+  if (c.cols == 1 && !conjugates(op_b)) {
+    blas::gemv(op_a, a.rows, a.cols, alpha, a.data, a.ld, b.data, op_b == Op::NoTrans ? 1 : b.ld, beta, c.data, 1);
+    return true;
+  }
+  if (c.rows == 1 && !conjugates(op_a) && !conjugates(op_b)) {
+    Op const op = op_b == Op::NoTrans ? Op::Trans : Op::NoTrans;
+    blas::gemv(op, b.rows, b.cols, alpha, b.data, b.ld, a.data, op_a == Op::NoTrans ? a.ld : 1, beta, c.data, c.ld);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 template <class T>
 void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) {
   // If alpha is 0, A and B do not count, but OpenBLAS' real GEMM multiplies them nevertheless, including NaN.
   int const k = alpha == T(0) ? 0 : op_a == Op::NoTrans ? a.cols : a.rows;
+  if (k > 0 && multiplied_vector(op_a, op_b, alpha, a, b, beta, c)) return;
 #if GRANARY_KERNELS_ON_KOKKOSBLAS
   // Kokkos Kernels ignores beta if k = 0, and launches its own kernel if C is small and only A is transposed.
   constexpr std::ptrdiff_t small = 1600;

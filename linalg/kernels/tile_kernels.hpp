@@ -70,8 +70,8 @@ GRANARY_EXPORT void lauum(Uplo uplo, TileView<T> a);
 ///
 /// Recursive: the triangle is halved, and GEMM updates the block between the halves. Diagonal blocks of order 32 are
 /// inverted and applied with TRMM, because the TRSM of BLAS libraries is often far slower than their GEMM (see
-/// bench/kernels). The library's TRSM is used for a block that is singular, whose pivots differ by a factor above
-/// 1/(128 eps), or whose inverse overflows.
+/// bench/kernels). The library's TRSM is used for fewer than 8 right-hand sides, and for a block that is singular,
+/// whose pivots differ by a factor above 1/(128 eps), or whose inverse overflows.
 ///
 /// Error at order 512, compared with OpenBLAS' TRSM: for Cholesky factors of matrices of condition 1e4 to 1e12 (float:
 /// 1e2 to 1e6) at most 1.1 times its error, normwise and componentwise. If a diagonal block is itself ill-conditioned,

@@ -12,8 +12,9 @@
 namespace granary::kernels {
 namespace {
 
-/// Order of the diagonal blocks that trsm inverts.
+/// Order of the diagonal blocks that trsm inverts, for at least so many right-hand sides.
 constexpr int inverted_order = 32;
+constexpr int inverted_sides = 8;
 
 [[nodiscard]] constexpr std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
 
@@ -68,7 +69,8 @@ template <class T>
 void solve(Side side, Uplo uplo, Op op, Diag diag, T alpha, Block<T const> a, Block<T> b) {
   int const n = a.rows;
   if (n <= inverted_order) {
-    if (!solve_by_inverse(side, uplo, op, diag, alpha, a, b)) {
+    bool const few = (side == Side::Left ? b.cols : b.rows) < inverted_sides;
+    if (few || !solve_by_inverse(side, uplo, op, diag, alpha, a, b)) {
       chosen_trsm(side, uplo, op, diag, alpha, a, b);
     }
     return;

@@ -89,6 +89,24 @@ auto hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
   return call.submitted();
 }
 
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A symmetric, also if complex; xSYMM. If beta
+/// is 0, C needs no values.
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+auto symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) -> Pending<> {
+  detail::MatrixCall call(runtime, "symm");
+  auto const& x = call.reads("A", a);
+  auto const& y = call.reads("B", b);
+  auto const& z = call.writes("C", c);
+  call.require_square(0);
+  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
+  call.prepare(tile);
+  granary::symm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta,
+                call.tiles(2, c));
+  return call.submitted();
+}
+
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal results in
 /// infinities, as in the BLAS.
 template <MatrixOperand A, MutableMatrix B>
@@ -154,6 +172,14 @@ void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
           C const& c, TileSize tile = {}) {
   runtime.refuse_in_task("hemm");
   async::hemm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
+}
+
+template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
+requires SameScalars<A, B, C>
+void symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) {
+  runtime.refuse_in_task("symm");
+  async::symm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>

@@ -256,5 +256,14 @@ class GRANARY_EXPORT MatrixCall {
   bool m_submitted = false;
 };
 
+/// The order of a square matrix; throws InvalidArgument if it is not square.
+template <MatrixOperand A>
+[[nodiscard]] std::uint64_t order_of(Runtime& runtime, std::string const& name, A const& a) {
+  MatrixCall call(runtime, name);
+  auto const& operand = call.reads("A", a);
+  call.require_square(0);
+  return operand.rows;
+}
+
 }  // namespace detail
 }  // namespace granary

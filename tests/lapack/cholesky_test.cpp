@@ -2,6 +2,7 @@
 // LAPACK's tests of xPOTRF and xPOTRS (TESTING/LIN/xCHKPO), on tiles. LAPACK's order 0 is omitted: granary refuses
 // empty matrices.
 #include <granary/linalg/algorithms/cholesky.hpp>
+#include <granary/linalg/algorithms/inverse.hpp>
 
 #include <gtest/gtest.h>
 
@@ -84,6 +85,20 @@ TYPED_TEST(LapackCholesky, FactorsAndSolutionsOfAllTypesPass) {
     }
   });
   ::testing::Test::RecordProperty("largest_potrf_ratio", std::to_string(largest));
+}
+
+TYPED_TEST(LapackCholesky, InversesOfAllTypesPass) {
+  using T = TypeParam;
+  for_cases([&](Case const& c) {
+    auto const matrix = testing::positive_definite_type<T>(c.type, c.n, 1988 + c.n);
+    if (!matrix || matrix->info != 0) return;
+    auto inverse = matrix->elements;
+    ASSERT_EQ(tiled_potrf(c.uplo, inverse, c.tile), 0U) << c;
+    ImmediateSubmitter submitter;
+    TaskEmitter tasks(submitter);
+    potri(tasks, testing::bind_rectangle(submitter, inverse, c.tile, part_of(c.uplo)));
+    ASSERT_LT(testing::inverse_ratio(c.uplo, matrix->elements, inverse), testing::lapack_threshold) << c;
+  });
 }
 
 }  // namespace

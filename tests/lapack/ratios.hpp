@@ -82,6 +82,33 @@ template <class T>
   return test_ratio<T>(rest, long_one_norm(n, n, value), n);
 }
 
+/// xPOT03: ‖I - A X‖₁ / (n ‖A‖₁ ‖X‖₁ ε) for the inverse X stored in that triangle. All of A counts.
+template <class T>
+[[nodiscard]] double inverse_ratio(Uplo uplo, Rectangle<T> const& a, Rectangle<T> const& inverse) {
+  auto const n = a.rows;
+  auto const x = hermitian_of(uplo, inverse);
+  auto const one_norm = [&](Rectangle<T> const& matrix) {
+    return long_one_norm(n, n, [&](std::uint64_t i, std::uint64_t j) { return lengthen<T>(matrix(i, j)); });
+  };
+  auto const rest = long_one_norm(n, n, [&](std::uint64_t i, std::uint64_t j) {
+    Long<T> difference(i == j ? 1 : 0);
+    for (std::uint64_t k = 0; k < n; ++k) difference -= lengthen<T>(a(i, k)) * lengthen<T>(x(k, j));
+    return difference;
+  });
+  return test_ratio<T>(rest, one_norm(a) * one_norm(x), n);
+}
+
+/// xGET06: how far an estimate of a reciprocal condition number is from the true one.
+template <class R>
+[[nodiscard]] double condition_ratio(R estimate, long double truth) {
+  auto const found = static_cast<long double>(estimate),
+             eps = static_cast<long double>(std::numeric_limits<R>::epsilon()) / 2;
+  if (found > 0 && truth > 0) {
+    return static_cast<double>(std::max(found, truth) / std::min(found, truth) - (1 - std::min(found, truth)));
+  }
+  return static_cast<double>(std::max(found, truth) / eps);
+}
+
 /// xGET01: ‖P A - L U‖₁ / (n ‖A‖₁ ε), m x n, with P made of exchanges of row k with row exchanges[k], k = 0, 1, ...;
 /// none where the list is empty.
 template <class T>

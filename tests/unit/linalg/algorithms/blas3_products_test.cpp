@@ -172,8 +172,15 @@ void test_rank_k() {
 TYPED_TEST(Blas3Products, HerkIsItsDefinitionOnOneTriangle) { test_rank_k<TypeParam, true>(); }
 TYPED_TEST(Blas3Products, SyrkIsItsDefinitionOnOneTriangle) { test_rank_k<TypeParam, false>(); }
 
-TYPED_TEST(Blas3Products, HemmReadsOneTriangleFromEitherSide) {
-  using T = TypeParam;
+template <class T>
+[[nodiscard]] Rectangle<T> symmetric_of(Uplo uplo, Rectangle<T> const& a) {
+  return testing::rectangle_of<T>(a.rows, a.cols, [&](std::uint64_t i, std::uint64_t j) {
+    return testing::in_triangle(uplo, i, j) ? a(i, j) : a(j, i);
+  });
+}
+
+template <class T, bool Hermitian>
+void test_one_triangle() {
   Random random(3);
   for (auto const side : every_side) {
     for (auto const uplo : every_uplo) {
@@ -184,15 +191,17 @@ TYPED_TEST(Blas3Products, HemmReadsOneTriangleFromEitherSide) {
           auto const order = side == Side::Left ? m : n;
           auto const a = testing::random_eighths<T>(order, order, 1), b = testing::random_eighths<T>(m, n, 2);
           auto const c = draw.initial(m, n);
-          auto const hermitian = testing::hermitian_of(uplo, a);
+          auto const whole = Hermitian ? testing::hermitian_of(uplo, a) : symmetric_of(uplo, a);
           PlacedMatrix<T> at_a(testing::guarded_triangle(uplo, Diag::NonUnit, a), tile, every_layout[layouts % 2]),
               at_b(b, tile, every_layout[layouts / 2 % 2]), at_c(c, tile, every_layout[layouts / 4]);
           ImmediateSubmitter submitter;
           TaskEmitter tasks(submitter);
-          hemm(tasks, side, uplo, alpha, at_a.bind(submitter, "A", repeat % 2 == 0 ? MatrixPart::All : part_of(uplo)),
-               at_b.bind(submitter, "B"), beta, at_c.bind(submitter, "C"));
-          auto const expected = side == Side::Left ? testing::multiply_add(alpha, hermitian, b, beta, c)
-                                                   : testing::multiply_add(alpha, b, hermitian, beta, c);
+          auto const multiply = Hermitian ? hemm<T> : symm<T>;
+          multiply(tasks, side, uplo, alpha,
+                   at_a.bind(submitter, "A", repeat % 2 == 0 ? MatrixPart::All : part_of(uplo)),
+                   at_b.bind(submitter, "B"), beta, at_c.bind(submitter, "C"));
+          auto const expected = side == Side::Left ? testing::multiply_add(alpha, whole, b, beta, c)
+                                                   : testing::multiply_add(alpha, b, whole, beta, c);
           ASSERT_EQ(testing::largest_difference(at_c.values(), expected), 0)
               << m << " " << n << " " << tile << " " << layouts;
           ASSERT_TRUE(at_c.padding_is_untouched());
@@ -204,6 +213,9 @@ TYPED_TEST(Blas3Products, HemmReadsOneTriangleFromEitherSide) {
     }
   }
 }
+
+TYPED_TEST(Blas3Products, HemmReadsOneTriangleFromEitherSide) { test_one_triangle<TypeParam, true>(); }
+TYPED_TEST(Blas3Products, SymmReadsOneTriangleFromEitherSide) { test_one_triangle<TypeParam, false>(); }
 
 TEST(Blas3Order, GemmFinishesATileOfCBeforeTheNext) {
   ImmediateSubmitter submitter(false);

@@ -77,6 +77,25 @@ TYPED_TEST(ApiBlas, Hemm) {
   }
 }
 
+TYPED_TEST(ApiBlas, Symm) {
+  using T = TypeParam;
+  auto const a = random_eighths<T>(50, 50);
+  for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
+    auto const symmetric = rectangle_of<T>(
+        50, 50, [&](std::uint64_t i, std::uint64_t j) { return in_triangle(uplo, i, j) ? a(i, j) : a(j, i); });
+    auto b = random_eighths<T>(50, 30, 2);
+    auto const left = this->output(b, "C");
+    symm(this->runtime, Side::Left, uplo, this->alpha, this->input(a, "A"), this->input(b, "B"), this->beta, left, 16);
+    this->expect_equal(left, multiply_add(this->alpha, symmetric, b, this->beta, b));
+    b = random_eighths<T>(30, 50, 2);
+    auto const right = this->output(b, "C");
+    auto call = async::symm(this->runtime, Side::Right, uplo, this->alpha, this->input(a, "A"), this->input(b, "B"),
+                            this->beta, right, 32);
+    call.wait();
+    this->expect_equal(right, multiply_add(this->alpha, b, symmetric, this->beta, b));
+  }
+}
+
 TYPED_TEST(ApiBlas, TrmmAndTrsmUndoEachOther) {
   using T = TypeParam;
   auto const a = exact_triangles<T>(50, 50);

@@ -63,6 +63,8 @@ TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {
             "syrk: the sizes of A 'b' (6 x 2) and C 'wide' (6 x 8) do not match");
   EXPECT_EQ(refusal([&] { hemm(runtime, Side::Right, Uplo::Lower, 1, a, b, 0, View("c", 6, 2)); }),
             "hemm: the sizes of A 'a' (6 x 6), B 'b' (6 x 2) and C 'c' (6 x 2) do not match");
+  EXPECT_EQ(refusal([&] { symm(runtime, Side::Right, Uplo::Lower, 1, a, b, 0, View("c", 6, 2)); }),
+            "symm: the sizes of A 'a' (6 x 6), B 'b' (6 x 2) and C 'c' (6 x 2) do not match");
   EXPECT_EQ(refusal([&] { static_cast<void>(lanhe(runtime, Norm::One, Uplo::Lower, wide)); }),
             "lanhe: A 'wide' (6 x 8) is not square");
   EXPECT_EQ(refusal([&] { copy(runtime, wide, b); }),
