@@ -107,6 +107,7 @@ set(granary_included_headers
   linalg/algorithms/diagonal.hpp
   linalg/algorithms/factor_order.hpp
   linalg/algorithms/finite_tasks.hpp
+  linalg/algorithms/inverse.hpp
   linalg/algorithms/io_bounds.hpp
   linalg/algorithms/lu.hpp
   linalg/algorithms/matrix_ops.hpp
@@ -131,11 +132,13 @@ set(granary_included_headers
   linalg/residuals/residual.hpp
   linalg/runtime/blas.hpp
   linalg/runtime/blas_speed.hpp
-  linalg/runtime/diagonal.hpp
   linalg/runtime/call_operand.hpp
+  linalg/runtime/condition.hpp
+  linalg/runtime/diagonal.hpp
   linalg/runtime/elementwise.hpp
   linalg/runtime/factor.hpp
   linalg/runtime/file_matrix.hpp
+  linalg/runtime/inverse.hpp
   linalg/runtime/matrices.hpp
   linalg/runtime/matrix_call.hpp
   linalg/runtime/matrix_tile.hpp
