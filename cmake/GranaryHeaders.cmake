@@ -127,6 +127,8 @@ set(granary_included_headers
   linalg/files/matrix_source.hpp
   linalg/files/tile_memory.hpp
   linalg/generators/generators.hpp
+  linalg/kernels/elementwise_kernels.hpp
+  linalg/kernels/tile_kernels.hpp
   linalg/priorities/cholesky.hpp
   linalg/priorities/lu.hpp
   linalg/residuals/residual.hpp

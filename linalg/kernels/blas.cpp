@@ -43,10 +43,6 @@ GRANARY_DECLARE_BLAS(granary::Complex64, float, c)
 GRANARY_DECLARE_BLAS(granary::Complex128, double, z)
 GRANARY_DECLARE_HERMITIAN(granary::Complex64, float, c)
 GRANARY_DECLARE_HERMITIAN(granary::Complex128, double, z)
-void slacn2_(int const*, float*, float*, int*, float*, int*, int*);
-void dlacn2_(int const*, double*, double*, int*, double*, int*, int*);
-void clacn2_(int const*, granary::Complex64*, granary::Complex64*, float*, int*, int*);
-void zlacn2_(int const*, granary::Complex128*, granary::Complex128*, double*, int*, int*);
 }
 
 namespace granary {
@@ -150,18 +146,6 @@ GRANARY_DEFINE_HERMITIAN(double, d, syrk, symm, lansy)
 GRANARY_DEFINE_HERMITIAN(float, s, syrk, symm, lansy)
 GRANARY_DEFINE_HERMITIAN(Complex64, c, herk, hemm, lanhe)
 GRANARY_DEFINE_HERMITIAN(Complex128, z, herk, hemm, lanhe)
-
-#define GRANARY_DEFINE_LACN2(T, p, ...)                                               \
-  template <>                                                                         \
-  int lacn2<T>(int n, T* v, T* x, [[maybe_unused]] int* signs, NormEstimator<T>& s) { \
-    p##lacn2_(&n, v, x, __VA_ARGS__& s.estimate, &s.step, s.saved);                   \
-    return s.step;                                                                    \
-  }
-#define GRANARY_SIGNS signs,
-GRANARY_DEFINE_LACN2(float, s, GRANARY_SIGNS)
-GRANARY_DEFINE_LACN2(double, d, GRANARY_SIGNS)
-GRANARY_DEFINE_LACN2(Complex64, c, )
-GRANARY_DEFINE_LACN2(Complex128, z, )
 // NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace blas

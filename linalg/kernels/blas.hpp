@@ -72,19 +72,6 @@ template <class T>
 GRANARY_EXPORT void gemv(Op op, int m, int n, T alpha, T const* a, int lda, T const* x, int incx, T beta, T* y,
                          int incy);
 
-/// Higham's estimate of the 1-norm of a matrix X of order n, by reverse communication (xLACN2): call with a `state` of
-/// zeros, then again with x replaced by X x while it returns 1, and by X^H x while it returns 2. When it returns 0,
-/// `state.estimate` is the norm, usually within a factor of 3, never too large but for rounding.
-template <class T>
-struct GRANARY_EXPORT NormEstimator {
-  RealOf<T> estimate = 0;
-  int step = 0;
-  int saved[3] = {};
-};
-/// `v` and `signs` are workspace of n entries; complex scalars need no `signs`.
-template <class T>
-[[nodiscard]] GRANARY_EXPORT int lacn2(int n, T* v, T* x, int* signs, NormEstimator<T>& state);
-
 /// Norm of a general m x n matrix. The infinity norm takes `work` of m entries.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT RealOf<T> lange(Norm norm, int m, int n, T const* a, int lda, RealOf<T>* work = nullptr);

@@ -4,6 +4,9 @@
 #include <granary/core/backends/kokkos_compat.hpp>
 #include <granary/linalg/kernels/blas.hpp>
 
+#include <algorithm>
+#include <cstddef>
+
 #if defined(GRANARY_HAVE_KOKKOSKERNELS)
 #include <KokkosBlas3_gemm.hpp>
 #include <KokkosBlas3_trsm.hpp>
@@ -48,19 +51,52 @@ template <class Flag>
 
 namespace {
 
-// Products with one column or one row by GEMV, which reads the matrix once; GEMM would copy it first. False if a flag
-// is missing: GEMV does not conjugate vectors, or matrices without transposing them.
+// Products with so few columns, or rows, are limited by memory, not by flops.
+constexpr int few_vectors = 4;
+
+// Vectors in memory, with the distance between entries of one, and between two of them.
 template <class T>
-[[nodiscard]] bool multiplied_vector(Op op_a, Op op_b, T alpha, Block<T const> const& a, Block<T const> const& b,
-                                     T beta, Block<T> const& c) {
+struct Vectors {
+  T* data;
+  std::ptrdiff_t entry, vector;
+};
+
+// y := alpha op(A) x + beta y by GEMV, a part of A in cache at a time: A is read once. GEMM would copy it first.
+template <class T>
+void multiply_vectors(Op op, T alpha, Block<T const> const& a, Vectors<T const> const& x, T beta, Vectors<T> const& y,
+                      int count) {
+  constexpr std::ptrdiff_t cached = 128 * 1024;
+  auto const fitting = cached / static_cast<std::ptrdiff_t>(sizeof(T)) / std::max(1, a.rows);
+  int const width = count == 1 ? a.cols : static_cast<int>(std::max<std::ptrdiff_t>(16, fitting));
+  for (int first = 0; first < a.cols; first += width) {
+    auto const part = a.sub(0, first, a.rows, std::min(width, a.cols - first));
+    // Columns of A are entries of x, or of y if A is transposed.
+    bool const sums = op == Op::NoTrans;
+    T const factor = sums && first > 0 ? T(1) : beta;
+    for (int v = 0; v < count; ++v) {
+      T const* const from = x.data + v * x.vector + (sums ? first * x.entry : 0);
+      T* const to = y.data + v * y.vector + (sums ? 0 : first * y.entry);
+      blas::gemv(op, part.rows, part.cols, alpha, part.data, part.ld, from, static_cast<int>(x.entry), factor, to,
+                 static_cast<int>(y.entry));
+    }
+  }
+}
+
+// False if a flag is missing: GEMV does not conjugate vectors, or matrices without transposing them.
+template <class T>
+[[nodiscard]] bool multiplied_vectors(Op op_a, Op op_b, T alpha, Block<T const> const& a, Block<T const> const& b,
+                                      T beta, Block<T> const& c) {
   auto const conjugates = [](Op op) { return is_complex<T> && op == Op::ConjTrans; };
-  if (c.cols == 1 && !conjugates(op_b)) {
-    blas::gemv(op_a, a.rows, a.cols, alpha, a.data, a.ld, b.data, op_b == Op::NoTrans ? 1 : b.ld, beta, c.data, 1);
+  if (conjugates(op_b)) return false;
+  bool const b_as_it_is = op_b == Op::NoTrans, a_as_it_is = op_a == Op::NoTrans;
+  if (c.cols <= few_vectors) {
+    Vectors<T const> const x{b.data, b_as_it_is ? 1 : b.ld, b_as_it_is ? b.ld : 1};
+    multiply_vectors<T>(op_a, alpha, a, x, beta, {c.data, 1, c.ld}, c.cols);
     return true;
   }
-  if (c.rows == 1 && !conjugates(op_a) && !conjugates(op_b)) {
-    Op const op = op_b == Op::NoTrans ? Op::Trans : Op::NoTrans;
-    blas::gemv(op, b.rows, b.cols, alpha, b.data, b.ld, a.data, op_a == Op::NoTrans ? a.ld : 1, beta, c.data, c.ld);
+  if (c.rows <= few_vectors && !conjugates(op_a)) {
+    Vectors<T const> const x{a.data, a_as_it_is ? a.ld : 1, a_as_it_is ? 1 : a.ld};
+    multiply_vectors<T>(b_as_it_is ? Op::Trans : Op::NoTrans, alpha, b, x, beta, {c.data, c.ld, 1}, c.rows);
     return true;
   }
   return false;
@@ -72,7 +108,7 @@ template <class T>
 void chosen_gemm(Op op_a, Op op_b, T alpha, Block<T const> a, Block<T const> b, T beta, Block<T> c) {
   // If alpha is 0, A and B do not count, but OpenBLAS' real GEMM multiplies them nevertheless, including NaN.
   int const k = alpha == T(0) ? 0 : op_a == Op::NoTrans ? a.cols : a.rows;
-  if (k > 0 && multiplied_vector(op_a, op_b, alpha, a, b, beta, c)) return;
+  if (k > 0 && multiplied_vectors(op_a, op_b, alpha, a, b, beta, c)) return;
 #if GRANARY_KERNELS_ON_KOKKOSBLAS
   // Kokkos Kernels ignores beta if k = 0, and launches its own kernel if C is small and only A is transposed.
   constexpr std::ptrdiff_t small = 1600;

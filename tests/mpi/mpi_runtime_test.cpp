@@ -5,6 +5,7 @@
 #include <granary/linalg/linalg.hpp>
 #include <granary/mpi/runtime.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -49,6 +50,18 @@ TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) {
   EXPECT_EQ(lange(runtime, Norm::Max, spd, tile), static_cast<double>(n) + 1);
   potrf(runtime, Uplo::Lower, factor, tile);
   EXPECT_LT(potrf_residual(runtime, Uplo::Lower, spd, factor, tile), 1);
+  EXPECT_NEAR(logdet(runtime, Uplo::Lower, factor, tile), static_cast<double>(n) * std::log(n), 2);
+  Matrix const inverse("inverse", n, n), rest("rest", n, n);
+  copy(runtime, factor, inverse, MatrixPart::Lower, tile);
+  potri(runtime, Uplo::Lower, inverse, tile);
+  set(runtime, 0.0, 1.0, rest, MatrixPart::All, tile);
+  hemm(runtime, Side::Left, Uplo::Lower, 1.0, inverse, spd, -1.0, rest, tile);
+  EXPECT_LT(lange(runtime, Norm::Max, rest, tile), 1e-13);
+  Matrix const diagonal("d", n, 1), alone("alone", n, 1);
+  diag(runtime, inverse, diagonal, tile);
+  inverse_diag(runtime, Uplo::Lower, factor, alone, tile);
+  add(runtime, 1.0, diagonal, -1.0, alone, tile);
+  EXPECT_LT(lange(runtime, Norm::Max, alone, tile), 1e-15);
   EXPECT_NEAR(getrf_nopiv(runtime, lu, tile).ratio(), 1, 0.01);
   EXPECT_LT(getrf_residual(runtime, spd, lu, nullptr, tile), 1);
   Matrix const x("X", n, 2);
@@ -70,6 +83,8 @@ TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) {
             "rows cannot be exchanged with several processes");
   EXPECT_EQ(message_of([&] { static_cast<void>(posv_mixed(runtime, Uplo::Lower, spd, x, b, tile)); }),
             "posv_mixed does not work with several processes");
+  EXPECT_EQ(message_of([&] { static_cast<void>(pocon(runtime, Uplo::Lower, factor, 1, tile)); }),
+            "pocon does not work with several processes");
 }
 
 // Run alone, with another initialisation.
