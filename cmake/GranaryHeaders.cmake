@@ -120,6 +120,8 @@ set(granary_included_headers
   linalg/data/strided_shape.hpp
   linalg/data/tile_grid.hpp
   linalg/data/tiled_matrix.hpp
+  linalg/files/copy_matrix.hpp
+  linalg/files/csv_file.hpp
   linalg/files/matrix_file.hpp
   linalg/files/matrix_output.hpp
   linalg/files/matrix_sink.hpp
@@ -131,8 +133,8 @@ set(granary_included_headers
   linalg/residuals/residual.hpp
   linalg/runtime/blas.hpp
   linalg/runtime/blas_speed.hpp
-  linalg/runtime/diagonal.hpp
   linalg/runtime/call_operand.hpp
+  linalg/runtime/diagonal.hpp
   linalg/runtime/elementwise.hpp
   linalg/runtime/factor.hpp
   linalg/runtime/file_matrix.hpp
@@ -143,6 +145,7 @@ set(granary_included_headers
   linalg/runtime/norm.hpp
   linalg/runtime/pending.hpp
   linalg/runtime/pivots_file.hpp
+  linalg/runtime/read_csv.hpp
   linalg/runtime/residual.hpp
   linalg/runtime/shared_sink.hpp
   linalg/runtime/solve.hpp
