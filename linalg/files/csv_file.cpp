@@ -23,7 +23,7 @@ using detail::CsvText;
 using detail::CsvValue;
 using Names = std::vector<std::string>;
 
-constexpr std::size_t shown = 60;  // bytes of a text in a message
+constexpr std::size_t longest_excerpt = 60;  // bytes of a text in a message
 constexpr std::uint64_t rows_between = 1024;
 constexpr Bytes longest_header = 64_MiB;
 
@@ -54,7 +54,7 @@ std::string listed(Names const& names) {
   constexpr std::size_t most = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + excerpt(names[i], shown);
+    text += (i == 0 ? "" : ", ") + excerpt(names[i], longest_excerpt);
   if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
   return text;
 }
@@ -95,13 +95,13 @@ class Selection {
   }
   [[noreturn]] void refuse_same(std::uint64_t first, std::uint64_t second) const {
     throw InvalidArgument("columns " + std::to_string(first + 1) + " and " + std::to_string(second + 1) + " of " +
-                          m_path + " have the same name '" + excerpt(m_names[first], shown) +
+                          m_path + " have the same name '" + excerpt(m_names[first], longest_excerpt) +
                           "': choose one of them by its number");
   }
   void add(std::uint64_t field, std::string const& column) {
     if (m_chosen[field]) {
       throw InvalidArgument("column " + std::to_string(field + 1) + " of " + m_path +
-                            " is chosen twice, the second time as '" + excerpt(column, shown) + "'");
+                            " is chosen twice, the second time as '" + excerpt(column, longest_excerpt) + "'");
     }
     m_chosen[field] = true;
     m_read.push_back(field);
@@ -115,13 +115,13 @@ class Selection {
     if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-')
       parsed = std::from_chars(parsed.ptr + 1, end, last);
     if (parsed.ec == std::errc::invalid_argument || parsed.ptr != end) {
-      throw InvalidArgument(m_path + " has no column '" + excerpt(column, shown) + "'; " +
+      throw InvalidArgument(m_path + " has no column '" + excerpt(column, longest_excerpt) + "'; " +
                             (m_names.empty() ? "it has no header, and columns 1 to " + std::to_string(m_fields)
                                              : "it has " + listed(m_names)));
     }
     if (parsed.ec != std::errc{} || first == 0 || last > m_fields || first > last) {
       throw InvalidArgument(m_path + " has columns 1 to " + std::to_string(m_fields) + ", not " +
-                            excerpt(column, shown));
+                            excerpt(column, longest_excerpt));
     }
     return {first - 1, last - 1};
   }
@@ -227,7 +227,7 @@ std::vector<std::string> split_csv_line(std::string_view line) {
       fields.back() += line[k];
     }
   }
-  if (quoted) throw InvalidArgument("a quote has no end in the columns '" + excerpt(line, shown) + "'");
+  if (quoted) throw InvalidArgument("a quote has no end in the columns '" + excerpt(line, longest_excerpt) + "'");
   return fields;
 }
 
@@ -288,7 +288,7 @@ void CsvRows::read_field(std::uint64_t field, double& value) {
   auto const line = m_text->line();
   if (!m_text->plain_number(value)) {
     auto const text = m_text->field();
-    auto const quoted = "'" + excerpt(text, shown) + "'";
+    auto const quoted = "'" + excerpt(text, longest_excerpt) + "'";
     switch (detail::parse_field(text, value)) {
       case CsvValue::Number:
         break;
@@ -317,8 +317,8 @@ void CsvRows::fail(std::uint64_t column, std::string const& what) const {
 }
 
 void CsvRows::fail_at(std::uint64_t line, std::uint64_t field, std::string const& what) const {
-  auto const name =
-      m_info.columns.empty() ? std::string() : " (" + excerpt(m_info.columns[m_column_of[field]], shown) + ")";
+  auto const name = m_info.columns.empty() ? std::string()
+                                           : " (" + excerpt(m_info.columns[m_column_of[field]], longest_excerpt) + ")";
   throw DataError(m_info.path + ", line " + std::to_string(line) + ", column " + std::to_string(field + 1) + name +
                   ": " + what);
 }

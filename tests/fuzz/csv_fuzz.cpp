@@ -17,7 +17,7 @@ void read_rows(CsvInfo const& info) {
   std::vector<double> row(info.cols());
   for (std::uint64_t i = 0; i < info.rows; ++i) rows.next(row.data());
   rows.require_end();
-  for (std::uint64_t const tile : {3, 64}) {
+  for (auto const tile : {std::uint64_t{3}, std::uint64_t{64}}) {
     NoOutput output({info.rows, info.cols(), tile}, tile == 3 ? ScalarType::Float64 : ScalarType::Float32);
     read_csv_into(info, output, 64 << 20);
   }
