@@ -121,6 +121,8 @@ set(granary_included_headers
   linalg/data/strided_shape.hpp
   linalg/data/tile_grid.hpp
   linalg/data/tiled_matrix.hpp
+  linalg/files/copy_matrix.hpp
+  linalg/files/csv_file.hpp
   linalg/files/matrix_file.hpp
   linalg/files/matrix_output.hpp
   linalg/files/matrix_sink.hpp
@@ -148,6 +150,7 @@ set(granary_included_headers
   linalg/runtime/norm.hpp
   linalg/runtime/pending.hpp
   linalg/runtime/pivots_file.hpp
+  linalg/runtime/read_csv.hpp
   linalg/runtime/residual.hpp
   linalg/runtime/shared_sink.hpp
   linalg/runtime/solve.hpp

@@ -14,5 +14,6 @@
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/mixed.hpp>
 #include <granary/linalg/runtime/norm.hpp>
+#include <granary/linalg/runtime/read_csv.hpp>
 #include <granary/linalg/runtime/residual.hpp>
 #include <granary/linalg/runtime/solve.hpp>

@@ -41,6 +41,12 @@ class DryRun final : public Submitter {
 
   /// Numbers for the result of a check.
   [[nodiscard]] ResidualData residual_data() { return {.residual = in_place(8), .norm = in_place(8)}; }
+  /// The same for a solution with these tiles, with numbers for each column.
+  [[nodiscard]] ResidualData residual_data(TileGrid const& columns) {
+    auto data = residual_data();
+    for (std::uint64_t j = 0; j < columns.tile_cols(); ++j) data.columns.push_back(in_place(8 * columns.cols_in(j)));
+    return data;
+  }
 
   [[nodiscard]] std::uint64_t tasks() const { return m_tasks; }
   [[nodiscard]] MemoryNeed const& need() const { return m_need; }

@@ -3,7 +3,6 @@
 
 #include <granary/core/base/checked.hpp>
 #include <granary/core/base/error.hpp>
-#include <granary/linalg/files/columns_file.hpp>
 
 #include <fmt/format.h>
 
@@ -59,7 +58,7 @@ MatrixInput file_input(MatrixFileInfo const& info) {
 
 MatrixInput find_columns(std::string const& name, ScalarType type) {
   check_generated(name);
-  return is_generated(name) ? generated_input(name, type) : file_input(open_columns_file(name));
+  return is_generated(name) ? generated_input(name, type) : file_input(open_matrix_file(name));
 }
 
 MatrixInput find_matrix(std::string const& name, RunOptions const& options) {

@@ -30,8 +30,7 @@ struct MatrixInput {
 /// Generated matrices get the element type of the options; the options are refused if the matrix is a file. Throws
 /// InvalidArgument and DataError if the matrix cannot be opened or is malformed.
 [[nodiscard]] MatrixInput find_matrix(std::string const& name, RunOptions const& options);
-/// Right-hand sides: a one-dimensional array is one column. Generated ones have elements of `type`. Throws like
-/// find_matrix.
+/// Right-hand sides. Generated ones have elements of `type`. Throws like find_matrix.
 [[nodiscard]] MatrixInput find_columns(std::string const& name, ScalarType type);
 
 /// Throws InvalidArgument if the matrix is not square.

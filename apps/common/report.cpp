@@ -2,12 +2,14 @@
 #include "apps/common/report.hpp"
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 #include <granary/trace/html_report.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 
 #include "apps/common/print.hpp"
 
@@ -15,6 +17,16 @@ namespace granary::app {
 namespace {
 
 constexpr double residual_limit = 30;
+constexpr std::uint64_t most_columns = 20;  // in the text
+
+// The column with the largest residual.
+std::uint64_t worst(std::vector<double> const& values) {
+  std::uint64_t found = 0;
+  for (std::uint64_t c = 1; c < values.size(); ++c) {
+    if (!(values[c] <= values[found]) && !std::isnan(values[found])) found = c;
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -22,13 +34,28 @@ void Report::line(std::string const& name, std::string const& value) {
   m_text += fmt::format("{:<22}{}\n", name, value);
 }
 
-void Report::residual(double result, std::string const& formula, double check_seconds) {
+std::string column_name(std::uint64_t column, std::vector<std::string> const& names) {
+  return names.empty() ? fmt::format("column {}", column + 1)
+                       : fmt::format("column {} ({})", column + 1, excerpt(names[column], 60));
+}
+
+void Report::residual(double result, std::string const& formula, double check_seconds, ColumnResiduals const& columns) {
+  auto const& [values, names] = columns;
+  auto const name = values.empty() ? std::string() : column_name(worst(values), names);
   if (!(result < residual_limit)) {
-    throw Error(fmt::format("the check failed: {} is {:.3g}, not below {}", formula, result, residual_limit));
+    throw Error(fmt::format("the check failed: {} is {:.3g}{}, not below {}", formula, result,
+                            name.empty() ? "" : " in " + name, residual_limit));
   }
   line("residual", fmt::format("{:.3g} = {}", result, formula));
+  if (values.size() > most_columns) {
+    line("  the largest", "in " + name);
+  } else if (values.size() > 1 || !names.empty()) {
+    for (std::uint64_t c = 0; c < values.size(); ++c)
+      line("  of columns", fmt::format("{:.3g} in {}", values[c], column_name(c, names)));
+  }
   line("check", fmt::format("{:.3f} s, after the run and not included above", check_seconds));
   value("residual", result);
+  if (!values.empty()) value("column_residuals", values);
   value("check_seconds", check_seconds);
 }
 

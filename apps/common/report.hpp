@@ -59,6 +59,15 @@ struct LeastTraffic {
   bool writes_output = true;
 };
 
+/// Residuals of the columns of a solution.
+struct ColumnResiduals {
+  std::vector<double> values = {};
+  std::vector<std::string> names = {};  ///< empty without names
+};
+
+/// `column 3`, counted from 1, or with its name `column 3 (rain)`.
+[[nodiscard]] std::string column_name(std::uint64_t column, std::vector<std::string> const& names);
+
 /// A run's summary, as text and as JSON with stable keys.
 class Report {
  public:
@@ -68,8 +77,9 @@ class Report {
     m_json[key] = value;
   }
   /// Adds the scaled residual, as text with its formula and as "residual" in JSON, and the seconds of measuring it.
-  /// Throws Error if it is not below the limit of LAPACK's own tests.
-  void residual(double value, std::string const& formula, double check_seconds);
+  /// Those of columns are "column_residuals", in the text the first ones. Throws Error, with the column, if the
+  /// residual is not below the limit of LAPACK's own tests.
+  void residual(double value, std::string const& formula, double check_seconds, ColumnResiduals const& columns = {});
   /// `flops`: real operations of the algorithm, for the rate.
   void add_run(RunPlan const& plan, RunFigures const& run, double flops, LeastTraffic const& least);
 

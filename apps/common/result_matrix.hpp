@@ -18,9 +18,10 @@ namespace granary::app {
 template <class T>
 class ResultMatrix {
  public:
-  /// `origin`: the initial values; null if tasks overwrite them. Throws what Session::make_sink throws.
+  /// `origin`: the initial values; null if tasks overwrite them. `like`: a file whose dimensions and names of columns
+  /// the output gets. Throws what Session::make_sink throws.
   ResultMatrix(Session& session, TileGrid const& grid, MatrixPart part, std::string name,
-               std::shared_ptr<Storage> const& origin)
+               std::shared_ptr<Storage> const& origin, MatrixFileInfo const& like = {})
       : m_session(session),
         m_grid(grid),
         m_part(part),
@@ -30,7 +31,9 @@ class ResultMatrix {
                                   .tile = grid.tile,
                                   .scalar_type = scalar_type_of<T>,
                                   .part = part,
-                                  .dataset = m_name})),
+                                  .dataset = m_name,
+                                  .dimensions = like.dimensions,
+                                  .columns = like.columns})),
         m_tiles(add_file_matrix<T>(session.runtime(), grid, part, m_name, origin, m_sink)) {}
 
   [[nodiscard]] TiledMatrix<T> const& tiles() const { return m_tiles; }

@@ -123,14 +123,15 @@ RunFigures of_all_processes(Runtime& runtime, RunFigures figures) {
 
 }  // namespace
 
-HostNumber::HostNumber(Runtime& runtime)
-    : m_data(runtime.submitter(),
-             {runtime.add_data("number", sizeof(double),
-                               {.memory = reinterpret_cast<std::byte*>(m_number.get()), .keep = m_number})}) {}
+HostNumbers::HostNumbers(Runtime& runtime, std::uint64_t count)
+    : m_numbers(std::make_shared<std::vector<double>>(count)),
+      m_data(runtime.submitter(),
+             {runtime.add_data("numbers", count * sizeof(double),
+                               {.memory = reinterpret_cast<std::byte*>(m_numbers->data()), .keep = m_numbers})}) {}
 
-double HostNumber::value(Runtime& runtime) const {
-  runtime.share_value(id(), std::as_writable_bytes(std::span(m_number.get(), 1)));
-  return *m_number;
+std::vector<double> const& HostNumbers::values(Runtime& runtime) const {
+  runtime.share_value(id(), std::as_writable_bytes(std::span(*m_numbers)));
+  return *m_numbers;
 }
 
 std::shared_ptr<MatrixSink> Session::make_sink(MatrixSinkOptions const& matrix) {

@@ -23,17 +23,17 @@
 
 namespace granary::app {
 
-/// A datum that is one number in the program's memory; the number stays alive while tasks use it.
-class HostNumber {
+/// A datum of numbers in the program's memory; they stay alive while tasks use them.
+class HostNumbers {
  public:
-  explicit HostNumber(Runtime& runtime);
+  explicit HostNumbers(Runtime& runtime, std::uint64_t count = 1);
 
   [[nodiscard]] DataId id() const { return m_data[0]; }
   /// After Session::wait, in all processes.
-  [[nodiscard]] double value(Runtime& runtime) const;
+  [[nodiscard]] std::vector<double> const& values(Runtime& runtime) const;
 
  private:
-  std::shared_ptr<double> m_number = std::make_shared<double>(0);
+  std::shared_ptr<std::vector<double>> m_numbers;
   OwnedData m_data;
 };
 
@@ -43,6 +43,8 @@ struct Check {
   std::uint64_t tasks = 0;
   double flops = 0;
   std::string formula;
+  std::optional<TileGrid> columns = {};  ///< of a solve: the tiles of X, whose columns have residuals of their own
+  std::vector<std::string> names = {};   ///< of these columns; empty without names
 };
 
 /// A program's work on its runtime, with progress and signal handling.
@@ -71,14 +73,25 @@ class Session {
   void check(Report& report, Check const& check, Emit const& emit) {
     auto const progress = show("checking", check.tasks, check.flops);
     auto const start = std::chrono::steady_clock::now();
-    HostNumber const difference(m_runtime);
-    HostNumber const norm(m_runtime);
+    HostNumbers const difference(m_runtime);
+    HostNumbers const norm(m_runtime);
+    ResidualData results{.residual = difference.id(), .norm = norm.id()};
+    std::vector<HostNumbers> columns;
+    for (std::uint64_t j = 0; check.columns && j < check.columns->tile_cols(); ++j) {
+      columns.emplace_back(m_runtime, check.columns->cols_in(j));
+      results.columns.push_back(columns.back().id());
+    }
     TaskEmitter tasks(submitter());
-    emit(tasks, ResidualData{.residual = difference.id(), .norm = norm.id()});
+    emit(tasks, results);
     wait();
     std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    double const found = difference.value(m_runtime), scale = norm.value(m_runtime);
-    report.residual(scaled_residual<T>(found, scale, check.n), check.formula, elapsed.count());
+    double const found = difference.values(m_runtime)[0], scale = norm.values(m_runtime)[0];
+    std::vector<double> of_columns;
+    for (auto const& part : columns) {
+      for (double const value : part.values(m_runtime)) of_columns.push_back(scaled_residual<T>(value, scale, check.n));
+    }
+    report.residual(scaled_residual<T>(found, scale, check.n), check.formula, elapsed.count(),
+                    {.values = std::move(of_columns), .names = check.names});
   }
   /// Adds the report's values to the trace, and bounds of the operations if given: these must live until the trace is
   /// written.

@@ -5,6 +5,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/linalg/files/copy_matrix.hpp>
+#include <granary/linalg/files/csv_file.hpp>
 #include <granary/linalg/files/matrix_market.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/files/npy_sink.hpp>
@@ -44,13 +45,25 @@ class Input {
     input.m_market = info;
     return input;
   }
+  static Input of_csv(CsvInfo const& info) {
+    Input input(info.rows, info.cols(), ScalarType::Float64);
+    input.m_csv = info;
+    return input;
+  }
   static Input of_file(MatrixFileInfo const& info) {
     Input input(info.rows, info.cols, info.scalar_type);
     input.m_file = info;
     return input;
   }
   // Finds the matrix that an argument names.
-  static Input find(std::string const& name, std::optional<bool> single) {
+  static Input find(ConvertOptions const& options) {
+    auto const& name = options.input;
+    auto const single = options.write.single_precision;
+    if (is_csv_name(name) || options.csv.separator != 0) return of_csv(open_csv(name, options.csv));
+    if (options.csv.header || !options.csv.columns.empty()) {
+      throw InvalidArgument("--columns and --header apply to CSV files, and the name of " + name +
+                            " does not end in .csv or .tsv: add --separator if it is one");
+    }
     std::error_code ignored;
     if (is_generated(name) && !std::filesystem::exists(name, ignored))
       return of_generated(parse_generated(name), with_precision(ScalarType::Float64, single));
@@ -62,8 +75,16 @@ class Input {
   ScalarType type;
 
   [[nodiscard]] bool is_market() const { return m_market.has_value(); }
+  [[nodiscard]] bool is_csv() const { return m_csv.has_value(); }
+  [[nodiscard]] unsigned dimensions() const { return m_file ? m_file->dimensions : 2; }
+  // The names of the columns, if they have some.
+  [[nodiscard]] std::vector<std::string> columns() const {
+    if (m_csv) return m_csv->columns;
+    return m_file ? m_file->columns : std::vector<std::string>{};
+  }
   [[nodiscard]] std::vector<std::string> paths() const {
     if (m_market) return {m_market->path};
+    if (m_csv) return {m_csv->path};
     return m_file ? std::vector{m_file->path} : std::vector<std::string>{};
   }
   // Its preferred tile size.
@@ -79,6 +100,7 @@ class Input {
   }
   void write_into(MatrixOutput& output, Bytes memory, std::shared_ptr<AsyncFileIo> const& io) const {
     if (m_market) return read_matrix_market(*m_market, output, memory);
+    if (m_csv) return read_csv_into(*m_csv, output, memory);
     copy_matrix(*open(output.tiling().tile, io), output, memory);
   }
 
@@ -87,6 +109,7 @@ class Input {
 
   std::optional<GeneratedMatrix> m_generated;
   std::optional<MatrixMarketInfo> m_market;
+  std::optional<CsvInfo> m_csv;
   std::optional<MatrixFileInfo> m_file;
 };
 
@@ -97,6 +120,7 @@ std::uint64_t choose_tile(Input const& input, WriteOptions const& options, Forma
   auto const wider = std::max(size_of(input.type), size_of(type));
   auto const needed = [&](std::uint64_t tile) {
     TileGrid const grid{input.rows, input.cols, tile};
+    if (input.is_csv()) return csv_memory(grid, type);
     return format == Format::Market ? market_memory(grid, input.type)
                                     : 2 * round_up(grid.largest_tile() * wider, io_alignment);
   };
@@ -117,6 +141,10 @@ void write(Input const& input, WriteOptions const& options) {
   auto const tile = choose_tile(input, options, format, type);
   auto const io = make_async_file_io();
   if (format == Format::Market) {
+    if (input.is_csv()) {
+      throw InvalidArgument("a CSV file is converted to HDF5 or .npy, not to Matrix Market: convert " +
+                            input.paths().front() + " to a .npy file, and that to " + options.output);
+    }
     if (input.is_market()) throw InvalidArgument("the input and the output are both Matrix Market files");
     if (type != input.type)
       throw InvalidArgument(
@@ -127,7 +155,7 @@ void write(Input const& input, WriteOptions const& options) {
   check_copy_memory(grid, input.type, type, options.memory);
   std::unique_ptr<MatrixOutput> output;
   if (format == Format::Npy) {
-    output = std::make_unique<NpySink>(io, options.output, grid, type);
+    output = std::make_unique<NpySink>(io, options.output, grid, type, input.dimensions());
   } else {
     output = std::make_unique<MatrixSink>(io, options.output,
                                           MatrixSinkOptions{.rows = grid.rows,
@@ -135,7 +163,9 @@ void write(Input const& input, WriteOptions const& options) {
                                                             .tile = tile,
                                                             .scalar_type = type,
                                                             .part = MatrixPart::All,
-                                                            .dataset = options.dataset.value_or("A")});
+                                                            .dataset = options.dataset.value_or("A"),
+                                                            .dimensions = input.dimensions(),
+                                                            .columns = input.columns()});
   }
   input.write_into(*output, options.memory, io);
   output->commit();
@@ -143,9 +173,7 @@ void write(Input const& input, WriteOptions const& options) {
 
 }  // namespace
 
-void convert(ConvertOptions const& options) {
-  write(Input::find(options.input, options.write.single_precision), options.write);
-}
+void convert(ConvertOptions const& options) { write(Input::find(options), options.write); }
 
 void generate(GenerateOptions const& options) {
   auto const type = options.complex ? ScalarType::Complex128 : ScalarType::Float64;

@@ -2,10 +2,13 @@
 #include "info.hpp"
 
 #include <granary/core/base/printable.hpp>
+#include <granary/linalg/files/csv_file.hpp>
 #include <granary/linalg/files/matrix_market.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace granary::app {
 namespace {
@@ -14,13 +17,15 @@ using Json = nlohmann::ordered_json;
 using Arrangement = MatrixFileInfo::Arrangement;
 
 std::string arrangement_of(MatrixFileInfo const& info) {
-  auto chunks =
-      info.chunk_rows == 0 ? std::string() : fmt::format("chunks of {} x {}", info.chunk_rows, info.chunk_cols);
+  bool const vector = info.dimensions == 1;
+  auto chunks = info.chunk_rows == 0 ? std::string()
+                : vector             ? fmt::format("chunks of {}", info.chunk_rows)
+                                     : fmt::format("chunks of {} x {}", info.chunk_rows, info.chunk_cols);
   if (info.arrangement == Arrangement::Chunked) return chunks;
   if (info.arrangement == Arrangement::ThroughHdf5)
     return chunks.empty() ? "read through HDF5" : chunks + ", read through HDF5";
-  return fmt::format("{} by {}{}", info.column_major ? "column" : "row", info.column_major ? "column" : "row",
-                     info.swapped ? ", other byte order" : "");
+  auto const* const order = vector ? "contiguous" : info.column_major ? "column by column" : "row by row";
+  return fmt::format("{}{}", order, info.swapped ? ", other byte order" : "");
 }
 
 struct Line {
@@ -29,20 +34,53 @@ struct Line {
   std::uint64_t cols;
   ScalarType type;
   std::string arrangement;
+  unsigned dimensions = 2;
+  std::vector<std::string> columns = {};  // their names
 };
 
 Json json_of(Line const& line) {
-  return {{"name", line.name},
-          {"rows", line.rows},
-          {"cols", line.cols},
-          {"type", name_of(line.type)},
-          {"bytes", matrix_bytes(line.name, line.rows, line.cols, line.type)},
-          {"arrangement", line.arrangement}};
+  Json json{{"name", line.name},
+            {"rows", line.rows},
+            {"cols", line.cols},
+            {"type", name_of(line.type)},
+            {"bytes", matrix_bytes(line.name, line.rows, line.cols, line.type)},
+            {"dimensions", line.dimensions},
+            {"arrangement", line.arrangement}};
+  if (!line.columns.empty()) json["columns"] = line.columns;
+  return json;
+}
+
+// The first names: a line for people.
+std::string names_of(std::vector<std::string> const& columns) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t c = 0; c < std::min(columns.size(), most); ++c)
+    text += fmt::format("{}{}", c == 0 ? ", columns " : ", ", printable(columns[c]));
+  if (columns.size() > most) text += fmt::format(" and {} more", columns.size() - most);
+  return text;
 }
 
 std::string text_of(Line const& line) {
-  return fmt::format("{}: {} x {} {}, {}, {}\n", line.name, line.rows, line.cols, name_of(line.type),
-                     format_bytes(matrix_bytes(line.name, line.rows, line.cols, line.type)), line.arrangement);
+  auto const shape =
+      line.dimensions == 1 ? fmt::format("vector of {}", line.rows) : fmt::format("{} x {}", line.rows, line.cols);
+  return fmt::format("{}: {} {}, {}, {}{}\n", line.name, shape, name_of(line.type),
+                     format_bytes(matrix_bytes(line.name, line.rows, line.cols, line.type)), line.arrangement,
+                     names_of(line.columns));
+}
+
+Line line_of(CsvInfo const& info) {
+  auto const separator = info.separator == '\t' ? "tab" : fmt::format("'{}'", info.separator);
+  return {info.path,
+          info.rows,
+          info.cols(),
+          ScalarType::Float64,
+          fmt::format("CSV, separator {}, {}", separator, info.header ? "with a header" : "without a header"),
+          2,
+          info.columns};
+}
+
+Line line_of(MatrixFileInfo const& info) {
+  return {info.name(), info.rows, info.cols, info.scalar_type, arrangement_of(info), info.dimensions, info.columns};
 }
 
 Line line_of(MatrixMarketInfo const& info) {
@@ -56,13 +94,14 @@ Line line_of(MatrixMarketInfo const& info) {
 std::string describe_file(InfoOptions const& options) {
   std::vector<Line> lines;
   std::vector<std::string> others;
-  if (is_matrix_market(options.input)) {
+  if (is_csv_name(options.input)) {
+    lines.push_back(line_of(open_csv(options.input)));
+  } else if (is_matrix_market(options.input)) {
     lines.push_back(line_of(open_matrix_market(options.input)));
   } else {
     auto listing = list_matrices(options.input);
     others = std::move(listing.others);
-    for (auto const& info : listing.matrices)
-      lines.push_back({info.name(), info.rows, info.cols, info.scalar_type, arrangement_of(info)});
+    for (auto const& info : listing.matrices) lines.push_back(line_of(info));
   }
   if (options.json) {
     Json matrices = Json::array();

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "apps/common/parse_arguments.hpp"
 
 namespace granary::app {
@@ -33,6 +35,32 @@ struct WriteArguments {
     if (options.memory == 0)
       throw InvalidArgument("malformed size '" + memory + "': the memory limit must be above zero");
     if (single || two_words) options.single_precision = single;
+    return options;
+  }
+};
+
+struct CsvArguments {
+  std::string columns;
+  std::string separator;
+  bool header = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--columns", columns, "CSV: the columns to convert, by names or numbers, e.g. x,y or 1,3-5");
+    app.add_option("--separator", separator,
+                   "CSV: the character between fields, or tab (default: a tab, ; or , whichever the first line has)");
+    app.add_flag("--header", header, "CSV: the first line is a header even if it has numbers");
+  }
+  // Not a character of numbers or names.
+  [[nodiscard]] char separator_of(CLI::App const& app) const {
+    if (app.count("--separator") == 0) return 0;
+    if (separator == "tab" || separator == "\t") return '\t';
+    constexpr std::string_view possible = ",;|:!#$%&*/<=>?@^_~";
+    if (separator.size() == 1 && possible.find(separator) != possible.npos) return separator.front();
+    throw InvalidArgument(fmt::format("the separator is '{}', neither tab nor one of {}", separator, possible));
+  }
+  [[nodiscard]] CsvOptions finish(CLI::App const& app) const {
+    CsvOptions options{.columns = {}, .separator = separator_of(app), .header = header};
+    if (app.count("--columns") > 0) options.columns = split_csv_line(columns);
     return options;
   }
 };
@@ -102,7 +130,7 @@ std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* a
 
   InfoOptions info_options;
   auto* const info = app.add_subcommand("info", "lists the matrices in a file");
-  info->add_option("FILE", info_options.input, "file.h5[:/dataset], file.npy or file.mtx")->required();
+  info->add_option("FILE", info_options.input, "file.h5[:/dataset], file.npy, file.csv or file.mtx")->required();
   info->add_flag("--json", info_options.json, "as JSON");
 
   ConvertOptions convert_options;
@@ -110,9 +138,11 @@ std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* a
   auto* const convert = app.add_subcommand("convert", "copies a matrix into a file of another format");
   convert
       ->add_option("IN", convert_options.input,
-                   "file.h5[:/dataset], file.npy, file.mtx, or a generated matrix, such as spd:1000:1e6")
+                   "file.h5[:/dataset], file.npy, file.csv, file.mtx, or a generated matrix, such as spd:1000:1e6")
       ->required();
   convert_arguments.add_to(*convert);
+  CsvArguments csv_arguments;
+  csv_arguments.add_to(*convert);
 
   GenerateArguments generate_arguments;
   WriteArguments write_arguments;
@@ -124,6 +154,7 @@ std::optional<MatrixOptions> parse_matrix_options(int argc, char const* const* a
   if (info->parsed()) return info_options;
   if (convert->parsed()) {
     convert_options.write = convert_arguments.finish();
+    convert_options.csv = csv_arguments.finish(*convert);
     return convert_options;
   }
   return GenerateOptions{.matrix = generate_arguments.matrix(*generate),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/units.hpp>
+#include <granary/linalg/files/csv_file.hpp>
 #include <granary/linalg/generators/generators.hpp>
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct WriteOptions {
 
 struct ConvertOptions {
   std::string input;  ///< a file, or the name of a generated matrix
+  CsvOptions csv = {};
   WriteOptions write;
 };
 

@@ -1,12 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.hpp"
 
+#include <granary/core/base/printable.hpp>
 #include <granary/linalg/algorithms/io_bounds.hpp>
 #include <granary/linalg/linalg.hpp>
 #include <granary/runtime/machine.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -27,6 +29,8 @@ struct Plan : RunPlan {
   TileGrid columns;  // of B and X
   LuOptions lu = {};
 
+  // Of the columns of B and X; empty without names.
+  [[nodiscard]] std::vector<std::string> names() const { return b.file ? b.file->columns : std::vector<std::string>{}; }
   [[nodiscard]] CholeskyOptions cholesky() const { return {.order = lu.order}; }
   [[nodiscard]] Bytes compulsory() const {
     auto const element = size_of(a.type);
@@ -91,7 +95,7 @@ void emit_dry_check(DryRun& dry, Plan const& plan) {
     TaskEmitter tasks(dry);
     submit_solve_residual(tasks, Op::NoTrans, dry.matrix<T>(plan.grid, plan.part),
                           dry.matrix<T>(plan.columns, MatrixPart::All), dry.matrix<T>(plan.columns, MatrixPart::All),
-                          task_memory(plan.runtime), dry.residual_data());
+                          task_memory(plan.runtime), dry.residual_data(plan.columns));
   });
 }
 
@@ -144,6 +148,14 @@ std::optional<Operations> operations_of(Plan const& plan) {
                     .compulsory = plan.compulsory() + plan.bytes_of_columns()};
 }
 
+// The first names.
+std::string names_of(std::vector<std::string> const& names) {
+  constexpr std::size_t most = 20;
+  std::string text;
+  for (std::size_t c = 0; c < std::min(names.size(), most); ++c) text += (c == 0 ? ": " : ", ") + excerpt(names[c], 60);
+  return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
+}
+
 Report make_report(Plan const& plan, RunFigures const& figures, MixedReport const& mixed) {
   auto const n = plan.grid.rows;
   auto const nrhs = plan.columns.cols;
@@ -153,10 +165,11 @@ Report make_report(Plan const& plan, RunFigures const& figures, MixedReport cons
   auto const memory = figures.all_memory();
   Report report;
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(type)));
-  report.line("right-hand sides", fmt::format("{}", nrhs));
+  report.line("right-hand sides", fmt::format("{}{}", nrhs, names_of(plan.names())));
   report.line("method", fmt::format("{}{}", options.spd ? "Cholesky" : "LU", options.mixed ? ", mixed precision" : ""));
   report.value("n", n);
   report.value("nrhs", nrhs);
+  if (!plan.names().empty()) report.value("columns", plan.names());
   report.value("method", options.spd ? "cholesky" : "lu");
   report.add_run(plan, figures, plan.flops(),
                  {.bound = options.spd ? cholesky_io_bound(n, memory, element) : lu_io_bound(n, memory, element),
@@ -183,7 +196,8 @@ class Run {
         m_a_source(plan.a.open(plan.grid.tile, plan.part, session.runtime().io())),
         m_b_source(plan.b.open(plan.columns.tile, MatrixPart::All, session.runtime().io())),
         m_pivots(session.runtime(), plan.grid, !plan.options.spd && !plan.options.mixed),
-        m_x(session, plan.columns, MatrixPart::All, "X", plan.options.mixed ? nullptr : m_b_source) {}
+        m_x(session, plan.columns, MatrixPart::All, "X", plan.options.mixed ? nullptr : m_b_source,
+            plan.b.file.value_or(MatrixFileInfo{})) {}
 
   Report perform() {
     MixedReport mixed;
@@ -244,7 +258,9 @@ class Run {
                        {.n = m_plan.grid.rows,
                         .tasks = m_plan.check_tasks,
                         .flops = operations_on(m_plan.a.type, m_plan.product_flops()),
-                        .formula = "max |b - A x| / (n eps |A| |x|)"},
+                        .formula = "max |b - A x| / (n eps |A| |x|)",
+                        .columns = m_plan.columns,
+                        .names = m_plan.names()},
                        [&](TaskEmitter& tasks, ResidualData const& results) {
                          submit_solve_residual(tasks, Op::NoTrans, a, m_x.tiles(), b, task_memory(m_plan.runtime),
                                                results);

@@ -69,7 +69,7 @@ void swap_bytes(std::byte* values, std::uint64_t count) {
 class ContiguousSource final : public MatrixSource {
  public:
   ContiguousSource(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part, std::shared_ptr<AsyncFileIo> io)
-      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name()),
+      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name(), info.columns),
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_first_byte(info.first_byte),
@@ -122,7 +122,7 @@ class ChunkSource final : public MatrixSource {
  public:
   ChunkSource(MatrixFileInfo const& info, ChunkMap chunks, std::uint64_t tile, MatrixPart part,
               std::shared_ptr<AsyncFileIo> io)
-      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name()),
+      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name(), info.columns),
         m_io(std::move(io)),
         m_file(File::open_for_reading(info.path)),
         m_chunks(std::move(chunks)),

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/printable.hpp>
 #include <granary/linalg/data/all_finite.hpp>
 
 namespace granary::detail {
@@ -25,7 +26,7 @@ Columns columns_of(MatrixPart part, std::uint64_t i, std::uint64_t j, std::uint6
 // `width`: numbers per element, 2 if it is complex.
 template <class T>
 std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* values, std::uint64_t width,
-                         MatrixPart part, std::string const& name) {
+                         MatrixPart part, std::string const& name, std::vector<std::string> const& columns) {
   auto const i = tiling.row_of(slot);
   auto const j = tiling.col_of(slot);
   for (std::uint64_t r = 0; r < tiling.rows_in(i); ++r) {
@@ -35,9 +36,10 @@ std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* va
     if (all_finite(row + first * width, (end - first) * width)) continue;
     auto k = first * width;
     while (std::isfinite(row[k])) ++k;
+    auto const column = j * tiling.tile + k / width;
     return std::make_exception_ptr(DataError(name + " holds " + (std::isnan(row[k]) ? "NaN" : "infinity") + " at (" +
-                                             std::to_string(i * tiling.tile + r) + ", " +
-                                             std::to_string(j * tiling.tile + k / width) + ")"));
+                                             std::to_string(i * tiling.tile + r) + ", " + std::to_string(column) + ")" +
+                                             (columns.empty() ? "" : ", in column " + excerpt(columns[column], 60))));
   }
   return nullptr;
 }
@@ -45,11 +47,11 @@ std::exception_ptr check(TileGrid const& tiling, std::uint64_t slot, T const* va
 }  // namespace
 
 std::exception_ptr check_finite(TileGrid const& tiling, std::uint64_t slot, std::byte const* values, ScalarType type,
-                                MatrixPart part, std::string const& name) {
+                                MatrixPart part, std::string const& name, std::vector<std::string> const& columns) {
   std::uint64_t const width = is_complex_type(type) ? 2 : 1;
   if (size_of(type) / width == sizeof(float))
-    return check(tiling, slot, reinterpret_cast<float const*>(values), width, part, name);
-  return check(tiling, slot, reinterpret_cast<double const*>(values), width, part, name);
+    return check(tiling, slot, reinterpret_cast<float const*>(values), width, part, name, columns);
+  return check(tiling, slot, reinterpret_cast<double const*>(values), width, part, name, columns);
 }
 
 }  // namespace granary::detail

@@ -15,7 +15,7 @@ constexpr Bytes most_compressed_chunk_bytes = 32_MiB;
 class Hdf5Source final : public MatrixSource {
  public:
   Hdf5Source(MatrixFileInfo const& info, std::uint64_t tile, MatrixPart part, std::shared_ptr<AsyncFileIo> io)
-      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name()),
+      : MatrixSource({info.rows, info.cols, tile}, info.scalar_type, part, info.name(), info.columns),
         m_io(std::move(io)),
         m_cached(File::open_for_reading(info.path)),
         m_thread("granary-hdf5") {

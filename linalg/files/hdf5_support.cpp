@@ -2,7 +2,9 @@
 #include <granary/linalg/files/hdf5_support.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
@@ -10,6 +12,8 @@
 
 namespace granary::detail {
 namespace {
+
+constexpr Bytes most_text_bytes = 256_MiB;
 
 std::recursive_mutex& hdf5_mutex() {
   static std::recursive_mutex mutex;
@@ -101,6 +105,39 @@ std::vector<std::string> list_links(hid_t file) {
   std::vector<std::string> links;
   H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, note_link, &links);
   return links;
+}
+
+std::vector<std::string> read_texts(hid_t object, char const* attribute, std::uint64_t count) {
+  if (H5Aexists(object, attribute) <= 0) return {};
+  Hdf5Id const found(H5Aopen(object, attribute, H5P_DEFAULT), H5Aclose);
+  Hdf5Id const space(H5Aget_space(found.get()), H5Sclose);
+  Hdf5Id const type(H5Aget_type(found.get()), H5Tclose);
+  if (!type.valid() || H5Tget_class(type.get()) != H5T_STRING) return {};
+  hsize_t extent = 0;
+  if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Sget_simple_extent_dims(space.get(), &extent, nullptr) != 1 ||
+      extent != count)
+    return {};
+  bool const variable = H5Tis_variable_str(type.get()) > 0;
+  auto const size = variable ? sizeof(char*) : H5Tget_size(type.get());
+  // Of a damaged file the numbers may be any.
+  auto const stored = H5Aget_storage_size(found.get());
+  if (count > most_text_bytes / sizeof(char*) || stored > most_text_bytes || (!variable && stored != count * size))
+    return {};
+  std::vector<char> bytes(count * size);
+  if (H5Aread(found.get(), type.get(), bytes.data()) < 0) return {};
+  std::vector<std::string> texts(count);
+  for (std::uint64_t k = 0; k < count; ++k) {
+    std::string_view text(bytes.data() + k * size, size);
+    if (variable) {
+      char* start = nullptr;
+      std::memcpy(&start, text.data(), sizeof(start));
+      text = start == nullptr ? std::string_view() : std::string_view(start);
+    }
+    texts[k] = text.substr(0, text.find('\0'));
+    while (!variable && H5Tget_strpad(type.get()) == H5T_STR_SPACEPAD && texts[k].ends_with(' ')) texts[k].pop_back();
+  }
+  if (variable) H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, bytes.data());
+  return texts;
 }
 
 Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name) {

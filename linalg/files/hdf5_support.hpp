@@ -72,6 +72,10 @@ class GRANARY_EXPORT Hdf5Id {
 /// The soft and external links in a file, by their paths; none of them is followed.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> list_links(hid_t file);
 
+/// The texts of an attribute of one dimension; nothing if there is none with `count` texts.
+[[nodiscard]] GRANARY_EXPORT std::vector<std::string> read_texts(hid_t object, char const* attribute,
+                                                                 std::uint64_t count);
+
 /// Throws DataError `cannot <what> <name>: <reason>` unless the id is valid.
 [[nodiscard]] GRANARY_EXPORT Hdf5Id require(Hdf5Id id, std::string const& what, std::string const& name);
 

@@ -1,8 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/linalg/files/matrix_file.hpp>
 
-#include <granary/linalg/files/columns_file.hpp>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,6 +61,7 @@ bool starts_as_npy(std::string const& path) {
 struct Listing {
   std::vector<std::string> all;
   std::vector<std::string> two_dimensional;
+  std::vector<std::string> one_dimensional;
   std::vector<std::string> unreadable;  // HDF5 cannot open them, as after a truncation
 };
 
@@ -82,8 +81,9 @@ herr_t note_dataset(hid_t group, char const* name, ObjectInfo const* object, voi
     return 0;
   }
   Hdf5Id const space(H5Dget_space(dataset.get()), H5Sclose);
-  if (space.valid() && H5Sget_simple_extent_ndims(space.get()) == 2)
-    listing.two_dimensional.push_back(listing.all.back());
+  int const dimensions = space.valid() ? H5Sget_simple_extent_ndims(space.get()) : 0;
+  if (dimensions == 2) listing.two_dimensional.push_back(listing.all.back());
+  if (dimensions == 1) listing.one_dimensional.push_back(listing.all.back());
   return 0;
 }
 
@@ -118,10 +118,12 @@ Hdf5Id open_dataset(hid_t file, Spec& spec) {
                           (there.empty() ? " and no other" : "; it has " + join(there)));
   }
   auto const listing = list_datasets(file);
-  auto const& matrices = listing.two_dimensional.empty() ? listing.unreadable : listing.two_dimensional;
+  auto const& matrices = !listing.two_dimensional.empty()   ? listing.two_dimensional
+                         : !listing.one_dimensional.empty() ? listing.one_dimensional
+                                                            : listing.unreadable;
   if (matrices.empty()) {
     auto const links = detail::list_links(file);
-    throw DataError(spec.path + " holds no two-dimensional dataset" +
+    throw DataError(spec.path + " holds no dataset of one or two dimensions" +
                     (listing.all.empty() ? "" : "; it has " + join(listing.all)) +
                     (links.empty() ? "" : "; name one of its links after a colon: " + join(links)));
   }
@@ -168,14 +170,12 @@ bool read_type(hid_t dataset, MatrixFileInfo& info) {
   return H5Tequal(type.get(), detail::memory_type(*found).get()) > 0;
 }
 
-// True if one dimension is allowed, as for a matrix with one column.
-enum class Vectors { Refused, Accepted };
-
-void read_shape(hid_t dataset, Vectors vectors, MatrixFileInfo& info) {
+void read_shape(hid_t dataset, MatrixFileInfo& info) {
   auto const space = require({H5Dget_space(dataset), H5Sclose}, "read the shape of", info.name());
   int const dimensions = H5Sget_simple_extent_ndims(space.get());
-  if (dimensions != 2 && !(dimensions == 1 && vectors == Vectors::Accepted))
-    throw DataError(info.name() + " has " + std::to_string(dimensions) + " dimensions; a matrix has 2");
+  if (dimensions != 2 && dimensions != 1)
+    throw DataError(info.name() + " has " + std::to_string(dimensions) + " dimensions; a matrix has 2, a vector 1");
+  info.dimensions = static_cast<unsigned>(dimensions);
   hsize_t extents[2] = {1, 1};
   H5Sget_simple_extent_dims(space.get(), extents, nullptr);
   info.rows = extents[0];
@@ -226,47 +226,38 @@ void read_arrangement(hid_t file, hid_t dataset, bool native, MatrixFileInfo& in
   }
 }
 
-MatrixFileInfo open_hdf5(Spec spec, Vectors vectors = Vectors::Refused) {
+// What to do about a text file.
+std::string remedy_for(std::string const& path) {
+  auto const ending = std::filesystem::path(path).extension();
+  if (ending != ".csv" && ending != ".tsv" && ending != ".mtx") return {};
+  return "; convert it first: granary-matrix convert " + path + " A.h5";
+}
+
+MatrixFileInfo open_hdf5(Spec spec) {
   detail::Hdf5Lock const lock;
-  if (H5Fis_hdf5(spec.path.c_str()) <= 0) throw DataError(spec.path + " is neither an HDF5 nor a .npy file");
+  if (H5Fis_hdf5(spec.path.c_str()) <= 0)
+    throw DataError(spec.path + " is neither an HDF5 nor a .npy file" + remedy_for(spec.path));
   auto const file = require({H5Fopen(spec.path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", spec.path);
   auto const dataset = open_dataset(file.get(), spec);
   MatrixFileInfo info;
   info.path = spec.path;
   info.dataset = spec.dataset;
-  read_shape(dataset.get(), vectors, info);
+  read_shape(dataset.get(), info);
   bool const native = read_type(dataset.get(), info);
   static_cast<void>(matrix_bytes(info.name(), info.rows, info.cols, info.scalar_type));
   read_arrangement(file.get(), dataset.get(), native, info);
-  auto const space = require({H5Dget_space(dataset.get()), H5Sclose}, "read the shape of", info.name());
-  if (H5Sget_simple_extent_ndims(space.get()) == 1 && info.arrangement != MatrixFileInfo::Arrangement::Contiguous) {
-    throw DataError(info.name() +
-                    " is a vector that is chunked or not of a native type; store it contiguously, or as a matrix");
-  }
+  info.columns = detail::read_texts(dataset.get(), columns_attribute, info.cols);
   return info;
 }
 
 // The names of the datasets; the links are noted.
 std::vector<std::string> dataset_names(std::string const& path, std::vector<std::string>& links) {
   detail::Hdf5Lock const lock;
-  if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file");
+  if (H5Fis_hdf5(path.c_str()) <= 0) throw DataError(path + " is neither an HDF5 nor a .npy file" + remedy_for(path));
   auto const file = require({H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose}, "read", path);
   for (auto const& link : detail::list_links(file.get()))
     links.push_back(path + ":" + link + " is " + detail::link_to(file.get(), link).value_or("a link"));
   return list_datasets(file.get()).all;
-}
-
-}  // namespace
-
-namespace {
-
-MatrixFileInfo open_file(std::string const& text, Vectors vectors) {
-  auto const spec = split(text);
-  require_readable(spec.path);
-  if (!starts_as_npy(spec.path)) return open_hdf5(spec, vectors);
-  if (!spec.dataset.empty())
-    throw InvalidArgument(spec.path + " is a .npy file: it has no datasets such as " + spec.dataset);
-  return detail::read_npy_header(spec.path, vectors == Vectors::Accepted);
 }
 
 }  // namespace
@@ -277,9 +268,14 @@ Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t co
                   std::to_string(size_of(type)) + " bytes, more than the maximum of 2^63 - 1 bytes");
 }
 
-MatrixFileInfo open_matrix_file(std::string const& text) { return open_file(text, Vectors::Refused); }
-
-MatrixFileInfo open_columns_file(std::string const& text) { return open_file(text, Vectors::Accepted); }
+MatrixFileInfo open_matrix_file(std::string const& text) {
+  auto const spec = split(text);
+  require_readable(spec.path);
+  if (!starts_as_npy(spec.path)) return open_hdf5(spec);
+  if (!spec.dataset.empty())
+    throw InvalidArgument(spec.path + " is a .npy file: it has no datasets such as " + spec.dataset);
+  return detail::read_npy_header(spec.path);
+}
 
 MatrixListing list_matrices(std::string const& text) {
   auto const spec = split(text);

@@ -67,6 +67,8 @@ struct GRANARY_EXPORT MatrixFileInfo {
   bool swapped = false;          ///< stored with the other byte order (Contiguous only)
   std::uint64_t chunk_rows = 0;  ///< 0 without chunks
   std::uint64_t chunk_cols = 0;
+  unsigned dimensions = 2;                ///< of the array in the file; 1: a vector, which is one column
+  std::vector<std::string> columns = {};  ///< their names, one for each column; empty without names
 
   /// `A.h5:/A` or `A.npy`.
   [[nodiscard]] std::string name() const { return dataset.empty() ? path : path + ":" + dataset; }
@@ -76,10 +78,14 @@ struct GRANARY_EXPORT MatrixFileInfo {
 [[nodiscard]] GRANARY_EXPORT Bytes matrix_bytes(std::string const& name, std::uint64_t rows, std::uint64_t cols,
                                                 ScalarType type);
 
-/// Examines the matrix `file.h5[:/dataset]` or `file.npy`; the format follows from the content. Without a dataset name
-/// the file must hold exactly one two-dimensional dataset. Throws InvalidArgument if the file cannot be opened, or if
-/// the dataset is missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither
-/// format or is truncated, or if the dataset is not two-dimensional, too large or not of a ScalarType.
+/// The attribute of an HDF5 dataset with the names of its columns, an array of one text for each column.
+inline constexpr char const* columns_attribute = "columns";
+
+/// Examines the matrix `file.h5[:/dataset]` or `file.npy`; the format follows from the content. An array of one
+/// dimension is a matrix of one column. Without a dataset name the file must hold exactly one two-dimensional dataset,
+/// or none and exactly one of one dimension. Throws InvalidArgument if the file cannot be opened, or if the dataset is
+/// missing (the message lists the existing ones) or ambiguous. Throws DataError if the file has neither format or is
+/// truncated, or if the dataset has more dimensions, is too large or not of a ScalarType.
 [[nodiscard]] GRANARY_EXPORT MatrixFileInfo open_matrix_file(std::string const& spec);
 
 struct GRANARY_EXPORT MatrixListing {

@@ -29,6 +29,22 @@ void write_text_attribute(hid_t dataset, char const* name, std::string const& va
   H5Awrite(attribute.get(), type.get(), value.c_str());
 }
 
+// As h5py writes a list of texts.
+void write_texts(hid_t dataset, char const* name, std::vector<std::string> const& values) {
+  Hdf5Id const type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  hsize_t const extent[1] = {values.size()};
+  Hdf5Id const space(H5Screate_simple(1, extent, nullptr), H5Sclose);
+  auto const attribute =
+      require({H5Acreate2(dataset, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose},
+              "write the attribute", name);
+  std::vector<char const*> texts;
+  for (auto const& value : values) texts.push_back(value.c_str());
+  if (H5Awrite(attribute.get(), type.get(), texts.data()) < 0)
+    throw DataError(std::string("cannot write the attribute ") + name + ": " + detail::hdf5_reason());
+}
+
 // The output is locked already. On file systems that emulate one kind of lock by the other, such as NFS, HDF5 would
 // wait for that lock.
 Hdf5Id access_to(std::string const& name) {
@@ -60,6 +76,17 @@ void require_name(std::string const& dataset) {
     throw InvalidArgument("'" + dataset + "' cannot be a dataset name");
 }
 
+void require_form(MatrixSinkOptions const& options) {
+  if (options.dimensions != 2 && (options.dimensions != 1 || options.cols != 1)) {
+    throw InvalidArgument("a matrix of " + std::to_string(options.cols) + " columns cannot be an array of " +
+                          std::to_string(options.dimensions) + " dimensions");
+  }
+  if (!options.columns.empty() && options.columns.size() != options.cols) {
+    throw InvalidArgument("there are " + std::to_string(options.columns.size()) + " names for " +
+                          std::to_string(options.cols) + " columns");
+  }
+}
+
 // Creates missing groups.
 Hdf5Id with_groups(std::string const& name) {
   auto properties = require({H5Pcreate(H5P_LINK_CREATE), H5Pclose}, "create", name);
@@ -88,6 +115,7 @@ MatrixSink::MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path,
       m_chunk_rows(std::min(options.tile, options.rows)),
       m_chunk_cols(std::min(options.tile, options.cols)) {
   require_name(options.dataset);
+  require_form(options);
   if (chunk_bytes() >= 4_GiB) {
     throw InvalidArgument("a tile of " + std::to_string(m_chunk_rows) + " x " + std::to_string(m_chunk_cols) +
                           " elements is " + format_bytes(chunk_bytes()) +
@@ -133,12 +161,13 @@ void MatrixSink::create_file() {
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   H5Pset_alignment(access.get(), io_alignment, io_alignment);
   hsize_t const chunk[2] = {m_chunk_rows, m_chunk_cols};
-  H5Pset_chunk(creation.get(), 2, chunk);
+  auto const dimensions = static_cast<int>(m_options.dimensions);
+  H5Pset_chunk(creation.get(), dimensions, chunk);
   H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
   H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
 
   hsize_t const extent[2] = {m_options.rows, m_options.cols};
-  auto const space = require({H5Screate_simple(2, extent, nullptr), H5Sclose}, "create", name);
+  auto const space = require({H5Screate_simple(dimensions, extent, nullptr), H5Sclose}, "create", name);
   auto const type = detail::memory_type(m_options.scalar_type);
   auto const groups = with_groups(name);
   auto file = require({H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose}, "create", name);
@@ -148,6 +177,7 @@ void MatrixSink::create_file() {
                           H5Dclose},
                          "create the dataset " + m_options.dataset + " in", name);
   write_text_attribute(dataset.get(), "part", name_of(m_options.part));
+  if (!m_options.columns.empty()) write_texts(dataset.get(), columns_attribute, m_options.columns);
   auto const count = tiling().tile_rows() * tiling().tile_cols();
   auto const first = chunk_address(dataset.get(), 0, 0);
   auto const last = chunk_address(dataset.get(), (tiling().tile_rows() - 1) * m_chunk_rows,

@@ -23,11 +23,13 @@ struct GRANARY_EXPORT MatrixSinkOptions {
   ScalarType scalar_type = ScalarType::Float64;
   MatrixPart part = MatrixPart::Lower;  ///< written part, a trapezoid unless it is square; the rest reads as zeros
   std::string dataset = "L";
+  unsigned dimensions = 2;                ///< 1: a vector; then there is one column
+  std::vector<std::string> columns = {};  ///< their names, for the attribute `columns_attribute`; empty: none
 };
 
 /// A matrix that is written tile by tile into a new HDF5 file, whose chunks are tiles: the home of tiled data. h5py
-/// shows element (i, j) at [i, j]. As HDF5 requires, chunks at the edges of the matrix are full-sized; their part
-/// beyond the matrix is neither written nor read.
+/// shows element (i, j) at [i, j], or [i] of a vector. As HDF5 requires, chunks at the edges of the matrix are
+/// full-sized; their part beyond the matrix is neither written nor read.
 ///
 /// The file is written as `<path>.partial` (detail::PartialFile), with space reserved for the written part. `commit`
 /// renames it to its path; without it the destructor removes it. HDF5 allocates the file once; then tiles are written
@@ -36,7 +38,8 @@ struct GRANARY_EXPORT MatrixSinkOptions {
 class GRANARY_EXPORT MatrixSink final : public MatrixOutput {
  public:
   /// Throws InvalidArgument if the output cannot be created, another run is writing it, an extent or the tile size is
-  /// 0, or a tile has 4 GiB; Error if the disk is full or HDF5 cannot write.
+  /// 0, a tile has 4 GiB, a vector has several columns, or there are names for another number of columns; Error if the
+  /// disk is full or HDF5 cannot write.
   MatrixSink(std::shared_ptr<AsyncFileIo> io, std::string const& path, MatrixSinkOptions const& options);
   /// Writes tiles to the file of a sink of another process, whose `place` this is, with the same path and options. That
   /// one commits, after the `sync` of all others. Throws IoError if this process cannot open the file.

@@ -10,8 +10,9 @@
 
 namespace granary {
 
-MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name)
-    : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)) {
+MatrixSource::MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name,
+                           std::vector<std::string> columns)
+    : m_tiling(tiling), m_type(type), m_part(part), m_name(std::move(name)), m_columns(std::move(columns)) {
   if (tiling.tile == 0) throw InvalidArgument("the tile size must be at least 1");
   check_size(tiling, size_of(type));
 }
@@ -22,7 +23,7 @@ void MatrixSource::read_async(std::uint64_t slot, std::byte* destination, Bytes 
                         std::to_string(bytes) + " bytes");
   }
   start_read(slot, destination, [this, slot, destination, done = std::move(done)](std::exception_ptr error) {
-    if (!error) error = detail::check_finite(m_tiling, slot, destination, m_type, m_part, m_name);
+    if (!error) error = detail::check_finite(m_tiling, slot, destination, m_type, m_part, m_name, m_columns);
     done(std::move(error));
   });
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <granary/core/base/export.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
@@ -33,7 +34,9 @@ class GRANARY_EXPORT MatrixSource : public Storage {
   [[nodiscard]] std::string describe(std::uint64_t slot) const final;
 
  protected:
-  MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name);
+  /// `columns`: their names, for messages; empty without names.
+  MatrixSource(TileGrid const& tiling, ScalarType type, MatrixPart part, std::string name,
+               std::vector<std::string> columns = {});
 
   /// Starts to read the tile; `done` as in Storage.
   virtual void start_read(std::uint64_t slot, std::byte* destination, IoCompletion done) = 0;
@@ -45,6 +48,7 @@ class GRANARY_EXPORT MatrixSource : public Storage {
   ScalarType m_type;
   MatrixPart m_part;
   std::string m_name;
+  std::vector<std::string> m_columns;
 };
 
 /// Opens a matrix to be read in tiles of `tile` x `tile` elements. Contiguous datasets, .npy files, and unfiltered

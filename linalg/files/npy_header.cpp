@@ -88,7 +88,7 @@ std::vector<std::uint64_t> shape_of(std::string_view text, std::string const& pa
 
 }  // namespace
 
-MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
+MatrixFileInfo read_npy_header(std::string const& path) {
   MatrixFileInfo info;
   info.path = path;
   info.format = MatrixFileInfo::Format::Npy;
@@ -123,12 +123,12 @@ MatrixFileInfo read_npy_header(std::string const& path, bool vectors) {
     throw DataError("the fortran_order of " + path + " is " + excerpt(order, 20) + ", neither True nor False");
   }
   auto shape = shape_of(value_of(text, "shape", path), path);
-  if (vectors && shape.size() == 1) {
+  if (shape.size() != 2 && shape.size() != 1)
+    throw DataError(path + " has " + std::to_string(shape.size()) + " dimensions; a matrix has 2, a vector 1");
+  info.dimensions = static_cast<unsigned>(shape.size());
+  if (info.dimensions == 1) {
     shape.push_back(1);
     info.column_major = false;
-  }
-  if (shape.size() != 2) {
-    throw DataError(path + " has " + std::to_string(shape.size()) + " dimensions; a matrix has 2");
   }
   info.rows = shape[0];
   info.cols = shape[1];

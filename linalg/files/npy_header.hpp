@@ -5,8 +5,8 @@
 
 namespace granary::detail {
 
-/// Reads the header of a .npy file, format versions 1 to 3 (NumPy Enhancement Proposal 1); throws DataError. With
-/// `vectors` a one-dimensional array is a matrix of one column.
-[[nodiscard]] MatrixFileInfo read_npy_header(std::string const& path, bool vectors = false);
+/// Reads the header of a .npy file, format versions 1 to 3 (NumPy Enhancement Proposal 1); throws DataError. An array
+/// of one dimension is a matrix of one column.
+[[nodiscard]] MatrixFileInfo read_npy_header(std::string const& path);
 
 }  // namespace granary::detail

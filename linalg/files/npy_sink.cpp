@@ -35,22 +35,25 @@ char const* kind_of(ScalarType type) {
 
 }  // namespace
 
-NpySink::NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type)
+NpySink::NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type,
+                 unsigned dimensions)
     : MatrixOutput(tiling, type), m_io(std::move(io)), m_output(path) {
+  if (dimensions == 1 && tiling.cols != 1)
+    throw InvalidArgument("a matrix of " + std::to_string(tiling.cols) + " columns cannot be an array of 1 dimensions");
   detail::warn_of_dead_run(m_output);
   auto const bytes = tiling.rows * tiling.cols * size_of(type);
   m_output.require_space(first_byte + bytes, first_byte + bytes);
-  write_header();
+  write_header(dimensions);
   m_file = File::open_for_update(m_output.partial_path());
   m_output.require_same(m_file->descriptor(false));
   m_file->reserve(first_byte, bytes);
 }
 
-void NpySink::write_header() const {
+void NpySink::write_header(unsigned dimensions) const {
   auto const& t = tiling();
   std::string text = std::string("{'descr': '") + (std::endian::native == std::endian::little ? '<' : '>') +
-                     kind_of(scalar_type()) + "', 'fortran_order': False, 'shape': (" + std::to_string(t.rows) + ", " +
-                     std::to_string(t.cols) + "), }";
+                     kind_of(scalar_type()) + "', 'fortran_order': False, 'shape': (" + std::to_string(t.rows) + "," +
+                     (dimensions == 1 ? std::string() : " " + std::to_string(t.cols)) + "), }";
   constexpr std::size_t length = first_byte - 10;
   text.resize(length - 1, ' ');
   text += '\n';

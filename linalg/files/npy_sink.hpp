@@ -16,9 +16,11 @@ namespace granary {
 /// Elements that are never written are zeros.
 class GRANARY_EXPORT NpySink final : public MatrixOutput {
  public:
-  /// Throws InvalidArgument if the output cannot be created, another run is writing it, or an extent or the tile size
-  /// is 0; Error if the disk is full.
-  NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type);
+  /// With one dimension numpy.load shows a vector, [i]; then there is one column. Throws InvalidArgument if the output
+  /// cannot be created, another run is writing it, an extent or the tile size is 0, or a vector has several columns;
+  /// Error if the disk is full.
+  NpySink(std::shared_ptr<AsyncFileIo> io, std::string const& path, TileGrid const& tiling, ScalarType type,
+          unsigned dimensions = 2);
 
   /// `bytes` must be tile_bytes(slot); throws InternalError otherwise, and after commit.
   void read_async(std::uint64_t slot, std::byte* destination, Bytes bytes, IoCompletion done) override;
@@ -28,7 +30,7 @@ class GRANARY_EXPORT NpySink final : public MatrixOutput {
   void commit() override;
 
  private:
-  void write_header() const;
+  void write_header(unsigned dimensions) const;
   [[nodiscard]] std::vector<IoExtent> extents_of(std::uint64_t slot, std::byte* memory, Bytes bytes) const;
 
   std::shared_ptr<AsyncFileIo> m_io;

@@ -133,6 +133,10 @@ template <class T>
 void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x,
                            TiledMatrix<T> const& b, Bytes memory, ResidualData const& results) {
   check_solve(op, a, x, b);
+  if (!results.columns.empty() && results.columns.size() != b.grid().tile_cols()) {
+    throw InvalidArgument("solve_residual has data for " + std::to_string(results.columns.size()) +
+                          " tile columns, and X has " + std::to_string(b.grid().tile_cols()));
+  }
   auto const& grid = b.grid();
   auto const inner = x.grid().tile_rows();
   auto const block = residual_block(grid, detail::tile_bytes<T>(grid), memory);
@@ -158,6 +162,7 @@ void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, T
     }
   });
   residual.largest_quotient(solution, results.residual);
+  if (!results.columns.empty()) residual.quotients(solution, results.columns);
   matrix.largest(results.norm);
 }
 

@@ -9,6 +9,7 @@
 #include <granary/linalg/tiles/task_emitter.hpp>
 
 #include <cstdint>
+#include <vector>
 
 /// The scaled residuals of LAPACK's own tests, as tasks on at most three tiles each. LAPACK requires a result below 30;
 /// backward stable routines reach less than 1 for most matrices.
@@ -21,6 +22,9 @@ namespace granary {
 struct GRANARY_EXPORT ResidualData {
   DataId residual;  ///< the largest 1-norm of a column of the difference; for a solve, divided by that of X's column
   DataId norm;      ///< the 1-norm of the matrix
+  /// Of a solve, for each tile column of X: a double for each of its columns, the 1-norm of the difference divided by
+  /// that of X. Empty: not wanted.
+  std::vector<DataId> columns = {};
 };
 
 /// Tiles per side of the blocks of residual tiles: the largest c for which c² accumulators, a column of 2 c tiles of
@@ -47,7 +51,7 @@ GRANARY_EXPORT void submit_getrf_residual(TaskEmitter& tasks, TiledMatrix<T> con
 
 /// Measures B - op(A) X, like xGET02 and xPOT02, column by column. If A's part is a triangle, A is the Hermitian matrix
 /// stored in it, and op is not Trans if T is complex. The norm is that of op(A). 2 n² flops per column (8 n²). Throws
-/// InvalidArgument if grids or parts do not match, and what Submitter documents.
+/// InvalidArgument if grids, parts or the number of `columns` do not match, and what Submitter documents.
 template <class T>
 GRANARY_EXPORT void submit_solve_residual(TaskEmitter& tasks, Op op, TiledMatrix<T> const& a, TiledMatrix<T> const& x,
                                           TiledMatrix<T> const& b, Bytes memory, ResidualData const& results);

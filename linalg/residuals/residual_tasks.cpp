@@ -84,6 +84,8 @@ struct ReduceCall {
   bool first = false;  // the result has no value yet
 };
 
+double quotient(double sum, double divisor) { return sum != 0 ? sum / divisor : sum; }
+
 // NaN once a sum is NaN.
 void run_reduce(KernelCall const& call) {
   auto const& p = parameters_of<ReduceCall>(call);
@@ -92,10 +94,21 @@ void run_reduce(KernelCall const& call) {
   auto& result = *reinterpret_cast<double*>(call.data[p.quotients ? 2 : 1]);
   double largest = p.first ? 0 : result;
   for (int j = 0; j < p.count; ++j) {
-    double const value = divisors != nullptr && sums[j] != 0 ? sums[j] / divisors[j] : sums[j];
+    double const value = divisors != nullptr ? quotient(sums[j], divisors[j]) : sums[j];
     if (!(value <= largest) && !std::isnan(largest)) largest = value;
   }
   result = largest;
+}
+
+struct QuotientsCall {
+  std::int32_t count = 0;
+};
+
+void run_quotients(KernelCall const& call) {
+  auto const* const sums = reinterpret_cast<double const*>(call.data[0]);
+  auto const* const divisors = reinterpret_cast<double const*>(call.data[1]);
+  auto* const results = reinterpret_cast<double*>(call.data[2]);
+  for (int j = 0; j < parameters_of<QuotientsCall>(call).count; ++j) results[j] = quotient(sums[j], divisors[j]);
 }
 
 template <class T>
@@ -104,6 +117,8 @@ template <class T>
 Codelet const sums_codelet = tile_codelet<T>("residual sums", run_sums<T>);
 template <class T>
 Codelet const reduce_codelet = tile_codelet<T>("residual norm", run_reduce);
+template <class T>
+Codelet const quotients_codelet = tile_codelet<T>("residual of columns", run_quotients);
 
 double elements_of(TileRef const& tile) { return static_cast<double>(tile.rows) * static_cast<double>(tile.cols); }
 
@@ -139,6 +154,16 @@ void ColumnSums<T>::reduce(ColumnSums const* divisors, DataId result) {
     } else {
       m_tasks.emit(reduce_codelet<T>, {sums, Access{divisors->m_sums[j], AccessMode::Read}, target}, 0, 0, call);
     }
+  }
+}
+
+template <class T>
+void ColumnSums<T>::quotients(ColumnSums const& divisors, std::vector<DataId> const& results) {
+  for (std::uint64_t j = 0; j < m_grid.tile_cols(); ++j) {
+    m_tasks.emit(quotients_codelet<T>,
+                 {Access{m_sums[j], AccessMode::Read}, Access{divisors.m_sums[j], AccessMode::Read},
+                  Access{results[j], AccessMode::Write}},
+                 0, 0, QuotientsCall{static_cast<std::int32_t>(m_grid.cols_in(j))});
   }
 }
 

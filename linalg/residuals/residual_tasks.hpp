@@ -86,6 +86,8 @@ class ColumnSums {
   void largest(DataId result) { reduce(nullptr, result); }
   /// The datum `result` := the largest quotient of these sums and those, 0 if both are 0.
   void largest_quotient(ColumnSums const& divisors, DataId result) { reduce(&divisors, result); }
+  /// The data `results`, one for each tile column, := the quotients.
+  void quotients(ColumnSums const& divisors, std::vector<DataId> const& results);
 
  private:
   AccessMode mode(std::uint64_t j) {

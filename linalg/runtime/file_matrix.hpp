@@ -28,7 +28,8 @@ struct GRANARY_EXPORT FileMatrixOptions {
 };
 
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
-/// is only read; tasks write to the output. Any of the four scalars.
+/// is only read; tasks write to the output. Any of the four scalars. An array of one dimension is one column. The
+/// output has the dimensions of the file's array, and its names of columns.
 ///
 /// ```cpp
 /// #include <granary/linalg/generators/spd_generator.hpp>
@@ -159,7 +160,9 @@ class GRANARY_EXPORT FileMatrix {
                                .tile = options.tile,
                                .scalar_type = scalar_type_of<T>,
                                .part = options.part,
-                               .dataset = dataset});
+                               .dataset = dataset,
+                               .dimensions = info.dimensions,
+                               .columns = info.columns});
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
@@ -176,9 +179,9 @@ class GRANARY_EXPORT FileMatrix {
   OwnedData m_data = m_tiles.own(m_runtime.submitter());
 };
 
-/// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file, or a
-/// generated matrix, as in the programs: "spd:4096:1e6", see parse_generated. Throws what the constructors throw,
-/// open_matrix_file and parse_generated.
+/// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file (without a
+/// matrix: the only array of one dimension), or a generated matrix, as in the programs: "spd:4096:1e6", see
+/// parse_generated. Throws what the constructors throw, open_matrix_file and parse_generated.
 template <class T>
 [[nodiscard]] FileMatrix<T> open_matrix(Runtime& runtime, std::string const& path, std::string const& dataset = {},
                                         FileMatrixOptions const& options = {}) {

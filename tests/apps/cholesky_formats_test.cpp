@@ -119,7 +119,7 @@ D = A.copy(); D[133, 133] = -1; f['indefinite'] = D
     EXPECT_THAT(m_directory.files(), ::testing::ElementsAre("bad.h5"));
   };
   expect("rectangle", 2, "200 rows and 300 columns");
-  expect("vector", 2, "dimension");
+  expect("vector", 2, "300 rows and 1 columns");
   expect("integers", 2, "integers");
   expect("nan", 2, "(250, 17)");
   expect("infinity", 2, "(299, 299)");

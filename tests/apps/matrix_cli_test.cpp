@@ -196,14 +196,16 @@ with h5py.File('A.h5', 'w') as f:
     f['a'] = np.zeros((3, 4))
     f['g/b'] = np.zeros((3, 4), '>c16')
     f['i'] = np.zeros((3, 4), int)
+    f['t'] = np.zeros((3, 1, 2))
     f['v'] = np.zeros(3)
 h5py.File('empty.h5', 'w')
 )");
   EXPECT_EQ(run({"info", "A.h5"}).out,
             "A.h5:/a: 3 x 4 double, 96 B, row by row\n"
             "A.h5:/g/b: 3 x 4 complex double, 192 B, read through HDF5\n"
+            "A.h5:/v: vector of 3 double, 24 B, contiguous\n"
             "not a matrix: A.h5:/i holds integers of 8 bytes; real and complex float and double can be read\n"
-            "not a matrix: A.h5:/v has 1 dimensions; a matrix has 2\n");
+            "not a matrix: A.h5:/t has 3 dimensions; a matrix has 2, a vector 1\n");
   EXPECT_EQ(run({"info", "empty.h5"}).out, "empty.h5 holds no dataset\n");
 }
 
@@ -211,12 +213,14 @@ TEST_F(MatrixCliFormats, InfoShowsNamesThatATerminalWouldObey) {
   python(R"(
 with h5py.File('A.h5', 'w') as f:
     f['\x1b[31mred'] = np.zeros((2, 3))
-    f['\x1b[32mgreen'] = np.zeros(3)
+    f['\x1b[32mgreen'] = np.zeros((3, 1, 2))
+    f['\x1b[31mred'].attrs['columns'] = ['\x1b[33m', 'y', 'z']
 )");
   auto const result = run({"info", "A.h5"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("A.h5:/\\x1b[31mred: 2 x 3 double"));
-  EXPECT_THAT(result.out, HasSubstr("A.h5:/\\x1b[32mgreen has 1 dimensions"));
+  EXPECT_THAT(result.out, HasSubstr("columns \\x1b[33m, y, z"));
+  EXPECT_THAT(result.out, HasSubstr("A.h5:/\\x1b[32mgreen has 3 dimensions"));
   EXPECT_EQ(result.out.find('\x1b'), std::string::npos);
   expect_refused({"info", "\x1b]0;title\a.npy"}, "cannot open \\x1b]0;title\\x07.npy");
 }
@@ -231,6 +235,66 @@ with h5py.File('A.h5', 'w') as f:
   EXPECT_THAT(result.out, StartsWith("not a matrix: A.h5:/A has 8589934592 x 8589934592 elements of 4 bytes"));
   expect_refused({"generate", "general", "2147483647", "out.npy"},
                  "an array of 2147483647 x 2147483647 elements of 8 bytes is too large");
+}
+
+TEST_F(MatrixCliFormats, ConvertsCsvFilesAndKeepsTheNames) {
+  python(R"(
+g = np.random.default_rng(1)
+A = g.normal(0, 1e3, (1000, 7))
+np.save('A.npy', A)
+np.savetxt('A.csv', A, delimiter=',', header='a,b,"c, d",e,f,g,h', comments='', fmt='%r')
+np.savetxt('A.tsv', A, delimiter='\t', fmt='%r')
+open('A.txt', 'w').write(open('A.csv').read().replace(',', '|'))
+)");
+  std::string const same = "print(np.array_equal(load('B.h5'), load('A.npy')))";
+  expect_success({"convert", "A.csv", "B.h5", "--tile", "32"});
+  EXPECT_EQ(python(same + "\nprint(list(h5py.File('B.h5')['A'].attrs['columns']))"),
+            "True\n['a', 'b', 'c, d', 'e', 'f', 'g', 'h']\n");
+  EXPECT_EQ(run({"info", "B.h5"}).out,
+            "B.h5:/A: 1000 x 7 double, 54.7 KiB, chunks of 32 x 7, columns a, b, c, d, e, f, g, h\n");
+  auto const json = nlohmann::json::parse(run({"info", "A.csv", "--json"}).out)["matrices"][0];
+  EXPECT_EQ(json["rows"], 1000);
+  EXPECT_EQ(json["columns"][2], "c, d");
+  expect_success({"convert", "B.h5", "C.h5", "--float"});
+  EXPECT_EQ(python("print(len(h5py.File('C.h5')['A'].attrs['columns']))"), "7\n");
+  expect_success({"convert", "A.tsv", "B.h5", "--memory", "8KiB"});
+  EXPECT_EQ(python(same + "\nprint('columns' in h5py.File('B.h5')['A'].attrs)"), "True\nFalse\n");
+  expect_success({"convert", "A.txt", "B.h5", "--separator", "|", "--columns", "h,\"c| d\",1-2"});
+  EXPECT_EQ(python("print(np.array_equal(load('B.h5'), load('A.npy')[:, [6, 2, 0, 1]]))"), "True\n");
+  expect_success({"convert", "A.csv", "B.npy", "--float"});
+  EXPECT_EQ(python("print(np.array_equal(load('B.npy'), load('A.npy').astype('f4')))"), "True\n");
+}
+
+TEST_F(MatrixCliFormats, VectorsStayVectors) {
+  python("b = np.arange(100.0)\nnp.save('b.npy', b)\nh5py.File('b.h5', 'w').create_dataset('b', data=b, chunks=(7,))");
+  EXPECT_EQ(run({"info", "b.npy"}).out, "b.npy: vector of 100 double, 800 B, contiguous\n");
+  EXPECT_EQ(run({"info", "b.h5"}).out, "b.h5:/b: vector of 100 double, 800 B, chunks of 7\n");
+  for (std::string const input : {"b.npy", "b.h5", "b.h5:b"}) {
+    expect_success({"convert", input, "out.h5"});
+    expect_success({"convert", input, "out.npy", "--tile", "16"});
+    EXPECT_EQ(python("print(np.array_equal(load('out.h5'), load('b.npy')), np.array_equal(load('out.npy'), "
+                     "load('b.npy')))"),
+              "True True\n");
+  }
+}
+
+TEST_F(MatrixCli, RefusesBadCsvFiles) {
+  write("A.csv", "x,y,x\n1,2,3\n4,,6\n");
+  write("A.txt", "1,2\n3,4\n");
+  expect_refused({"convert", "A.csv", "A.h5"}, "columns 1 and 3 of A.csv have the same name 'x'");
+  expect_refused({"convert", "A.csv", "A.h5", "--columns", "2-3"}, "A.csv, line 3, column 2 (y): the value is missing");
+  expect_refused({"convert", "A.csv", "A.npy", "--columns", "y,z"}, "A.csv has no column 'z'; it has x, y, x");
+  expect_refused({"convert", "A.csv", "A.npy", "--columns", "\"y"}, "a quote has no end in the columns '\"y'");
+  expect_refused({"convert", "A.csv", "A.h5", "--columns", ""}, "the value of --columns is empty");
+  expect_refused({"convert", "A.csv", "A.mtx", "--columns", "3"}, "not to Matrix Market: convert A.csv to a .npy file");
+  expect_refused({"convert", "A.csv", "A.h5", "--separator", "1"}, "the separator is '1', neither tab nor one of ,;|");
+  expect_refused({"convert", "A.txt", "A.h5", "--columns", "1"}, "--columns and --header apply to CSV files");
+  expect_refused({"convert", "A.txt", "A.h5"}, "A.txt is neither an HDF5 nor a .npy file");
+  expect_refused({"convert", "spd:10:10", "A.h5", "--header"}, "--columns and --header apply to CSV files");
+  expect_refused({"convert", "A.txt", "A.h5", "--separator", ",", "--memory", "4KiB", "--tile", "1"},
+                 "a row of tiles of 1 x 2 elements needs 8.0 KiB, more than the memory limit of 4.0 KiB");
+  expect_refused({"info", "none.csv"}, "cannot open none.csv");
+  EXPECT_EQ(run({"info", "A.txt"}).status, 2);
 }
 
 TEST_F(MatrixCli, RefusesBadArguments) {
@@ -320,6 +384,17 @@ TEST_F(MatrixCli, ConversionStaysWithinItsMemory) {
   for (Arguments const& arguments : std::vector<Arguments>{{"convert", "A.h5", "B.npy", "--memory", "8MiB"},
                                                            {"convert", "B.npy", "C.h5", "--memory", "8MiB"}}) {
     auto const result = run(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_LT(result.peak_kibibytes, 60 * 1024) << "of a matrix of 69 MiB";
+  }
+  std::string line;
+  for (int column = 0; column < 300; ++column) line += std::to_string(column * 0.37) + (column < 299 ? "," : "\n");
+  {
+    std::ofstream text(file("A.csv"));
+    for (int row = 0; row < 30000; ++row) text << line;
+  }
+  for (auto const* output : {"D.npy", "D.h5"}) {
+    auto const result = run({"convert", "A.csv", output, "--memory", "8MiB"});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_LT(result.peak_kibibytes, 60 * 1024) << "of a matrix of 69 MiB";
   }

@@ -71,13 +71,46 @@ TEST_F(SolveCli, TakesASingleVector) {
   make_system("f8", true);
   python(
       "B = np.load('B.npy')[:, 0]\nnp.save('B.npy', B)\nf = h5py.File('B.h5', 'w')\nf['b'] = B\n"
-      "f.create_dataset('chunked', data=B, chunks=(50,))");
-  for (auto const* b : {"B.npy", "B.h5:/b"}) {
+      "f.create_dataset('chunked', data=B, chunks=(50,), compression='gzip')");
+  for (auto const* b : {"B.npy", "B.h5:/b", "B.h5:/chunked"}) {
     auto const result = run({"A.npy", b, "X.h5", "--tile", "32", "--check"});
     ASSERT_EQ(result.status, 0) << result.err;
     expect_solved(b);
+    EXPECT_EQ(python("print(h5py.File('X.h5')['X'].shape)"), "(150,)\n");
   }
-  expect_refused({"A.npy", "B.h5:/chunked", "X.h5"}, 2, "contiguously");
+}
+
+TEST_F(SolveCli, NamesTheColumns) {
+  if (!have_h5py()) GTEST_SKIP() << "no h5py";
+  make_system("f8", true);
+  python(
+      "B = np.load('B.npy')[:, :3]\nnp.save('B.npy', B)\nf = h5py.File('B.h5', 'w')\nf['B'] = B\n"
+      "f['B'].attrs['columns'] = ['rain', 'wind', 'snow']\nC = B.copy()\nC[7, 1] = np.nan\n"
+      "f = h5py.File('nan.h5', 'w')\nf['B'] = C\nf['B'].attrs['columns'] = ['rain', 'wind', 'snow']");
+  auto const result = run({"A.npy", "B.h5", "X.h5", "--tile", "32", "--check"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  expect_solved("with names");
+  EXPECT_EQ(python("print(list(h5py.File('X.h5')['X'].attrs['columns']))"), "['rain', 'wind', 'snow']\n");
+  EXPECT_THAT(result.out, HasSubstr("3: rain, wind, snow\n"));
+  EXPECT_THAT(result.out, HasSubstr(" in column 2 (wind)\n"));
+  ASSERT_EQ(run({"A.npy", "B.h5", "--spd", "--check", "--json", "out.json"}).status, 1) << "A is not symmetric";
+  ASSERT_EQ(run({"A.npy", "B.h5", "--mixed", "--check", "--json", "out.json"}).status, 0);
+  auto const json = read_json("out.json");
+  EXPECT_EQ(json.at("columns"), (std::vector<std::string>{"rain", "wind", "snow"}));
+  auto const residuals = json.at("column_residuals").get<std::vector<double>>();
+  ASSERT_EQ(residuals.size(), 3U);
+  EXPECT_EQ(*std::ranges::max_element(residuals), json.at("residual"));
+  expect_refused({"A.npy", "nan.h5", "X2.h5"}, 2, "nan.h5:/B holds NaN at (7, 1), in column wind");
+}
+
+TEST_F(SolveCli, OfManyColumnsTheWorstIsShown) {
+  auto const result = run({"general:50", "general:50x30", "--check", "--json", "out.json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const text = run({"general:50", "general:50x30", "--check"});
+  EXPECT_THAT(text.out, ::testing::ContainsRegex("  the largest +in column [0-9]+\n"));
+  auto const json = read_json("out.json");
+  EXPECT_EQ(json.at("column_residuals").size(), 30U);
+  EXPECT_FALSE(json.contains("columns"));
 }
 
 TEST_F(SolveCli, MixedPrecisionFallsBackAndSaysWhy) {

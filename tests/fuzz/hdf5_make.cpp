@@ -2,6 +2,7 @@
 #include "tests/fuzz/hdf5_make.hpp"
 
 #include <granary/linalg/files/hdf5_support.hpp>
+#include <granary/linalg/files/matrix_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,22 @@ Hdf5Id choose_layout(Choices& choices, std::size_t rank, bool& small) {
   return properties;
 }
 
+// Names of columns: an attribute of texts, mostly of the right number, or something else under its name.
+void make_names(hid_t dataset, hsize_t columns, Choices& choices) {
+  hsize_t const count = choices.below(4) == 1 ? choices.below(9) : columns;
+  Hdf5Id const type = copy_of(choices.below(8) == 1 ? H5T_NATIVE_INT : H5T_C_S1);
+  bool const variable = choices.below(2) == 0;
+  if (H5Tget_class(type.get()) == H5T_STRING) H5Tset_size(type.get(), variable ? H5T_VARIABLE : 8);
+  Hdf5Id const space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  Hdf5Id const names(H5Acreate2(dataset, columns_attribute, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
+  if (!names.valid() || choices.below(4) == 1) return;
+  std::vector<char const*> const texts(count, "\x1b[31mred");
+  std::vector<char> const bytes(8 * count, 'x');
+  H5Awrite(names.get(), type.get(),
+           variable && H5Tget_class(type.get()) == H5T_STRING ? static_cast<void const*>(texts.data()) : bytes.data());
+}
+
 void make_dataset(hid_t group, std::string const& name, Choices& choices) {
   // Mostly matrices.
   auto const rank = choices.one_of(std::array<std::size_t, 8>{2, 2, 2, 1, 0, 3, 2, 5});
@@ -156,6 +173,8 @@ void make_dataset(hid_t group, std::string const& name, Choices& choices) {
   Hdf5Id const dataset(
       H5Dcreate2(group, name.c_str(), type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), H5Dclose);
   if (!dataset.valid() || !small || choices.below(4) == 0) return;
+  auto const columns = rank == 2 ? now[1] : 1;
+  if (columns <= most_written && choices.below(4) == 1) make_names(dataset.get(), columns, choices);
   bool const numbers = H5Tget_class(type.get()) == H5T_FLOAT || H5Tget_class(type.get()) == H5T_INTEGER;
   double const value = choices.one_of(std::array{1.0, 0.0, -2.5, 1e308, 0.0 / 0.0 * 0, 1e-310});
   std::vector<double> const values(elements + 1, value);

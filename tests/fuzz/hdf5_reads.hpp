@@ -1,7 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <granary/linalg/files/columns_file.hpp>
 #include <granary/linalg/files/vector_file.hpp>
 
 #include "tests/fuzz/read_tiles.hpp"
@@ -17,7 +16,7 @@ inline void read_hdf5(std::string const& path, std::size_t size) {
   for (auto const& matrix : listing.matrices) {
     refuses_or(size, [&] { read_tiles(matrix); });
   }
-  refuses_or(size, [&] { read_tiles(open_columns_file(path + ":/A")); });
+  refuses_or(size, [&] { read_tiles(open_matrix_file(path + ":/A")); });
   refuses_or(size, [&] { static_cast<void>(read_vector(path, "/A", 100)); });
   refuses_or(size, [&] { static_cast<void>(read_vector(path, "/pivots", 1U << 20U)); });
 }

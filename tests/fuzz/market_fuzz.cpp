@@ -2,29 +2,11 @@
 // Reads Matrix Market files: headers, and the entries of small matrices.
 #include <granary/linalg/files/matrix_market.hpp>
 
+#include "tests/fuzz/no_output.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace granary::fuzz {
 namespace {
-
-// An output that keeps nothing.
-class NoOutput final : public MatrixOutput {
- public:
-  void read_async(std::uint64_t, std::byte*, Bytes, IoCompletion done) override { done(nullptr); }
-  void write_async(std::uint64_t slot, std::byte const* source, Bytes bytes, IoCompletion done) override {
-    if (slot >= tiling().tile_rows() * tiling().tile_cols()) fail("a tile that is not there is written");
-    // Reads the written bytes, for the address sanitizer.
-    for (Bytes b = 0; b < bytes; b += 64) m_sum += std::to_integer<unsigned>(source[b]);
-    done(nullptr);
-  }
-  void commit() override {}
-  [[nodiscard]] std::string describe(std::uint64_t) const override { return "no output"; }
-
-  NoOutput(TileGrid const& grid, ScalarType type) : MatrixOutput(grid, type) {}
-
- private:
-  unsigned m_sum = 0;
-};
 
 void read_entries(MatrixMarketInfo const& info) {
   constexpr std::uint64_t most_elements = 4096;

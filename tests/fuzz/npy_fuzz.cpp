@@ -1,6 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads .npy files: headers, and the tiles of small matrices.
-#include <granary/linalg/files/columns_file.hpp>
 
 #include "tests/fuzz/read_tiles.hpp"
 #include "tests/fuzz/target.hpp"
@@ -38,7 +37,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static fuzz::MemoryFile const file;
   file.write(fuzz::text_of(data, size));
   MatrixFileInfo info;
-  bool const readable = fuzz::refuses_or(size, [&] { info = open_columns_file(file.path()); });
+  bool const readable = fuzz::refuses_or(size, [&] { info = open_matrix_file(file.path()); });
   // Other threads read the tiles, which takes much longer.
   if (readable && size % 8 == 0) fuzz::refuses_or(size, [&] { fuzz::read_tiles(info); });
   fuzz::refuses_or(size, [&] { static_cast<void>(open_matrix_file(file.path())); });

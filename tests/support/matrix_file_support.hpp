@@ -69,7 +69,7 @@ inline void write_hdf5(std::string const& path, std::vector<hsize_t> const& exte
                                 : H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), H5P_DEFAULT),
                             H5Fclose);
   detail::Hdf5Id const properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  if (layout.chunk[0] != 0) H5Pset_chunk(properties.get(), 2, layout.chunk);
+  if (layout.chunk[0] != 0) H5Pset_chunk(properties.get(), static_cast<int>(extents.size()), layout.chunk);
   if (layout.shuffle) H5Pset_shuffle(properties.get());
   if (layout.gzip) H5Pset_deflate(properties.get(), 1);
   detail::Hdf5Id const space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);

@@ -28,6 +28,9 @@ class MatrixFile : public ::testing::Test {
   std::string message(std::string const& name) {
     return message_of<Exception>([&] { (void)open_matrix_file(directory / name); });
   }
+  static std::string header(std::string const& dictionary) {
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary;
+  }
   void write_bytes(std::string const& name, std::string const& bytes) {
     std::ofstream(directory / name, std::ios::binary) << bytes;
   }
@@ -113,11 +116,69 @@ TEST_F(MatrixFile, TypesThatAreNotRealFloating) {
 }
 
 TEST_F(MatrixFile, NotAMatrix) {
-  test::write_hdf5(directory / "v.h5", {16}, entries(4, 4));
-  EXPECT_EQ(message<DataError>("v.h5:/A"), (directory / "v.h5") + ":/A has 1 dimensions; a matrix has 2");
-  EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + " holds no two-dimensional dataset; it has /A");
+  test::write_hdf5(directory / "t.h5", {2, 3, 4}, entries(4, 6));
+  EXPECT_EQ(message<DataError>("t.h5:/A"), (directory / "t.h5") + ":/A has 3 dimensions; a matrix has 2, a vector 1");
+  EXPECT_EQ(message<DataError>("t.h5"), (directory / "t.h5") + " holds no dataset of one or two dimensions; it has /A");
+  test::write_hdf5(directory / "v.h5", {0}, {}, {.skip_writing = true});
+  EXPECT_EQ(message<DataError>("v.h5"), (directory / "v.h5") + ":/A is empty: it has 0 x 1 elements");
   test::write_hdf5(directory / "e.h5", {0, 3}, {}, {.skip_writing = true});
   EXPECT_EQ(message<DataError>("e.h5"), (directory / "e.h5") + ":/A is empty: it has 0 x 3 elements");
+}
+
+TEST_F(MatrixFile, AVectorIsAMatrixOfOneColumn) {
+  auto const path = directory / "v.h5";
+  test::write_hdf5(path, {16}, entries(4, 4));
+  auto const info = open_matrix_file(path);
+  EXPECT_EQ(info.name(), path + ":/A") << "the only dataset";
+  EXPECT_EQ(info.dimensions, 1U);
+  EXPECT_EQ(info.rows, 16U);
+  EXPECT_EQ(info.cols, 1U);
+  test::write_hdf5(path, {7}, entries(1, 7), {.dataset = "B"}, true);
+  EXPECT_EQ(message<InvalidArgument>("v.h5"), path + " holds several matrices: name one of /A, /B after a colon");
+  EXPECT_EQ(list_matrices(path).matrices.size(), 2U);
+  write_bytes("v.npy", header("{'descr': '<f8', 'fortran_order': True, 'shape': (3,)}") + std::string(24, '\0'));
+  auto const npy = open_matrix_file(directory / "v.npy");
+  EXPECT_EQ(npy.dimensions, 1U);
+  EXPECT_EQ(npy.rows, 3U);
+  EXPECT_EQ(npy.cols, 1U);
+}
+
+TEST_F(MatrixFile, NamesOfColumnsAreAnAttribute) {
+  auto const path = directory / "A.h5";
+  auto const names = [&](hid_t type, std::vector<hsize_t> const& extents, void const* values) {
+    test::write_hdf5(path, {4, 3}, entries(4, 3));
+    {
+      detail::Hdf5Lock const lock;
+      detail::Hdf5Id const file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+      detail::Hdf5Id const dataset(H5Dopen2(file.get(), "A", H5P_DEFAULT), H5Dclose);
+      detail::Hdf5Id const space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
+      detail::Hdf5Id const attribute(H5Acreate2(dataset.get(), "columns", type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                                     H5Aclose);
+      EXPECT_GE(H5Awrite(attribute.get(), type, values), 0);
+    }
+    return open_matrix_file(path).columns;
+  };
+  using Names = std::vector<std::string>;
+  detail::Hdf5Id const fixed(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(fixed.get(), 4);
+  detail::Hdf5Id const variable(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(variable.get(), H5T_VARIABLE);
+  H5Tset_cset(variable.get(), H5T_CSET_UTF8);
+  std::array<char const*, 3> const texts{"x", "", "a longer name"};
+  EXPECT_EQ(names(variable.get(), {3}, texts.data()), (Names{"x", "", "a longer name"}));
+  EXPECT_EQ(names(fixed.get(), {3}, "x\0\0\0ab\0\0four"), (Names{"x", "ab", "four"}));
+  // Other programs may have an attribute of this name with another meaning.
+  EXPECT_EQ(names(variable.get(), {2}, texts.data()), Names{});
+  EXPECT_EQ(names(variable.get(), {3, 1}, texts.data()), Names{});
+  EXPECT_EQ(names(H5T_NATIVE_INT, {3}, "123412341234"), Names{});
+}
+
+TEST_F(MatrixFile, TextFilesAreToBeConverted) {
+  for (std::string const name : {"A.csv", "A.tsv", "A.mtx"}) {
+    write_bytes(name, "1,2\n");
+    EXPECT_EQ(message<DataError>(name), (directory / name) + " is neither an HDF5 nor a .npy file; convert it first: " +
+                                            "granary-matrix convert " + (directory / name) + " A.h5");
+  }
 }
 
 TEST_F(MatrixFile, LinksThatLeadNowhere) {
@@ -153,9 +214,10 @@ TEST_F(MatrixFile, LinksThatLeadNowhere) {
     EXPECT_EQ(message<DataError>("links.h5:" + object),
               "cannot open " + links + ":" + object + ", an external link to /A of fifo: it is not a regular file");
   }
-  EXPECT_EQ(message<DataError>("links.h5"), links +
-                                                " holds no two-dimensional dataset; name one of its links after a "
-                                                "colon: /A, /B, /C, /chain, /good, /pipe");
+  EXPECT_EQ(message<DataError>("links.h5"),
+            links +
+                " holds no dataset of one or two dimensions; name one of its links after a "
+                "colon: /A, /B, /C, /chain, /good, /pipe");
   EXPECT_TRUE(list_matrices(links).matrices.empty());
   EXPECT_THAT(list_matrices(links).others,
               ::testing::ElementsAre(links + ":/A is an external link to /A of gone.h5",
@@ -180,9 +242,6 @@ TEST_F(MatrixFile, NpyErrors) {
             path + " holds elements of type '<i8'; real and complex float and double can be read");
   test::write_npy(path, 10, 10, entries(10, 10), {.version = 9});
   EXPECT_EQ(message<DataError>("A.npy"), path + " has .npy version 9; 1 to 3 can be read");
-  auto const header = [](std::string const& dictionary) {
-    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary;
-  };
   for (std::string const dictionary :
        {"", "{", "{'descr': '<f8'}", "{'descr': '<f8', 'fortran_order': False, 'shape': (x, 3)}",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (-3, 3)}", "{'descr'"}) {
@@ -199,8 +258,10 @@ TEST_F(MatrixFile, NpyErrors) {
   EXPECT_EQ(message<DataError>("A.npy"), "the fortran_order of " + path + " is 1, neither True nor False");
   write_bytes("A.npy", std::string("\x93NUMPY\x02\x00\x00\x00\x02\x00", 12));
   EXPECT_EQ(message<DataError>("A.npy"), "the header of " + path + " has 131072 bytes; up to 65536 are read");
+  write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 1, 1)}"));
+  EXPECT_EQ(message<DataError>("A.npy"), path + " has 3 dimensions; a matrix has 2, a vector 1");
   write_bytes("A.npy", header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"));
-  EXPECT_EQ(message<DataError>("A.npy"), path + " has 1 dimensions; a matrix has 2");
+  EXPECT_NE(message<DataError>("A.npy").find("is truncated"), std::string::npos);
   write_bytes("A.npy", header("{'descr': '', 'fortran_order': False, 'shape': (3, 3)}"));
   EXPECT_NE(message<DataError>("A.npy").find("holds elements of type ''"), std::string::npos);
   write_bytes("A.npy", header("{'descr': '\x1b[31m', 'fortran_order': False, 'shape': (3, 3)}"));

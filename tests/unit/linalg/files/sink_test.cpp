@@ -117,6 +117,46 @@ TEST_F(MatrixSinkTest, ATileOfANarrowMatrixIsReadBack) {
   EXPECT_EQ(io->bytes_read(), 24U * 3 * sizeof(double));
 }
 
+TEST_F(MatrixSinkTest, AVectorHasOneDimension) {
+  auto const path = directory / "b.h5";
+  {
+    MatrixSink sink(io, path, {.rows = 100, .cols = 1, .tile = 32, .part = MatrixPart::All, .dimensions = 1});
+    write_tiles<double>(sink, MatrixPart::All);
+    sink.commit();
+  }
+  auto const info = open_matrix_file(path);
+  EXPECT_EQ(info.dimensions, 1U);
+  EXPECT_EQ(info.arrangement, MatrixFileInfo::Arrangement::Chunked);
+  EXPECT_EQ(test::read_hdf5(path, "/L", 100), test::entries(100, 1));
+  EXPECT_EQ(
+      message_of([&] { return MatrixSink(io, path, {.rows = 100, .cols = 2, .tile = 32, .dimensions = 1}).place(); }),
+      "a matrix of 2 columns cannot be an array of 1 dimensions");
+  EXPECT_EQ(
+      message_of([&] { return MatrixSink(io, path, {.rows = 100, .cols = 1, .tile = 32, .dimensions = 3}).place(); }),
+      "a matrix of 1 columns cannot be an array of 3 dimensions");
+}
+
+TEST_F(MatrixSinkTest, NamesOfColumnsAreReadBack) {
+  auto const path = directory / "B.h5";
+  // More than fits into the header of an HDF5 object.
+  std::vector<std::string> names;
+  for (int c = 0; c < 9000; ++c) names.push_back("column " + std::to_string(c));
+  names[1] = "";
+  names[2] = "\xc3\xa9t\xc3\xa9";
+  MatrixSinkOptions const options{
+      .rows = 2, .cols = names.size(), .tile = 64, .part = MatrixPart::All, .columns = names};
+  {
+    MatrixSink sink(io, path, options);
+    write_tiles<double>(sink, MatrixPart::All);
+    sink.commit();
+  }
+  EXPECT_EQ(open_matrix_file(path).columns, names);
+  EXPECT_EQ(test::read_hdf5(path, "/L", 2 * names.size()), test::entries(2, names.size()));
+  auto wrong = options;
+  wrong.cols = 3;
+  EXPECT_EQ(message_of([&] { return MatrixSink(io, path, wrong).place(); }), "there are 9000 names for 3 columns");
+}
+
 TEST_F(MatrixSinkTest, VectorsStandBesideTheMatrix) {
   std::vector<std::int64_t> const pivots{3, 1, 2, std::int64_t{1} << 40};
   {

@@ -105,6 +105,20 @@ TEST_F(MatrixSourceTest, FloatAndRectangular) {
   expect_all_tiles<float>(directory / "B.h5", 16, 50, 90);
 }
 
+TEST_F(MatrixSourceTest, VectorsAreColumns) {
+  auto const path = directory / "v.h5";
+  for (auto const& [layout, arrangement] : {std::pair{Hdf5Layout{}, Arrangement::Contiguous},
+                                            {Hdf5Layout{.chunk = {64, 0}}, Arrangement::Chunked},
+                                            {Hdf5Layout{.chunk = {50, 0}}, Arrangement::Chunked},
+                                            {Hdf5Layout{.chunk = {n, 0}}, Arrangement::Chunked},
+                                            {Hdf5Layout{.chunk = {64, 0}, .gzip = true}, Arrangement::ThroughHdf5},
+                                            {Hdf5Layout{.file_type = H5T_IEEE_F64BE}, Arrangement::ThroughHdf5}}) {
+    test::write_hdf5(path, {n}, entries(n, 1), layout);
+    EXPECT_EQ(open_matrix_file(path).arrangement, arrangement);
+    expect_all_tiles<double>(path, 64, n, 1);
+  }
+}
+
 TEST_F(MatrixSourceTest, ADatasetThatWasNeverWrittenReadsAsItsFillValue) {
   for (Hdf5Layout const& layout :
        {Hdf5Layout{.skip_writing = true}, Hdf5Layout{.chunk = {64, 64}, .skip_writing = true}}) {

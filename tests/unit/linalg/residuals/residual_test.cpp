@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <complex>
+
 #include "lapack/bound_lu.hpp"
 #include "lapack/matrix_types.hpp"
 #include "support/message_of.hpp"
@@ -198,6 +200,35 @@ TYPED_TEST(Residual, OfASolutionIsXget02s) {
   }
 }
 
+TYPED_TEST(Residual, ASolutionHasOneForEachColumn) {
+  using T = TypeParam;
+  auto const a = testing::random_eighths<T>(21, 21);
+  auto x = testing::random_eighths<T>(21, 11, 2);
+  auto b = testing::multiply(a, x);
+  b(20, 3) += T(1);
+  b(0, 9) += T(2);
+  ResidualRun<T> run;
+  RowMajorTiles<T> tiles(b, 8);
+  auto left = a;
+  auto const tiled_a = testing::bind_rectangle(run.submitter, left, 8, MatrixPart::All);
+  auto const tiled_x = testing::bind_rectangle(run.submitter, x, 8, MatrixPart::All, "X");
+  auto const tiled_b = tiles.bind(run.submitter, MatrixPart::All, "B");
+  std::vector<double> columns(11, -1);
+  auto const largest = run(1, [&](TaskEmitter& tasks, ResidualData results) {
+    results.columns = {run.submitter.bind("first columns", 8 * sizeof(double), columns.data()),
+                       run.submitter.bind("last columns", 3 * sizeof(double), columns.data() + 8)};
+    submit_solve_residual(tasks, Op::NoTrans, tiled_a, tiled_x, tiled_b, this->tiles(12, 8), results);
+  });
+  auto const norm_of_x = [&](std::uint64_t j) {
+    double sum = 0;
+    for (std::uint64_t i = 0; i < 21; ++i) sum += std::abs(std::complex<double>(x(i, j)));
+    return sum;
+  };
+  for (std::uint64_t j = 0; j < 11; ++j)
+    EXPECT_NEAR(columns[j] * norm_of_x(j), j == 3 ? 1 : j == 9 ? 2 : 0, 1e-12) << j;
+  EXPECT_GT(largest, 0);
+}
+
 TYPED_TEST(Residual, OfASolutionWithAStoredTriangleIsThatOfTheHermitianMatrix) {
   using T = TypeParam;
   for (auto const uplo : {Uplo::Lower, Uplo::Upper}) {
@@ -293,6 +324,13 @@ TEST_F(ResidualGraph, RefusesMatricesThatDoNotMatch) {
   auto const hermitian = matrix<Complex>(24, 24, 8, MatrixPart::Lower);
   auto const x = matrix<Complex>(24, 2, 8);
   EXPECT_THAT(solve(Op::Trans, hermitian, x, x), HasSubstr("Hermitian"));
+  auto const columns = test::message_of([&] {
+    auto more = results;
+    more.columns = {results.norm, results.norm};
+    submit_solve_residual(tasks, Op::NoTrans, all, all, all, 0, more);
+    return 0;
+  });
+  EXPECT_EQ(columns, "solve_residual has data for 2 tile columns, and X has 3");
   EXPECT_TRUE(submitter.tasks.empty());
 }
 

@@ -205,6 +205,42 @@ TEST_F(ApiFilesOfDouble, IsOfNoUseOnceItIsCommitted) {
             std::sqrt(40.0));
 }
 
+TEST_F(ApiFilesOfDouble, AVectorIsSolvedInPlaceAndStaysOne) {
+  auto const a = ExactCholesky<double>(100).a;
+  auto const x = random_eighths<double>(100, 1, 3);
+  auto const b = multiply(a, x);
+  write("A.h5", a, tile);
+  MatrixSinkOptions const vector{.rows = 100,
+                                 .cols = 1,
+                                 .tile = 64,
+                                 .part = MatrixPart::All,
+                                 .dataset = "b",
+                                 .dimensions = 1,
+                                 .columns = {"rain"}};
+  Runtime runtime({.workers = 2, .host_memory = 10 * tile * tile * sizeof(double)});
+  {
+    auto const values = make_view<double, Kokkos::LayoutLeft>(b);
+    auto const sink = make_sink(runtime, file("b.h5"), vector);
+    auto tiles = add_file_matrix<double>(runtime, {100, 1, 64}, MatrixPart::All, "b", nullptr, sink);
+    TaskEmitter tasks(runtime.submitter());
+    auto source = add_view_matrix(runtime, values, 64, MatrixPart::All);
+    copy(tasks, source, tiles, OtherTriangle::Kept);
+    tiles.release(runtime.submitter());
+    source.release(runtime.submitter());
+    runtime.wait();
+    commit_sink(runtime, *sink);
+  }
+  auto matrix = open_matrix<double>(runtime, file("A.h5"), "", {.part = MatrixPart::Lower, .tile = tile});
+  auto right = open_matrix<double>(runtime, file("b.h5"), "", {.tile = tile, .output = file("x.h5")});
+  posv(runtime, Uplo::Lower, matrix, right);
+  right.commit();
+  auto const info = open_matrix_file(file("x.h5"));
+  EXPECT_EQ(info.dataset, "/b");
+  EXPECT_EQ(info.dimensions, 1U);
+  EXPECT_EQ(info.columns, std::vector<std::string>{"rain"});
+  EXPECT_EQ(largest_difference(read<double>("x.h5", tile), x), 0);
+}
+
 TEST_F(ApiFilesOfDouble, RefusesTheWrongTypeShapeAndOutput) {
   write_random_spd(file("A.h5"), 64, tile, 1, ScalarType::Float64);
   write("wide.h5", random_rectangle<double>(40, 50), tile);
