@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace granary {
 
@@ -25,6 +26,8 @@ struct GRANARY_EXPORT FileMatrixOptions {
   std::optional<std::string> output = {};
   /// Its dataset. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
   std::string output_dataset = {};
+  /// The names of its columns, as many as there are columns. If empty: those of the input.
+  std::vector<std::string> columns = {};
 };
 
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
@@ -162,7 +165,7 @@ class GRANARY_EXPORT FileMatrix {
                                .part = options.part,
                                .dataset = dataset,
                                .dimensions = info.dimensions,
-                               .columns = info.columns});
+                               .columns = options.columns.empty() ? info.columns : options.columns});
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());

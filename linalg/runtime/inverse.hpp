@@ -39,7 +39,8 @@ Pending<> potri(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}) {
 
 /// d := the diagonal of A⁻¹, with A's Cholesky factor, from potrf, in the triangle `uplo`: for example the variances of
 /// estimates, or of predictions that leave one observation out. The factor is only read. n³/3 flops (4n³/3), half of
-/// potri's; temporary tiles up to half of the memory limit. If complex, d is real all the same.
+/// potri's; temporary tiles: of a View a few tile columns, otherwise up to half of the memory limit. If complex, d is
+/// real all the same.
 ///
 /// Singular as of potri. Throws InvalidArgument unless A is square and d a column of as many elements.
 template <MatrixOperand A, MutableMatrix D>
@@ -51,7 +52,9 @@ auto inverse_diag(Runtime& runtime, Uplo uplo, A const& factor, D const& d, Tile
   call.require_square(0);
   call.require_match(y.cols == 1 && y.rows == x.rows);
   call.prepare(tile);
-  submit_inverse_diag(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, d), call.memory());
+  // A View is read in memory as often as needed.
+  Bytes const memory = detail::MatrixTraits<A>::is_view ? 0 : call.memory();
+  submit_inverse_diag(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, d), memory);
   return call.submitted();
 }
 
