@@ -40,10 +40,10 @@ struct GRANARY_EXPORT MemoryLimits {
 
 /// Memory and its nearest cores.
 struct GRANARY_EXPORT NumaDomain {
-  unsigned number = 0;            ///< the system's number
-  Bytes memory = 0;               ///< physical
-  std::vector<unsigned> cores;    ///< as in HostResources::cores
-  std::vector<unsigned> threads;  ///< all its hardware threads
+  unsigned number = 0;                 ///< the system's number
+  Bytes memory = 0;                    ///< physical
+  std::vector<unsigned> cores = {};    ///< as in HostResources::cores
+  std::vector<unsigned> threads = {};  ///< all its hardware threads
 };
 
 /// Caches of equal level, type and size.

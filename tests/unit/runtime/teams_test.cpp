@@ -115,8 +115,8 @@ struct Compute {
         });
     using Team = typename Kokkos::TeamPolicy<Exec>::member_type;
     using Scratch = Kokkos::View<double*, typename Exec::scratch_memory_space, Kokkos::MemoryUnmanaged>;
-    auto const policy = Kokkos::TeamPolicy<Exec>(exec, rows, Kokkos::AUTO)
-                            .set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size(static_cast<std::size_t>(each))));
+    auto const bytes = static_cast<int>(Scratch::shmem_size(static_cast<std::size_t>(each)));
+    auto const policy = Kokkos::TeamPolicy<Exec>(exec, rows, Kokkos::AUTO).set_scratch_size(0, Kokkos::PerTeam(bytes));
     Kokkos::parallel_for(
         "sum", policy, KOKKOS_LAMBDA(Team const& team) {
           Scratch const copy(team.team_scratch(0), static_cast<std::size_t>(each));
