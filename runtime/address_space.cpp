@@ -50,7 +50,7 @@ AddressSpace find_address_space() {
 
 Bytes addresses_beside_data(RuntimeOptions const& options, bool openblas) {
   auto const emulated = emulated_of(options);
-  auto const callers = *options.workers + emulated.threads;
+  auto const callers = *options.workers * std::max(options.cores_per_worker, 1U) + emulated.threads;
   return heap + (callers + other_threads) * stack_of_a_thread() + (openblas ? callers * openblas_buffer : 0);
 }
 

@@ -3,11 +3,13 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
+#include <granary/core/backends/host_workers.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/partial_file.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/runtime/address_space.hpp>
+#include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/machine.hpp>
 #include <granary/simulator/auto/auto_scheduler.hpp>
 #include <granary/trace/trace_file.hpp>
@@ -26,6 +28,7 @@ namespace granary {
 namespace {
 
 constexpr unsigned most_workers = 1024;
+constexpr unsigned most_cores_per_worker = 512;  // threads of an instance of Kokkos::OpenMP
 constexpr unsigned most_lanes = 64;
 constexpr Bytes most_memory = Bytes{1} << 47;  // the address space of a process
 
@@ -141,6 +144,25 @@ void configure_devices(RuntimeOptions& options) {
   options.device_memory = find_devices(options).memory;
 }
 
+void configure_workers(RuntimeOptions& options) {
+  if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
+    options.workers = parse_count("GRANARY_WORKERS", text);
+  fill_in(options.cores_per_worker, "GRANARY_CORES_PER_WORKER");
+  if (options.cores_per_worker == 0) options.cores_per_worker = 1;
+  if (options.cores_per_worker > most_cores_per_worker) {
+    throw InvalidArgument(std::to_string(options.cores_per_worker) + " cores per worker are more than " +
+                          std::to_string(most_cores_per_worker));
+  }
+  if (options.workers != 0U) check_cores_per_worker(options.cores_per_worker);
+  if (!options.workers || (*options.workers > 0 && options.cores_per_worker > 1)) {
+    auto const fitting = default_workers(options, discover_topology());
+    if (!options.workers) options.workers = fitting;
+  }
+  if (*options.workers > most_workers) {
+    throw InvalidArgument(std::to_string(*options.workers) + " workers are more than " + std::to_string(most_workers));
+  }
+}
+
 void check_host_memory(Bytes limit) {
   if (limit <= most_memory) return;
   throw InvalidArgument("a memory limit of " + format_bytes(limit) + " is more than the " + format_bytes(most_memory) +
@@ -177,8 +199,6 @@ RuntimeOptions configure(RuntimeOptions options) {
   fill_in(options.eviction, "GRANARY_EVICTION",
           [&](auto const& text) { return make_policies(options.scheduler, text); });
   if (options.eviction.empty()) options.eviction = default_eviction(options.scheduler);
-  if (auto const text = variable("GRANARY_WORKERS"); !options.workers && !text.empty())
-    options.workers = parse_count("GRANARY_WORKERS", text);
   fill_in(options.host_memory, "GRANARY_MEMORY");
   configure_live_tasks(options);
   fill_in(options.booking, "GRANARY_BOOKING", booking_named);
@@ -193,16 +213,9 @@ RuntimeOptions configure(RuntimeOptions options) {
   if (!options.trace.empty()) check_trace_file(options.trace);
   if (options.save_schedule.empty()) options.save_schedule = variable("GRANARY_SAVE_SCHEDULE");
   if (!options.save_schedule.empty()) check_text_output(options.save_schedule, {});
-  if (!options.workers || options.host_memory == 0) {
-    auto const host = discover_host();
-    if (!options.workers)
-      options.workers = static_cast<unsigned>(options.cores.empty() ? host.cores.size() : options.cores.size());
-    if (options.host_memory == 0) options.host_memory = host.memory / 2;
-  }
+  configure_workers(options);
+  if (options.host_memory == 0) options.host_memory = discover_memory().least() / 2;
   check_host_memory(options.host_memory);
-  if (*options.workers > most_workers) {
-    throw InvalidArgument(std::to_string(*options.workers) + " workers are more than " + std::to_string(most_workers));
-  }
   configure_devices(options);
   if (*options.workers == 0 && options.devices == "none") {
     throw InvalidArgument("with 0 workers and no devices nothing can run tasks");

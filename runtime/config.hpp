@@ -25,8 +25,11 @@ namespace granary {
 struct GRANARY_EXPORT RuntimeOptions {
   std::string scheduler = {};  ///< GRANARY_SCHEDULER; "auto", which chooses by simulation
   std::string eviction = {};   ///< GRANARY_EVICTION; by default the one that belongs to the scheduler
-  /// CPU workers: GRANARY_WORKERS; one per core of `cores`. 0: none, devices run all tasks.
+  /// CPU workers: GRANARY_WORKERS; as many as `cores` has room for. 0: none, devices run all tasks.
   std::optional<unsigned> workers = {};
+  /// Cores of each CPU worker: GRANARY_CORES_PER_WORKER; 1. Bodies on a worker of several cores get an instance of
+  /// Kokkos::OpenMP with a thread on each (docs/kokkos.md); Kokkos 4.0 or newer with OpenMP is needed.
+  unsigned cores_per_worker = 0;
   /// The system's numbers of the cores for workers; by default all that the process may use.
   std::vector<unsigned> cores = {};
   /// Devices to use besides the cores: GRANARY_DEVICES; "all". Values: "none"; "all" devices of the backend that
@@ -54,8 +57,10 @@ struct GRANARY_EXPORT RuntimeOptions {
   /// How long submitted tasks book memory: "ours", "paper" (BookingPolicy), or "none": `submit` never sleeps, whatever
   /// `max_live_tasks` is; and what of data that grow, as "ours:safe" (BookingEstimate). GRANARY_BOOKING; "ours".
   std::string booking = {};
-  std::uint64_t seed = 0;    ///< of the policies' random numbers
-  bool bind_workers = true;  ///< binds each worker's thread to a core if there are enough; GRANARY_BIND=0 turns it off
+  std::uint64_t seed = 0;  ///< of the policies' random numbers
+  /// Binds each worker's threads to its cores, which are of one NUMA domain, if there are enough; GRANARY_BIND=0 turns
+  /// it off.
+  bool bind_workers = true;
   /// Directory in which performance models are kept between runs, one folder per machine; "off" keeps them only until
   /// the Runtime ends: GRANARY_MODELS; granary in the user's cache directory.
   std::string models = {};
@@ -94,7 +99,8 @@ inline constexpr char const* models_off = "off";
 /// Fills in options that are empty or zero from the environment, the host and its devices; variables for devices are
 /// ignored if there are none. This is the only reader of the environment in granary. Throws InvalidArgument for a
 /// malformed value, with the variable's name; for a named scratch directory that cannot be used; for 0 workers without
-/// devices; for options for devices if there are none; and as `find_devices`.
+/// devices; for workers of several cores that Kokkos or the machine cannot have; for options for devices if there are
+/// none; and as `find_devices`.
 [[nodiscard]] GRANARY_EXPORT RuntimeOptions configure(RuntimeOptions options);
 
 /// The smallest memory, with options that `configure` filled in, that holds or passes the data of tasks: tile sizes are

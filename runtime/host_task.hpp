@@ -246,6 +246,16 @@ struct GRANARY_EXPORT AnySpace {
 
 enum class BodyFault { None, NotConst, Number, Elements, Space, Views };
 
+// Whether workers of several cores call the body with an instance that uses them all. A body that names another space
+// runs on one core, as elsewhere.
+template <class Body, class... Accesses>
+constexpr bool runs_on_teams() {
+  if constexpr (std::is_same_v<TeamExecutionSpace, HostExecutionSpace>) return has_team_space;
+  if constexpr (has_team_space && launches_kokkos_kernels<Body>())
+    return std::is_invocable_v<Body const&, TeamExecutionSpace const&, HostView<Accesses>...>;
+  return false;
+}
+
 // Why a host worker cannot call the body; the first reason in this order.
 template <class Body, class... Accesses>
 constexpr BodyFault find_fault() {
@@ -371,15 +381,19 @@ struct GRANARY_EXPORT HostTask {
   static void run_on_host(KernelCall const& call) {
     using Scope = std::conditional_t<restartable<Body>(), StopScope, StopToken>;
     [[maybe_unused]] Scope const scope(call.stop);
-    run<HostExecutionSpace, HostView>(call, std::index_sequence_for<Accesses...>{});
+    constexpr std::index_sequence_for<Accesses...> all;
+    if constexpr (runs_on_teams<Body, Accesses...>()) {
+      if (call.team != nullptr) return run<TeamExecutionSpace, HostView>(call, call.team, all);
+    }
+    run<HostExecutionSpace, HostView>(call, call.instance, all);
   }
   static void run_on_device(KernelCall const& call) {
-    run<DeviceExecutionSpace, DeviceView>(call, std::index_sequence_for<Accesses...>{});
+    run<DeviceExecutionSpace, DeviceView>(call, call.instance, std::index_sequence_for<Accesses...>{});
   }
   template <class Space, template <class> class ViewOf, std::size_t... I>
-  static void run(KernelCall const& call, std::index_sequence<I...>) {
+  static void run(KernelCall const& call, void const* instance, std::index_sequence<I...>) {
     auto const& task = *static_cast<HostTask const*>(call.parameters);
-    task.body(*static_cast<Space const*>(call.instance),
+    task.body(*static_cast<Space const*>(instance),
               argument_at<ViewOf<Accesses>>(std::get<I>(task.shapes), call, I)...);
   }
 };

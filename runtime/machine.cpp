@@ -238,8 +238,11 @@ Machine build_machine(RuntimeOptions const& options, Devices const& devices, std
     machine.add_link(
         {node_of(link.from), node_of(link.to), speed.bytes_per_second, speed.latency, device_link_width, {}, true});
   }
-  for (unsigned w = 0; w < *options.workers; ++w)
-    machine.add_worker({"core " + std::to_string(w), host, WorkerKind::Cpu});
+  auto const each = std::max(options.cores_per_worker, 1U);
+  for (unsigned w = 0; w < *options.workers; ++w) {
+    auto const first = std::to_string(w * each), last = std::to_string((w + 1) * each - 1);
+    machine.add_worker({each == 1 ? "core " + first : "cores " + first + "-" + last, host, WorkerKind::Cpu});
+  }
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (unsigned lane = 0; lane < devices.lanes; ++lane) {
       machine.add_worker({"device " + std::to_string(devices.numbers[d]) + " lane " + std::to_string(lane), nodes[d],

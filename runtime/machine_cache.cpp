@@ -145,7 +145,9 @@ MachineCache::MachineCache(RuntimeOptions const& options, Devices const& devices
     : m_disk("disk " + mount_point(options.scratch).string()) {
   if (options.models == models_off) return;
   bool const emulated = devices.api && devices.api->emulated();
-  m_file = models_file(options.models, identify_machine().id() + (emulated ? "-emulated" : ""));
+  auto const each = options.cores_per_worker;
+  m_file = models_file(options.models, identify_machine().id() + (emulated ? "-emulated" : "") +
+                                           (each > 1 ? "-" + std::to_string(each) + "-cores-each" : ""));
   read();
   bool const unknown = m_known.link(memory_end, memory_end) == nullptr || m_known.link(memory_end, m_disk) == nullptr ||
                        m_known.link(m_disk, memory_end) == nullptr ||

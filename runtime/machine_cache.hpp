@@ -39,7 +39,8 @@ GRANARY_EXPORT void identify(MachineModels& models);
 class GRANARY_EXPORT MachineCache {
  public:
   /// Reads the machine's file, and measures missing links if the options ask for it and the file can be written. With
-  /// emulated devices the machine has another file, "<machine id>-emulated": their times are not those of real devices.
+  /// emulated devices the machine has another file, "<machine id>-emulated": their times are not those of real devices;
+  /// likewise with workers of several cores, "<machine id>-2-cores-each".
   explicit MachineCache(RuntimeOptions const& options, Devices const& devices = {},
                         std::vector<DeviceLink> const& links = {});
 

@@ -6,10 +6,12 @@
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/host_workers.hpp>
 #include <granary/core/backends/kokkos_tools.hpp>
+#include <granary/core/backends/page_placement.hpp>
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/peers.hpp>
 #include <granary/outofcore/scratch_storage.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/two_sides.hpp>
 #include <granary/runtime/warnings.hpp>
 #include <granary/schedules/schedule.hpp>
@@ -64,6 +66,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
       links(device_links(devices)),
       pinned(devices.empty() ? nullptr : std::make_shared<PinnedMemory>(devices.api)),
       cache(options, devices, links),
+      blas(blas_threads_of(options, blas_has_threads_by_caller())),
       engine(make_engine()) {
   auto const count = processes ? processes->count() : 1;
   auto const grid = options.grid.value_or(Distribution::for_processes(count));
@@ -75,7 +78,7 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
   if (exchange) {
     common = std::make_unique<detail::CommonData>(*processes, grid, *engine, engine->topology().peers(), *exchange);
   }
-  for (auto const& warning : find_warnings(options, find_surroundings())) warn_once(warning);
+  for (auto const& warning : find_warnings(options, find_surroundings(options))) warn_once(warning);
   if (options.stall_timeout <= Duration{0}) return;
   watchdog = std::make_unique<Watchdog>(*engine, options.stall_timeout, [](Duration passed, auto const& state) {
     spdlog::error("granary: no task and no transfer has ended for {:.3g} s\n{}", seconds(passed), state);
@@ -85,11 +88,9 @@ Runtime::Parts::Parts(RuntimeOptions const& asked, std::shared_ptr<Processes> of
 EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
   disk = std::make_shared<DiskNode>([this] { return std::make_unique<ScratchStorage>(io(), options.scratch); });
   EngineBackends backends;
-  if (*options.workers > 0) {
-    auto cores = options.cores.empty() ? discover_host().cores : options.cores;
-    if (!options.bind_workers) cores.clear();
-    backends.workers = std::make_shared<HostWorkers>(*options.workers, cores);
-  }
+  auto const plan = plan_host(options, discover_topology());
+  if (*options.workers > 0)
+    backends.workers = std::make_shared<HostWorkers>(*options.workers, plan.workers, options.cores_per_worker);
   std::optional<DeviceCopies> copies;
   if (!devices.empty()) copies.emplace(devices.api, pinned);
   for (auto const& link : machine.links) {
@@ -101,10 +102,17 @@ EngineBackends Runtime::Parts::make_backends(Machine const& machine) {
       backends.copies.push_back(copies->link(devices.end_at(link.from), devices.end_at(link.to)));
     }
   }
-  if (devices.empty()) return backends;
   auto const& host = machine[host_node()];
   auto const when = PinnedPool::When::OnUse;  // Views are used in place: many runs do not use the pool
-  backends.memories = {std::make_shared<PinnedPool>(pinned, host.name, host.capacity, when), nullptr};
+  std::shared_ptr<NodeMemory> pool;
+  if (devices.empty()) {
+    pool = std::make_shared<Pool>(host.name, host.capacity);
+  } else {
+    pool = std::make_shared<PinnedPool>(pinned, host.name, host.capacity, when);
+  }
+  interleave_pages(pool->base(), host.capacity, plan.memory_domains);
+  backends.memories = {std::move(pool), nullptr};
+  if (devices.empty()) return backends;
   LauncherOptions launcher;
   launcher.workspace = devices.workspace;
   for (int const device : devices.numbers) {
@@ -195,6 +203,8 @@ Trace Runtime::Parts::trace() const {
                    {"workers", std::to_string(*options.workers)},
                    {"memory limit", format_bytes(options.host_memory)},
                    {"devices", options.devices}};
+  if (options.cores_per_worker > 1)
+    configuration.insert(configuration.begin() + 4, {"cores per worker", std::to_string(options.cores_per_worker)});
   if (auto const remark = engine->statistics().remark; !remark.empty())
     configuration.insert(configuration.begin() + 1, {"chosen", remark});
   if (devices.empty()) return trace;

@@ -86,7 +86,7 @@ struct Runtime::Parts {
   std::vector<DeviceLink> links;
   std::shared_ptr<PinnedMemory> pinned;  // null without devices
   MachineCache cache;
-  SingleThreadedBlas blas;
+  BlasLimit blas;
   // The codelets of one body, by name.
   struct BodyCodelets {
     std::map<std::string, CodeletId, std::less<>> by_name;

@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/blas_threads.hpp>
 #include <granary/core/backends/discover.hpp>
+#include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/machine.hpp>
 
 #include <spdlog/spdlog.h>
@@ -12,10 +13,11 @@
 
 namespace granary {
 
-Surroundings find_surroundings() {
-  auto const host = discover_host();
-  return {.cores = host.cores.size(),
-          .memory = host.memory,
+Surroundings find_surroundings(RuntimeOptions const& options) {
+  auto const host = discover_topology();
+  return {.cores = host.usable_cores.size(),
+          .room = room_for_workers(options, host),
+          .memory = discover_memory().least(),
           .openmp_threads = openmp_threads(),
           .blas_is_held = blas_threads() != 0};
 }
@@ -23,11 +25,12 @@ Surroundings find_surroundings() {
 std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around) {
   std::vector<std::string> warnings;
   auto const workers = *options.workers;
-  if (workers > around.cores) {
+  auto const each = options.cores_per_worker;
+  if (workers > around.room) {
     warnings.push_back(fmt::format(
-        "{} workers share the {} cores that this process may use and are not bound to cores: use fewer workers "
+        "{} workers{} share the {} cores that this process may use and are not bound to cores: use fewer workers "
         "(--workers, GRANARY_WORKERS), or ask the batch system for more cores",
-        workers, around.cores));
+        workers, each > 1 ? fmt::format(" of {} cores", each) : "", around.cores));
   }
   if (workers > 1 && around.openmp_threads > 1 && !around.blas_is_held) {
     warnings.push_back(
@@ -66,7 +69,7 @@ std::vector<std::string> find_warnings(RuntimeOptions const& options, EngineStat
         "(--booking none, GRANARY_BOOKING)",
         run.planner.booking.alone, format_bytes(options.host_memory), format_bytes(run.planner.booking.peak)));
   }
-  if (*options.workers > 1 && blas_threads > 1) {
+  if (*options.workers > 1 && blas_threads > blas_threads_of(options, blas_has_threads_by_caller())) {
     warnings.push_back(fmt::format(
         "BLAS was given {} threads per call while {} workers call it concurrently: do not change its number "
         "of threads while a Runtime exists",

@@ -15,12 +15,13 @@ namespace granary {
 /// The environment of a runtime, to be compared with its options.
 struct GRANARY_EXPORT Surroundings {
   std::size_t cores = 0;        ///< cores that the process may run on
+  std::size_t room = 0;         ///< workers for which it has cores
   Bytes memory = 0;             ///< memory that it may use
   unsigned openmp_threads = 0;  ///< OMP_NUM_THREADS; 0: not set
   bool blas_is_held = true;     ///< granary can limit this BLAS to one thread
 };
 
-[[nodiscard]] GRANARY_EXPORT Surroundings find_surroundings();
+[[nodiscard]] GRANARY_EXPORT Surroundings find_surroundings(RuntimeOptions const& options);
 
 /// Warnings about complete options in this environment, one sentence each, with the remedy.
 [[nodiscard]] GRANARY_EXPORT std::vector<std::string> find_warnings(RuntimeOptions const& options,

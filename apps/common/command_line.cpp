@@ -81,6 +81,8 @@ void CommandLine::add_run_options(std::string const& check) {
       .add_option("--workers", runtime.workers,
                   "CPU workers (default: one per available core); 0: only devices compute")
       ->transform(whole_number(0, 1024));
+  m_app.add_option("--cores-per-worker", runtime.cores_per_worker, cores_per_worker_help)
+      ->transform(whole_number(1, 512));
   add_device_options();
   m_app.add_option("--blas", m_options.blas, blas_option_help);
   m_app.add_option("--depth", runtime.depth, "number of tasks per worker group whose data are prefetched")

@@ -11,6 +11,9 @@
 
 namespace granary::app {
 
+inline constexpr char const* cores_per_worker_help =
+    "cores of each CPU worker, with a Kokkos that has OpenMP: bodies and BLAS may use them all (default: 1)";
+
 /// Parse a rate in bytes per second such as "200MB/s", and a memory limit such as "512MiB". Throw InvalidArgument if
 /// the text is malformed or zero, or if a rate has no unit or is below 1 kB/s.
 [[nodiscard]] Bytes parse_rate(std::string text);

@@ -65,7 +65,8 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   line("tile", fmt::format("{}{}{}", tile, plan.inner_tile > 0 ? fmt::format(", inner tile {}", plan.inner_tile) : "",
                            plan.tile_chosen_by == "speeds" ? ", by the speeds of this machine's kernels" : ""));
   if (run.processes > 1) line("processes", fmt::format("{}, a grid of {}", run.processes, run.grid));
-  line("workers", fmt::format("{}", run.workers));
+  line("workers", fmt::format("{}{}", run.workers,
+                              run.cores_per_worker > 1 ? fmt::format(" of {} cores", run.cores_per_worker) : ""));
   line("policies", fmt::format("{} with {}, {} tasks ahead", run.scheduler, run.eviction, run.depth));
   if (!run.remark.empty()) line("chosen", run.remark);
   auto const each = run.processes > 1 ? " in each process" : "";

@@ -21,6 +21,7 @@ namespace granary::app {
 /// What a run did.
 struct RunFigures {
   std::size_t workers = 0;
+  unsigned cores_per_worker = 1;
   std::string scheduler;
   std::string remark;  ///< Scheduler::remark
   std::string eviction;

@@ -188,6 +188,7 @@ RunFigures Session::figures(std::chrono::steady_clock::time_point start) {
   Duration blocked{0};
   for (auto const& worker : statistics.workers) blocked += worker.blocked;
   RunFigures ours{.workers = *options.workers,
+                  .cores_per_worker = options.cores_per_worker,
                   .scheduler = options.scheduler,
                   .remark = statistics.remark,
                   .eviction = options.eviction,

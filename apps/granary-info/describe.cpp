@@ -10,6 +10,7 @@
 #include <granary/linalg/kernels/kernel_speed.hpp>
 #include <granary/outofcore/async_file_io.hpp>
 #include <granary/policies/registry.hpp>
+#include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/machine_cache.hpp>
 
 #include <filesystem>
@@ -62,7 +63,7 @@ Json describe_blas() {
 // Of one core, double precision.
 Json describe_speed() {
   constexpr int tile = 512;
-  SingleThreadedBlas const one_thread;
+  BlasLimit const one_thread(1);
   auto const speeds = measure_kernels<double>(tile);
   return {{"peak_flops", fma_peak<double>()}, {"tile", tile},
           {"gemm_flops", speeds.gemm},        {"syrk_flops", speeds.syrk},
@@ -77,7 +78,8 @@ Json describe_software() {
            {{"version", of.kokkos},
             {"backends", kokkos_backends()},
             {"host", HostExecutionSpace::name()},
-            {"concurrent_host_kernels", concurrent_host_kernels}}},
+            {"concurrent_host_kernels", concurrent_host_kernels},
+            {"several_cores_per_worker", has_team_space}}},
           {"kokkos_kernels", of.kokkos_kernels == "none" ? Json() : Json(of.kokkos_kernels)},
           {"blas", describe_blas()},
           {"host_tile_kernels", host_kernels_description()},
@@ -86,9 +88,18 @@ Json describe_software() {
           {"device_backend", vendor.empty() ? Json() : Json(vendor)}};
 }
 
-Json describe_host() {
+Json describe_workers(RuntimeOptions const& options, HostPlan const& plan) {
+  Json bound = Json::array();
+  for (auto const& group : plan.workers)
+    bound.push_back({{"cores", group.cores}, {"numa_domain", group.domain ? Json(*group.domain) : Json()}});
+  return {{"count", *options.workers},
+          {"cores_each", options.cores_per_worker},
+          {"blas_threads", blas_threads_of(options, blas_has_threads_by_caller())},
+          {"bound_to", bound}};
+}
+
+Json describe_host(HostTopology const& topology) {
   auto const identity = identify_machine();
-  auto const topology = discover_topology();
   Json domains = Json::array();
   for (auto const& domain : topology.domains) {
     domains.push_back({{"number", domain.number}, {"memory_bytes", domain.memory}, {"usable_cores", domain.cores}});
@@ -113,7 +124,7 @@ Json describe_host() {
           {"caches", caches}};
 }
 
-Json describe_memory(RuntimeOptions const& options) {
+Json describe_memory(RuntimeOptions const& options, HostPlan const& plan) {
   auto const memory = discover_memory();
   char const* limited_by = "physical memory";
   if (memory.least() == memory.control_groups) limited_by = "control groups";
@@ -123,7 +134,8 @@ Json describe_memory(RuntimeOptions const& options) {
           {"address_space_bytes", limit(memory.address_space)},
           {"usable_bytes", memory.least()},
           {"limited_by", limited_by},
-          {"granary_limit_bytes", options.host_memory}};
+          {"granary_limit_bytes", options.host_memory},
+          {"interleaved_over", plan.memory_domains}};
 }
 
 Json describe_policies(RuntimeOptions const& options) {
@@ -150,10 +162,13 @@ Json describe_models(RuntimeOptions options, Devices const& devices) {
 Json describe_machine(InfoOptions const& options) {
   auto const devices = find_devices(options.runtime);
   auto const links = describe_links(options, devices);
+  auto const topology = discover_topology();
+  auto const plan = plan_host(options.runtime, topology);
   return {{"granary", describe_software()},
-          {"host", describe_host()},
+          {"host", describe_host(topology)},
+          {"workers", describe_workers(options.runtime, plan)},
           {"core_speed", describe_speed()},
-          {"memory", describe_memory(options.runtime)},
+          {"memory", describe_memory(options.runtime, plan)},
           {"devices", describe_devices(options.runtime, devices)},
           {"links", links},
           {"policies", describe_policies(options.runtime)},

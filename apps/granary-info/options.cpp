@@ -20,6 +20,8 @@ std::optional<InfoOptions> parse_options(int argc, char const* const* argv) {
   CLI::App app("Shows granary's build and the machine: cores, memories, devices, links, policies.", "granary-info");
   app.add_option("--json", options.json, "write JSON to this file; -: to standard output instead of the text");
   app.add_flag("--measure", options.measure, "measure the links again, even if they are known");
+  app.add_option("--cores-per-worker", runtime.cores_per_worker, cores_per_worker_help)
+      ->transform(whole_number(1, 512));
   app.add_option("--devices", runtime.devices,
                  "all, none, numbers such as 0,2, or host:N for N emulated ones (default: all)");
   app.add_option("--device-memory", device_memory, "limit for each device's memory, e.g. 4GiB");

@@ -80,10 +80,10 @@ std::string host_text(Json const& host) {
                fmt::format("{}, {}, {}", number_of(host.at("packages"), "package"), number_of(host.at("cores"), "core"),
                            number_of(host.at("hardware_threads"), "hardware thread")) +
                    (host.at("vectors") == "unknown" ? "" : ", " + host.at("vectors").get<std::string>()));
-  text += line("usable", fmt::format("{} on {}; a worker on each of hardware threads {}",
-                                     number_of(host.at("usable_cores").size(), "core"),
+  text += line("usable", fmt::format("{} on {}: {}", number_of(host.at("usable_cores").size(), "core"),
                                      number_of(host.at("usable_hardware_threads"), "hardware thread"),
                                      ranges(host.at("usable_cores"))));
+  if (host.at("numa_domains").empty()) text += line("NUMA domains", "unknown: hwloc does not support this system");
   for (auto const& domain : host.at("numa_domains")) {
     text +=
         line(fmt::format("NUMA domain {}", domain.at("number").get<unsigned>()),
@@ -97,13 +97,35 @@ std::string host_text(Json const& host) {
   return text;
 }
 
+std::string workers_text(Json const& workers) {
+  if (workers.at("count") == 0) return line("workers", "none: devices run all tasks");
+  auto const each = workers.at("cores_each").get<unsigned>();
+  auto const blas = workers.at("blas_threads").get<int>();
+  std::vector<std::string> bound;
+  for (auto const& group : workers.at("bound_to"))
+    bound.push_back(ranges(group.at("cores")) +
+                    (group.at("numa_domain").is_null()
+                         ? ""
+                         : fmt::format(" (NUMA domain {})", group.at("numa_domain").get<unsigned>())));
+  if (each == 1 && !bound.empty()) {  // of one core each: no line for every one
+    std::vector<unsigned> cores;
+    for (auto const& group : workers.at("bound_to")) cores.push_back(group.at("cores").at(0));
+    bound = {ranges(cores)};
+  }
+  return line("workers", fmt::format("{} of {} each, {} per BLAS call; {}", workers.at("count").get<unsigned>(),
+                                     number_of(each, "core"), number_of(blas, "thread"),
+                                     bound.empty() ? "not bound" : fmt::format("bound to {}", fmt::join(bound, ", "))));
+}
+
 std::string memory_text(Json const& memory) {
+  auto const& domains = memory.at("interleaved_over");
   return line("memory", fmt::format("{} physical, control groups {}, RLIMIT_AS {}", size(memory.at("physical_bytes")),
                                     size(memory.at("control_groups_bytes"), "unlimited"),
                                     size(memory.at("address_space_bytes"), "unlimited"))) +
          line("usable memory",
               fmt::format("{} ({}); granary's limit {}", size(memory.at("usable_bytes")),
-                          memory.at("limited_by").get<std::string>(), size(memory.at("granary_limit_bytes"))));
+                          memory.at("limited_by").get<std::string>(), size(memory.at("granary_limit_bytes")))) +
+         (domains.empty() ? "" : line("pages", "interleaved over NUMA domains " + ranges(domains)));
 }
 
 std::string devices_text(Json const& devices) {
@@ -154,9 +176,10 @@ std::string models_text(Json const& models) {
 
 std::string text_of(Json const& description) {
   return software_text(description.at("granary")) + host_text(description.at("host")) +
-         speed_text(description.at("core_speed")) + memory_text(description.at("memory")) +
-         devices_text(description.at("devices")) + links_text(description.at("links")) +
-         policies_text(description.at("policies")) + models_text(description.at("models"));
+         workers_text(description.at("workers")) + speed_text(description.at("core_speed")) +
+         memory_text(description.at("memory")) + devices_text(description.at("devices")) +
+         links_text(description.at("links")) + policies_text(description.at("policies")) +
+         models_text(description.at("models"));
 }
 
 }  // namespace granary::app

@@ -101,7 +101,7 @@ Bytes implied_bytes(TileGrid const& grid, Distribution const& dealt) {
 void measure(Case const& options) {
   MpiWire wire(MPI_COMM_WORLD);
   auto const dealt = grid_of(options.grid, wire.count());
-  SingleThreadedBlas const blas;
+  BlasLimit const blas(1);
   bench::Process process(wire, dealt, options.workers, Bytes{3} * options.n * options.n * sizeof(double) + 64_MiB,
                          options.scheduler);
   Codelet generate{.name = "generate", .kernels = {run_generate, nullptr}, .launches_kokkos_kernels = false};

@@ -37,7 +37,7 @@ class Process {
     NodeId const peers = topology.peers();
     EngineOptions options;
     options.outside = &m_exchange;
-    EngineBackends backends{std::make_shared<HostWorkers>(workers, std::vector<unsigned>{}),
+    EngineBackends backends{std::make_shared<HostWorkers>(workers),
                             std::vector<std::shared_ptr<CopyBackend>>(topology.machine().links.size())};
     m_engine = std::make_unique<Engine>(std::move(topology), make_policies(scheduler, default_eviction(scheduler)),
                                         std::make_unique<PerformanceModels>(), backends, options);

@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cost of an empty task: wall time from the first submission to the end of wait, per task.
+#include <granary/core/backends/core_groups.hpp>
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/backends/host_copies.hpp>
 #include <granary/core/backends/host_workers.hpp>
@@ -45,7 +46,8 @@ Setup make_setup(std::string const& scheduler, unsigned workers, std::size_t dat
   setup.engine = std::make_unique<Engine>(
       Topology(machine), make_policies(scheduler, scheduler == "darts" ? "luf" : "lru"),
       std::make_unique<PerformanceModels>(),
-      EngineBackends{std::make_shared<HostWorkers>(workers, discover_host().cores), {}}, EngineOptions{});
+      EngineBackends{std::make_shared<HostWorkers>(workers, divide_cores(discover_host().cores, {}, 1)), {}},
+      EngineOptions{});
   Codelet nothing{.name = "nothing", .launches_kokkos_kernels = false};
   nothing.kernels[0] = [](KernelCall const&) {};
   setup.nothing = setup.engine->add_codelet(nothing);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace granary {
@@ -41,8 +42,10 @@ Threads exchange_all(Threads threads) {
           exchange_threads("bli_thread_get_num_threads", "bli_thread_set_num_threads", threads.blis)};
 }
 
+Threads all(int threads) { return {threads, threads, threads}; }
+
 std::mutex mutex;
-int holders = 0;
+std::multiset<int> limits;
 Threads before;
 
 }  // namespace
@@ -52,7 +55,7 @@ void set_blas_threads(int threads) {
     throw InvalidArgument("BLAS cannot be limited to " + std::to_string(threads) +
                           " threads per call; at least 1 is needed");
   }
-  exchange_all({threads, threads, threads});
+  exchange_all(all(threads));
 }
 
 int blas_threads() {
@@ -64,14 +67,24 @@ int blas_threads() {
   return blis == nullptr ? 0 : static_cast<int>(blis());
 }
 
-SingleThreadedBlas::SingleThreadedBlas() {
-  std::lock_guard const lock(mutex);
-  if (holders++ == 0) before = exchange_all({});
+bool blas_has_threads_by_caller() {
+  constexpr int openmp = 2;
+  if (auto* parallel = loaded<int()>("openblas_get_parallel")) return parallel() == openmp;
+  return loaded<int()>("MKL_Get_Max_Threads") != nullptr;
 }
 
-SingleThreadedBlas::~SingleThreadedBlas() {
+BlasLimit::BlasLimit(int threads) : m_threads(threads) {
   std::lock_guard const lock(mutex);
-  if (--holders == 0) exchange_all(before);
+  bool const first = limits.empty();
+  limits.insert(threads);
+  auto const previous = exchange_all(all(*limits.begin()));
+  if (first) before = previous;
+}
+
+BlasLimit::~BlasLimit() {
+  std::lock_guard const lock(mutex);
+  limits.erase(limits.find(m_threads));
+  exchange_all(limits.empty() ? before : all(*limits.begin()));
 }
 
 }  // namespace granary

@@ -13,14 +13,22 @@ GRANARY_EXPORT void set_blas_threads(int threads);
 /// not set).
 [[nodiscard]] GRANARY_EXPORT int blas_threads();
 
-/// Limits the process's BLAS to one thread per call while the object lives, so that the workers' kernels do not compete
-/// for cores; the destructor restores the previous number.
-class GRANARY_EXPORT SingleThreadedBlas {
+/// Whether several threads may call the process's BLAS at once, each with BLAS threads of its own: MKL, and OpenBLAS
+/// that was built with OpenMP. With the threads of its own that OpenBLAS has otherwise, calls wait for each other.
+[[nodiscard]] GRANARY_EXPORT bool blas_has_threads_by_caller();
+
+/// Limits the process's BLAS to that many threads per call while the object lives, so that the workers' kernels do not
+/// compete for cores. Of several such limits the lowest holds; after the last one the previous number does again.
+class GRANARY_EXPORT BlasLimit {
  public:
-  SingleThreadedBlas();
-  ~SingleThreadedBlas();
-  SingleThreadedBlas(SingleThreadedBlas const&) = delete;
-  SingleThreadedBlas& operator=(SingleThreadedBlas const&) = delete;
+  /// At least 1 thread.
+  explicit BlasLimit(int threads);
+  ~BlasLimit();
+  BlasLimit(BlasLimit const&) = delete;
+  BlasLimit& operator=(BlasLimit const&) = delete;
+
+ private:
+  int m_threads;
 };
 
 }  // namespace granary

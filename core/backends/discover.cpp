@@ -46,11 +46,15 @@ void add_openmp_places(hwloc_bitmap_t allowed) {
 // The topology without the parts that the process may not use, and the hardware threads that this thread may run on.
 // `machine` is null if hwloc does not support this system.
 struct Processors {
-  hwloc_topology_t machine = machine_topology();
+  hwloc_topology_t machine;
   Bitmap allowed{hwloc_bitmap_alloc(), &hwloc_bitmap_free};
 
-  Processors() {
+  explicit Processors(hwloc_topology_t of = machine_topology()) : machine(of) {
     if (machine == nullptr) return;
+    if (hwloc_topology_is_thissystem(machine) == 0) {
+      hwloc_bitmap_copy(allowed.get(), hwloc_topology_get_allowed_cpuset(machine));
+      return;
+    }
     if (hwloc_get_cpubind(machine, allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
       machine = nullptr;
       return;
@@ -79,6 +83,13 @@ struct Processors {
     return found;
   }
 };
+
+std::vector<unsigned> members(hwloc_const_bitmap_t set) {
+  std::vector<unsigned> found;
+  for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i))
+    found.push_back(static_cast<unsigned>(i));
+  return found;
+}
 
 std::vector<unsigned> usable_cores(Processors const& processors) {
   std::vector<unsigned> cores;
@@ -180,8 +191,10 @@ MemoryLimits discover_memory() {
 
 HostResources discover_host() { return {usable_cores(Processors()), discover_memory().least()}; }
 
-HostTopology discover_topology() {
-  Processors const processors;
+HostTopology discover_topology() { return describe_topology(machine_topology()); }
+
+HostTopology describe_topology(hwloc_topology* machine) {
+  Processors const processors(machine);
   HostTopology topology;
   topology.usable_cores = usable_cores(processors);
   if (processors.machine == nullptr) return topology;
@@ -193,7 +206,8 @@ HostTopology discover_topology() {
   topology.cores = std::max(count(HWLOC_OBJ_CORE), 1U);
   topology.usable_hardware_threads = static_cast<unsigned>(std::max(hwloc_bitmap_weight(processors.allowed.get()), 0));
   processors.for_each(HWLOC_TYPE_DEPTH_NUMANODE, [&](hwloc_obj const& domain) {
-    topology.domains.push_back({domain.os_index, domain.attr->numanode.local_memory, processors.cores(domain.cpuset)});
+    topology.domains.push_back(
+        {domain.os_index, domain.attr->numanode.local_memory, processors.cores(domain.cpuset), members(domain.cpuset)});
   });
   topology.caches = caches_of(processors);
   return topology;

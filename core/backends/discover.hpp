@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+struct hwloc_topology;
+
 namespace granary {
 
 /// The resources of the host that this process may use.
@@ -38,9 +40,10 @@ struct GRANARY_EXPORT MemoryLimits {
 
 /// Memory and its nearest cores.
 struct GRANARY_EXPORT NumaDomain {
-  unsigned number = 0;          ///< the system's number
-  Bytes memory = 0;             ///< physical
-  std::vector<unsigned> cores;  ///< as in HostResources::cores
+  unsigned number = 0;                 ///< the system's number
+  Bytes memory = 0;                    ///< physical
+  std::vector<unsigned> cores = {};    ///< as in HostResources::cores
+  std::vector<unsigned> threads = {};  ///< all its hardware threads
 };
 
 /// Caches of equal level, type and size.
@@ -64,6 +67,10 @@ struct GRANARY_EXPORT HostTopology {
 };
 
 [[nodiscard]] GRANARY_EXPORT HostTopology discover_topology();
+
+/// The same of another machine's topology, for example a synthetic one of hwloc; null: of a system that hwloc does not
+/// support.
+[[nodiscard]] GRANARY_EXPORT HostTopology describe_topology(hwloc_topology* machine);
 
 /// Identifies a machine, independently of what this process may use.
 struct GRANARY_EXPORT MachineIdentity {

@@ -58,6 +58,26 @@ inline constexpr bool concurrent_host_kernels = KOKKOS_VERSION >= 40000;
 #endif
 }
 
+#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION >= 40000
+using TeamExecutionSpace = Kokkos::OpenMP;
+inline constexpr bool has_team_space = true;
+#else
+using TeamExecutionSpace = HostExecutionSpace;  ///< placeholder if no host instance can use several cores
+inline constexpr bool has_team_space = false;
+#endif
+
+/// A host instance that runs kernels on the calling thread and `threads - 1` more, which belong to that thread alone.
+/// Make and use it on one thread; from then on that thread's own OpenMP regions have `threads` threads, too.
+[[nodiscard]] inline TeamExecutionSpace make_team_instance(int threads) {
+#if defined(KOKKOS_ENABLE_OPENMP) && KOKKOS_VERSION >= 40000
+  omp_set_num_threads(threads);
+  return Kokkos::OpenMP(threads);
+#else
+  static_cast<void>(threads);
+  return make_host_instance();
+#endif
+}
+
 /// Held while a body that launches Kokkos kernels runs on a host worker: one lock per process if host kernels must not
 /// run concurrently, otherwise no lock.
 class GRANARY_EXPORT HostKernelLock {

@@ -83,6 +83,8 @@ struct GRANARY_EXPORT KernelCall {
   void const* parameters = nullptr;  ///< the task's own parameters
   /// The worker's execution-space instance; the worker's kind determines its type.
   void const* instance = nullptr;
+  /// Of a CPU worker of several cores, an instance that uses all of them, a TeamExecutionSpace; else null.
+  void const* team = nullptr;
   WorkerId worker;
   char const* name = nullptr;  ///< the codelet's, for tools
   StopToken stop = {};         ///< of a restartable codelet's task on a CPU worker; others are never stopped

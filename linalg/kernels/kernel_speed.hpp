@@ -5,7 +5,7 @@
 #include <granary/core/base/units.hpp>
 
 /// How fast one core computes tiles. Nothing here changes the number of BLAS' threads: hold it to one
-/// (SingleThreadedBlas) for the speed of a core.
+/// (BlasLimit) for the speed of a core.
 namespace granary {
 
 /// Flop/s of a loop of independent fused multiply-adds with the processor's widest vectors: what no kernel exceeds. T

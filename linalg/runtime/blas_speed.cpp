@@ -16,7 +16,7 @@ namespace {
 constexpr int measured_tile = 256;
 
 double measured_gemm() {
-  SingleThreadedBlas const one_thread;
+  BlasLimit const one_thread(1);
   return measure_gemm<double>(measured_tile);
 }
 

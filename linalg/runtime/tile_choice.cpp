@@ -68,7 +68,7 @@ std::vector<KernelSpeeds> kept_speeds(MachineModels const& models, ScalarType ty
 }
 
 std::vector<KernelSpeeds> measure_speeds(ScalarType type) {
-  SingleThreadedBlas const one_thread;
+  BlasLimit const one_thread(1);
   std::vector<KernelSpeeds> measured;
   for (int const tile : tiles) {
     auto const start = std::chrono::steady_clock::now();

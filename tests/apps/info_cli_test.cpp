@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <set>
 
@@ -224,7 +225,43 @@ TEST_F(InfoCli, TheTextSaysTheSame) {
   EXPECT_EQ(run({"--devices", "none"}).status, 0);
 }
 
+TEST_F(InfoCli, WorkersAndPagesOfTwoNumaDomains) {
+  ::setenv("HWLOC_SYNTHETIC", "numa:2 core:4 pu:2", 1);
+  auto const alone = described();
+  auto const text = run({}).out;
+  auto const fours = has_team_space ? described({"--cores-per-worker", "4"}) : json();
+  auto const too_many = run({"--cores-per-worker", "5"});
+  ::unsetenv("HWLOC_SYNTHETIC");
+  ASSERT_EQ(alone.at("host").at("numa_domains").size(), 2U);
+  EXPECT_EQ(alone.at("host").at("numa_domains")[1].at("usable_cores"), json::array({8, 10, 12, 14}));
+  EXPECT_EQ(alone.at("workers").at("count"), 8);
+  EXPECT_EQ(alone.at("workers").at("bound_to")[7], json({{"cores", {14}}, {"numa_domain", 1}}));
+  EXPECT_EQ(alone.at("memory").at("interleaved_over"), json::array({0, 1}));
+  EXPECT_THAT(text, AllOf(HasSubstr("\nworkers           8 of 1 core each, 1 thread per BLAS call; bound to 0,2,4"),
+                          HasSubstr("\npages             interleaved over NUMA domains 0-1\n")));
+  EXPECT_EQ(too_many.status, 2);
+  EXPECT_EQ(alone.at("granary").at("kokkos").at("several_cores_per_worker"), has_team_space);
+  if (!has_team_space) {
+    EXPECT_THAT(too_many.err, HasSubstr("need Kokkos 4.0 or newer with OpenMP"));
+    return;
+  }
+  EXPECT_THAT(too_many.err, HasSubstr("a worker of 5 cores does not fit a NUMA domain, of which the largest has 4"));
+  EXPECT_EQ(fours.at("workers").at("cores_each"), 4);
+  EXPECT_EQ(fours.at("workers").at("bound_to"), json::array({{{"cores", {0, 2, 4, 6}}, {"numa_domain", 0}},
+                                                             {{"cores", {8, 10, 12, 14}}, {"numa_domain", 1}}}));
+}
+
+TEST_F(InfoCli, OnOneNumaDomainTheSystemPlacesPages) {
+  ::setenv("HWLOC_SYNTHETIC", "numa:1 core:3 pu:1", 1);
+  auto const description = described();
+  ::unsetenv("HWLOC_SYNTHETIC");
+  EXPECT_EQ(description.at("workers").at("count"), 3);
+  EXPECT_EQ(description.at("memory").at("interleaved_over"), json::array());
+}
+
 TEST_F(InfoCli, RefusesBadInput) {
+  expect_refused({"--cores-per-worker", "0"}, 2, "--cores-per-worker");
+  expect_refused({"--cores-per-worker", "two"}, 2, "two");
   expect_refused({"--paint"}, 2, "--paint");
   expect_refused({"machine"}, 2, "machine");
   expect_refused({"--json"}, 2, "--json");

@@ -92,7 +92,7 @@ class PlayMachine {
 
   [[nodiscard]] EngineBackends backends() {
     EngineBackends backends;
-    backends.workers = std::make_shared<HostWorkers>(m_machine.workers.size(), std::vector<unsigned>{});
+    backends.workers = std::make_shared<HostWorkers>(m_machine.workers.size());
     auto const host = std::make_shared<HostCopies>();
     std::unique_ptr<DeviceCopies> devices;
     if (m_api) devices = std::make_unique<DeviceCopies>(m_api, m_pinned);

@@ -48,7 +48,7 @@ void count_inside(KernelCall const& call) {
 }
 
 TEST(HostWorkers, BodiesThatLaunchKokkosKernelsRunOneAtATimeWhereTheyMust) {
-  HostWorkers workers(2, {});
+  HostWorkers workers(2);
   Inside inside;
   run_on_two(workers, count_inside, true, &inside, 500);
   EXPECT_LE(inside.most, concurrent_host_kernels ? 2 : 1);
@@ -61,7 +61,7 @@ TEST(HostWorkersDeathTest, TheWarningNamesTheMemberToSet) {
   auto const run = [] {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     {
-      HostWorkers workers(2, {});
+      HostWorkers workers(2);
       Inside inside;
       run_on_two(workers, count_inside, true, &inside, 1);
     }
@@ -74,7 +74,7 @@ TEST(HostWorkersDeathTest, TheWarningNamesTheMemberToSet) {
 }
 
 TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
-  HostWorkers workers(2, {});
+  HostWorkers workers(2);
   Inside inside;
   auto const sum = [](KernelCall const& call) {
     auto const& exec = *static_cast<HostExecutionSpace const*>(call.instance);
@@ -91,7 +91,7 @@ TEST(HostWorkers, ReductionsOfTwoWorkersDoNotDisturbEachOther) {
 // Kokkos before 4.0 runs one host kernel at a time: the time that a worker waits for another one is not part of its
 // kernel.
 TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
-  HostWorkers workers(2, {});
+  HostWorkers workers(2);
   auto const nothing = [](KernelCall const&) {};
   auto const run = [&](bool launches) {
     std::atomic<bool> started = false;
@@ -124,7 +124,7 @@ TEST(HostWorkers, TellHowLongAKernelWasBlocked) {
 }
 
 TEST(HostWorkers, ExemptBodiesDoNotWaitForEachOther) {
-  HostWorkers workers(2, {});
+  HostWorkers workers(2);
   Inside inside;
   // Each waits until the other is inside too: with a lock around them this would never end.
   auto const meet = [](KernelCall const& call) {
@@ -140,7 +140,7 @@ TEST(HostWorkers, StayWithinTheProcessCores) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
   auto const cores = discover_host().cores;
-  HostWorkers workers(1, cores);
+  HostWorkers workers(1, divide_cores(cores, {}, 1));
   cpu_set_t bound;
   std::thread([&] {
     workers.enter(WorkerId(0));
@@ -157,7 +157,7 @@ TEST(HostWorkers, StayWithinTheProcessCores) {
 
 TEST(HostWorkers, AreNotBoundWhenThereAreMoreThanCores) {
   auto const cores = discover_host().cores;
-  HostWorkers workers(cores.size() + 1, cores);
+  HostWorkers workers(cores.size() + 1, divide_cores(cores, {}, 1));
   cpu_set_t before, inside;
   ::sched_getaffinity(0, sizeof(before), &before);
   std::thread([&] {

@@ -56,7 +56,7 @@ struct Set : OnAnyWorker {
 struct Copy : OnAnyWorker {
   template <class Exec, class A, class B>
   void operator()(Exec const&, A a, B b) const {
-    b() = a();
+    *b.data() = *a.data();  // of any rank
   }
 };
 // Its own operation: the larger by modulus.

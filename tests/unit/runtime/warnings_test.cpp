@@ -25,8 +25,10 @@ std::size_t count(std::string const& all, std::string const& text) {
   return found;
 }
 
-RuntimeOptions two_workers() { return {.scheduler = "darts", .workers = 2, .host_memory = 1_GiB}; }
-Surroundings fitting() { return {.cores = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
+RuntimeOptions two_workers() {
+  return {.scheduler = "darts", .workers = 2, .cores_per_worker = 1, .devices = "none", .host_memory = 1_GiB};
+}
+Surroundings fitting() { return {.cores = 2, .room = 2, .memory = 4_GiB, .openmp_threads = 0, .blas_is_held = true}; }
 
 TEST(Warnings, NothingIsDoubtedWhereAllFits) {
   EXPECT_THAT(find_warnings(two_workers(), fitting()), IsEmpty());
@@ -36,8 +38,16 @@ TEST(Warnings, NothingIsDoubtedWhereAllFits) {
 
 TEST(Warnings, MoreWorkersThanCores) {
   auto around = fitting();
-  around.cores = 1;
+  around.cores = around.room = 1;
   EXPECT_THAT(find_warnings(two_workers(), around), ElementsAre(HasSubstr("2 workers share the 1 cores")));
+}
+
+TEST(Warnings, MoreWorkersOfSeveralCoresThanFit) {
+  auto options = two_workers();
+  options.cores_per_worker = 2;
+  auto around = fitting();
+  around.room = 1;
+  EXPECT_THAT(find_warnings(options, around), ElementsAre(HasSubstr("2 workers of 2 cores share the 2 cores")));
 }
 
 TEST(Warnings, OpenMpThreadsWithABlasThatCannotBeHeld) {

@@ -19,6 +19,22 @@ TEST(Blas, ThreadCountIsChecked) {
   EXPECT_NO_THROW(set_blas_threads(1));
 }
 
+TEST(Blas, TheLowestOfSeveralLimitsHolds) {
+  set_blas_threads(3);
+  if (blas_threads() != 3) GTEST_SKIP() << "this BLAS has no threads to give";
+  {
+    BlasLimit const two(2);
+    EXPECT_EQ(blas_threads(), 2);
+    {
+      BlasLimit const one(1), four(4);
+      EXPECT_EQ(blas_threads(), 1);
+    }
+    EXPECT_EQ(blas_threads(), 2);
+  }
+  EXPECT_EQ(blas_threads(), 3);
+  set_blas_threads(1);
+}
+
 TEST(Blas, DescribesItself) {
   EXPECT_FALSE(find_blas_library().text.empty());
   EXPECT_FALSE(host_kernels_description().empty());

@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(KernelSpeed, SpeedTypes);
 TYPED_TEST(KernelSpeed, ThePeakIsASpeed) { this->expect_speed(fma_peak<TypeParam>()); }
 
 TYPED_TEST(KernelSpeed, EachKernelHasASpeed) {
-  SingleThreadedBlas const one_thread;
+  BlasLimit const one_thread(1);
   for (int const tile : {32, 65}) {
     auto const speeds = measure_kernels<TypeParam>(tile);
     EXPECT_EQ(speeds.tile, tile);
@@ -36,7 +36,7 @@ TYPED_TEST(KernelSpeed, EachKernelHasASpeed) {
 
 // No memory at all, memory for a few tiles, and for more than are used.
 TYPED_TEST(KernelSpeed, EachKernelHasASpeedOnTilesThatAreNotInCaches) {
-  SingleThreadedBlas const one_thread;
+  BlasLimit const one_thread(1);
   for (int const tile : {32, 65}) {
     for (Bytes const memory : {Bytes{0}, 100_KiB, 4_MiB}) {
       auto const speeds = measure_cold_kernels<TypeParam>(tile, memory);
