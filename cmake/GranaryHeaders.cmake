@@ -4,8 +4,10 @@
 set(granary_public_headers
   granary.hpp
   core/base/error.hpp
+  core/base/signal_watch.hpp
   core/engine/statistics.hpp
   runtime/dual_view.hpp
+  runtime/progress.hpp
   runtime/varying.hpp
   linalg/linalg.hpp
   linalg/generators/spd_generator.hpp
@@ -131,8 +133,8 @@ set(granary_included_headers
   linalg/residuals/residual.hpp
   linalg/runtime/blas.hpp
   linalg/runtime/blas_speed.hpp
-  linalg/runtime/diagonal.hpp
   linalg/runtime/call_operand.hpp
+  linalg/runtime/diagonal.hpp
   linalg/runtime/elementwise.hpp
   linalg/runtime/factor.hpp
   linalg/runtime/file_matrix.hpp

@@ -42,6 +42,7 @@ namespace granary {
 
 class AsyncFileIo;
 class Processes;
+class SignalWatch;
 class Submitter;
 template <class T>
 class Varying;
@@ -289,6 +290,13 @@ class GRANARY_EXPORT Runtime {
   /// Cancels in the same way when a stop is requested, or now if it was; waits throw Stopped. Tasks that are submitted
   /// later run: a loop that submits asks the token, too. The last token counts; one without a source ends that.
   void cancel_on(std::stop_token const& token);
+  /// Cancels in the same way at a signal that ends the run, or now if one has arrived: waits throw Interrupted. A
+  /// request for the state (SIGUSR1) prints `describe` to standard error, and the run goes on. The last watch counts;
+  /// the destructor of the Runtime leaves it first. Include <granary/core/base/signal_watch.hpp> to use it.
+  template <std::same_as<SignalWatch> Watch>
+  void cancel_on(Watch const& signals) {
+    cancel_on_signals(signals);
+  }
 
   /// The running tasks, what each task waits for, and the bytes in use of every memory, as text. May be called from any
   /// thread, also while others are in `wait`. No task is scheduled meanwhile: O(live tasks and their edges).
@@ -415,6 +423,7 @@ class GRANARY_EXPORT Runtime {
   static void tell_changes(D const& data) {
     if constexpr (requires { data.in_use(); }) static_cast<void>(data.in_use());
   }
+  void cancel_on_signals(SignalWatch const& signals);
   void assign_data(DataId data, ProcessId owner);
   [[nodiscard]] bool owns(DataId data) const;
   void prefetch_data(DataId data, NodeId node);

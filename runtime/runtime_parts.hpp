@@ -97,7 +97,8 @@ struct Runtime::Parts {
   std::map<std::pair<Kernel, bool>, BodyCodelets> codelets;  // by the first kernel, and whether external
   std::vector<std::shared_ptr<detail::TwoSides>> sides;      // of mirrored data, in use since the last wait
   using StopCallback = std::stop_callback<std::function<void()>>;
-  std::unique_ptr<StopCallback> stop;  // null: no token can cancel the run
+  std::unique_ptr<StopCallback> stop;   // null: no token can cancel the run
+  std::shared_ptr<void const> signals;  // null: no signal does
   detail::Reductions reductions;
   std::shared_ptr<detail::Divisions> const divisions = std::make_shared<detail::Divisions>();
   std::shared_ptr<DiskNode> disk;

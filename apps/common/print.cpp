@@ -27,11 +27,6 @@ OutputError::OutputError(int error_number)
             (error_number == 0 ? std::string() : ": " + std::generic_category().message(error_number))),
       m_reader_is_gone(error_number == EPIPE || has_no_reader(STDOUT_FILENO)) {}
 
-void say(std::string const& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
-
 void flush_output() {
   if (std::fflush(stdout) != 0) throw OutputError(errno);
   if (std::ferror(stdout) != 0) throw OutputError(0);

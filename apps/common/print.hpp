@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/say.hpp>
 
 #include <string>
 
@@ -19,8 +20,7 @@ class OutputError : public Error {
   bool m_reader_is_gone;
 };
 
-/// Writes to standard error and ignores failures, so that a run does not end because its reader has ended.
-void say(std::string const& text);
+using detail::say;
 
 /// Flushes standard output; throws OutputError if that or an earlier write failed.
 void flush_output();
