@@ -265,13 +265,13 @@ TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& co
   if (m_parts->common) {
     refuse_in_task("submit()");
     return detail::naming_line(info.name.place, [&]() -> TaskHandle {
-      TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
-      return {*m_parts->engine, m_parts->common->submit(task, std::move(parameters))};
+      return {*m_parts->engine,
+              m_parts->common->submit(m_parts->submission(info, code, accesses), std::move(parameters))};
     });
   }
   using Cuts = std::optional<std::uint64_t>;
   return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
-    TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
+    auto const task = m_parts->submission(info, code, accesses);
     if (cuts) return engine.submit_while(m_parts->divisions->cuts(), *cuts, task, parameters);
     return engine.submit_at_once(task, std::move(parameters));
   });
@@ -308,7 +308,7 @@ TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool
       }
     }
     std::string const no_variant;
-    TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), once};
+    auto const task = m_parts->submission({name}, {{}, no_variant, false, true}, once);
     Parameters parameters{OutsideWork::Ended(ended)};
     return std::optional(cuts ? engine.submit(task, std::move(parameters))
                               : engine.submit_at_once(task, std::move(parameters)));

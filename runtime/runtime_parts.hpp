@@ -54,6 +54,15 @@ struct Runtime::Parts {
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// The codelet of this code and name, or of the name that stands for too many.
   [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
+  /// The submission of such a task.
+  [[nodiscard]] TaskSubmission submission(TaskInfo const& info, detail::TaskCode const& code,
+                                          std::span<Access const> accesses) {
+    return {.codelet = codelet(info.name.text, code),
+            .accesses = accesses,
+            .priority = info.priority,
+            .flops = info.flops,
+            .place = info.name.place};
+  }
   /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
   [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;
   /// Bytes of the application's memory.

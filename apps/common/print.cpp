@@ -27,6 +27,8 @@ OutputError::OutputError(int error_number)
             (error_number == 0 ? std::string() : ": " + std::generic_category().message(error_number))),
       m_reader_is_gone(error_number == EPIPE || has_no_reader(STDOUT_FILENO)) {}
 
+std::string times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
+
 void flush_output() {
   if (std::fflush(stdout) != 0) throw OutputError(errno);
   if (std::ferror(stdout) != 0) throw OutputError(0);

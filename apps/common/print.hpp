@@ -4,6 +4,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/base/say.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace granary::app {
@@ -21,6 +22,9 @@ class OutputError : public Error {
 };
 
 using detail::say;
+
+/// "once", or "3 times".
+[[nodiscard]] std::string times(std::uint64_t count);
 
 /// Flushes standard output; throws OutputError if that or an earlier write failed.
 void flush_output();

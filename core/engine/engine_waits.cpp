@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callers of the engine that wait: for the end of tasks, for data, or to submit more.
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/task_error.hpp>
 #include <granary/core/engine/engine_calls.hpp>
 
 #include <algorithm>
@@ -10,6 +11,15 @@
 #include <utility>
 
 namespace granary {
+namespace {
+
+// What a task of the application has thrown, which says so.
+std::exception_ptr told(Failure const& failure) {
+  if (*failure.origin.place.file == '\0' || !failure.error) return failure.error;
+  return detail::in_task(failure.error, failure.origin);
+}
+
+}  // namespace
 
 // Until the condition is met, which is called under the lock.
 void Engine::sleep_until(std::function<bool()> const& met) {
@@ -47,6 +57,7 @@ void Engine::refuse_in_task(std::string_view what) const {
 // Throws the first one.
 void Engine::report(std::vector<Failure> failures) {
   if (failures.empty()) return;
+  for (auto& failure : failures) failure.error = told(failure);
   m_reported = std::move(failures);
   std::rethrow_exception(m_reported.front().error);
 }
@@ -99,11 +110,11 @@ void Engine::wait(TaskId task) {
   refuse_in_task("wait()");
   Mailbox::Waiting const waiting(m_mailbox);
   sleep_until([&] { return m_broken || !m_planner.live(task); });
-  auto const error = apply([&] {
-    auto const* const failure = m_planner.failure_of(task);
-    return failure != nullptr ? failure->error : nullptr;
+  auto const failure = apply([&] {
+    auto const* const found = m_planner.failure_of(task);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
   });
-  if (error) std::rethrow_exception(error);
+  if (auto const error = failure ? told(*failure) : nullptr) std::rethrow_exception(error);
 }
 
 bool Engine::ended(TaskId task) {
