@@ -38,6 +38,8 @@ int wake_descriptor = -1;
 std::atomic<int> first_signal = 0;
 std::atomic<int> signals = 0;  // those that end the process
 std::atomic<bool> state_wanted = false;
+std::atomic<int> enders = 0;               // listeners that end the run
+std::atomic<bool> left_to_enders = false;  // there were some at the first signal; they may be gone when it is served
 std::atomic<bool> watching = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 std::array<struct sigaction, watched.size()> previous;
@@ -54,7 +56,7 @@ void note_signal(int signal) {
     state_wanted = true;
   } else {
     int none = 0;
-    first_signal.compare_exchange_strong(none, signal);
+    if (first_signal.compare_exchange_strong(none, signal)) left_to_enders = enders > 0;
     ++signals;
   }
   wake_watcher();
@@ -116,7 +118,7 @@ class SignalListeners {
     std::lock_guard const lock(m_mutex);
     m_actions.push_back(std::move(actions));
     auto const& added = m_actions.back();
-    if (added.on_signal) ++m_enders;
+    if (added.on_signal && m_watched) ++enders;
     auto const entry = std::prev(m_actions.cend());
     if (first_signal == 0) return entry;
     if (!m_told) {
@@ -128,7 +130,7 @@ class SignalListeners {
   }
   void remove(Entry entry) {
     std::lock_guard const lock(m_mutex);
-    if (entry->on_signal) --m_enders;
+    if (entry->on_signal && m_watched) --enders;
     m_actions.erase(entry);
   }
   void tell() {
@@ -136,8 +138,11 @@ class SignalListeners {
     if (state_wanted.exchange(false)) tell_state();
     if (first_signal != 0 && !m_told) tell_signal();
   }
-  // Whether a signal may leave the end of the process to the application.
-  [[nodiscard]] bool can_end() const { return m_enders > 0; }
+  // The watch ends.
+  void leave() {
+    std::lock_guard const lock(m_mutex);
+    m_watched = false;
+  }
 
  private:
   void tell_signal() {
@@ -158,7 +163,7 @@ class SignalListeners {
 
   std::mutex m_mutex;  // held during calls
   std::list<SignalWatch::Actions> m_actions;
-  std::atomic<int> m_enders = 0;
+  bool m_watched = true;
   bool m_told = false;
 };
 
@@ -168,8 +173,8 @@ Interrupted::Interrupted(int signal) : Error(std::string("interrupted: ") + ::st
 
 SignalWatch::SignalWatch() : m_listeners(std::make_shared<detail::SignalListeners>()) {
   if (watching.exchange(true)) throw InvalidArgument("there is a SignalWatch already, and signals have only one");
-  first_signal = signals = 0;
-  state_wanted = false;
+  first_signal = signals = enders = 0;
+  state_wanted = left_to_enders = false;
   try {
     start_threads();
   } catch (...) {
@@ -200,6 +205,7 @@ SignalWatch::~SignalWatch() {
   wake_watcher();
   m_watcher.join();
   ::close(std::exchange(wake_descriptor, -1));
+  m_listeners->leave();
   if (std::get_terminate() == end_uncaught) std::set_terminate(previous_end);
   watching = false;
 }
@@ -235,7 +241,8 @@ void SignalWatch::watch() {
     std::uint64_t ignored = 0;
     [[maybe_unused]] auto const count = ::read(wake_descriptor, &ignored, sizeof ignored);
     if (m_stop) return;
-    if (signals > 1 || (deadline && SteadyClock::now() >= *deadline) || (signals == 1 && !m_listeners->can_end())) {
+    if (signals > 1 || (deadline && SteadyClock::now() >= *deadline) ||
+        (signals == 1 && !left_to_enders && enders == 0)) {
       end_process();
     }
     if (signals == 1 && !deadline) deadline = SteadyClock::now() + time_to_end;

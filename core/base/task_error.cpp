@@ -70,6 +70,7 @@ void detail::add_task_error(std::type_index type, MakeInTask make) {
 }
 
 std::exception_ptr detail::in_task(std::exception_ptr const& error, TaskOrigin const& origin) {
+  if (!error || *origin.place.file == '\0') return error;
   try {
     std::rethrow_exception(error);
   } catch (std::exception const& thrown) {

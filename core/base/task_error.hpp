@@ -35,7 +35,7 @@ class InTask final : public E, public TaskError {
 using MakeInTask = std::exception_ptr (*)(std::exception const&, TaskOrigin);
 GRANARY_EXPORT void add_task_error(std::type_index type, MakeInTask make);
 
-// The exception with its task; as it is if its own type is not known.
+// The exception with its task; as it is if its own type is not known, or the application did not submit the task.
 [[nodiscard]] GRANARY_EXPORT std::exception_ptr in_task(std::exception_ptr const& error, TaskOrigin const& origin);
 
 template <class E>

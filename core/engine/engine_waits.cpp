@@ -11,15 +11,6 @@
 #include <utility>
 
 namespace granary {
-namespace {
-
-// What a task of the application has thrown, which says so.
-std::exception_ptr told(Failure const& failure) {
-  if (*failure.origin.place.file == '\0' || !failure.error) return failure.error;
-  return detail::in_task(failure.error, failure.origin);
-}
-
-}  // namespace
 
 // Until the condition is met, which is called under the lock.
 void Engine::sleep_until(std::function<bool()> const& met) {
@@ -57,7 +48,7 @@ void Engine::refuse_in_task(std::string_view what) const {
 // Throws the first one.
 void Engine::report(std::vector<Failure> failures) {
   if (failures.empty()) return;
-  for (auto& failure : failures) failure.error = told(failure);
+  for (auto& failure : failures) failure.error = detail::in_task(failure.error, failure.origin);
   m_reported = std::move(failures);
   std::rethrow_exception(m_reported.front().error);
 }
@@ -114,7 +105,7 @@ void Engine::wait(TaskId task) {
     auto const* const found = m_planner.failure_of(task);
     return found != nullptr ? std::optional(*found) : std::nullopt;
   });
-  if (auto const error = failure ? told(*failure) : nullptr) std::rethrow_exception(error);
+  if (failure && failure->error) std::rethrow_exception(detail::in_task(failure->error, failure->origin));
 }
 
 bool Engine::ended(TaskId task) {
