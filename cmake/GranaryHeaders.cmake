@@ -4,8 +4,11 @@
 set(granary_public_headers
   granary.hpp
   core/base/error.hpp
+  core/base/signal_watch.hpp
+  core/base/task_error.hpp
   core/engine/statistics.hpp
   runtime/dual_view.hpp
+  runtime/progress.hpp
   runtime/varying.hpp
   linalg/linalg.hpp
   linalg/generators/spd_generator.hpp

@@ -26,18 +26,6 @@
 
 namespace granary {
 
-/// A line of a source file. Clang 14 has no std::source_location.
-struct GRANARY_EXPORT SourceLine {
-  char const* file = "";
-  std::uint32_t line = 0;
-
-  /// The line of the call, also as a default argument.
-  [[nodiscard]] static constexpr SourceLine current(char const* file = __builtin_FILE(),
-                                                    std::uint32_t line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
-
 /// A task's name: a string literal, std::string or std::string_view, which it does not copy. It keeps the line where it
 /// was converted, which what `submit` throws names.
 struct GRANARY_EXPORT TaskName {

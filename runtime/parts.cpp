@@ -13,6 +13,13 @@ PartRange checked_range(std::string const& name, std::size_t dimension, std::siz
                         std::to_string(extent));
 }
 
+std::string describe(std::span<PartRange const> ranges) {
+  std::string text;
+  for (auto const& [first, last] : ranges)
+    text += (text.empty() ? "[" : ", ") + std::to_string(first) + ":" + std::to_string(last);
+  return text + "]";
+}
+
 std::size_t checked_tile(std::string const& name, std::size_t dimension, std::int64_t tile) {
   if (tile >= 1) return static_cast<std::size_t>(tile);
   throw InvalidArgument("the parts of '" + name + "' cannot have " + std::to_string(tile) + " elements in dimension " +

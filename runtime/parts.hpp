@@ -21,6 +21,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,6 +42,8 @@ using PartRange = std::pair<std::size_t, std::size_t>;
 /// ends beyond.
 [[nodiscard]] GRANARY_EXPORT PartRange checked_range(std::string const& name, std::size_t dimension, std::size_t extent,
                                                      std::int64_t first, std::int64_t last);
+/// `[0:4, 2:9]`.
+[[nodiscard]] GRANARY_EXPORT std::string describe(std::span<PartRange const> ranges);
 /// A tile size for that dimension. Throws InvalidArgument if it is less than 1.
 [[nodiscard]] GRANARY_EXPORT std::size_t checked_tile(std::string const& name, std::size_t dimension,
                                                       std::int64_t tile);

@@ -3,6 +3,8 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/say.hpp>
+#include <granary/core/base/signal_watch.hpp>
 #include <granary/core/engine/engine.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/core/model/trace.hpp>
@@ -62,6 +64,7 @@ Runtime::Runtime(RuntimeOptions const& options, std::shared_ptr<Processes> proce
 
 // Tasks that still run use the parts.
 Runtime::~Runtime() {
+  m_parts->signals = nullptr;
   try {
     if (!m_parts->engine->works_here()) combine_reductions({});
   } catch (std::exception const& error) {
@@ -154,6 +157,19 @@ void Runtime::cancel_on(std::stop_token const& token) {
   if (!token.stop_possible()) return;
   m_parts->stop = std::make_unique<Parts::StopCallback>(
       token, [this] { cancel(std::make_exception_ptr(Stopped("a stop of the run was requested"))); });
+}
+void Runtime::cancel_on_signals(SignalWatch const& signals) {
+  m_parts->signals = nullptr;
+  auto const print_state = [this] {
+    try {
+      detail::say(describe());
+    } catch (std::exception const& error) {
+      detail::say(std::string("the state of the run is unknown: ") + error.what() + "\n");
+    }
+  };
+  m_parts->signals = signals.listen(
+      {.on_signal = [this](Interrupted const& interrupted) { cancel(std::make_exception_ptr(interrupted)); },
+       .on_state_request = print_state});
 }
 std::string Runtime::describe() const { return m_parts->engine->describe(); }
 Trace Runtime::trace() const { return m_parts->trace(); }
@@ -249,13 +265,13 @@ TaskHandle Runtime::submit_task(TaskInfo const& info, detail::TaskCode const& co
   if (m_parts->common) {
     refuse_in_task("submit()");
     return detail::naming_line(info.name.place, [&]() -> TaskHandle {
-      TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
-      return {*m_parts->engine, m_parts->common->submit(task, std::move(parameters))};
+      return {*m_parts->engine,
+              m_parts->common->submit(m_parts->submission(info, code, accesses), std::move(parameters))};
     });
   }
   using Cuts = std::optional<std::uint64_t>;
   return submit_in_order(info.name, accesses, [&](Engine& engine, Cuts cuts) -> std::optional<TaskId> {
-    TaskSubmission const task{m_parts->codelet(info.name.text, code), accesses, info.priority, info.flops};
+    auto const task = m_parts->submission(info, code, accesses);
     if (cuts) return engine.submit_while(m_parts->divisions->cuts(), *cuts, task, parameters);
     return engine.submit_at_once(task, std::move(parameters));
   });
@@ -292,7 +308,7 @@ TaskHandle Runtime::submit_outside_task(TaskName const& name, std::function<bool
       }
     }
     std::string const no_variant;
-    TaskSubmission const task{m_parts->codelet(name.text, {{}, no_variant, false, true}), once};
+    auto const task = m_parts->submission({name}, {{}, no_variant, false, true}, once);
     Parameters parameters{OutsideWork::Ended(ended)};
     return std::optional(cuts ? engine.submit(task, std::move(parameters))
                               : engine.submit_at_once(task, std::move(parameters)));

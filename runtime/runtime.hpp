@@ -42,6 +42,7 @@ namespace granary {
 
 class AsyncFileIo;
 class Processes;
+class SignalWatch;
 class Submitter;
 template <class T>
 class Varying;
@@ -289,6 +290,13 @@ class GRANARY_EXPORT Runtime {
   /// Cancels in the same way when a stop is requested, or now if it was; waits throw Stopped. Tasks that are submitted
   /// later run: a loop that submits asks the token, too. The last token counts; one without a source ends that.
   void cancel_on(std::stop_token const& token);
+  /// Cancels in the same way at a signal that ends the run, or now if one has arrived: waits throw Interrupted. A
+  /// request for the state (SIGUSR1) prints `describe` to standard error, and the run goes on. The last watch counts;
+  /// the destructor of the Runtime leaves it first. Include <granary/core/base/signal_watch.hpp> to use it.
+  template <std::same_as<SignalWatch> Watch>
+  void cancel_on(Watch const& signals) {
+    cancel_on_signals(signals);
+  }
 
   /// The running tasks, what each task waits for, and the bytes in use of every memory, as text. May be called from any
   /// thread, also while others are in `wait`. No task is scheduled meanwhile: O(live tasks and their edges).
@@ -415,6 +423,7 @@ class GRANARY_EXPORT Runtime {
   static void tell_changes(D const& data) {
     if constexpr (requires { data.in_use(); }) static_cast<void>(data.in_use());
   }
+  void cancel_on_signals(SignalWatch const& signals);
   void assign_data(DataId data, ProcessId owner);
   [[nodiscard]] bool owns(DataId data) const;
   void prefetch_data(DataId data, NodeId node);
@@ -444,13 +453,15 @@ class GRANARY_EXPORT Runtime {
   TaskHandle submit_in_order(TaskName const& name, std::span<Access const> accesses, Submit&& submit);
   // Accesses as the task has them: room for scratch, a copy for a reduction.
   template <class A>
-  static A const& made(A const& access) {
+  static A const& made(A const& access, std::string_view) {
     return access;
   }
   template <class T, std::size_t Rank>
-  [[nodiscard]] detail::MadeScratch<detail::TemporaryView<T, Rank>> made(ScratchAccess<T, Rank> const& scratch);
+  [[nodiscard]] detail::MadeScratch<detail::TemporaryView<T, Rank>> made(ScratchAccess<T, Rank> const& scratch,
+                                                                         std::string_view task);
   template <class View, class Op, bool Ordered>
-  [[nodiscard]] detail::MadeReduction<View, Ordered> made(ReduceAccess<View, Op, Ordered> const& reduction);
+  [[nodiscard]] detail::MadeReduction<View, Ordered> made(ReduceAccess<View, Op, Ordered> const& reduction,
+                                                          std::string_view);
   // Throws InvalidArgument if the task reduces a datum, marked with true, and accesses it in another way, too, or if
   // that is a cut temporary.
   void refuse_reduction(TaskInfo const& info, std::span<std::pair<DataId, bool> const> accesses) const;
@@ -468,7 +479,7 @@ class GRANARY_EXPORT Runtime {
 template <class View>
 Data<View> Runtime::data_kept(View const& view, std::string const& name, std::shared_ptr<void const> memory,
                               detail::MirrorSide const& mirror, MatrixPosition position) {
-  auto const called = name.empty() ? view.label() : name;
+  auto const called = detail::name_or_shape(name.empty() ? view.label() : name, detail::shape_of(view));
   auto const form = detail::form_of(view);
   if (!form.movable) refuse_on_devices(called, detail::describe(detail::shape_of(view)));
   auto held = hold_view(called, form.bytes,
@@ -489,7 +500,7 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
   static_assert(sizeof...(Tiles) == rank, "one tile size per dimension");
   View const& view = *whole.m_view;
   bool const in_place = view.data() != nullptr;
-  auto const name = in_place ? view.label() : name_of(whole.id());
+  auto const name = name_of(whole.id());
   detail::Tiling<rank> tiling;
   std::size_t d = 0;
   ((tiling.extents[d] = view.extent(d), tiling.tile[d] = detail::tile_of(name, d, view.extent(d), tiles), ++d), ...);
@@ -518,13 +529,14 @@ Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ran
   static_assert(sizeof...(Ranges) == detail::rank_of<View>, "one range per dimension");
   View const& view = *whole.m_view;
   if (view.data() == nullptr) detail::refuse_part_of_temporary();
+  auto const name = name_of(whole.id());
   std::size_t d = 0;
   auto const next = [&](auto const& range) {
     auto const dimension = d++;
-    return detail::range_of(view.label(), dimension, view.extent(dimension), range);
+    return detail::range_of(name, dimension, view.extent(dimension), range);
   };
   std::array<detail::PartRange, detail::rank_of<View>> const checked{next(ranges)...};
-  return data(detail::part_of(view, checked), "part of " + view.label());
+  return data(detail::part_of(view, checked), name + detail::describe(std::span<detail::PartRange const>(checked)));
 }
 
 template <class T, class... Extents>
@@ -548,17 +560,18 @@ DeviceView<DataType, Layout> Runtime::device_view(std::size_t device, std::strin
 }
 
 template <class T, std::size_t Rank>
-detail::MadeScratch<detail::TemporaryView<T, Rank>> Runtime::made(ScratchAccess<T, Rank> const& scratch) {
+detail::MadeScratch<detail::TemporaryView<T, Rank>> Runtime::made(ScratchAccess<T, Rank> const& scratch,
+                                                                  std::string_view task) {
   return std::apply(
       [&](auto... extents) {
         return detail::MadeScratch<detail::TemporaryView<T, Rank>>(
-            temporary<T>(std::string_view("scratch"), extents...));
+            temporary<T>("scratch of '" + std::string(task) + "'", extents...));
       },
       scratch.extents);
 }
 
 template <class View, class Op, bool Ordered>
-detail::MadeReduction<View, Ordered> Runtime::made(ReduceAccess<View, Op, Ordered> const& reduction) {
+detail::MadeReduction<View, Ordered> Runtime::made(ReduceAccess<View, Op, Ordered> const& reduction, std::string_view) {
   auto const form = detail::form_of(*reduction.data.m_view);
   return {reduction.data, next_copy(std::make_unique<detail::ReductionOf<View, Op, Ordered>>(
                               reduction.data, reduction.op, form.bytes, reduction.data.m_view))};
@@ -644,7 +657,7 @@ TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... a
 
 template <class Body, class... Accesses>
 TaskHandle Runtime::submit_made(TaskInfo const& info, Body body, Accesses const&... accesses) {
-  auto const all = detail::naming_line(info.name.place, [&] { return std::tuple{made(accesses)...}; });
+  auto const all = detail::naming_line(info.name.place, [&] { return std::tuple{made(accesses, info.name.text)...}; });
   return std::apply([&](auto const&... own) { return submit(info, std::move(body), own...); }, all);
 }
 

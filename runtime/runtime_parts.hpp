@@ -54,6 +54,15 @@ struct Runtime::Parts {
   [[nodiscard]] std::shared_ptr<AsyncFileIo> io();
   /// The codelet of this code and name, or of the name that stands for too many.
   [[nodiscard]] CodeletId codelet(std::string_view name, detail::TaskCode const& code);
+  /// The submission of such a task.
+  [[nodiscard]] TaskSubmission submission(TaskInfo const& info, detail::TaskCode const& code,
+                                          std::span<Access const> accesses) {
+    return {.codelet = codelet(info.name.text, code),
+            .accesses = accesses,
+            .priority = info.priority,
+            .flops = info.flops,
+            .place = info.name.place};
+  }
   /// The memory node whose memory holds the bytes. Throws InvalidArgument, with the name, if there is none.
   [[nodiscard]] NodeId node_of(std::string const& name, std::byte const* memory, Bytes bytes, bool on_host) const;
   /// Bytes of the application's memory.
@@ -97,7 +106,8 @@ struct Runtime::Parts {
   std::map<std::pair<Kernel, bool>, BodyCodelets> codelets;  // by the first kernel, and whether external
   std::vector<std::shared_ptr<detail::TwoSides>> sides;      // of mirrored data, in use since the last wait
   using StopCallback = std::stop_callback<std::function<void()>>;
-  std::unique_ptr<StopCallback> stop;  // null: no token can cancel the run
+  std::unique_ptr<StopCallback> stop;   // null: no token can cancel the run
+  std::shared_ptr<void const> signals;  // null: no signal does
   detail::Reductions reductions;
   std::shared_ptr<detail::Divisions> const divisions = std::make_shared<detail::Divisions>();
   std::shared_ptr<DiskNode> disk;

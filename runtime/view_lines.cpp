@@ -72,6 +72,11 @@ ByteSet bytes_of(ViewShape const& shape, void const* first, Bytes size) {
   return {first, size, std::span(dimensions).first(shape.rank)};
 }
 
+std::string name_or_shape(std::string const& name, ViewShape const& shape) {
+  if (!name.empty()) return name;
+  return shape.rank == 0 ? "View of one element" : "View of " + listed(shape.extents, shape.rank);
+}
+
 std::string describe(ViewShape const& shape) {
   return "extents " + listed(shape.extents, shape.rank) + ", strides " + listed(shape.strides, shape.rank);
 }

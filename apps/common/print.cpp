@@ -27,10 +27,7 @@ OutputError::OutputError(int error_number)
             (error_number == 0 ? std::string() : ": " + std::generic_category().message(error_number))),
       m_reader_is_gone(error_number == EPIPE || has_no_reader(STDOUT_FILENO)) {}
 
-void say(std::string const& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
+std::string times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 
 void flush_output() {
   if (std::fflush(stdout) != 0) throw OutputError(errno);

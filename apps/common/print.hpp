@@ -2,7 +2,9 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/say.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace granary::app {
@@ -19,8 +21,10 @@ class OutputError : public Error {
   bool m_reader_is_gone;
 };
 
-/// Writes to standard error and ignores failures, so that a run does not end because its reader has ended.
-void say(std::string const& text);
+using detail::say;
+
+/// "once", or "3 times".
+[[nodiscard]] std::string times(std::uint64_t count);
 
 /// Flushes standard output; throws OutputError if that or an earlier write failed.
 void flush_output();

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "apps/common/processes.hpp"
 
+#include <granary/core/base/signal_watch.hpp>
 #include <granary/runtime/node_share.hpp>
 #include <granary/runtime/warnings.hpp>
 
@@ -18,7 +19,6 @@
 #include <filesystem>
 
 #include "apps/common/choose_blas.hpp"
-#include "apps/common/signals.hpp"
 
 namespace granary::app {
 namespace {

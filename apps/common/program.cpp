@@ -65,7 +65,7 @@ int run_program(std::string const& name, std::function<void(SignalWatch&)> const
   } catch (OutputError const& error) {
     fail(name, hooks, error);
   } catch (Interrupted const& error) {
-    fail(name, hooks, 128 + error.signal(), error.what());
+    fail(name, hooks, error.status(), error.what());
   } catch (InvalidArgument const& error) {
     fail(name, hooks, 2, error.what());
   } catch (DataError const& error) {

@@ -1,11 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/signal_watch.hpp>
+
 #include <exception>
 #include <functional>
 #include <string>
-
-#include "apps/common/signals.hpp"
 
 namespace granary::app {
 

@@ -79,7 +79,7 @@ void Report::add_run(RunPlan const& plan, RunFigures const& run, double flops, L
   line("tasks", fmt::format("{}", run.tasks));
   if (run.booked_peak > 0) {
     line("booked by tasks",
-         fmt::format("at most {}{}; submission slept {} times", format_bytes(run.booked_peak), each, run.sleeps));
+         fmt::format("at most {}{}; submission slept {}", format_bytes(run.booked_peak), each, times(run.sleeps)));
   }
   line("waiting for data", fmt::format("{:.3f} s, all workers together", run.wait_seconds));
   if (run.blocked_seconds > 0)

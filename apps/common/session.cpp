@@ -26,34 +26,6 @@
 namespace granary::app {
 namespace {
 
-// SIGUSR1 prints the state of the run.
-void print_state(Runtime const& runtime) {
-  try {
-    say(runtime.describe());
-  } catch (std::exception const& error) {
-    say(fmt::format("the state of the run is unknown: {}\n", error.what()));
-  }
-}
-
-// While it lives, signals cancel the runtime's tasks or print their state.
-class CancelOnSignal {
- public:
-  CancelOnSignal(SignalWatch& signals, Runtime& runtime) : m_signals(signals) {
-    signals.on_state_request([&runtime] { print_state(runtime); });
-    signals.on_signal(
-        [&runtime](Interrupted const& interrupted) { runtime.cancel(std::make_exception_ptr(interrupted)); });
-  }
-  CancelOnSignal(CancelOnSignal const&) = delete;
-  CancelOnSignal& operator=(CancelOnSignal const&) = delete;
-  ~CancelOnSignal() {
-    m_signals.on_signal(nullptr);
-    m_signals.on_state_request(nullptr);
-  }
-
- private:
-  SignalWatch& m_signals;
-};
-
 // A canonical name, also for a file that does not exist yet.
 std::string place_of(std::string const& file) { return detail::follow_links(file); }
 
@@ -156,10 +128,10 @@ std::unique_ptr<Progress> Session::show(std::string const& what, std::uint64_t t
   // This process shows its own part.
   tasks /= m_runtime.processes();
   flops /= m_runtime.processes();
-  auto const before = m_runtime.statistics().planner.tasks_run;
-  return std::make_unique<Progress>(what, tasks, flops,
-                                    Progress::How{.quiet = m_options.quiet, .seconds = m_options.progress_seconds},
-                                    [this, before] { return m_runtime.statistics().planner.tasks_run - before; });
+  return std::make_unique<Progress>(
+      m_runtime, what,
+      ProgressOptions{
+          .tasks = tasks, .flops = flops, .quiet = m_options.quiet, .line_seconds = m_options.progress_seconds});
 }
 
 void Session::wait() {
@@ -277,7 +249,7 @@ void run_session(RunOptions const& options, RuntimeOptions const& runtime_option
   try {
     Runtime runtime(runtime_options, processes());
     detail::warn_of_slow_blas();
-    CancelOnSignal const cancel(signals, runtime);
+    runtime.cancel_on(signals);
     Session session(options, signals, runtime);
     try {
       try {

@@ -1,9 +1,11 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/signal_watch.hpp>
 #include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/files/matrix_sink.hpp>
 #include <granary/linalg/residuals/residual.hpp>
+#include <granary/runtime/progress.hpp>
 #include <granary/runtime/runtime.hpp>
 
 #include <chrono>
@@ -16,10 +18,8 @@
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/matrix_input.hpp"
-#include "apps/common/progress.hpp"
 #include "apps/common/report.hpp"
 #include "apps/common/run_bounds.hpp"
-#include "apps/common/signals.hpp"
 
 namespace granary::app {
 

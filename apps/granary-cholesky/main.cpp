@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   using namespace granary::app;
   return run_program(
       "granary-cholesky",
-      [&](SignalWatch& signals) {
+      [&](granary::SignalWatch& signals) {
         CholeskyRunOptions options;
         CommandLine line("granary-cholesky",
                          "Cholesky factorization A = L L^H of a Hermitian (real: symmetric) positive definite matrix "

@@ -32,7 +32,7 @@ void publish(app::InfoOptions const& options) {
 
 int main(int argc, char** argv) {
   return app::run_program("granary-info",
-                          [&](app::SignalWatch&) {
+                          [&](SignalWatch&) {
                             if (auto const options = app::parse_options(argc, argv)) publish(*options);
                           },
                           {.start = [argv] { app::choose_blas(argv); }});

@@ -34,7 +34,7 @@ void add_arguments(CommandLine& line, LuRunOptions& options) {
 int main(int argc, char** argv) {
   return run_program(
       "granary-lu",
-      [&](SignalWatch& signals) {
+      [&](granary::SignalWatch& signals) {
         LuRunOptions options;
         CommandLine line(
             "granary-lu",

@@ -1,13 +1,14 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/signal_watch.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "apps/common/command_line.hpp"
 #include "apps/common/report.hpp"
-#include "apps/common/signals.hpp"
 
 namespace granary::app {
 

@@ -18,7 +18,7 @@ struct Perform {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run_program("granary-matrix", [&](SignalWatch&) {
+  return run_program("granary-matrix", [&](granary::SignalWatch&) {
     if (auto const options = parse_matrix_options(argc, argv)) std::visit(Perform{}, *options);
   });
 }

@@ -28,7 +28,7 @@ std::string perform(app::Options const& options) {
 
 int main(int argc, char** argv) {
   return app::run_program("granary-models",
-                          [&](app::SignalWatch&) {
+                          [&](SignalWatch&) {
                             if (auto const options = app::parse_options(argc, argv))
                               fmt::print("{}", printable_lines(perform(*options)));
                           },

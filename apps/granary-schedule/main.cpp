@@ -51,7 +51,7 @@ Schedule resumed_schedule(std::string const& file) {
 // The best that the scheduler static makes of the schedulers' schedules, and of the one to be resumed. Gecode starts
 // from the latter or from nothing.
 std::optional<First> first_schedule(app::ProblemRuns const& problem, app::Options const& options, bool print,
-                                    app::SignalWatch const& signals) {
+                                    SignalWatch const& signals) {
   std::optional<First> best;
   // Before the others, so that a file that does not fit costs no time.
   if (options.resume) best = followed(problem, resumed_schedule(*options.resume), *options.resume);
@@ -144,7 +144,7 @@ std::optional<Found> find(app::ProblemRuns const& problem, app::Options const& o
   return anneal(problem, options, *first, progress);
 }
 
-void run(app::Options const& options, app::SignalWatch& signals) {
+void run(app::Options const& options, SignalWatch& signals) {
   app::ProblemRuns const problem(options);
   bool const printed = app::is_standard_output(options.output);
   if (!printed) {
@@ -155,9 +155,9 @@ void run(app::Options const& options, app::SignalWatch& signals) {
   if (!printed && first) print_row(problem, "first: " + first->origin, first->schedule.makespan);
 
   std::atomic<bool> stopped = false;
-  signals.on_signal([&](app::Interrupted const&) { stopped = true; });
+  auto listening = signals.listen({.on_signal = [&](Interrupted const&) { stopped = true; }});
   auto const found = find(problem, options, first, stopped);
-  signals.on_signal(nullptr);
+  listening.reset();
   if (!found) {
     if (stopped) signals.check();
     auto const limit =
@@ -180,7 +180,7 @@ void run(app::Options const& options, app::SignalWatch& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program("granary-schedule", [&](app::SignalWatch& signals) {
+  return app::run_program("granary-schedule", [&](SignalWatch& signals) {
     if (auto const options = app::parse_options(argc, argv)) run(*options, signals);
   });
 }

@@ -39,7 +39,7 @@ void run(app::Options const& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return app::run_program("granary-simulate", [&](app::SignalWatch&) {
+  return app::run_program("granary-simulate", [&](SignalWatch&) {
     register_auto();
     auto const options = app::parse_options(argc, argv);
     if (!options) return;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/common/print.hpp"
 #include "apps/simulation/make_workload.hpp"
 
 namespace granary::app {
@@ -115,13 +116,13 @@ std::string table_row(Result const& r, std::size_t widest) {
         fmt::format("     {} GiB sent in {} values, {} messages\n", gibibytes(f.sent()), f.values_sent(), f.messages);
   }
   if (f.booking.sleeps > 0) {
-    row += fmt::format("     submission slept {} times, {:.4f} s; at most {} GiB booked\n", f.booking.sleeps,
+    row += fmt::format("     submission slept {}, {:.4f} s; at most {} GiB booked\n", times(f.booking.sleeps),
                        f.booking.seconds, gibibytes(f.booking.peak));
   }
   if (f.booking.alone > 0) {
-    row += fmt::format(
-        "     too much stayed booked, so tasks ran one at a time, {} times: raise --memory or --booking-sleep\n",
-        f.booking.alone);
+    row +=
+        fmt::format("     too much stayed booked, so tasks ran one at a time, {}: raise --memory or --booking-sleep\n",
+                    times(f.booking.alone));
   }
   return f.remark.empty() ? row : row + "     " + f.remark + "\n";
 }

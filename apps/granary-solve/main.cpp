@@ -7,7 +7,7 @@ int main(int argc, char** argv) {
   using namespace granary::app;
   return run_program(
       "granary-solve",
-      [&](SignalWatch& signals) {
+      [&](granary::SignalWatch& signals) {
         SolveOptions options;
         CommandLine line("granary-solve", "Solves A X = B with a matrix A that may be larger than memory.", options);
         line.app()

@@ -7,6 +7,8 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <typeindex>
+#include <vector>
 
 namespace granary {
 
@@ -89,6 +91,77 @@ class GRANARY_EXPORT Stopped : public Error {
 class GRANARY_EXPORT InternalError : public Error {
  public:
   using Error::Error;
+};
+
+/// A line of a source file. Clang 14 has no std::source_location.
+struct GRANARY_EXPORT SourceLine {
+  char const* file = "";
+  std::uint32_t line = 0;
+
+  /// The line of the call, also as a default argument.
+  [[nodiscard]] static constexpr SourceLine current(char const* file = __builtin_FILE(),
+                                                    std::uint32_t line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+/// The task in which an exception was thrown.
+struct GRANARY_EXPORT TaskOrigin {
+  std::string task = {};               ///< the name that the application gave it
+  std::string what = {};               ///< with its position in the order of submission: "task 'gemm' 17"
+  std::vector<std::string> data = {};  ///< the names of its data, in the order of its accesses
+  SourceLine place = {};               ///< the line of the application that submitted it
+
+  /// `task 'gemm' 17 on 'C', 'A', submitted at main.cpp:82`.
+  [[nodiscard]] std::string describe() const;
+};
+
+/// The other side of an exception that a task of the application has ended with, as waits throw it. The exception still
+/// is one of the type that was thrown, so that it is caught as that; its message ends with `describe()`. Its type is
+/// derived from both, and `rethrow_nested` throws the original. Exceptions of types that granary does not know arrive
+/// as they were thrown (see add_task_error), since a type that is derived from them can only be made where they are
+/// known. `Runtime::failures` has the same about all of them. Tasks of granary's own algorithms have no line of the
+/// application: what they throw, such as NotPositiveDefinite, arrives as it is, with task and data in `failures`.
+///
+/// ```cpp
+/// #include <granary/granary.hpp>
+/// struct Check {
+///   static constexpr bool launches_kokkos_kernels = false;
+///   template <class Exec, class X>
+///   void operator()(Exec const&, X) const {
+///     throw granary::DataError("a hole in the data");
+///   }
+/// };
+/// granary::Runtime runtime;
+/// auto const x = runtime.scalar("x", 0.0);
+/// runtime.submit("check", Check{}, read_write(x));
+/// try {
+///   runtime.wait();
+/// } catch (granary::DataError const& error) {  // or granary::TaskError
+///   std::puts(error.what());  // a hole in the data (in task 'check' 0 on 'x', submitted at main.cpp:11)
+///   auto const& in = dynamic_cast<granary::TaskError const&>(error);
+///   assert(in.task() == "check" && in.data()[0] == "x");
+/// }
+/// ```
+class GRANARY_EXPORT TaskError : public std::nested_exception {
+ public:
+  [[nodiscard]] std::string const& task() const { return m_origin.task; }
+  [[nodiscard]] std::vector<std::string> const& data() const { return m_origin.data; }
+  [[nodiscard]] SourceLine const& place() const { return m_origin.place; }
+  [[nodiscard]] std::string describe() const { return m_origin.describe(); }
+  /// Of the exception that was thrown.
+  [[nodiscard]] std::type_index type() const { return m_type; }
+
+ protected:
+  // To be called where the exception is handled.
+  TaskError(TaskOrigin origin, std::type_index type);
+  TaskError(TaskError const&) = default;
+  TaskError& operator=(TaskError const&) = default;
+  ~TaskError() override;
+
+ private:
+  TaskOrigin m_origin;
+  std::type_index m_type;
 };
 
 }  // namespace granary

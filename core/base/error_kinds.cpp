@@ -58,7 +58,9 @@ void add_error_kind(std::type_index type, std::string kind, std::function<std::s
 ErrorText text_of(std::exception const& error) {
   auto& known = kinds();
   std::lock_guard const lock(known.mutex);
-  auto const found = std::ranges::find(known.all, std::type_index(typeid(error)), &Kind::type);
+  auto const* const in_task = dynamic_cast<TaskError const*>(&error);
+  auto const type = in_task != nullptr ? in_task->type() : std::type_index(typeid(error));
+  auto const found = std::ranges::find(known.all, type, &Kind::type);
   return found == known.all.end() ? ErrorText{} : ErrorText{found->name, found->argument(error)};
 }
 

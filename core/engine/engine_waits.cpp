@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callers of the engine that wait: for the end of tasks, for data, or to submit more.
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/task_error.hpp>
 #include <granary/core/engine/engine_calls.hpp>
 
 #include <algorithm>
@@ -47,6 +48,7 @@ void Engine::refuse_in_task(std::string_view what) const {
 // Throws the first one.
 void Engine::report(std::vector<Failure> failures) {
   if (failures.empty()) return;
+  for (auto& failure : failures) failure.error = detail::in_task(failure.error, failure.origin);
   m_reported = std::move(failures);
   std::rethrow_exception(m_reported.front().error);
 }
@@ -99,11 +101,11 @@ void Engine::wait(TaskId task) {
   refuse_in_task("wait()");
   Mailbox::Waiting const waiting(m_mailbox);
   sleep_until([&] { return m_broken || !m_planner.live(task); });
-  auto const error = apply([&] {
-    auto const* const failure = m_planner.failure_of(task);
-    return failure != nullptr ? failure->error : nullptr;
+  auto const failure = apply([&] {
+    auto const* const found = m_planner.failure_of(task);
+    return found != nullptr ? std::optional(*found) : std::nullopt;
   });
-  if (error) std::rethrow_exception(error);
+  if (failure && failure->error) std::rethrow_exception(detail::in_task(failure->error, failure->origin));
 }
 
 bool Engine::ended(TaskId task) {

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/model/access.hpp>
@@ -25,6 +26,7 @@ struct GRANARY_EXPORT TaskSubmission {
   /// left by whoever submits only some tasks of a common order. External tasks may have the place of the task that
   /// follows them.
   std::uint64_t position = next_position;
+  SourceLine place = {};  ///< of the application; none: an algorithm submits it
 
   static constexpr std::uint64_t next_position = 0xffffffffffffffffU;
 };

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 #include <granary/core/base/units.hpp>
@@ -29,6 +30,7 @@ struct GRANARY_EXPORT Task {
   std::int64_t priority = 0;
   double flops = 0;
   std::uint64_t position = 0;  ///< in the order of submission; ids count this planner's tasks only
+  SourceLine place;            ///< that submitted it, if that is the application's
   GroupSet allowed_groups;     ///< those that can run it: they have a kernel, and its data fit on their node
   AccessList accesses;
 

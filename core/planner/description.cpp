@@ -69,6 +69,13 @@ std::string Description::phases() const {
          '\n';
 }
 
+// A task at the start of a line: with the line that submitted it.
+std::string Description::start_of(LiveTask const& task) const {
+  auto const& place = task.place;
+  auto const name = m_dispatch.name_of(task);
+  return *place.file == '\0' ? name : name + " (" + place.file + ":" + std::to_string(place.line) + ")";
+}
+
 std::string Description::committed() const {
   auto const& machine = m_context.topology.machine();
   Lines issued;
@@ -79,7 +86,7 @@ std::string Description::committed() const {
     auto const& ledger = m_movement.memories()[node].ledger;
     for (TaskId const id : m_dispatch.committed(GroupId(g))) {
       LiveTask const& task = m_dispatch.tasks()[id];
-      auto const start = m_dispatch.name_of(task);
+      auto const start = start_of(task);
       auto const where = " on '" + machine[node].name + "'";
       if (task.assignment.phase == TaskPhase::Issued) {
         issued.add(start + ": running or next on worker '" + machine[task.assignment.worker].name + "'");
@@ -111,11 +118,11 @@ std::string Description::uncommitted() const {
   Lines outside;
   m_dispatch.tasks().for_each([&](LiveTask const& task) {
     if (task.assignment.phase == TaskPhase::Ready) {
-      ready.add(m_dispatch.name_of(task) + (task.handover()   ? ": its values are on their way home"
-                                            : task.external() ? ": ready, but transfers use what it writes"
-                                                              : ": ready, not chosen by the scheduler yet"));
+      ready.add(start_of(task) + (task.handover()   ? ": its values are on their way home"
+                                  : task.external() ? ": ready, but transfers use what it writes"
+                                                    : ": ready, not chosen by the scheduler yet"));
     } else if (task.external() && task.assignment.phase == TaskPhase::Issued) {
-      outside.add(m_dispatch.name_of(task) + ": begun, and its end was not reported yet");
+      outside.add(start_of(task) + ": begun, and its end was not reported yet");
     }
     if (task.assignment.phase != TaskPhase::Waiting) return;
     if (oldest.size() < most_lines) {
@@ -137,7 +144,7 @@ std::string Description::uncommitted() const {
     m_dispatch.commuting().for_each_before(
         *task, [&](TaskId other) { before[task->id].add(m_dispatch.name_of(m_dispatch.tasks()[other])); });
   }
-  for (auto const* task : oldest) text += m_dispatch.name_of(*task) + ": waits for " + before[task->id].text() + '\n';
+  for (auto const* task : oldest) text += start_of(*task) + ": waits for " + before[task->id].text() + '\n';
   if (more > 0) text += "and " + std::to_string(more) + " more that wait for other tasks\n";
   return text;
 }

@@ -22,6 +22,7 @@ class Description {
 
  private:
   [[nodiscard]] std::string phases() const;
+  [[nodiscard]] std::string start_of(LiveTask const& task) const;
   [[nodiscard]] std::string committed() const;
   [[nodiscard]] std::string uncommitted() const;
   [[nodiscard]] std::string memories() const;

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
@@ -17,11 +18,14 @@ struct GRANARY_EXPORT Failure {
   /// Of the task in the order of submission; after all others if no task failed.
   std::uint64_t position = 0xffffffffffffffffU;
   std::string what = {};  ///< "task 'gemm' 17", "write-back of 'A(3,2)'"
+  /// What a wait throws: a TaskError, too, if the application submitted the task and the type is known.
   std::exception_ptr error = {};
   std::vector<std::string> poisoned = {};  ///< names of the data that lost their value
   /// Their ids in the same order (Data::id()), since names may not be unique. After a datum was released its id may be
   /// reused.
   std::vector<DataId> poisoned_data = {};
+  /// Of a task, with the line of its submission if the application submitted it.
+  TaskOrigin origin = {};
   DataId write_back_of = {};  ///< the datum that could not be written to its home, or invalid
 };
 

@@ -91,9 +91,11 @@ TaskId Planner::handle(TaskSubmission const& event) {
   task.flops = event.flops;
   task.allowed_groups = groups;
   task.position = parts.admission.take_position(event);
+  task.place = event.place;
   task.varies = parts.bounds.concern(task);
   parts.booking.submitted(task);
   TaskId const id = task.id;
+  ++parts.context.statistics.tasks_submitted;
   auto& most = parts.context.statistics.most_live_tasks;
   most = std::max<std::uint64_t>(most, parts.tasks.size());
   if (!task.external()) parts.policies.scheduler->submitted(id);

@@ -30,6 +30,7 @@ struct GRANARY_EXPORT BookingStatistics {
 };
 
 struct GRANARY_EXPORT Statistics {
+  std::uint64_t tasks_submitted = 0;
   std::uint64_t tasks_committed = 0;  ///< counted again after a withdrawal
   std::uint64_t tasks_run = 0;
   std::uint64_t tasks_outside = 0;  ///< of these, the ones that no worker ran (Codelet::external)

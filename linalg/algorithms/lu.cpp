@@ -139,8 +139,8 @@ class PivotedTasks {
     OwnedData workspace(m_tasks.submitter());
     emit(workspace.add(temporary(name, rows * m_a.grid().cols_in(k) * sizeof(T))));
   }
-  static DataDescription temporary(char const* name, Bytes bytes) {
-    return {.name = name, .bytes = bytes, .origin = {}, .home = {}};
+  [[nodiscard]] DataDescription temporary(std::string const& name, Bytes bytes) const {
+    return {.name = name + " of " + m_a.name(), .bytes = bytes, .origin = {}, .home = {}};
   }
   // Rows of `count` tiles of a tile column, from tile row i on.
   [[nodiscard]] std::uint64_t rows_below(std::uint64_t i, std::uint64_t count) const {

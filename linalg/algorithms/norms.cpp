@@ -159,8 +159,10 @@ class NormTasks {
   static std::size_t tiles(TileGrid const& grid) { return grid.tile_rows() * grid.tile_cols(); }
 
   DataId add_data(std::int32_t doubles) {
-    return m_tasks.submitter().add_data(
-        {.name = "partial norm", .bytes = static_cast<Bytes>(doubles) * sizeof(double), .origin = {}, .home = {}});
+    return m_tasks.submitter().add_data({.name = "partial norm of " + m_a.name(),
+                                         .bytes = static_cast<Bytes>(doubles) * sizeof(double),
+                                         .origin = {},
+                                         .home = {}});
   }
   template <class P>
   void emit(Codelet const& codelet, std::span<DataId const> inputs, DataId output, P const& parameters) {

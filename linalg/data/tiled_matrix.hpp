@@ -57,6 +57,12 @@ class GRANARY_EXPORT TiledMatrix {
     }
   }
 
+  /// The name that messages and traces give it, and what is derived from it.
+  [[nodiscard]] std::string const& name() const { return m_name; }
+  [[nodiscard]] TiledMatrix named(std::string name) && {
+    m_name = std::move(name);
+    return std::move(*this);
+  }
   [[nodiscard]] TileGrid const& grid() const { return m_grid; }
   [[nodiscard]] MatrixPart part() const { return m_part; }
   /// At most `count` tiles of tile column j, from tile (i, j) down.
@@ -104,6 +110,7 @@ class GRANARY_EXPORT TiledMatrix {
   void release(Submitter& submitter) { OwnedData(submitter, std::exchange(m_tiles, {})).release(); }
 
  private:
+  std::string m_name = "the matrix";
   TileGrid m_grid;
   MatrixPart m_part;
   Layout m_layout;
@@ -139,13 +146,15 @@ template <class T>
 [[nodiscard]] TiledMatrix<T> make_temporary_matrix(Submitter& submitter, TileGrid grid, MatrixPart part,
                                                    std::string const& name) {
   check_size(grid, sizeof(T));
-  return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
-            return submitter.add_data({.name = tile_name(name, i, j),
-                                       .bytes = grid.elements_in(i, j) * sizeof(T),
-                                       .origin = {},
-                                       .home = {},
-                                       .position = tile_position(i, j)});
-          }};
+  return TiledMatrix<T>(grid, part, Layout::RowMajor,
+                        [&](std::uint64_t i, std::uint64_t j) {
+                          return submitter.add_data({.name = tile_name(name, i, j),
+                                                     .bytes = grid.elements_in(i, j) * sizeof(T),
+                                                     .origin = {},
+                                                     .home = {},
+                                                     .position = tile_position(i, j)});
+                        })
+      .named(name);
 }
 
 }  // namespace granary

@@ -24,10 +24,13 @@ struct GRANARY_EXPORT FileMatrixOptions {
   std::uint64_t tile = 512;           ///< fastest if it is the chunk size of the file
   /// A new HDF5 file for the final values; without it they are temporary.
   std::optional<std::string> output = {};
-  /// Its dataset. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
+  /// The dataset of the output. If empty: "L" or "U" for a triangle, otherwise the input's name, or "A".
   std::string output_dataset = {};
   /// The names of its columns, as many as there are columns. If empty: those of the input.
   std::vector<std::string> columns = {};
+  /// The matrix' name in messages and traces, where its tiles are `K(3, 2)`. If empty: the input's name; for a new
+  /// matrix its output's, or "temporary".
+  std::string name = {};
 };
 
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
@@ -54,14 +57,14 @@ class GRANARY_EXPORT FileMatrix {
   /// of T, or if one triangle is requested and it is not square; and what open_matrix_source and MatrixSink throw.
   FileMatrix(Runtime& runtime, MatrixFileInfo const& info, FileMatrixOptions const& options)
       : m_runtime(runtime),
-        m_name(info.name()),
+        m_name(options.name.empty() ? info.name() : options.name),
         m_input(std::make_unique<detail::OpenInput const>(info.path)),
         m_sink(make_sink(checked(info, options), options)),
         m_tiles(make_tiles(info, options)) {}
   /// Generates the initial values as elements of T. Throws what open_generated throws, and as for a file.
   FileMatrix(Runtime& runtime, GeneratedMatrix const& matrix, FileMatrixOptions const& options)
       : m_runtime(runtime),
-        m_name(matrix.name()),
+        m_name(options.name.empty() ? matrix.name() : options.name),
         m_sink(make_sink(checked(info_of(matrix), options), options)),
         m_tiles(add_file_matrix<T>(runtime, {matrix.rows, matrix.cols, options.tile}, options.part, m_name,
                                    open_generated(matrix, options.tile, scalar_type_of<T>), m_sink)) {}
@@ -69,7 +72,7 @@ class GRANARY_EXPORT FileMatrix {
   /// or the tile size is 0, and what MatrixSink throws.
   FileMatrix(Runtime& runtime, std::uint64_t rows, std::uint64_t cols, FileMatrixOptions const& options)
       : m_runtime(runtime),
-        m_name(options.output.value_or("temporary")),
+        m_name(options.name.empty() ? options.output.value_or("temporary") : options.name),
         m_sink(make_sink(new_matrix(rows, cols, options.tile), options)),
         m_tiles(add_file_matrix<T>(runtime, {rows, cols, options.tile}, options.part, m_name, nullptr, m_sink)) {}
   FileMatrix(FileMatrix const&) = delete;
@@ -169,8 +172,9 @@ class GRANARY_EXPORT FileMatrix {
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
-    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part,
-                              info.dataset.empty() ? "A" : info.dataset, source, m_sink);
+    auto const& name = options.name.empty() ? info.dataset : options.name;
+    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part, name.empty() ? "A" : name,
+                              source, m_sink);
   }
 
   Runtime& m_runtime;

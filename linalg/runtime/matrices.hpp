@@ -22,11 +22,14 @@ template <class T>
                                              std::shared_ptr<Storage> const& source,
                                              std::shared_ptr<Storage> const& sink) {
   check_size(grid, sizeof(T));
-  return {grid, part, Layout::RowMajor, [&](std::uint64_t i, std::uint64_t j) {
-            auto const slot = grid.slot(i, j);
-            return runtime.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
-                                    {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
-          }};
+  return TiledMatrix<T>(grid, part, Layout::RowMajor,
+                        [&](std::uint64_t i, std::uint64_t j) {
+                          auto const slot = grid.slot(i, j);
+                          return runtime.add_data(
+                              tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
+                              {.origin = {source, slot}, .home = {sink, slot}, .position = tile_position(i, j)});
+                        })
+      .named(name);
 }
 
 namespace detail {
@@ -65,16 +68,18 @@ template <class ViewType>
   };
   auto const kept = std::make_shared<Kept const>(
       Kept{view, runtime.pin(reinterpret_cast<std::byte*>(first), matrix.bytes(sizeof(T)).span())});
-  return TiledMatrix<T>(grid, part, matrix.layout, [&](std::uint64_t i, std::uint64_t j) {
+  auto const name = detail::name_or_shape(view.label(), detail::shape_of(view));
+  auto const add = [&](std::uint64_t i, std::uint64_t j) {
     auto* const corner = first + matrix.offset(grid.first(i), grid.first(j));
     auto const lines = matrix.part(grid.rows_in(i), grid.cols_in(j)).bytes(sizeof(T));
-    return runtime.add_data(tile_name(view.label(), i, j), grid.elements_in(i, j) * sizeof(T),
+    return runtime.add_data(tile_name(name, i, j), grid.elements_in(i, j) * sizeof(T),
                             {.memory = reinterpret_cast<std::byte*>(corner),
                              .lines = {lines.line, lines.count, lines.pitch, /*packed=*/lines.line},
                              .keep = std::shared_ptr<ViewType const>(kept, &kept->view),
                              .serves = &detail::serves<ViewType>,
                              .position = tile_position(i, j)});
-  });
+  };
+  return TiledMatrix<T>(grid, part, matrix.layout, add).named(name);
 }
 
 }  // namespace granary

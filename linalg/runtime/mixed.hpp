@@ -70,7 +70,7 @@ template <class T>
 class GRANARY_EXPORT CholeskySystem {
  public:
   CholeskySystem(DataScope& scope, TiledMatrix<T> const& a)
-      : m_a(a), m_low(scope.temporary<HalfOf<T>>(a.grid(), a.part(), "A in single precision")) {}
+      : m_a(a), m_low(scope.temporary<HalfOf<T>>(a.grid(), a.part(), a.name() + " in single precision")) {}
 
   void norm(TaskEmitter& tasks, Norm norm, DataId result) const { submit_lanhe(tasks, norm, m_a, result); }
   void factor(TaskEmitter& tasks) const {
@@ -98,7 +98,7 @@ class GRANARY_EXPORT LuSystem {
  public:
   LuSystem(MatrixCall& call, DataScope& scope, TiledMatrix<T> const& a)
       : m_a(a),
-        m_low(scope.temporary<HalfOf<T>>(a.grid(), MatrixPart::All, "A in single precision")),
+        m_low(scope.temporary<HalfOf<T>>(a.grid(), MatrixPart::All, a.name() + " in single precision")),
         m_pivots(a.grid()),
         m_exchanges(bind_pivots(scope, m_pivots)),
         m_options(with_leaf(chosen_leaf(), m_low, false, call.memory(), call.has_devices())) {}
@@ -143,8 +143,8 @@ class GRANARY_EXPORT Refinement {
         m_system(system),
         m_b(b),
         m_x(x),
-        m_low(scope.temporary<HalfOf<T>>(b.grid(), MatrixPart::All, "X in single precision")),
-        m_r(scope.temporary<T>(b.grid(), MatrixPart::All, "R")),
+        m_low(scope.temporary<HalfOf<T>>(b.grid(), MatrixPart::All, x.name() + " in single precision")),
+        m_r(scope.temporary<T>(b.grid(), MatrixPart::All, "residual of " + x.name())),
         m_r_maxima(scope, b.grid(), "norms of R"),
         m_x_maxima(scope, b.grid(), "norms of X") {}
 

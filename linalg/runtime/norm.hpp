@@ -29,8 +29,9 @@ template <MatrixOperand A>
   detail::MatrixCall call(runtime, "lange");
   call.reads("A", a);
   call.prepare(tile);
-  auto const data = call.data().in_place("norm", result);
-  submit_lange(call.tasks(), norm, call.tiles(0, a), data);
+  auto const tiles = call.tiles(0, a);
+  auto const data = call.data().in_place("norm of " + tiles.name(), result);
+  submit_lange(call.tasks(), norm, tiles, data);
   return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
 }
 
@@ -43,8 +44,9 @@ template <MatrixOperand A>
   call.reads("A", a);
   call.require_square(0);
   call.prepare(tile);
-  auto const data = call.data().in_place("norm", result);
-  submit_lanhe(call.tasks(), norm, call.tiles(0, a, part_of(uplo)), data);
+  auto const tiles = call.tiles(0, a, part_of(uplo));
+  auto const data = call.data().in_place("norm of " + tiles.name(), result);
+  submit_lanhe(call.tasks(), norm, tiles, data);
   return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
 }
 

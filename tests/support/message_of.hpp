@@ -3,18 +3,26 @@
 
 #include <granary/core/base/error.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
 namespace granary::test {
 
-/// The message of the Exception that a call throws; empty when it throws nothing.
+/// The message of the Exception that a call throws; empty when it throws nothing. Of a TaskError it is that of the
+/// exception which the body has thrown.
 template <class Exception = InvalidArgument, class Call>
 [[nodiscard]] std::string message_of(Call&& call) {
   try {
     static_cast<void>(std::forward<Call>(call)());
   } catch (Exception const& error) {
-    return error.what();
+    auto const* const in_task = dynamic_cast<TaskError const*>(&error);
+    if (in_task == nullptr) return error.what();
+    try {
+      in_task->rethrow_nested();
+    } catch (std::exception const& thrown) {
+      return thrown.what();
+    }
   }
   return {};
 }

@@ -10,10 +10,22 @@ namespace granary::detail {
 void Failures::task_failed(LiveTask& task, std::exception_ptr error) {
   ++m_context.statistics.tasks_failed;
   auto const cause = static_cast<std::uint32_t>(m_failures.size());
-  m_failures.push_back(
-      {.task = task.id, .position = task.position, .what = m_dispatch.name_of(task), .error = std::move(error)});
+  m_failures.push_back({.task = task.id,
+                        .position = task.position,
+                        .what = m_dispatch.name_of(task),
+                        .error = std::move(error),
+                        .origin = origin_of(task)});
   if (task.assignment.phase == TaskPhase::Issued) return end_without_result(task, cause);
   end_without_run(task, cause);
+}
+
+TaskOrigin Failures::origin_of(LiveTask const& task) const {
+  TaskOrigin origin{.what = m_dispatch.name_of(task), .place = task.place};
+  if (!task.handover()) origin.task = m_context.codelets[task.codelet.index()].name;
+  for (auto const& access : task.accesses) {
+    if (!access.repeated) origin.data.push_back(m_movement.data()[access.data].description.name);
+  }
+  return origin;
 }
 
 void Failures::task_ran_in_vain(LiveTask& task) {

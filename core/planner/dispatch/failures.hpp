@@ -62,6 +62,7 @@ class Failures {
     if (m_ended.size() < most_ended) m_ended.emplace(task, cause);
   }
   [[nodiscard]] Failure const* of_the_run() const;
+  [[nodiscard]] TaskOrigin origin_of(LiveTask const& task) const;
   [[nodiscard]] std::uint32_t cause_of(Task const& task) const;
   void end_without_result(LiveTask& task, std::uint32_t cause);
   void end_without_run(LiveTask& task, std::uint32_t cause);

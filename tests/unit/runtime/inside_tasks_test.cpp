@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of a task on the Runtime that runs it.
 #include "support/deadline.hpp"
+#include "support/message_of.hpp"
 
 #include <granary/granary.hpp>
 
@@ -35,12 +36,7 @@ struct Wait {
 };
 
 std::string message_of_wait(Runtime& runtime) {
-  try {
-    runtime.wait();
-  } catch (InvalidArgument const& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+  return test::message_of([&] { runtime.wait(); });
 }
 
 TEST(InsideTasks, WaitIsRefusedOnCoresAndOnDevices) {

@@ -261,7 +261,7 @@ TEST_P(Reduce, RefusesAnAccessOfTheSameTaskToSomeOfTheBytes) {
   auto const part = runtime.part(whole, std::pair(2, 5));
   runtime.submit("add", AddTerm{{}, 1}, reduce(whole, Sum{}));
   std::string const message =
-      "task 'copy' reduces data 'whole', which shares bytes with data 'part of x' of the same task (submitted at ";
+      "task 'copy' reduces data 'whole', which shares bytes with data 'whole[2:5]' of the same task (submitted at ";
   EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, read(part), reduce(whole, Sum{})); }),
               testing::StartsWith(message));
   EXPECT_THAT(test::message_of([&] { runtime.submit("copy", Copy{}, reduce(whole, Sum{}), reduce(part, Sum{})); }),

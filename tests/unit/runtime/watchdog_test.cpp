@@ -17,6 +17,7 @@ namespace granary {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using Vector = Kokkos::View<double*, Kokkos::HostSpace>;
 
@@ -72,8 +73,8 @@ TEST_F(Stalling, ARuntimeTellsWhatRunsAndWhatWaits) {
   auto const text = m_runtime.describe();
   m_let_go = true;
   EXPECT_THAT(text, HasSubstr("2 tasks have not ended; with a worker: 1"));
-  EXPECT_THAT(text, HasSubstr("task 'hold' 0: running or next on worker"));
-  EXPECT_THAT(text, HasSubstr("task 'touch' 1: waits for task 'hold' 0"));
+  EXPECT_THAT(text, ContainsRegex("task 'hold' 0 \\(.*watchdog_test.cpp:[0-9]+\\): running or next on worker"));
+  EXPECT_THAT(text, ContainsRegex("task 'touch' 1 \\(.*watchdog_test.cpp:[0-9]+\\): waits for task 'hold' 0"));
   EXPECT_THAT(text, HasSubstr("memory node 'host memory': 0 B of 1.0 MiB in use"));
   m_runtime.wait();
   EXPECT_THAT(m_runtime.describe(), HasSubstr("0 tasks have not ended"));
@@ -87,7 +88,8 @@ TEST_F(Stalling, IsReportedOnceUntilSomethingEnds) {
   });
   submit();
   await_report(1);
-  EXPECT_THAT(m_reports.front(), HasSubstr("task 'touch' 1: waits for task 'hold' 0"));
+  EXPECT_THAT(m_reports.front(),
+              ContainsRegex("task 'touch' 1 \\(.*watchdog_test.cpp:[0-9]+\\): waits for task 'hold' 0"));
   std::this_thread::sleep_for(100ms);
   EXPECT_EQ(reports(), 1U);
   m_let_go = true;

@@ -1,7 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matrices in files larger than the memory, with a Runtime.
 #include <granary/core/engine/statistics.hpp>
+#include <granary/core/model/trace.hpp>
 #include <granary/linalg/generators/spd_generator.hpp>
+
+#include <set>
 
 #include "unit/linalg/api.hpp"
 #include "unit/linalg/lu.hpp"
@@ -239,6 +242,24 @@ TEST_F(ApiFilesOfDouble, AVectorIsSolvedInPlaceAndStaysOne) {
   EXPECT_EQ(info.dimensions, 1U);
   EXPECT_EQ(info.columns, std::vector<std::string>{"rain"});
   EXPECT_EQ(largest_difference(read<double>("x.h5", tile), x), 0);
+}
+
+TEST_F(ApiFilesOfDouble, HaveTheNameThatTheApplicationGivesThem) {
+  write("A.h5", random_rectangle<double>(40, 40), tile);
+  Runtime runtime({.workers = 1, .devices = "none", .record_trace = true});
+  auto const a = open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile, .name = "covariance"});
+  auto const b = create_matrix<double>(runtime, 40, 40, {.tile = tile, .name = "copy"});
+  EXPECT_EQ(a.name(), "covariance");
+  EXPECT_EQ(refusal([&] { static_cast<void>(b.tile(9, 0)); }).find("there is no tile copy(9, 0): "), 0U);
+  copy(runtime, a, b);
+  static_cast<void>(lange(runtime, Norm::One, a));
+  static_cast<void>(getrf(runtime, b));
+  std::set<std::string> names;
+  for (auto const& datum : runtime.trace().data) names.insert(datum.name);
+  for (auto const* name :
+       {"covariance(1, 0)", "copy(0, 1)", "norm of covariance", "partial norm of covariance", "panel of copy"}) {
+    EXPECT_EQ(names.count(name), 1U) << name;
+  }
 }
 
 TEST_F(ApiFilesOfDouble, RefusesTheWrongTypeShapeAndOutput) {

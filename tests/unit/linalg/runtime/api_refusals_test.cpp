@@ -27,8 +27,10 @@ struct FactorInside {
 TEST_F(ApiRefusals, CallsInsideTasksBeforeTheyRegisterAnything) {
   auto const data = runtime.data(b);
   runtime.submit("factors", FactorInside{&runtime, a}, read_write(data));
-  EXPECT_EQ(refusal([&] { runtime.wait(); }),
-            "potrf cannot be called inside a task of the same Runtime: it would wait for itself");
+  EXPECT_EQ(refusal([&] {
+              runtime.wait();
+            }).find("potrf cannot be called inside a task of the same Runtime: it would wait for itself"),
+            0U);
 }
 
 TEST_F(ApiRefusals, SizesThatDoNotMatchWithNamesAndShapes) {
