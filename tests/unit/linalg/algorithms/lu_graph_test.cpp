@@ -105,16 +105,16 @@ TEST(LuGraph, WithPivotingPlaysATournamentInTallPanels) {
   getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
         make_temporary_pivots(submitter, grid), {.leaf_tiles = 2});
   EXPECT_EQ(lines(submitter), (std::vector<std::string>{
-                                  "select_rows A(0, 0) A(1, 0) *workspace *winners",
-                                  "select_rows A(2, 0) A(3, 0) *workspace *winners",
-                                  "select_rows A(4, 0) A(5, 0) *workspace *winners",
-                                  "merge_rows winners winners *workspace *winners",
-                                  "merge_rows winners *workspace *winners",
-                                  "final_rows winners winners *workspace *pivots(0)",
+                                  "select_rows A(0, 0) A(1, 0) *workspace of A *winners of A",
+                                  "select_rows A(2, 0) A(3, 0) *workspace of A *winners of A",
+                                  "select_rows A(4, 0) A(5, 0) *workspace of A *winners of A",
+                                  "merge_rows winners of A winners of A *workspace of A *winners of A",
+                                  "merge_rows winners of A *workspace of A *winners of A",
+                                  "final_rows winners of A winners of A *workspace of A *pivots(0)",
                                   "swap_rows pivots(0) *A(0, 0) *A(1, 0) *A(2, 0)",
                                   "swap_rows pivots(0) *A(0, 0) *A(3, 0) *A(4, 0)",
                                   "swap_rows pivots(0) *A(0, 0) *A(5, 0)",
-                                  "getrf *A(0, 0) *panel *pivots(0)",
+                                  "getrf *A(0, 0) *panel of A *pivots(0)",
                                   "trsm_ru A(0, 0) *A(1, 0)",
                                   "trsm_ru A(0, 0) *A(2, 0)",
                                   "trsm_ru A(0, 0) *A(3, 0)",
@@ -132,11 +132,11 @@ TEST(LuGraph, WithPivotingExchangesTheRowsOfLLast) {
   getrf(tasks, make_temporary_matrix<double>(submitter, grid, MatrixPart::All, "A"),
         make_temporary_pivots(submitter, grid));
   EXPECT_EQ(lines(submitter), (std::vector<std::string>{
-                                  "getrf_panel *A(0, 0) *A(1, 0) *panel *pivots(0)",
+                                  "getrf_panel *A(0, 0) *A(1, 0) *panel of A *pivots(0)",
                                   "swap_rows pivots(0) *A(0, 1) *A(1, 1)",
                                   "trsm_ll A(0, 0) *A(0, 1)",
                                   "gemm A(1, 0) A(0, 1) *A(1, 1)",
-                                  "getrf_panel *A(1, 1) *panel *pivots(1)",
+                                  "getrf_panel *A(1, 1) *panel of A *pivots(1)",
                                   "swap_all_rows pivots(1) *A(1, 0)",
                               }));
   EXPECT_EQ(submitter.tasks.back().priority, 0);
