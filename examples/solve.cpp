@@ -4,6 +4,7 @@
 #include <granary/linalg/generators/spd_generator.hpp>
 #include <granary/linalg/linalg.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -33,6 +34,22 @@ int main(int argc, char** argv) {
     residual = granary::solve_residual(runtime, Uplo::Lower, A, X, right_sides);
     X.commit();  // solve-X.h5 has the solutions
     // [solve]
+  }
+  Kokkos::View<double*, Kokkos::HostSpace> variances("variances", 1024);
+  {
+    granary::Runtime runtime({.host_memory = 4_MiB});
+    auto const A =
+        granary::open_matrix<double>(runtime, "solve-A.h5", "/A", {.part = granary::MatrixPart::Lower, .tile = 128});
+    // [inverse]
+    double const norm = granary::lanhe(runtime, granary::Norm::One, Uplo::Lower, A);
+    granary::potrf(runtime, Uplo::Lower, A);  // A = L L^T
+    if (granary::pocon(runtime, Uplo::Lower, A, norm) < 1e-12) std::puts("A is close to singular");
+    granary::inverse_diag(runtime, Uplo::Lower, A, variances);  // reads the factor
+    granary::potri(runtime, Uplo::Lower, A);                    // the whole inverse, in place of the factor
+    // [inverse]
+    Kokkos::View<double*, Kokkos::HostSpace> diagonal("diagonal", 1024);
+    granary::diag(runtime, A, diagonal);
+    for (std::size_t i = 0; i < 1024; ++i) residual += std::abs(diagonal(i) - variances(i)) / variances(i);
   }
   std::filesystem::remove("solve-A.h5");
   std::filesystem::remove("solve-X.h5");

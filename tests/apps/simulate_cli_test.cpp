@@ -312,7 +312,9 @@ TEST_F(SimulateCli, SubmissionOfProcessesSleepsWhileTooMuchIsBooked) {
   auto const trace = json("t.json");
   for (auto const& event : trace.at("traceEvents")) {
     if (event.at("name") == "bytes booked") most = std::max(most, event.at("args").at("bytes").get<std::uint64_t>());
-    if (event.at("name") == "limit of booked bytes") EXPECT_EQ(event.at("args").at("bytes"), 10'000'000);
+    if (event.at("name") == "limit of booked bytes") {
+      EXPECT_EQ(event.at("args").at("bytes"), 10'000'000);
+    }
   }
   EXPECT_EQ(most, paper);
   auto const shown = run_small({"--processes", "4", "--network", "10GB/s:2us", "--booking-sleep", "10MB"});

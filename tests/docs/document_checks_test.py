@@ -61,7 +61,7 @@ class Checks(unittest.TestCase):
 
     def test_an_option_that_the_program_does_not_have(self):
         (self.root / "apps/granary-info").mkdir(parents=True)
-        every = "--help --json --measure --devices --device-memory --link-bandwidth --blas --scratch --models --version"
+        every = "--help --json --measure --devices --device-memory --cores-per-worker --link-bandwidth --blas --scratch --models --version"
         self.write("docs/info.md", f"`granary-info {every}`\n```sh\nbuild/bin/granary-info --json - | head  # --wheels\n```\n")
         self.refused("check_commands.py", BIN, str(self.root), status=0)
         self.write("docs/cart.md", "```sh\nGRANARY_DEVICES=none granary-info \\\n  --wheels 4\n```\n")

@@ -204,13 +204,14 @@ template <class Make>
 void an_exception_beside_tasks_reaches_all(Make const& make) {
   EXPECT_EQ(message_of<DataError>([&] { run_and_throw_in_the_last(make); }), "a bad input");
   // Without give_up, when all leave because of the same.
-  EXPECT_EQ(message_of<DataError>([&] {
-              Runtime runtime = make(options());
-              auto const x = runtime.temporary<double>("x", 10);
-              runtime.submit("fill", Throws<DataError>{DataError("a bad value")}, write(x));
-              runtime.wait();
-            }),
-            "a bad value");
+  auto const message = message_of<DataError>([&] {
+    Runtime runtime = make(options());
+    auto const x = runtime.temporary<double>("x", 10);
+    runtime.submit("fill", Throws<DataError>{DataError("a bad value")}, write(x));
+    runtime.wait();
+  });
+  // The exception itself is only in the process where the task ran; the others have its text, with task and line.
+  EXPECT_EQ(message.find("a bad value"), 0U) << message;
 }
 
 // The others wait for a value that does not come: all are ended.

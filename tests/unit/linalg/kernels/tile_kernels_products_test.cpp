@@ -198,11 +198,11 @@ TYPED_TEST(TileProducts, HemmEqualsItsDefinition) {
 // Neither the other triangle of a Hermitian operand nor the imaginary parts of its diagonal count.
 TYPED_TEST(TileProducts, HemmReadsOneTriangle) {
   using T = TypeParam;
-  T const nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
+  T const not_a_number(std::numeric_limits<RealOf<T>>::quiet_NaN());
   for (Layout a_layout : layouts) {
     for (Layout b_layout : layouts) {
       Tile<T> a(150, 150, a_layout), b(150, 20, b_layout), c(150, 20, Layout::RowMajor);
-      a.fill_random(5).for_each([&](int i, int j, T& value) { value = i >= j ? value : nan; });
+      a.fill_random(5).for_each([&](int i, int j, T& value) { value = i >= j ? value : not_a_number; });
       b.fill_random(6);
       c.fill_random(7);
       kernels::hemm(Side::Left, Uplo::Lower, T(1), a.view(), b.view(), T(1), c.view());

@@ -239,14 +239,14 @@ TYPED_TEST(TileTriangles, PotrfNamesTheLeadingMinor) {
 // As LAPACK does; the BLAS' own potrf may continue.
 TYPED_TEST(TileTriangles, PotrfNamesAPivotThatIsNotANumber) {
   using T = TypeParam;
-  T const nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
+  T const not_a_number(std::numeric_limits<RealOf<T>>::quiet_NaN());
   for (Layout layout : layouts) {
     for (Uplo uplo : uplos) {
       bool const lower = uplo == Uplo::Lower;
       for (auto const& [i, j] : {std::pair{0, 0}, {5, 5}, {70, 70}, {99, 99}, {7, 3}, {99, 0}, {98, 40}}) {
         Tile<T> a(100, 100, layout);
         a.fill_random(13).for_each([&](int row, int col, T& v) { v = row == col ? T(300) : v; });
-        a(lower ? i : j, lower ? j : i) = nan;
+        a(lower ? i : j, lower ? j : i) = not_a_number;
         auto later = a;
         EXPECT_EQ(kernels::potrf(uplo, a.view()), i + 1) << char(uplo) << " " << i << " " << j;
         for (int const negative : {2, 60}) {
