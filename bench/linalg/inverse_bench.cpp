@@ -109,9 +109,8 @@ nlohmann::ordered_json measure(Bench const& bench) {
     }
     if (!bench.memory.empty()) {
       Runtime runtime({.scheduler = bench.scheduler, .host_memory = parse_bytes(bench.memory)});
-      auto const a =
-          create_matrix<double>(runtime, n, n, {.part = MatrixPart::Lower, .tile = bench.tile.value_or(512)});
-      granary::copy(runtime, start, a, MatrixPart::Lower);
+      auto const a = open_matrix<double>(runtime, "random:" + std::to_string(n), "",
+                                         {.part = MatrixPart::Lower, .tile = bench.tile.value_or(512)});
       measure_ours(runtime, a, x, bench.tile, times, "_disk");
     }
     set_blas_threads(static_cast<int>(workers));

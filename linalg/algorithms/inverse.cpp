@@ -4,6 +4,7 @@
 #include <granary/linalg/algorithms/operands.hpp>
 #include <granary/linalg/tiles/blas3.hpp>
 #include <granary/linalg/tiles/elementwise.hpp>
+#include <granary/linalg/tiles/stacked.hpp>
 
 #include <algorithm>
 #include <string>
@@ -26,14 +27,16 @@ TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
 
 // Tile row k of L^-1. Before, the rows above are those of L^-1, and tile (k,n) is -Σ L(k,j) X(j,n) over n <= j < k.
 template <class T>
-void invert_row(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k) {
+void invert_row(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t k, std::uint64_t stack) {
   auto const rows = a.grid().tile_rows();
   for (std::uint64_t n = 0; n < k; ++n) {
     // X(k,n) := L(k,k)^-1 A(k,n)
     tiles::trsm(tasks.at(k, n, k), Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(1), a(k, k), a(k, n));
-    for (std::uint64_t m = k + 1; m < rows; ++m) {
-      // A(m,n) := A(m,n) - L(m,k) X(k,n)
-      tiles::gemm(tasks.at(m, n, k), Op::NoTrans, Op::NoTrans, T(-1), a(m, k), a(k, n), T(1), a(m, n));
+    // Stacks begin at multiples of their number of tiles, so that all tasks have the same ones.
+    for (std::uint64_t m = k + 1, next = 0; m < rows; m = next) {
+      next = (m / stack + 1) * stack;
+      // A(m,n) := A(m,n) - L(m,k) X(k,n), and the same for the tiles below in the same stack
+      tiles::gemm<T>(tasks.at(m, n, k), Op::NoTrans, T(-1), a.stack(m, k, next - m), a(k, n), a.stack(m, n, next - m));
     }
   }
   for (std::uint64_t m = k + 1; m < rows; ++m) {
@@ -119,10 +122,10 @@ class InverseColumns {
 }  // namespace
 
 template <class T>
-void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor) {
+void potri(TaskEmitter& tasks, TiledMatrix<T> const& factor, std::uint64_t stack) {
   auto const a = lower_form("potri", factor);
   for (std::uint64_t k = 0; k < a.grid().tile_rows(); ++k) {
-    invert_row(tasks, a, k);
+    invert_row(tasks, a, k, stack);
     add_square(tasks, a, k);
   }
 }
@@ -145,8 +148,8 @@ void submit_inverse_diag(TaskEmitter& tasks, TiledMatrix<T> const& factor, Tiled
   }
 }
 
-#define GRANARY_INSTANTIATE(T)                              \
-  template void potri(TaskEmitter&, TiledMatrix<T> const&); \
+#define GRANARY_INSTANTIATE(T)                                             \
+  template void potri(TaskEmitter&, TiledMatrix<T> const&, std::uint64_t); \
   template void submit_inverse_diag(TaskEmitter&, TiledMatrix<T> const&, TiledMatrix<T> const&, Bytes);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)

@@ -18,10 +18,13 @@ namespace granary {
 /// inversion of a symmetric positive definite matrix, ACM TOMS 35, 2008): step k makes tile row k of L⁻¹, and adds what
 /// that row contributes to the tile rows 0 to k of L⁻ᴴ L⁻¹.
 ///
+/// `stack` is the number of tiles of a tile column that one task updates: more than 1 is faster where the tiles are
+/// parts of one matrix in memory, on hosts.
+///
 /// A task throws Singular if a diagonal element of the factor is exactly zero; A is then partly overwritten. Throws
 /// InvalidArgument if A is not square or its part is All, and what Submitter documents.
 template <class T>
-GRANARY_EXPORT void potri(TaskEmitter& tasks, TiledMatrix<T> const& a);
+GRANARY_EXPORT void potri(TaskEmitter& tasks, TiledMatrix<T> const& a, std::uint64_t stack = 1);
 
 /// Overwrites d, a column with A's tile size, with the diagonal of A⁻¹: d_j = Σ_i |x_ij|², X = L⁻¹. The factor is only
 /// read. n³/3 flops (4n³/3), half of potri's.

@@ -4,6 +4,9 @@
 #include <granary/linalg/algorithms/inverse.hpp>
 #include <granary/linalg/runtime/factor.hpp>
 
+#include <algorithm>
+#include <cstdint>
+
 /// The inverse of a Hermitian positive definite matrix on a runtime, whole or its diagonal alone: `granary::async`
 /// submits, `granary` waits at once.
 ///
@@ -33,7 +36,9 @@ Pending<> potri(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}) {
   call.require_square(0);
   detail::require_whole_output("potri", a, part_of(uplo));
   call.prepare(tile);
-  granary::potri(call.tasks(), call.tiles(0, a, part_of(uplo)));
+  auto const tiles = call.tiles(0, a, part_of(uplo));
+  granary::potri(call.tasks(), tiles,
+                 std::max<std::uint64_t>(1, call.choose_stack(0, detail::MatrixTraits<A>::is_view, tiles.grid())));
   return call.submitted();
 }
 
