@@ -65,7 +65,7 @@ struct Vectors {
 template <class T>
 void multiply_vectors(Op op, T alpha, Block<T const> const& a, Vectors<T const> const& x, T beta, Vectors<T> const& y,
                       int count) {
-  constexpr std::ptrdiff_t cached = 128 * 1024;
+  constexpr std::ptrdiff_t cached = 1 << 17;
   auto const fitting = cached / static_cast<std::ptrdiff_t>(sizeof(T)) / std::max(1, a.rows);
   int const width = count == 1 ? a.cols : static_cast<int>(std::max<std::ptrdiff_t>(16, fitting));
   for (int first = 0; first < a.cols; first += width) {
