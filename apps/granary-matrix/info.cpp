@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-
 namespace granary::app {
 namespace {
 
@@ -50,14 +48,9 @@ Json json_of(Line const& line) {
   return json;
 }
 
-// The first names: a line for people.
+// For people.
 std::string names_of(std::vector<std::string> const& columns) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t c = 0; c < std::min(columns.size(), most); ++c)
-    text += fmt::format("{}{}", c == 0 ? ", columns " : ", ", printable(columns[c]));
-  if (columns.size() > most) text += fmt::format(" and {} more", columns.size() - most);
-  return text;
+  return columns.empty() ? "" : ", columns " + excerpts(columns, std::string::npos);
 }
 
 std::string text_of(Line const& line) {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -148,14 +147,6 @@ std::optional<Operations> operations_of(Plan const& plan) {
                     .compulsory = plan.compulsory() + plan.bytes_of_columns()};
 }
 
-// The first names.
-std::string names_of(std::vector<std::string> const& names) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t c = 0; c < std::min(names.size(), most); ++c) text += (c == 0 ? ": " : ", ") + excerpt(names[c], 60);
-  return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
-}
-
 Report make_report(Plan const& plan, RunFigures const& figures, MixedReport const& mixed) {
   auto const n = plan.grid.rows;
   auto const nrhs = plan.columns.cols;
@@ -165,11 +156,13 @@ Report make_report(Plan const& plan, RunFigures const& figures, MixedReport cons
   auto const memory = figures.all_memory();
   Report report;
   report.line("matrix", fmt::format("n = {}, {}", n, name_of(type)));
-  report.line("right-hand sides", fmt::format("{}{}", nrhs, names_of(plan.names())));
+  auto const names = plan.names();
+  report.line("right-hand sides",
+              names.empty() ? fmt::format("{}", nrhs) : fmt::format("{}: {}", nrhs, excerpts(names, 60)));
   report.line("method", fmt::format("{}{}", options.spd ? "Cholesky" : "LU", options.mixed ? ", mixed precision" : ""));
   report.value("n", n);
   report.value("nrhs", nrhs);
-  if (!plan.names().empty()) report.value("columns", plan.names());
+  if (!names.empty()) report.value("columns", names);
   report.value("method", options.spd ? "cholesky" : "lu");
   report.add_run(plan, figures, plan.flops(),
                  {.bound = options.spd ? cholesky_io_bound(n, memory, element) : lu_io_bound(n, memory, element),

@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/printable.hpp>
 
+#include <algorithm>
+
 namespace granary {
 namespace {
 
@@ -51,6 +53,15 @@ std::string excerpt(std::string_view text, std::size_t most) {
   // Do not cut a character in two.
   while (most > 0 && (byte_of(text[most]) & 0xc0U) == 0x80) --most;
   return printable(text.substr(0, most)) + "...";
+}
+
+std::string excerpts(std::span<std::string const> texts, std::size_t most) {
+  constexpr std::size_t shown = 20;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(texts.size(), shown); ++i)
+    list += (i == 0 ? "" : ", ") + excerpt(texts[i], most);
+  if (texts.size() > shown) list += " and " + std::to_string(texts.size() - shown) + " more";
+  return list;
 }
 
 bool json_nests_deeper(std::string_view json, std::size_t depth) {

@@ -4,6 +4,7 @@
 #include <granary/core/base/export.hpp>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ namespace granary {
 
 /// At most `most` bytes of the text, printable, with "..." if it was cut.
 [[nodiscard]] GRANARY_EXPORT std::string excerpt(std::string_view text, std::size_t most);
+
+/// The first 20 of these texts, each as an excerpt: `x, y and 3 more`. Empty without a text.
+[[nodiscard]] GRANARY_EXPORT std::string excerpts(std::span<std::string const> texts, std::size_t most);
 
 /// Whether brackets in this JSON text nest deeper than `depth`. Check this before parsing: functions that visit a value
 /// recurse once per level, and the stack is bounded. O(size).

@@ -50,15 +50,6 @@ bool is_header(Names const& fields) {
   return has_text;
 }
 
-std::string listed(Names const& names) {
-  constexpr std::size_t most = 20;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-    text += (i == 0 ? "" : ", ") + excerpt(names[i], longest_excerpt);
-  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
-  return text;
-}
-
 // Chooses fields of a line.
 class Selection {
  public:
@@ -117,7 +108,7 @@ class Selection {
     if (parsed.ec == std::errc::invalid_argument || parsed.ptr != end) {
       throw InvalidArgument(m_path + " has no column '" + excerpt(column, longest_excerpt) + "'; " +
                             (m_names.empty() ? "it has no header, and columns 1 to " + std::to_string(m_fields)
-                                             : "it has " + listed(m_names)));
+                                             : "it has " + excerpts(m_names, longest_excerpt)));
     }
     if (parsed.ec != std::errc{} || first == 0 || last > m_fields || first > last) {
       throw InvalidArgument(m_path + " has columns 1 to " + std::to_string(m_fields) + ", not " +

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace granary {
 namespace {
 
@@ -33,6 +36,14 @@ TEST(Excerpt, EndsBetweenCharacters) {
   EXPECT_EQ(excerpt("longer", 5), "longe...");
   EXPECT_EQ(excerpt("\xe2\x88\x9e\xe2\x88\x9e", 4), "\xe2\x88\x9e...");
   EXPECT_EQ(excerpt("\x80\x80\x80", 2), "...");
+}
+
+TEST(Excerpts, AreTheFirstOnesAndTheNumberOfTheOthers) {
+  EXPECT_EQ(excerpts({}, 5), "");
+  std::vector<std::string> names{"", "rain", "longer"};
+  EXPECT_EQ(excerpts(names, 5), ", rain, longe...");
+  names.assign(23, "a");
+  EXPECT_EQ(excerpts(names, 5), "a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a and 3 more");
 }
 
 TEST(JsonNestsDeeper, CountsBracketsOutsideOfText) {
