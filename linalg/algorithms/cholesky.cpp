@@ -128,9 +128,7 @@ void potrs(TaskEmitter& tasks, TiledMatrix<T> const& factor, TiledMatrix<T> cons
   auto const& grid = factor.grid();
   detail::require_fit("potrs", grid.rows == grid.cols && grid.rows == b.grid().rows,
                       {{"the factor", factor}, {"B", b}});
-  if (factor.part() == MatrixPart::All) {
-    throw InvalidArgument("potrs needs a factor with one stored triangle, as potrf returns it, not all");
-  }
+  detail::require_triangle("potrs", factor.part());
   bool const lower = factor.part() == MatrixPart::Lower;
   auto const uplo = lower ? Uplo::Lower : Uplo::Upper;
   // A^-1 = L^-H L^-1 = U^-1 U^-H

@@ -18,10 +18,7 @@ namespace {
 template <class T>
 TiledMatrix<T> lower_form(char const* algorithm, TiledMatrix<T> const& factor) {
   detail::require_fit(algorithm, factor.grid().rows == factor.grid().cols, {{"the factor", factor}});
-  if (factor.part() == MatrixPart::All) {
-    throw InvalidArgument(std::string(algorithm) +
-                          " needs a factor with one stored triangle, as potrf returns it, not all");
-  }
+  detail::require_triangle(algorithm, factor.part());
   return factor.part() == MatrixPart::Lower ? factor : factor.transposed();
 }
 

@@ -43,6 +43,12 @@ void require_part(char const* algorithm, Operand const& operand, MatrixPart need
                         " triangle is stored");
 }
 
+void require_triangle(char const* algorithm, MatrixPart part) {
+  if (part != MatrixPart::All) return;
+  throw InvalidArgument(std::string(algorithm) +
+                        " needs a factor with one stored triangle, as potrf returns it, not all");
+}
+
 template <class T>
 void require_distinct(char const* algorithm, char const* input_name, TiledMatrix<T> const& input,
                       char const* output_name, TiledMatrix<T> const& output) {

@@ -26,6 +26,9 @@ void require_fit(char const* algorithm, bool fit, std::initializer_list<Operand>
 /// Throws InvalidArgument unless the operand stores all tiles of that part.
 void require_part(char const* algorithm, Operand const& operand, MatrixPart needed);
 
+/// Throws InvalidArgument if a Cholesky factor is not one triangle.
+void require_triangle(char const* algorithm, MatrixPart part);
+
 /// Throws InvalidArgument if `output` shares tiles with `input`, which would be overwritten before they are read.
 template <class T>
 void require_distinct(char const* algorithm, char const* input_name, TiledMatrix<T> const& input,

@@ -25,6 +25,26 @@
 /// assert(c(299, 99) == 100.0);
 /// ```
 namespace granary {
+namespace detail {
+
+/// A product with a matrix A of which only the triangle `uplo` is stored: checks the operands, and lets multiply(tasks,
+/// a, b, c) emit its tasks on their tiles.
+template <class A, class B, class C, class Multiply>
+[[nodiscard]] Pending<> multiply_symmetric(Runtime& runtime, char const* name, Side side, Uplo uplo, A const& a,
+                                           B const& b, C const& c, TileSize tile, Multiply const& multiply) {
+  MatrixCall call(runtime, name);
+  auto const& x = call.reads("A", a);
+  auto const& y = call.reads("B", b);
+  auto const& z = call.writes("C", c);
+  call.require_square(0);
+  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
+  call.prepare(tile);
+  multiply(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, b), call.tiles(2, c));
+  return call.submitted();
+}
+
+}  // namespace detail
+
 namespace async {
 
 /// C := alpha op(A) op(B) + beta C; xGEMM. If beta is 0, C needs no values.
@@ -77,16 +97,10 @@ template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
 auto hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "hemm");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.reads("B", b);
-  auto const& z = call.writes("C", c);
-  call.require_square(0);
-  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
-  call.prepare(tile);
-  granary::hemm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta,
-                call.tiles(2, c));
-  return call.submitted();
+  return detail::multiply_symmetric(runtime, "hemm", side, uplo, a, b, c, tile,
+                                    [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
+                                      granary::hemm(tasks, side, uplo, alpha, x, y, beta, z);
+                                    });
 }
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A symmetric, also if complex; xSYMM. If beta
@@ -95,16 +109,10 @@ template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
 auto symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "symm");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.reads("B", b);
-  auto const& z = call.writes("C", c);
-  call.require_square(0);
-  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
-  call.prepare(tile);
-  granary::symm(call.tasks(), side, uplo, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b), beta,
-                call.tiles(2, c));
-  return call.submitted();
+  return detail::multiply_symmetric(runtime, "symm", side, uplo, a, b, c, tile,
+                                    [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
+                                      granary::symm(tasks, side, uplo, alpha, x, y, beta, z);
+                                    });
 }
 
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) with A triangular; xTRSM. A zero on its diagonal results in
