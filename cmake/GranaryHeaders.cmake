@@ -155,6 +155,7 @@ set(granary_included_headers
   linalg/runtime/pivots_file.hpp
   linalg/runtime/read_csv.hpp
   linalg/runtime/residual.hpp
+  linalg/runtime/runtime_call.hpp
   linalg/runtime/shared_sink.hpp
   linalg/runtime/solve.hpp
   linalg/runtime/view_form.hpp

@@ -47,7 +47,7 @@ inline TaskName own_task(char const* name) { return {name, SourceLine{}}; }
 
 // Calls it; what it throws names the line.
 template <class Function>
-auto naming_line(SourceLine const& place, Function&& function) {
+decltype(auto) naming_line(SourceLine const& place, Function&& function) {
   try {
     return function();
   } catch (InvalidArgument const&) {

@@ -120,8 +120,8 @@ struct GRANARY_EXPORT TaskOrigin {
 /// is one of the type that was thrown, so that it is caught as that; its message ends with `describe()`. Its type is
 /// derived from both, and `rethrow_nested` throws the original. Exceptions of types that granary does not know arrive
 /// as they were thrown (see add_task_error), since a type that is derived from them can only be made where they are
-/// known. `Runtime::failures` has the same about all of them. Tasks of granary's own algorithms have no line of the
-/// application: what they throw, such as NotPositiveDefinite, arrives as it is, with task and data in `failures`.
+/// known. `Runtime::failures` has the same about all of them. Tasks of linear algebra name the line of the call, see
+/// RuntimeCall; algorithms on another Submitter have none, and what their tasks throw arrives as it is.
 ///
 /// ```cpp
 /// #include <granary/granary.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/task_error.hpp>
 
 #include <exception>
 #include <functional>
@@ -29,7 +30,7 @@ GRANARY_EXPORT void add_error_kind(std::type_index type, std::string kind,
                                    std::function<std::string(std::exception const&)> argument,
                                    std::function<std::exception_ptr(std::string const&)> make);
 
-/// `argument(error)` is the text from which `make(text)` makes the exception again.
+/// `argument(error)` is the text from which `make(text)` makes the exception again. Includes add_task_error.
 ///
 /// ```cpp
 /// struct TooHot : std::runtime_error {
@@ -42,6 +43,7 @@ GRANARY_EXPORT void add_error_kind(std::type_index type, std::string kind,
 /// ```
 template <class E, class Argument, class Make>
 void add_error_kind(std::string kind, Argument argument, Make make) {
+  add_task_error<E>();
   add_error_kind(
       typeid(E), std::move(kind),
       [argument](std::exception const& error) { return argument(dynamic_cast<E const&>(error)); },

@@ -15,8 +15,8 @@ void BottomLevelScope::release_data(DataId data) {
 }
 
 TaskId BottomLevelScope::submit(TaskSubmission const& submission, Parameters parameters) {
-  m_tasks.push_back(
-      {submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(), std::move(parameters)});
+  m_tasks.push_back({submission.codelet, submission.flops, m_accesses.size(), submission.accesses.size(),
+                     submission.place, std::move(parameters)});
   m_accesses.insert(m_accesses.end(), submission.accesses.begin(), submission.accesses.end());
   return {};
 }
@@ -25,7 +25,12 @@ void BottomLevelScope::close() {
   auto const levels = bottom_levels();
   for (std::size_t i = 0; i < m_tasks.size(); ++i) {
     auto& task = m_tasks[i];
-    m_target.submit({task.codelet, accesses_of(task), levels[i], task.flops}, std::move(task.parameters));
+    m_target.submit({.codelet = task.codelet,
+                     .accesses = accesses_of(task),
+                     .priority = levels[i],
+                     .flops = task.flops,
+                     .place = task.place},
+                    std::move(task.parameters));
   }
   std::vector<Recorded>().swap(m_tasks);
   std::vector<Access>().swap(m_accesses);

@@ -32,6 +32,7 @@ class GRANARY_EXPORT BottomLevelScope final : public Submitter {
     double flops;
     std::size_t first_access;
     std::size_t accesses;
+    SourceLine place;
     Parameters parameters;
   };
 

@@ -96,7 +96,7 @@ class InverseColumns {
 
  private:
   void add_tile(std::uint64_t m, std::uint64_t n) {
-    m_data.add({.name = "inverse tile (" + std::to_string(m) + "," + std::to_string(n) + ")",
+    m_data.add({.name = tile_name("inverse of " + m_l.name(), m, n),
                 .bytes = m_l.grid().elements_in(m, n) * sizeof(T),
                 .origin = {},
                 .home = {}});

@@ -1,5 +1,4 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <granary/core/base/error_kinds.hpp>
 #include <granary/linalg/algorithms/lu.hpp>
 #include <granary/linalg/algorithms/lu_growth.hpp>
 #include <granary/linalg/algorithms/operands.hpp>
@@ -9,29 +8,10 @@
 #include <granary/linalg/tiles/measured.hpp>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 #include <string>
 
 namespace granary {
 namespace {
-
-// In every process that submits a factorization; several never pivot.
-[[maybe_unused]] bool const known_error = [] {
-  add_error_kind<Singular>(
-      "Singular",
-      [](Singular const& error) {
-        std::ostringstream text;
-        text << error.order() << ' ' << std::hexfloat << error.modulus();
-        return text.str();
-      },
-      [](std::string const& text) {
-        char* rest = nullptr;
-        auto const order = std::strtoull(text.c_str(), &rest, 10);
-        return Singular(order, std::strtod(rest, nullptr));
-      });
-  return true;
-}();
 
 // One task per call, and the measurement of the growth.
 template <class T>
@@ -42,7 +22,7 @@ class NopivTasks {
         m_options(options),
         m_levels(a.grid(), options.times),
         m_measuring(tasks.submitter()),
-        m_measuring_tasks(m_measuring),
+        m_measuring_tasks(m_measuring, tasks.place()),
         m_measures(options.growth && tasks.inner_tile() == 0),
         m_tasks(m_measures ? m_measuring_tasks : tasks),
         m_growth(tasks, a, m_measures ? nullptr : detail::growth_of(options)) {}

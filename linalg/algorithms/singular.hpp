@@ -5,8 +5,6 @@
 #include <granary/core/base/export.hpp>
 
 #include <cstdint>
-#include <sstream>
-#include <string>
 
 namespace granary {
 
@@ -16,16 +14,10 @@ class GRANARY_EXPORT Singular : public Error {
  public:
   /// U(order, order) of an LU factorization with pivoting is exactly zero: the factorization is complete, but it cannot
   /// solve systems. Or such an element of a Cholesky factor, of which an inverse was asked.
-  explicit Singular(std::uint64_t order)
-      : Error("the matrix is singular: pivot " + std::to_string(order) + " of its factorization is exactly zero"),
-        m_order(order) {}
+  explicit Singular(std::uint64_t order);
 
   /// A pivot of that modulus stopped a factorization without pivoting; the matrix is partly overwritten.
-  Singular(std::uint64_t order, double modulus)
-      : Error("the LU factorization without pivoting cannot continue: the modulus of pivot " + std::to_string(order) +
-              " is " + text(modulus) + "; factor the matrix with pivoting"),
-        m_order(order),
-        m_modulus(modulus) {}
+  Singular(std::uint64_t order, double modulus);
 
   /// The number of the pivot, counted from 1 like LAPACK's INFO.
   [[nodiscard]] std::uint64_t order() const { return m_order; }
@@ -33,12 +25,6 @@ class GRANARY_EXPORT Singular : public Error {
   [[nodiscard]] double modulus() const { return m_modulus; }
 
  private:
-  static std::string text(double modulus) {
-    std::ostringstream out;
-    out << modulus;
-    return out.str();
-  }
-
   std::uint64_t m_order;
   double m_modulus = 0;
 };

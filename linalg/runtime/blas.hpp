@@ -30,7 +30,7 @@ namespace detail {
 /// A product with a matrix A of which only the triangle `uplo` is stored: checks the operands, and lets multiply(tasks,
 /// a, b, c) emit its tasks on their tiles.
 template <class A, class B, class C, class Multiply>
-[[nodiscard]] Pending<> multiply_symmetric(Runtime& runtime, char const* name, Side side, Uplo uplo, A const& a,
+[[nodiscard]] Pending<> multiply_symmetric(RuntimeCall runtime, char const* name, Side side, Uplo uplo, A const& a,
                                            B const& b, C const& c, TileSize tile, Multiply const& multiply) {
   MatrixCall call(runtime, name);
   auto const& x = call.reads("A", a);
@@ -50,8 +50,8 @@ namespace async {
 /// C := alpha op(A) op(B) + beta C; xGEMM. If beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) -> Pending<> {
+auto gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "gemm");
   auto const& x = call.reads("A", a, op_a);
   auto const& y = call.reads("B", b, op_b);
@@ -66,7 +66,7 @@ auto gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B c
 /// scalars xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-auto herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
+auto herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "herk");
   auto const& x = call.reads("A", a, op);
@@ -80,7 +80,7 @@ auto herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const
 /// C := alpha op(A) op(A)^T + beta C on the triangle `uplo` of C, op being NoTrans or Trans; xSYRK.
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-auto syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
+auto syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
           TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "syrk");
   auto const& x = call.reads("A", a, op);
@@ -95,7 +95,7 @@ auto syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, Sca
 /// beta is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+auto hemm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
   return detail::multiply_symmetric(runtime, "hemm", side, uplo, a, b, c, tile,
                                     [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
@@ -107,7 +107,7 @@ auto hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
 /// is 0, C needs no values.
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-auto symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+auto symm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
   return detail::multiply_symmetric(runtime, "symm", side, uplo, a, b, c, tile,
                                     [&](TaskEmitter& tasks, auto const& x, auto const& y, auto const& z) {
@@ -119,7 +119,7 @@ auto symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
 /// infinities, as in the BLAS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "trsm");
   auto const& x = call.reads("A", a);
@@ -134,7 +134,7 @@ auto trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> 
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "trmm");
   auto const& x = call.reads("A", a);
@@ -152,15 +152,15 @@ auto trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> 
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void gemm(Runtime& runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta, C const& c,
-          TileSize tile = {}) {
+void gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+          C const& c, TileSize tile = {}) {
   runtime.refuse_in_task("gemm");
   async::gemm(runtime, op_a, op_b, alpha, a, b, beta, c, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
+void herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
           C const& c, TileSize tile = {}) {
   runtime.refuse_in_task("herk");
   async::herk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
@@ -168,7 +168,7 @@ void herk(Runtime& runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const
 
 template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
-void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
+void syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
           TileSize tile = {}) {
   runtime.refuse_in_task("syrk");
   async::syrk(runtime, uplo, op, alpha, a, beta, c, tile).wait();
@@ -176,7 +176,7 @@ void syrk(Runtime& runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, Sca
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+void hemm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) {
   runtime.refuse_in_task("hemm");
   async::hemm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
@@ -184,7 +184,7 @@ void hemm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
 
 template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
-void symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
+void symm(RuntimeCall runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) {
   runtime.refuse_in_task("symm");
   async::symm(runtime, side, uplo, alpha, a, b, beta, c, tile).wait();
@@ -192,7 +192,7 @@ void symm(Runtime& runtime, Side side, Uplo uplo, ScalarOf<C> alpha, A const& a,
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+void trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) {
   runtime.refuse_in_task("trsm");
   async::trsm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();
@@ -200,7 +200,7 @@ void trsm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> 
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void trmm(Runtime& runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
+void trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) {
   runtime.refuse_in_task("trmm");
   async::trmm(runtime, side, uplo, op, diag, alpha, a, b, tile).wait();

@@ -59,6 +59,19 @@ void require_part(std::string const& call, CallOperand const& operand, MatrixPar
                         name_of(operand.part));
 }
 
+void require_pivots(std::string const& call, CallOperand const& operand, TileGrid const& factored) {
+  if (operand.rows == factored.rows) return;
+  throw InvalidArgument(call + ": the pivots of a matrix of " + std::to_string(factored.rows) + " x " +
+                        std::to_string(factored.cols) + " do not fit " + describe(operand));
+}
+
+void require_whole_output(std::string const& call, std::string const& name, MatrixPart opened, MatrixPart part) {
+  if (opened == part) return;
+  throw InvalidArgument(call + ": " + name +
+                        " was opened with an output for the whole matrix; for one triangle open it with " +
+                        (part == MatrixPart::Lower ? "MatrixPart::Lower" : "MatrixPart::Upper"));
+}
+
 void require_distinct(std::string const& call, std::span<CallOperand const> operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {

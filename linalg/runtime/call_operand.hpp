@@ -55,6 +55,12 @@ GRANARY_EXPORT void require_match(std::string const& call, bool match, std::span
 GRANARY_EXPORT void require_square(std::string const& call, CallOperand const& operand);
 /// Throws InvalidArgument unless the operand stores `part`.
 GRANARY_EXPORT void require_part(std::string const& call, CallOperand const& operand, MatrixPart part);
+/// Throws InvalidArgument unless the operand has the number of rows of the factored matrix, whose pivots it is used
+/// with.
+GRANARY_EXPORT void require_pivots(std::string const& call, CallOperand const& operand, TileGrid const& factored);
+/// Throws InvalidArgument unless the output of the matrix is for `part`, too.
+GRANARY_EXPORT void require_whole_output(std::string const& call, std::string const& name, MatrixPart opened,
+                                         MatrixPart part);
 /// Throws InvalidArgument if an operand that is written shares elements with another.
 GRANARY_EXPORT void require_distinct(std::string const& call, std::span<CallOperand const> operands);
 /// The tile size of a call. Throws InvalidArgument if 0 was requested, or two different sizes.

@@ -34,11 +34,13 @@ namespace detail {
 
 /// Throws InvalidArgument if a norm is negative or NaN.
 template <class R>
-void require_norm(char const* call, R norm) {
-  if (norm >= 0) return;
-  std::ostringstream text;
-  text << call << ": the norm of A cannot be " << norm;
-  throw InvalidArgument(text.str());
+void require_norm(RuntimeCall runtime, char const* call, R norm) {
+  runtime.checked([&] {
+    if (norm >= 0) return;
+    std::ostringstream text;
+    text << call << ": the norm of A cannot be " << norm;
+    throw InvalidArgument(text.str());
+  });
 }
 
 /// The numbers of the `count` rows of x with the largest norms.
@@ -97,11 +99,11 @@ template <class T, class Apply>
 /// smaller than the true one but for rounding, and rarely twice as large; exact for n <= 3. 0 if the matrix is singular
 /// to working precision. Throws InvalidArgument if A is not square or `norm` is negative or NaN, and what potrs throws.
 template <MatrixOperand A>
-[[nodiscard]] auto pocon(Runtime& runtime, Uplo uplo, A const& factor, RealOf<ScalarOf<A>> norm, TileSize tile = {})
+[[nodiscard]] auto pocon(RuntimeCall runtime, Uplo uplo, A const& factor, RealOf<ScalarOf<A>> norm, TileSize tile = {})
     -> RealOf<ScalarOf<A>> {
   runtime.refuse_in_task("pocon");
   runtime.refuse_with_others("pocon does not work");
-  detail::require_norm("pocon", norm);
+  detail::require_norm(runtime, "pocon", norm);
   return detail::reciprocal_condition<ScalarOf<A>>(detail::order_of(runtime, "pocon", factor), norm,
                                                    [&](Op, auto const& x) { potrs(runtime, uplo, factor, x, tile); });
 }
@@ -110,14 +112,15 @@ template <MatrixOperand A>
 /// exchanges, from getrf, and its own norm of that kind, from lange; xGECON. Otherwise as pocon. Throws InvalidArgument
 /// for another norm, too.
 template <MatrixOperand A>
-[[nodiscard]] auto gecon(Runtime& runtime, Norm kind, A const& lu, Pivots const& pivots, RealOf<ScalarOf<A>> norm)
+[[nodiscard]] auto gecon(RuntimeCall runtime, Norm kind, A const& lu, Pivots const& pivots, RealOf<ScalarOf<A>> norm)
     -> RealOf<ScalarOf<A>> {
   runtime.refuse_in_task("gecon");
   runtime.refuse_with_others("gecon does not work");
-  if (kind != Norm::One && kind != Norm::Infinity) {
-    throw InvalidArgument("gecon estimates the condition in the one norm or in the infinity norm, not in another");
-  }
-  detail::require_norm("gecon", norm);
+  runtime.checked([&] {
+    if (kind != Norm::One && kind != Norm::Infinity)
+      throw InvalidArgument("gecon estimates the condition in the one norm or in the infinity norm, not in another");
+  });
+  detail::require_norm(runtime, "gecon", norm);
   // ‖X‖ in the infinity norm is the 1-norm of X^H.
   return detail::reciprocal_condition<ScalarOf<A>>(
       detail::order_of(runtime, "gecon", lu), norm, [&](Op op, auto const& x) {

@@ -26,7 +26,7 @@ namespace async {
 /// values that overflow B's scalar become infinite. If `part` is Lower or Upper, only that triangle or trapezoid is
 /// copied.
 template <MatrixOperand A, MutableMatrix B>
-Pending<> copy(Runtime& runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+Pending<> copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
   detail::MatrixCall call(runtime, "copy");
   auto const& x = call.reads("A", a);
   auto const& y = call.writes("B", b);
@@ -39,7 +39,7 @@ Pending<> copy(Runtime& runtime, A const& a, B const& b, MatrixPart part = Matri
 /// B := A^T (Trans), A^H (ConjTrans) or A (NoTrans), out of place.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto transpose(Runtime& runtime, Op op, A const& a, B const& b, TileSize tile = {}) -> Pending<> {
+auto transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "transpose");
   auto const& x = call.reads("A", a, op);
   auto const& y = call.writes("B", b);
@@ -52,7 +52,7 @@ auto transpose(Runtime& runtime, Op op, A const& a, B const& b, TileSize tile = 
 /// `diagonal` on the diagonal and `off_diagonal` elsewhere; if `part` is Lower or Upper, only on that triangle or
 /// trapezoid; xLASET.
 template <MutableMatrix A>
-Pending<> set(Runtime& runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
+Pending<> set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
               MatrixPart part = MatrixPart::All, TileSize tile = {}) {
   detail::MatrixCall call(runtime, "set");
   call.writes("A", a);
@@ -64,7 +64,7 @@ Pending<> set(Runtime& runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, 
 /// B := alpha A + beta B.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto add(Runtime& runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {})
+auto add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {})
     -> Pending<> {
   detail::MatrixCall call(runtime, "add");
   auto const& x = call.reads("A", a);
@@ -80,20 +80,20 @@ auto add(Runtime& runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B co
 // The same, with a wait for the result.
 
 template <MatrixOperand A, MutableMatrix B>
-void copy(Runtime& runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
+void copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
   runtime.refuse_in_task("copy");
   async::copy(runtime, a, b, part, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void transpose(Runtime& runtime, Op op, A const& a, B const& b, TileSize tile = {}) {
+void transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile = {}) {
   runtime.refuse_in_task("transpose");
   async::transpose(runtime, op, a, b, tile).wait();
 }
 
 template <MutableMatrix A>
-void set(Runtime& runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
+void set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
          MatrixPart part = MatrixPart::All, TileSize tile = {}) {
   runtime.refuse_in_task("set");
   async::set(runtime, off_diagonal, diagonal, a, part, tile).wait();
@@ -101,7 +101,7 @@ void set(Runtime& runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A con
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void add(Runtime& runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {}) {
+void add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {}) {
   runtime.refuse_in_task("add");
   async::add(runtime, alpha, a, beta, b, tile).wait();
 }

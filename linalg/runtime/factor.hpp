@@ -70,13 +70,15 @@ template <MutableMatrix A>
   return options;
 }
 
-/// The panels of the pivots as data in place. Throws InvalidArgument if there are other processes.
-[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots pivots) {
-  scope.runtime().refuse_with_others("rows cannot be exchanged");
+/// The panels of the pivots of the matrix with that name, as data in place. Throws InvalidArgument if there are other
+/// processes.
+[[nodiscard]] inline PivotData bind_pivots(MatrixCall const& call, DataScope& scope, Pivots pivots,
+                                           std::string const& matrix) {
+  call.caller().refuse_with_others("rows cannot be exchanged");
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
-    data.panels.push_back(
-        scope.in_place("pivots " + std::to_string(k), pivots.panel(k), pivot_bytes(pivots.grid(), k), pivots.memory()));
+    data.panels.push_back(scope.in_place("pivots of " + matrix + ", panel " + std::to_string(k), pivots.panel(k),
+                                         pivot_bytes(pivots.grid(), k), pivots.memory()));
   }
   return data;
 }
@@ -88,25 +90,6 @@ template <MutableMatrix A>
   };
 }
 
-/// Throws InvalidArgument unless the operand has the number of rows of the factored matrix.
-inline void require_pivots(std::string const& call, Pivots const& pivots, CallOperand const& operand) {
-  if (operand.rows == pivots.grid().rows) return;
-  throw InvalidArgument(call + ": the pivots of a matrix of " + std::to_string(pivots.grid().rows) + " x " +
-                        std::to_string(pivots.grid().cols) + " do not fit " + describe(operand));
-}
-
-/// Throws InvalidArgument if the matrix was opened with an output for all of it, which the triangle of a factor cannot
-/// fill.
-template <MatrixOperand A>
-void require_whole_output(std::string const&, A const&, MatrixPart) {}
-template <class T>
-void require_whole_output(std::string const& call, FileMatrix<T> const& a, MatrixPart part) {
-  if (!a.has_output() || a.tiles().part() == part) return;
-  throw InvalidArgument(call + ": " + a.name() +
-                        " was opened with an output for the whole matrix; for one triangle open it with " +
-                        (part == MatrixPart::Lower ? "MatrixPart::Lower" : "MatrixPart::Upper"));
-}
-
 }  // namespace detail
 
 namespace async {
@@ -116,11 +99,11 @@ namespace async {
 ///
 /// NotPositiveDefinite has the order of the leading minor that is not positive; A is then partly overwritten.
 template <MutableMatrix A>
-Pending<> potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
   detail::MatrixCall call(runtime, "potrf");
   call.writes("A", a);
   call.require_square(0);
-  detail::require_whole_output("potrf", a, part_of(uplo));
+  call.require_whole_output(a, part_of(uplo));
   call.prepare(tile);
   auto const tiles = call.tiles(0, a, part_of(uplo));
   granary::potrf(call.tasks(), tiles, detail::fitted(call, options, a, tiles.grid()));
@@ -134,21 +117,21 @@ Pending<> potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, Cho
 /// Singular has the number of the pivot if one is exactly zero. As in LAPACK, A and `pivots` then hold the complete
 /// factorization.
 template <MutableMatrix A>
-Pending<> getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {},
+Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile = {},
                 LuOptions const& options = chosen_leaf()) {
   detail::MatrixCall call(runtime, "getrf");
   call.writes("A", a);
   call.prepare(tile);
   auto const tiles = call.tiles(0, a);
   pivots = Pivots(tiles.grid());
-  granary::getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots),
+  granary::getrf(call.tasks(), tiles, detail::bind_pivots(call, call.data(), pivots, tiles.name()),
                  detail::fitted(call, options, a, tiles));
   return call.submitted(detail::refuse_zero_pivot(pivots));
 }
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A>
-[[nodiscard]] Pending<Pivots> getrf(Runtime& runtime, A const& a, TileSize tile = {},
+[[nodiscard]] Pending<Pivots> getrf(RuntimeCall runtime, A const& a, TileSize tile = {},
                                     LuOptions const& options = chosen_leaf()) {
   Pivots pivots(TileGrid{});
   auto call = async::getrf(runtime, a, pivots, tile, options);
@@ -161,7 +144,7 @@ template <MutableMatrix A>
 /// Singular has the number and the modulus of the pivot if one is refused (see LuOptions::tiny); A is then partly
 /// overwritten.
 template <MutableMatrix A>
-Pending<PivotGrowth> getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
+Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
   detail::MatrixCall call(runtime, "getrf_nopiv");
   call.writes("A", a);
   call.prepare(tile);
@@ -171,19 +154,21 @@ Pending<PivotGrowth> getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {
       maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
   granary::getrf_nopiv(call.tasks(), tiles, options);
   auto const growth = std::make_shared<PivotGrowth>();
-  return {call.submitted([&runtime, maxima, growth] { *growth = growth_of_all(runtime, maxima->growth()); }),
+  return {call.submitted(
+              [&runtime = runtime.runtime(), maxima, growth] { *growth = growth_of_all(runtime, maxima->growth()); }),
           [growth] { return *growth; }};
 }
 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the
 /// tile size of the factored matrix.
 template <MutableMatrix B>
-Pending<> laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
   detail::MatrixCall call(runtime, "laswp");
-  auto const& y = call.writes("B", b);
-  detail::require_pivots("laswp", pivots, y);
+  call.writes("B", b);
+  call.require_pivots(0, pivots.grid());
   call.prepare(pivots.grid().tile);
-  granary::laswp(call.tasks(), call.tiles(0, b), detail::bind_pivots(call.read_data(), pivots), pivots.grid(),
+  auto const tiles = call.tiles(0, b);
+  granary::laswp(call.tasks(), tiles, detail::bind_pivots(call, call.read_data(), pivots, tiles.name()), pivots.grid(),
                  direction);
   return call.submitted();
 }
@@ -193,31 +178,33 @@ Pending<> laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirectio
 // The same, with a wait for the result.
 
 template <MutableMatrix A>
-void potrf(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
+void potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
   runtime.refuse_in_task("potrf");
   async::potrf(runtime, uplo, a, tile, options).wait();
 }
 
 template <MutableMatrix A>
-void getrf(Runtime& runtime, A const& a, Pivots& pivots, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+void getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile = {},
+           LuOptions const& options = chosen_leaf()) {
   runtime.refuse_in_task("getrf");
   async::getrf(runtime, a, pivots, tile, options).wait();
 }
 
 template <MutableMatrix A>
-[[nodiscard]] Pivots getrf(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = chosen_leaf()) {
+[[nodiscard]] Pivots getrf(RuntimeCall runtime, A const& a, TileSize tile = {},
+                           LuOptions const& options = chosen_leaf()) {
   runtime.refuse_in_task("getrf");
   return async::getrf(runtime, a, tile, options).get();
 }
 
 template <MutableMatrix A>
-PivotGrowth getrf_nopiv(Runtime& runtime, A const& a, TileSize tile = {}, LuOptions const& options = {}) {
+PivotGrowth getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile = {}, LuOptions const& options = {}) {
   runtime.refuse_in_task("getrf_nopiv");
   return async::getrf_nopiv(runtime, a, tile, options).get();
 }
 
 template <MutableMatrix B>
-void laswp(Runtime& runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
+void laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
   runtime.refuse_in_task("laswp");
   async::laswp(runtime, b, pivots, direction).wait();
 }

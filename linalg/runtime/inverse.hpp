@@ -30,11 +30,11 @@ namespace async {
 ///
 /// Singular has the number of a diagonal element of the factor that is exactly zero; A is then partly overwritten.
 template <MutableMatrix A>
-Pending<> potri(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
   detail::MatrixCall call(runtime, "potri");
   call.writes("A", a);
   call.require_square(0);
-  detail::require_whole_output("potri", a, part_of(uplo));
+  call.require_whole_output(a, part_of(uplo));
   call.prepare(tile);
   auto const tiles = call.tiles(0, a, part_of(uplo));
   granary::potri(call.tasks(), tiles,
@@ -50,7 +50,7 @@ Pending<> potri(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}) {
 /// Singular as of potri. Throws InvalidArgument unless A is square and d a column of as many elements.
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-auto inverse_diag(Runtime& runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) -> Pending<> {
+auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "inverse_diag");
   auto const& x = call.reads("A", factor);
   auto const& y = call.writes("d", d);
@@ -68,14 +68,14 @@ auto inverse_diag(Runtime& runtime, Uplo uplo, A const& factor, D const& d, Tile
 // The same, with a wait for the result.
 
 template <MutableMatrix A>
-void potri(Runtime& runtime, Uplo uplo, A const& a, TileSize tile = {}) {
+void potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
   runtime.refuse_in_task("potri");
   async::potri(runtime, uplo, a, tile).wait();
 }
 
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
-void inverse_diag(Runtime& runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) {
+void inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) {
   runtime.refuse_in_task("inverse_diag");
   async::inverse_diag(runtime, uplo, factor, d, tile).wait();
 }

@@ -12,6 +12,7 @@
 #include <granary/linalg/runtime/file_matrix.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/pending.hpp>
+#include <granary/linalg/runtime/runtime_call.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 #include <granary/runtime/runtime.hpp>
 
@@ -131,8 +132,12 @@ class GRANARY_EXPORT DataScope {
 /// task it cannot).
 class GRANARY_EXPORT MatrixCall {
  public:
-  MatrixCall(Runtime& runtime, std::string name)
-      : m_runtime(runtime), m_name(std::move(name)), m_tasks(runtime.submitter()), m_data(runtime), m_reads(runtime) {
+  MatrixCall(RuntimeCall caller, std::string name)
+      : m_caller(caller),
+        m_name(std::move(name)),
+        m_tasks(runtime().submitter(), caller.place()),
+        m_data(runtime()),
+        m_reads(runtime()) {
     warn_of_slow_blas();
     m_operands.reserve(4);
   }
@@ -145,28 +150,46 @@ class GRANARY_EXPORT MatrixCall {
   /// Throws InvalidArgument for a View that view_form refuses.
   template <MatrixOperand M>
   CallOperand const& reads(std::string role, M const& matrix, Op op = Op::NoTrans) {
-    return add(std::move(role), matrix, false, op);
+    return m_caller.checked([&]() -> auto const& { return add(std::move(role), matrix, false, op); });
   }
   template <MutableMatrix M>
   CallOperand const& writes(std::string role, M const& matrix) {
-    return add(std::move(role), matrix, true, Op::NoTrans);
+    return m_caller.checked([&]() -> auto const& { return add(std::move(role), matrix, true, Op::NoTrans); });
   }
 
-  void require_match(bool match) const { detail::require_match(m_name, match, m_operands); }
-  void require_square(std::size_t number) const { detail::require_square(m_name, m_operands[number]); }
+  void require_match(bool match) const {
+    m_caller.checked([&] { detail::require_match(m_name, match, m_operands); });
+  }
+  void require_square(std::size_t number) const {
+    m_caller.checked([&] { detail::require_square(m_name, m_operands[number]); });
+  }
+  void require_pivots(std::size_t number, TileGrid const& factored) const {
+    m_caller.checked([&] { detail::require_pivots(m_name, m_operands[number], factored); });
+  }
+  /// Throws InvalidArgument if the matrix was opened with an output for all of it, which the triangle of a factor
+  /// cannot fill.
+  template <MatrixOperand M>
+  void require_whole_output(M const& matrix, MatrixPart part) const {
+    if constexpr (requires { matrix.has_output(); }) {
+      if (matrix.has_output())
+        m_caller.checked([&] { detail::require_whole_output(m_name, matrix.name(), matrix.tiles().part(), part); });
+    }
+  }
   /// Checks that no operand that is written shares elements with another, and chooses the tile size.
   void prepare(TileSize asked) {
-    require_distinct(m_name, m_operands);
-    m_tile = choose_tile(m_name, asked, m_operands);
+    m_caller.checked([&] {
+      require_distinct(m_name, m_operands);
+      m_tile = choose_tile(m_name, asked, m_operands);
+    });
   }
 
   /// The tiles of the operand with that number, or of one part of it. Throws InvalidArgument if it stores another part.
   template <MatrixOperand M>
   [[nodiscard]] auto tiles(std::size_t number, M const& matrix, MatrixPart part = MatrixPart::All) {
-    require_part(m_name, m_operands[number], part);
+    m_caller.checked([&] { require_part(m_name, m_operands[number], part); });
     bool const written = m_operands[number].written;
     if constexpr (MatrixTraits<M>::is_view) {
-      return (written ? m_data : m_reads).keep(add_view_matrix(m_runtime, matrix, m_tile, part));
+      return (written ? m_data : m_reads).keep(add_view_matrix(runtime(), matrix, m_tile, part));
     } else {
       auto tiles = tiles_of(matrix).restricted(part);
       return written ? m_data.share(std::move(tiles)) : tiles;
@@ -189,14 +212,15 @@ class GRANARY_EXPORT MatrixCall {
   [[nodiscard]] DataScope& data() { return m_data; }
   /// What it only reads.
   [[nodiscard]] DataScope& read_data() { return m_reads; }
-  [[nodiscard]] Runtime& runtime() { return m_runtime; }
-  [[nodiscard]] Bytes memory() const { return task_memory(m_runtime.options()); }
-  [[nodiscard]] bool has_devices() const { return !m_runtime.devices().empty(); }
+  [[nodiscard]] RuntimeCall const& caller() const { return m_caller; }
+  [[nodiscard]] Runtime& runtime() const { return m_caller.runtime(); }
+  [[nodiscard]] Bytes memory() const { return task_memory(runtime().options()); }
+  [[nodiscard]] bool has_devices() const { return !runtime().devices().empty(); }
   /// CholeskyOptions::stack and LuOptions::stack: if 0 was asked for, for a View on a machine without devices as many
   /// tiles as leave a stack of each tile column to every worker. With several processes a stack has several owners.
   [[nodiscard]] std::uint64_t choose_stack(std::uint64_t asked, bool is_view, TileGrid const& grid) const {
-    if (m_runtime.processes() > 1) return 1;
-    auto const workers = m_runtime.options().workers.value_or(1);
+    if (runtime().processes() > 1) return 1;
+    auto const workers = runtime().options().workers.value_or(1);
     if (asked != 0 || !is_view || workers == 0 || has_devices()) return asked;
     return std::max<std::uint64_t>(1, grid.rows / (grid.tile * workers));
   }
@@ -207,14 +231,14 @@ class GRANARY_EXPORT MatrixCall {
     std::vector<DataId> all(m_data.ids().begin(), m_data.ids().end());
     all.insert(all.end(), others.ids().begin(), others.ids().end());
     try {
-      m_runtime.wait_for(all);
+      runtime().wait_for(all);
     } catch (...) {  // NOLINT(bugprone-empty-catch): the first exception is on its way
     }
   }
   /// All tasks were submitted; for `check` see Pending.
   [[nodiscard]] Pending<> submitted(std::function<void()> check = nullptr) {
     m_submitted = true;
-    return {m_data.take(), m_reads.take(), std::move(check)};
+    return {m_data.take(), m_reads.take(), origin(), std::move(check)};
   }
 
  private:
@@ -246,7 +270,12 @@ class GRANARY_EXPORT MatrixCall {
     operand.data = tile_ids(tiles);
     std::sort(operand.data.begin(), operand.data.end());
   }
-  Runtime& m_runtime;
+  [[nodiscard]] TaskOrigin origin() const {
+    TaskOrigin call{.task = m_name, .what = m_name, .place = m_caller.place()};
+    for (auto const& operand : m_operands) call.data.push_back(operand.name.empty() ? operand.role : operand.name);
+    return call;
+  }
+  RuntimeCall m_caller;
   std::string m_name;
   TaskEmitter m_tasks;
   DataScope m_data;
@@ -258,7 +287,7 @@ class GRANARY_EXPORT MatrixCall {
 
 /// The order of a square matrix; throws InvalidArgument if it is not square.
 template <MatrixOperand A>
-[[nodiscard]] std::uint64_t order_of(Runtime& runtime, std::string const& name, A const& a) {
+[[nodiscard]] std::uint64_t order_of(RuntimeCall runtime, std::string const& name, A const& a) {
   MatrixCall call(runtime, name);
   auto const& operand = call.reads("A", a);
   call.require_square(0);

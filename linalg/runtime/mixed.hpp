@@ -100,7 +100,7 @@ class GRANARY_EXPORT LuSystem {
       : m_a(a),
         m_low(scope.temporary<HalfOf<T>>(a.grid(), MatrixPart::All, a.name() + " in single precision")),
         m_pivots(a.grid()),
-        m_exchanges(bind_pivots(scope, m_pivots)),
+        m_exchanges(bind_pivots(call, scope, m_pivots, m_low.name())),
         m_options(with_leaf(chosen_leaf(), m_low, false, call.memory(), call.has_devices())) {}
 
   void norm(TaskEmitter& tasks, Norm norm, DataId result) const { submit_lange(tasks, norm, m_a, result); }
@@ -242,7 +242,7 @@ template <class T, class MakeSystem>
   try {
     reason = refinement.run(report.iterations);
   } catch (NotPositiveDefinite const& error) {
-    reason = std::string("in single precision ") + error.what();
+    reason = std::string("in single precision ") + NotPositiveDefinite(error.order()).what();
     call.settle(scope);  // which reports it for all data that it concerns
   } catch (...) {
     call.settle(scope);
@@ -264,7 +264,7 @@ template <class T, class MakeSystem>
 /// Throws NotPositiveDefinite if potrf in double precision does, and what posv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {},
+double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, X const& x, TileSize tile = {},
                                 SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
@@ -276,12 +276,12 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
   auto const& solution = call.writes("X", x);
   call.require_square(0);
   call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
-  detail::require_whole_output("posv_mixed", a, part_of(uplo));
+  call.require_whole_output(a, part_of(uplo));
   call.prepare(tile);
   auto const a_tiles = call.tiles(0, a, part_of(uplo));
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
-  runtime.wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
+  runtime.runtime().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {
@@ -300,7 +300,7 @@ double > MixedReport posv_mixed(Runtime& runtime, Uplo uplo, A const& a, B const
 /// Throws Singular if getrf in double precision does, and what gesv throws.
 template <MutableMatrix A, MatrixOperand B, MutableMatrix X>
 requires SameScalars<A, B, X> && std::same_as < RealOf<ScalarOf<A>>,
-double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X const& x, TileSize tile = {},
+double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X const& x, TileSize tile = {},
                                 SolveOptions const& options = {}) {
   using T = ScalarOf<A>;
   MixedReport report;
@@ -316,12 +316,12 @@ double > MixedReport gesv_mixed(Runtime& runtime, A const& a, B const& b, X cons
   auto const a_tiles = call.tiles(0, a);
   auto const b_tiles = call.tiles(1, b);
   auto const x_tiles = call.tiles(2, x);
-  runtime.wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
+  runtime.runtime().wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
   report = detail::try_single<T>(
       call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
   if (!report.used_float) {
     auto& pivots = report.pivots.emplace(a_tiles.grid());
-    auto const exchanges = detail::bind_pivots(call.data(), pivots);
+    auto const exchanges = detail::bind_pivots(call, call.data(), pivots, a_tiles.name());
     copy(call.tasks(), b_tiles, x_tiles);
     getrf(
         call.tasks(), a_tiles, exchanges,

@@ -24,7 +24,7 @@ namespace async {
 /// norm; xLANGE. Sums are taken in double precision. NaN if an element is NaN. Throws
 /// InvalidArgument for a FileMatrix that was opened as one triangle.
 template <MatrixOperand A>
-[[nodiscard]] Pending<double> lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
+[[nodiscard]] Pending<double> lange(RuntimeCall runtime, Norm norm, A const& a, TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
   detail::MatrixCall call(runtime, "lange");
   call.reads("A", a);
@@ -38,7 +38,7 @@ template <MatrixOperand A>
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
 /// InvalidArgument if A is not square.
 template <MatrixOperand A>
-[[nodiscard]] Pending<double> lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] Pending<double> lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
   detail::MatrixCall call(runtime, "lanhe");
   call.reads("A", a);
@@ -55,13 +55,13 @@ template <MatrixOperand A>
 // The same, with a wait for the result.
 
 template <MatrixOperand A>
-[[nodiscard]] double lange(Runtime& runtime, Norm norm, A const& a, TileSize tile = {}) {
+[[nodiscard]] double lange(RuntimeCall runtime, Norm norm, A const& a, TileSize tile = {}) {
   runtime.refuse_in_task("lange");
   return async::lange(runtime, norm, a, tile).get();
 }
 
 template <MatrixOperand A>
-[[nodiscard]] double lanhe(Runtime& runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
+[[nodiscard]] double lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
   runtime.refuse_in_task("lanhe");
   return async::lanhe(runtime, norm, uplo, a, tile).get();
 }

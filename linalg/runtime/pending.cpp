@@ -1,5 +1,6 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/task_error.hpp>
 #include <granary/linalg/runtime/pending.hpp>
 #include <granary/runtime/runtime.hpp>
 
@@ -15,7 +16,7 @@ void detail::PendingCall::wait() {
       runtime->wait_for(m_results.ids(), m_operands.ids());
       if (m_check) m_check();
     } catch (...) {
-      m_error = std::current_exception();
+      m_error = in_task(std::current_exception(), m_call);  // the tasks of other processes are not known here
     }
     m_waited = true;
     m_check = nullptr;

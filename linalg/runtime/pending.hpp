@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/runtime/held_data.hpp>
 
@@ -16,8 +17,12 @@ namespace detail {
 class GRANARY_EXPORT PendingCall {
  public:
   /// Of a call that writes `results` and reads `operands`; `check`, if any, throws after the wait what the results say.
-  PendingCall(detail::HeldData results, detail::HeldData operands, std::function<void()> check = nullptr)
-      : m_results(std::move(results)), m_operands(std::move(operands)), m_check(std::move(check)) {}
+  PendingCall(detail::HeldData results, detail::HeldData operands, TaskOrigin call,
+              std::function<void()> check = nullptr)
+      : m_results(std::move(results)),
+        m_operands(std::move(operands)),
+        m_call(std::move(call)),
+        m_check(std::move(check)) {}
 
   /// Whether the call's tasks have ended, and those that were submitted since on the same matrices: `wait` then only
   /// brings results to their homes.
@@ -27,13 +32,15 @@ class GRANARY_EXPORT PendingCall {
   /// Returns when no submitted task uses the Views and results of the call, and these are at home: Views and the
   /// outputs of FileMatrix have their final values. Other tasks run on. Throws the first failure that concerns the
   /// results: InvalidArgument for NaN or infinity, NotPositiveDefinite, Singular, and those of other tasks on which
-  /// they depend, unless another wait has reported it before. Further calls throw the same again, or return at once.
-  /// Throws InvalidArgument inside a task of the same Runtime, after a move, and if the Runtime has ended before.
+  /// they depend, unless another wait has reported it before; with the line of the call, see TaskError. Further calls
+  /// throw the same again, or return at once. Throws InvalidArgument inside a task of the same Runtime, after a move,
+  /// and if the Runtime has ended before.
   void wait();
 
  private:
   detail::HeldData m_results;
   detail::HeldData m_operands;  // that are only read
+  TaskOrigin m_call;
   std::function<void()> m_check;
   std::exception_ptr m_error;
   bool m_waited = false;

@@ -28,8 +28,8 @@ namespace detail {
 /// The memory of a residual's ResidualData.
 class GRANARY_EXPORT ResidualParts {
  public:
-  explicit ResidualParts(DataScope& scope)
-      : m_data{scope.in_place("residual", m_rest), scope.in_place("norm", m_norm)},
+  ResidualParts(DataScope& scope, std::string const& result)
+      : m_data{scope.in_place("residual of " + result, m_rest), scope.in_place("norm of " + result, m_norm)},
         m_shares{scope.shares(m_data.residual, m_rest), scope.shares(m_data.norm, m_norm)} {}
 
   [[nodiscard]] ResidualData const& data() const { return m_data; }
@@ -55,7 +55,7 @@ namespace async {
 /// ‖A - L L^H‖₁ / (n ε ‖A‖₁) (Lower) or ‖A - U^H U‖₁ / (n ε ‖A‖₁) (Upper), of the triangles `uplo` of both; xPOT01.
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] Pending<double> potrf_residual(Runtime& runtime, Uplo uplo, A const& a, F const& factor,
+[[nodiscard]] Pending<double> potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor,
                                              TileSize tile = {}) {
   detail::MatrixCall call(runtime, "potrf_residual");
   auto const& x = call.reads("A", a);
@@ -63,28 +63,29 @@ requires SameScalars<A, F>
   call.require_square(0);
   call.require_match(x.rows == y.rows && x.cols == y.cols);
   call.prepare(tile);
-  detail::ResidualParts const parts(call.data());
-  submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, factor, part_of(uplo)),
-                        call.memory(), parts.data());
+  auto const tiles = call.tiles(1, factor, part_of(uplo));
+  detail::ResidualParts const parts(call.data(), tiles.name());
+  submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), tiles, call.memory(), parts.data());
   return parts.result<ScalarOf<A>>(call, x.rows);
 }
 
 /// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no row exchanges.
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] Pending<double> getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
+[[nodiscard]] Pending<double> getrf_residual(RuntimeCall runtime, A const& a, F const& lu, Pivots const* pivots,
                                              TileSize tile = {}) {
   detail::MatrixCall call(runtime, "getrf_residual");
   auto const& x = call.reads("A", a);
   auto const& y = call.reads("LU", lu);
   call.require_match(x.rows == y.rows && x.cols == y.cols);
-  if (pivots != nullptr) detail::require_pivots("getrf_residual", *pivots, x);
+  if (pivots != nullptr) call.require_pivots(0, pivots->grid());
   call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
+  auto const tiles = call.tiles(1, lu);
   PivotData exchanges;
-  if (pivots != nullptr) exchanges = detail::bind_pivots(call.read_data(), *pivots);
-  detail::ResidualParts const parts(call.data());
-  submit_getrf_residual(call.tasks(), call.tiles(0, a), call.tiles(1, lu), pivots != nullptr ? &exchanges : nullptr,
-                        call.memory(), parts.data());
+  if (pivots != nullptr) exchanges = detail::bind_pivots(call, call.read_data(), *pivots, tiles.name());
+  detail::ResidualParts const parts(call.data(), tiles.name());
+  submit_getrf_residual(call.tasks(), call.tiles(0, a), tiles, pivots != nullptr ? &exchanges : nullptr, call.memory(),
+                        parts.data());
   return parts.result<ScalarOf<A>>(call, x.cols);
 }
 
@@ -93,7 +94,7 @@ requires SameScalars<A, F>
 namespace detail {
 
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
-[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Op op, MatrixPart part, A const& a, X const& x,
+[[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Op op, MatrixPart part, A const& a, X const& x,
                                              B const& b, TileSize tile) {
   MatrixCall call(runtime, "solve_residual");
   auto const& matrix = call.reads("A", a, op);
@@ -102,9 +103,9 @@ template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
   call.require_match(matrix.op_cols() == solution.rows && matrix.op_rows() == right.rows &&
                      solution.cols == right.cols);
   call.prepare(tile);
-  ResidualParts const parts(call.data());
-  submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), call.tiles(1, x), call.tiles(2, b), call.memory(),
-                        parts.data());
+  auto const tiles = call.tiles(1, x);
+  ResidualParts const parts(call.data(), tiles.name());
+  submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), tiles, call.tiles(2, b), call.memory(), parts.data());
   return parts.result<ScalarOf<A>>(call, 1);
 }
 
@@ -115,7 +116,7 @@ namespace async {
 /// The maximum over the columns of ‖b - op(A) x‖₁ / (ε ‖op(A)‖₁ ‖x‖₁); xGET02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
-[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Op op, A const& a, X const& x, B const& b,
+[[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Op op, A const& a, X const& x, B const& b,
                                              TileSize tile = {}) {
   return detail::solve_residual(runtime, op, MatrixPart::All, a, x, b, tile);
 }
@@ -123,7 +124,7 @@ requires SameScalars<A, X, B>
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xPOT02.
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
-[[nodiscard]] Pending<double> solve_residual(Runtime& runtime, Uplo uplo, A const& a, X const& x, B const& b,
+[[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Uplo uplo, A const& a, X const& x, B const& b,
                                              TileSize tile = {}) {
   return detail::solve_residual(runtime, Op::NoTrans, part_of(uplo), a, x, b, tile);
 }
@@ -134,14 +135,14 @@ requires SameScalars<A, X, B>
 
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] double potrf_residual(Runtime& runtime, Uplo uplo, A const& a, F const& factor, TileSize tile = {}) {
+[[nodiscard]] double potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor, TileSize tile = {}) {
   runtime.refuse_in_task("potrf_residual");
   return async::potrf_residual(runtime, uplo, a, factor, tile).get();
 }
 
 template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
-[[nodiscard]] double getrf_residual(Runtime& runtime, A const& a, F const& lu, Pivots const* pivots,
+[[nodiscard]] double getrf_residual(RuntimeCall runtime, A const& a, F const& lu, Pivots const* pivots,
                                     TileSize tile = {}) {
   runtime.refuse_in_task("getrf_residual");
   return async::getrf_residual(runtime, a, lu, pivots, tile).get();
@@ -149,7 +150,7 @@ requires SameScalars<A, F>
 
 template <class OpOrUplo, MatrixOperand A, MatrixOperand X, MatrixOperand B>
 requires SameScalars<A, X, B>
-[[nodiscard]] double solve_residual(Runtime& runtime, OpOrUplo op, A const& a, X const& x, B const& b,
+[[nodiscard]] double solve_residual(RuntimeCall runtime, OpOrUplo op, A const& a, X const& x, B const& b,
                                     TileSize tile = {}) {
   runtime.refuse_in_task("solve_residual");
   return async::solve_residual(runtime, op, a, x, b, tile).get();

@@ -50,7 +50,10 @@ template <class A, class B, class T>
   std::vector<DataId> flags;
   if (!options.check_finite || !(MatrixTraits<A>::is_view || MatrixTraits<B>::is_view)) return flags;
   auto const memory = std::make_shared<std::vector<std::byte>>(a_tiles.grid().tile_rows());
-  for (auto& flag : *memory) flags.push_back(call.data().in_place("finite", &flag, 1, memory));
+  auto const name = "check of " + a_tiles.name();
+  for (auto& flag : *memory) {
+    flags.push_back(call.data().in_place(tile_name(name, flags.size(), 0), &flag, 1, memory));
+  }
   call.look_for_nan(0, a, a_tiles, flags, hermitian);
   call.look_for_nan(1, b, b_tiles, flags);
   return flags;
@@ -71,7 +74,7 @@ namespace async {
 /// B := A^-1 B with the Cholesky factor from potrf in the triangle `uplo`; xPOTRS.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) -> Pending<> {
+auto potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "potrs");
   auto const& x = call.reads("A", factor);
   auto const& y = call.writes("B", b);
@@ -88,14 +91,14 @@ auto potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize ti
 /// NotPositiveDefinite as of potrf; A and B are then partly overwritten. Views with NaN or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-auto posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {}, CholeskyOptions const& options = {},
-          SolveOptions const& solve_options = {}) -> Pending<> {
+auto posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
+          CholeskyOptions const& options = {}, SolveOptions const& solve_options = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "posv");
   auto const& x = call.writes("A", a);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == y.rows);
-  detail::require_whole_output("posv", a, part_of(uplo));
+  call.require_whole_output(a, part_of(uplo));
   call.prepare(tile);
   auto const factor = call.tiles(0, a, part_of(uplo));
   auto const right = call.tiles(1, b);
@@ -109,23 +112,24 @@ auto posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {
 /// in the factorization.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) -> Pending<> {
+auto getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B const& b) -> Pending<> {
   detail::MatrixCall call(runtime, "getrs");
   auto const& x = call.reads("A", lu, op);
   auto const& y = call.writes("B", b);
   call.require_square(0);
   call.require_match(x.rows == y.rows);
-  detail::require_pivots("getrs", pivots, x);
+  call.require_pivots(0, pivots.grid());
   call.prepare(pivots.grid().tile);
-  auto const data = detail::bind_pivots(call.read_data(), pivots);
-  granary::getrs(call.tasks(), op, call.tiles(0, lu), &data, call.tiles(1, b));
+  auto const factors = call.tiles(0, lu);
+  auto const data = detail::bind_pivots(call, call.read_data(), pivots, factors.name());
+  granary::getrs(call.tasks(), op, factors, &data, call.tiles(1, b));
   return call.submitted();
 }
 
 /// B := op(A)^-1 B with the factors from getrf_nopiv.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-auto getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) -> Pending<> {
+auto getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize tile = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "getrs_nopiv");
   auto const& x = call.reads("A", lu, op);
   auto const& y = call.writes("B", b);
@@ -143,7 +147,7 @@ auto getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile
 /// or infinity: see SolveOptions.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) -> Pending<> {
   detail::MatrixCall call(runtime, "gesv");
   auto const& x = call.writes("A", a);
@@ -155,7 +159,7 @@ auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
   auto const right = call.tiles(1, b);
   detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
   pivots = Pivots(lu.grid());
-  auto const data = detail::bind_pivots(call.data(), pivots);
+  auto const data = detail::bind_pivots(call, call.data(), pivots, lu.name());
   granary::getrf(call.tasks(), lu, data, detail::fitted(call, options, a, lu));
   granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
   return call.submitted(detail::refuse_zero_pivot(pivots));
@@ -164,7 +168,7 @@ auto gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-[[nodiscard]] Pending<Pivots> gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},
+[[nodiscard]] Pending<Pivots> gesv(RuntimeCall runtime, A const& a, B const& b, TileSize tile = {},
                                    LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
   Pivots pivots(TileGrid{});
   auto call = async::gesv(runtime, a, b, pivots, tile, options, solve_options);
@@ -177,36 +181,36 @@ requires SameScalars<A, B>
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void potrs(Runtime& runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
+void potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) {
   runtime.refuse_in_task("potrs");
   async::potrs(runtime, uplo, factor, b, tile).wait();
 }
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void posv(Runtime& runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {}, CholeskyOptions const& options = {},
-          SolveOptions const& solve_options = {}) {
+void posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
+          CholeskyOptions const& options = {}, SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("posv");
   async::posv(runtime, uplo, a, b, tile, options, solve_options).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void getrs(Runtime& runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
+void getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B const& b) {
   runtime.refuse_in_task("getrs");
   async::getrs(runtime, op, lu, pivots, b).wait();
 }
 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
-void getrs_nopiv(Runtime& runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
+void getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize tile = {}) {
   runtime.refuse_in_task("getrs_nopiv");
   async::getrs_nopiv(runtime, op, lu, b, tile).wait();
 }
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
+void gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("gesv");
   async::gesv(runtime, a, b, pivots, tile, options, solve_options).wait();
@@ -214,7 +218,7 @@ void gesv(Runtime& runtime, A const& a, B const& b, Pivots& pivots, TileSize til
 
 template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
-[[nodiscard]] Pivots gesv(Runtime& runtime, A const& a, B const& b, TileSize tile = {},
+[[nodiscard]] Pivots gesv(RuntimeCall runtime, A const& a, B const& b, TileSize tile = {},
                           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) {
   runtime.refuse_in_task("gesv");
   return async::gesv(runtime, a, b, tile, options, solve_options).get();

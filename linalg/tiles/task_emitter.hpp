@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/core/base/error.hpp>
 #include <granary/core/base/export.hpp>
 #include <granary/core/model/submitter.hpp>
 
@@ -16,9 +17,11 @@ namespace granary {
 /// tasks. One emitter serves any number of algorithms on its submitter.
 class GRANARY_EXPORT TaskEmitter {
  public:
-  explicit TaskEmitter(Submitter& submitter) : m_submitter(&submitter) {}
+  /// `place` is the line of the application for which the algorithms run; failures of their tasks name it.
+  explicit TaskEmitter(Submitter& submitter, SourceLine place = {}) : m_submitter(&submitter), m_place(place) {}
 
   [[nodiscard]] Submitter& submitter() const { return *m_submitter; }
+  [[nodiscard]] SourceLine const& place() const { return m_place; }
 
   /// Sub-tile size of tasks that may run as a finer graph (Hierarchical paper, section 3); 0: never. Tasks whose tiles
   /// are not larger never do: see docs/hierarchical.md.
@@ -57,7 +60,12 @@ class GRANARY_EXPORT TaskEmitter {
         if (access.mode == AccessMode::ReadWrite) access.mode = AccessMode::Commute;
       accesses = commuting;
     }
-    return m_submitter->submit({id_of(codelet), accesses, priority, flops, std::exchange(m_index, no_index)},
+    return m_submitter->submit({.codelet = id_of(codelet),
+                                .accesses = accesses,
+                                .priority = priority,
+                                .flops = flops,
+                                .index = std::exchange(m_index, no_index),
+                                .place = m_place},
                                Parameters(std::forward<P>(parameters)));
   }
 
@@ -70,6 +78,7 @@ class GRANARY_EXPORT TaskEmitter {
   }
 
   Submitter* m_submitter;
+  SourceLine m_place;
   std::int32_t m_inner_tile = 0;
   TaskIndex m_index = no_index;  // of the next task
   bool m_commutes = false;       // the next task does

@@ -77,13 +77,14 @@ TEST(MpiRuntime, LinearAlgebraIsThatOfOneProcess) {
     ADD_FAILURE() << "nothing was thrown";
   } catch (NotPositiveDefinite const& error) {
     EXPECT_EQ(error.order(), 1U);
+    EXPECT_NE(std::string(error.what()).find("submitted at " __FILE__ ":"), std::string::npos) << error.what();
   }
   if (runtime.processes() == 1) return;
-  EXPECT_EQ(message_of([&] { static_cast<void>(getrf(runtime, lu, tile)); }),
+  EXPECT_EQ(without_line(message_of([&] { static_cast<void>(getrf(runtime, lu, tile)); })),
             "rows cannot be exchanged with several processes");
-  EXPECT_EQ(message_of([&] { static_cast<void>(posv_mixed(runtime, Uplo::Lower, spd, x, b, tile)); }),
+  EXPECT_EQ(without_line(message_of([&] { static_cast<void>(posv_mixed(runtime, Uplo::Lower, spd, x, b, tile)); })),
             "posv_mixed does not work with several processes");
-  EXPECT_EQ(message_of([&] { static_cast<void>(pocon(runtime, Uplo::Lower, factor, 1, tile)); }),
+  EXPECT_EQ(without_line(message_of([&] { static_cast<void>(pocon(runtime, Uplo::Lower, factor, 1, tile)); })),
             "pocon does not work with several processes");
 }
 

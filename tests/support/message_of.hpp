@@ -9,6 +9,12 @@
 
 namespace granary::test {
 
+/// A message without its end ` (submitted at FILE:LINE)` or ` (in TASK, submitted at FILE:LINE)`, if it has one.
+[[nodiscard]] inline std::string without_line(std::string const& message) {
+  auto const end = message.find(message.find(" (in ") == std::string::npos ? " (submitted at " : " (in ");
+  return message.find("submitted at ") == std::string::npos ? message : message.substr(0, end);
+}
+
 /// The message of the Exception that a call throws; empty when it throws nothing. Of a TaskError it is that of the
 /// exception which the body has thrown.
 template <class Exception = InvalidArgument, class Call>

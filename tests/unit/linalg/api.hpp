@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <string>
 
+#include "support/message_of.hpp"
 #include "unit/linalg/rectangle.hpp"
 
 /// Common parts of the tests of calls with a Runtime.
@@ -59,13 +60,14 @@ template <class T>
   return factor * std::numeric_limits<RealOf<T>>::epsilon() / 2;
 }
 
-/// The message of the InvalidArgument that `call` throws; empty, and a test failure, if it throws none.
+/// The message of the InvalidArgument that `call` throws, without its line; empty, and a test failure, if it throws
+/// none.
 template <class Call>
 [[nodiscard]] std::string refusal(Call&& call) {
   try {
     call();
   } catch (InvalidArgument const& error) {
-    return error.what();
+    return test::without_line(error.what());
   }
   ADD_FAILURE() << "accepted";
   return {};

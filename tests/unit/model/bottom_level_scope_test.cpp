@@ -16,6 +16,7 @@ struct Recorder final : Submitter {
   TaskId submit(TaskSubmission const& submission, Parameters parameters) override {
     priorities.push_back(submission.priority);
     accesses.push_back(submission.accesses.size());
+    lines.push_back(submission.place.line);
     values.push_back(parameters.get() == nullptr ? 0 : *static_cast<int const*>(parameters.get()));
     return TaskId(priorities.size() - 1);
   }
@@ -24,6 +25,7 @@ struct Recorder final : Submitter {
   std::vector<DataId> released;
   std::vector<std::int64_t> priorities;
   std::vector<std::size_t> accesses;
+  std::vector<std::uint32_t> lines;
   std::vector<int> values;
 };
 
@@ -38,7 +40,8 @@ TEST(BottomLevelScope, GivesEachTaskTheTimeToTheEndOfTheGraph) {
   scope.add_data({.name = "a", .bytes = 1});
   scope.add_data({.name = "b", .bytes = 1});
   auto const submit = [&](std::vector<Access> const& accesses, double flops, int value) {
-    TaskId const id = scope.submit({.codelet = work, .accesses = accesses, .flops = flops}, Parameters(value));
+    TaskId const id = scope.submit(
+        {.codelet = work, .accesses = accesses, .flops = flops, .place = {"a.cpp", 10U + value}}, Parameters(value));
     EXPECT_FALSE(id.valid());
   };
   submit({write(0)}, 100, 1);          // followed by both readers of a
@@ -51,6 +54,7 @@ TEST(BottomLevelScope, GivesEachTaskTheTimeToTheEndOfTheGraph) {
   EXPECT_EQ(target.priorities, (std::vector<std::int64_t>{600, 37, 500, 7}));
   EXPECT_EQ(target.accesses, (std::vector<std::size_t>{1, 2, 1, 1}));
   EXPECT_EQ(target.values, (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(target.lines, (std::vector<std::uint32_t>{11, 12, 13, 14}));
   scope.release_data(DataId(0));
   EXPECT_EQ(target.released.size(), 1U);
   scope.close();

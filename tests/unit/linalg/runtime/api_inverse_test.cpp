@@ -126,7 +126,8 @@ TYPED_TEST(Inverses, OfSingularFactorsNameTheElement) {
         FAIL() << "accepted";
       } catch (Singular const& error) {
         EXPECT_EQ(error.order(), 31U);
-        EXPECT_STREQ(error.what(), "the matrix is singular: pivot 31 of its factorization is exactly zero");
+        EXPECT_THAT(error.what(),
+                    ::testing::StartsWith("the matrix is singular: pivot 31 of its factorization is exactly zero "));
       }
     }
   }

@@ -1,0 +1,55 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <granary/core/base/error.hpp>
+#include <granary/core/base/export.hpp>
+#include <granary/runtime/runtime.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace granary {
+
+/// What a call of linear algebra takes for its Runtime, which converts to it. It keeps the line where it was converted:
+/// what the call and its tasks throw names that line. A function of the application that wraps such calls may take a
+/// RuntimeCall and pass it on; failures then name the line of its own caller.
+///
+/// ```cpp
+/// #include <granary/linalg/linalg.hpp>
+/// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
+/// granary::Runtime runtime;
+/// try {
+///   granary::potrf(runtime, granary::Uplo::Lower, Matrix("covariance", 3, 3));
+/// } catch (granary::NotPositiveDefinite const& error) {
+///   // the matrix is not positive definite: its leading minor of order 1 is not positive
+///   // (in task 'potrf' 0 on 'covariance(0, 0)', submitted at main.cpp:5)
+///   assert(dynamic_cast<granary::TaskError const&>(error).place().line != 0);
+/// }
+/// ```
+class GRANARY_EXPORT RuntimeCall {
+ public:
+  RuntimeCall(Runtime& runtime, SourceLine place = SourceLine::current())  // NOLINT(google-explicit-constructor)
+      : m_runtime(&runtime), m_place(place) {}
+
+  [[nodiscard]] Runtime& runtime() const { return *m_runtime; }
+  [[nodiscard]] SourceLine const& place() const { return m_place; }
+
+  /// Calls the function; InvalidArgument that it throws names the line.
+  template <class Function>
+  decltype(auto) checked(Function&& function) const {
+    return detail::naming_line(m_place, std::forward<Function>(function));
+  }
+  /// See Runtime::refuse_in_task and Runtime::refuse_with_others.
+  void refuse_in_task(std::string_view call) const {
+    checked([&] { m_runtime->refuse_in_task(call); });
+  }
+  void refuse_with_others(std::string_view what) const {
+    checked([&] { m_runtime->refuse_with_others(what); });
+  }
+
+ private:
+  Runtime* m_runtime;
+  SourceLine m_place;
+};
+
+}  // namespace granary

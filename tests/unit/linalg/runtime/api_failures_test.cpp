@@ -1,0 +1,161 @@
+// Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Failures of calls with a Runtime name the matrix and the line of the call.
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <string>
+
+#include "unit/linalg/api.hpp"
+
+namespace granary::api_failures_test {
+namespace {
+
+using namespace ::testing;
+using View = testing::LeftView<double>;
+
+constexpr std::uint64_t tile = 16;
+constexpr char const* not_definite =
+    "the matrix is not positive definite: its leading minor of order 1 is not positive";
+
+// What `call` throws as an E.
+template <class E, class Call>
+std::string whole_message(Call&& call) {
+  try {
+    call();
+  } catch (E const& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing of that type was thrown";
+  return {};
+}
+
+auto ends_at(int line) { return EndsWith("api_failures_test.cpp:" + std::to_string(line) + ")"); }
+
+class ApiFailures : public ::testing::TestWithParam<char const*> {
+ protected:
+  Runtime runtime{{.workers = 2U, .devices = GetParam(), .models = models_off}};
+  View zero{"covariance", 40, 40}, right{"observations", 40, 2};
+};
+
+TEST_P(ApiFailures, OfFactorizationsNameTheTileAndTheLine) {
+  int line = 0;
+  try {
+    line = __LINE__ + 1;
+    potrf(runtime, Uplo::Lower, zero, tile);
+    FAIL() << "accepted";
+  } catch (NotPositiveDefinite const& error) {
+    EXPECT_EQ(error.order(), 1U);
+    EXPECT_THAT(error.what(),
+                StartsWith(std::string(not_definite) + " (in task 'potrf' 0 on 'covariance(0, 0)', submitted at "));
+    EXPECT_THAT(error.what(), ends_at(line));
+    auto const& in = dynamic_cast<TaskError const&>(error);
+    EXPECT_EQ(in.task(), "potrf");
+    EXPECT_THAT(in.data(), ElementsAre("covariance(0, 0)"));
+    EXPECT_EQ(whole_message<NotPositiveDefinite>([&] { in.rethrow_nested(); }), not_definite);
+  }
+  line = __LINE__ + 1;
+  auto const message = whole_message<Singular>([&] { getrf_nopiv(runtime, zero, tile); });
+  EXPECT_THAT(message, AllOf(HasSubstr(" (in task 'getrf' "), HasSubstr("on 'covariance(0, 0)'"), ends_at(line)));
+}
+
+TEST_P(ApiFailures, ThatTheWaitFindsNameTheOperandsAndTheLine) {
+  int const line = __LINE__ + 1;
+  auto const solve = [&] { gesv(runtime, zero, right, tile); };
+  EXPECT_THAT(whole_message<Singular>(solve),
+              AllOf(StartsWith("the matrix is singular: pivot 1 of its factorization is exactly zero (in gesv on "
+                               "'covariance', 'observations', submitted at "),
+                    ends_at(line)));
+  View const unnamed(zero.data(), 40, 40);
+  EXPECT_THAT(whole_message<Singular>([&] { static_cast<void>(getrf(runtime, unnamed, tile)); }),
+              HasSubstr("(in getrf on 'A', submitted at "));
+}
+
+TEST_P(ApiFailures, OfOperandsNameTheLine) {
+  View const wide("wide", 6, 8);
+  int line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { potrf(runtime, Uplo::Lower, wide); }),
+              AllOf(StartsWith("potrf: A 'wide' (6 x 8) is not square (submitted at "), ends_at(line)));
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { static_cast<void>(pocon(runtime, Uplo::Lower, zero, -1.0, tile)); }),
+              AllOf(StartsWith("pocon: the norm of A cannot be -1 (submitted at "), ends_at(line)));
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] {
+                static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots(TileGrid{40, 40, tile}), 1.0));
+              }),
+              ends_at(line));
+}
+
+TEST_P(ApiFailures, OfCallsThatNobodyWaitedForNameTheLine) {
+  int const line = __LINE__ + 1;
+  async::potrf(runtime, Uplo::Lower, zero, tile);
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { runtime.wait(); }), ends_at(line));
+  ASSERT_EQ(runtime.failures().size(), 1U);
+  EXPECT_EQ(runtime.failures()[0].origin.place.line, static_cast<std::uint32_t>(line));
+}
+
+TEST_P(ApiFailures, OfAnEarlierCallNameItsOwnLine) {
+  int const line = __LINE__ + 1;
+  async::potrf(runtime, Uplo::Lower, zero, tile);
+  auto solve = async::potrs(runtime, Uplo::Lower, zero, right, tile);
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { solve.wait(); }),
+              AllOf(HasSubstr("in task 'potrf' 0 on 'covariance(0, 0)'"), ends_at(line)));
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { solve.wait(); }), ends_at(line)) << "the same again";
+}
+
+// As an application would wrap a call.
+void factor(RuntimeCall const& call, View const& a) { potrf(call, Uplo::Lower, a, tile); }
+
+TEST_P(ApiFailures, OfAWrappedCallNameTheCallOfTheWrapper) {
+  int const line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { factor(runtime, zero); }), ends_at(line));
+}
+
+TEST_P(ApiFailures, OfStepsOfACallNameItsLine) {
+  deep_copy(right, 1.0);
+  View const x("x", 40, 2);
+  int line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { posv_mixed(runtime, Uplo::Lower, zero, right, x, tile); }),
+              ends_at(line));
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<Singular>([&] { gesv_mixed(runtime, zero, right, x, tile); }), ends_at(line));
+}
+
+struct Inside {
+  static constexpr bool launches_kokkos_kernels = false;
+  static constexpr bool host_only = true;
+  Runtime* runtime;
+  View zero;
+  template <class Exec, class X>
+  void operator()(Exec const&, X) const {
+    potrf(*runtime, Uplo::Lower, zero, tile);
+  }
+};
+
+TEST_P(ApiFailures, OfCallsInsideTasksNameBothLines) {
+  Kokkos::View<double, Kokkos::HostSpace> const x("x");
+  int const line = __LINE__ + 1;
+  runtime.submit("inside", Inside{&runtime, zero}, read_write(runtime.data(x)));
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { runtime.wait(); }),
+              AllOf(StartsWith("potrf cannot be called inside a task of the same Runtime: it would wait for itself "
+                               "(submitted at "),
+                    HasSubstr(") (in task 'inside' 0 on 'x', submitted at "), ends_at(line)));
+}
+
+INSTANTIATE_TEST_SUITE_P(OnHostAndDevices, ApiFailures, Values("none", "host:1"),
+                         [](auto const& info) { return "D" + std::to_string(info.index); });
+
+TEST(ApiFailuresOfFiles, NameTheMatrixAsTheApplicationDoes) {
+  Runtime runtime({.workers = 1U, .models = models_off});
+  auto const a = create_matrix<double>(runtime, 40, 40, {.tile = tile, .name = "K"});
+  set(runtime, 0.0, -1.0, a);
+  int line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { potrf(runtime, Uplo::Lower, a); }),
+              AllOf(HasSubstr("on 'K(0, 0)', submitted at "), ends_at(line)));
+  auto const whole = create_matrix<double>(
+      runtime, 40, 40, {.tile = tile, .output = std::filesystem::temp_directory_path() / "granary-failures.h5"});
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { potrf(runtime, Uplo::Lower, whole); }), ends_at(line));
+}
+
+}  // namespace
+}  // namespace granary::api_failures_test
