@@ -8,12 +8,12 @@ The build must use a Kokkos with the GPU's backend; or be a folder that bench/gp
 without a build. Nothing is built. Without a device nothing is written and the exit status is 1. It is also 1 if
 a check failed or a measurement is missing; these are listed at the end. Sections, in this order, with --seconds as the
 limit of the total time:
-  check      potrf and getrf of small matrices, double and float, in memory and out of it
-  in-core    potrf and getrf, double and float, against the vendor's solver on the same data
+  check      potrf, getrf and potri of small matrices, double and float, in memory and out of it
+  in-core    the same of large ones, against the vendor's solver on the same data
   out        potrf in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
   gaps       between kernels of one lane, from a trace of nsys
   tests      the tests with label device
-  sanitizer  small factorizations, and tasks of an application, under compute-sanitizer
+  sanitizer  small factorizations and inverses, and tasks of an application, under compute-sanitizer
   beyond     getrf of a matrix that exceeds the device's physical memory
 A line has the device's peak, the traffic, the used fraction of the link's bandwidth, and the reached fraction
 of the larger of two lower bounds of the time: the vendor's rate in core and the link.
@@ -39,6 +39,7 @@ COLUMNS = ["section", "operation", "n", "precision", "tile", "scheduler", "lanes
            "from_host_bytes", "to_host_bytes", "link_utilisation", "bound_fraction", "median_gap_us", "command"]
 LANES = 2
 WORKSPACES = LANES * 2**20  # of runs with small limits
+OPERATIONS = ["potrf", "getrf", "potri"]
 SECTIONS = ["check", "in-core", "out", "gaps", "tests", "sanitizer", "beyond"]
 
 
@@ -125,13 +126,13 @@ def derived(line, rates, in_core=False):
     row = dict(line)
     flops, seconds = line["flops"], line["seconds"]
     row["gflops"] = flops / seconds * 1e-9
-    if "vendor_factor_seconds" in line:
-        factor, moved = line["vendor_factor_seconds"], line["vendor_to_device_seconds"]
-        row["vendor_gflops"] = flops / factor * 1e-9
-        row["vendor_with_input_gflops"] = flops / (factor + moved) * 1e-9
-        row["ratio"] = (factor + moved) / seconds
+    if "vendor_solver_seconds" in line:
+        solver, moved = line["vendor_solver_seconds"], line["vendor_to_device_seconds"]
+        row["vendor_gflops"] = flops / solver * 1e-9
+        row["vendor_with_input_gflops"] = flops / (solver + moved) * 1e-9
+        row["ratio"] = (solver + moved) / seconds
         if in_core:
-            remember(rates, line, flops / factor, flops / seconds)
+            remember(rates, line, flops / solver, flops / seconds)
     known = rates.get((line["operation"], line["precision"]))
     if known and not in_core:
         row["of_in_core"] = flops / seconds / known["ours"]
@@ -143,8 +144,8 @@ def derived(line, rates, in_core=False):
 
 
 def small(session, n, tile, part, what, prefix=()):
-    """Factorizations with memory for this fraction of the matrix, which fail if the residual is too large."""
-    for operation, (precision, size) in itertools.product(["potrf", "getrf"], [("double", 8), ("float", 4)]):
+    """Factorizations and inverses with memory for this fraction of the matrix, which fail if the residual is too large."""
+    for operation, (precision, size) in itertools.product(OPERATIONS, [("double", 8), ("float", 4)]):
         memory = WORKSPACES + n * n * size // part if part > 1 else 0
         command = session.command(operation, n, precision, tile, "darts", memory=memory)
         text = f"{what}: {shlex.join(map(str, command))}"
@@ -160,7 +161,7 @@ def check(session):
 
 def in_core(session):
     options = session.arguments
-    for precision, operation in itertools.product(["double", "float"], ["potrf", "getrf"]):
+    for precision, operation in itertools.product(["double", "float"], OPERATIONS):
         for tile, scheduler in itertools.product(options.tile, options.in_core_scheduler):
             session.measure("in-core", operation, options.n, precision, tile, scheduler, repeat=options.repeat, vendor=True)
 

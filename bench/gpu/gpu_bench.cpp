@@ -1,7 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Factors a matrix in host memory with granary's Runtime and optionally with the vendor's solver, alternating; checks
+// Factors or inverts a matrix in host memory with granary's Runtime and optionally with the vendor's solver; checks
 // every result and prints one line of JSON with the best of each. bench/gpu/gpu.py makes a CSV of such lines.
-#include "bench/gpu/vendor_factor.hpp"
+#include "bench/gpu/vendor_solver.hpp"
 #include "bench/support/warnings.hpp"
 
 #include <granary/core/backends/device_api.hpp>
@@ -20,20 +20,29 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace granary;
+using bench::Operation;
 
 template <class T>
 using Matrix = Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 using Vector = std::vector<double>;
 
+std::map<std::string, Operation> const operations{
+    {"potrf", Operation::Potrf}, {"getrf", Operation::Getrf}, {"potri", Operation::Potri}};
+std::string const& name_of(Operation operation) {
+  return std::ranges::find(operations, operation, &std::pair<std::string const, Operation>::second)->first;
+}
+
 struct Case {
-  std::string operation = "potrf";
+  Operation operation = Operation::Potrf;
   std::uint64_t n = 0;
   std::string precision = "double";
   std::uint64_t tile = 2048;
@@ -107,22 +116,55 @@ Vector times_right(Matrix<T> const& a, bool lower_transposed) {
   });
 }
 
-// |P A x - L (R x)| / |A x| with largest elements, in units of n times the precision's epsilon.
+double largest_of(Vector const& x) {
+  double largest = 0;
+  for (double const entry : x) {
+    if (!(std::abs(entry) <= largest)) largest = std::abs(entry);  // keeps a NaN
+  }
+  return largest;
+}
+
+// |found - product| / |product| with largest elements, in units of n times the precision's epsilon.
 template <class T>
-double residual(Matrix<T> const& factors, Vector product, Pivots const* pivots) {
+double difference(Vector const& found, Vector const& product) {
+  Vector rest(found.size());
+  std::transform(found.begin(), found.end(), product.begin(), rest.begin(), std::minus<>());
+  return largest_of(rest) / (largest_of(product) * static_cast<double>(product.size()) *
+                             static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+// Of P A x and L (R x).
+template <class T>
+double residual_of_factors(Matrix<T> const& factors, Vector product, Pivots const* pivots) {
   if (pivots != nullptr) {
     for (std::uint64_t k = 0; k < pivots->size(); ++k) std::swap(product[k], product[(*pivots)[k]]);
   }
-  auto const found = times_lower(factors, times_right(factors, pivots == nullptr), pivots != nullptr);
-  double most = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < product.size(); ++i) {
-    auto const difference = std::abs(found[i] - product[i]);
-    if (!(difference <= most)) most = difference;  // keeps a NaN
-    largest = std::max(largest, std::abs(product[i]));
-  }
-  return most /
-         (largest * static_cast<double>(product.size()) * static_cast<double>(std::numeric_limits<T>::epsilon()));
+  return difference<T>(times_lower(factors, times_right(factors, pivots == nullptr), pivots != nullptr), product);
+}
+
+// Of x and A (X x), where X is the inverse, in the lower triangle.
+template <class T>
+double residual_of_inverse(Matrix<T> const& inverse) {
+  auto const n = inverse.extent(0);
+  Vector x(n);
+  for (std::uint64_t i = 0; i < n; ++i) x[i] = probe(i);
+  auto const y = over_columns(n, [&](std::uint64_t first, std::uint64_t last, Vector& sum) {
+    for (auto j = first; j < last; ++j) {
+      sum[j] += static_cast<double>(inverse(j, j)) * x[j];
+      for (auto i = j + 1; i < n; ++i) {
+        sum[i] += static_cast<double>(inverse(i, j)) * x[j];
+        sum[j] += static_cast<double>(inverse(i, j)) * x[i];
+      }
+    }
+  });
+  auto const found = over_columns(n, [&](std::uint64_t first, std::uint64_t last, Vector& sum) {
+    for (auto j = first; j < last; ++j) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        sum[i] += static_cast<double>(static_cast<T>(spd_entry(n, 1, i, j))) * y[j];
+      }
+    }
+  });
+  return difference<T>(found, x);
 }
 
 // Bytes per second from and to pinned memory on the vendor's first device.
@@ -157,20 +199,31 @@ nlohmann::ordered_json link_speeds(DeviceApi& api) {
 
 template <class T>
 nlohmann::ordered_json measure_granary(Case const& bench, Matrix<T> const& a) {
-  bool const cholesky = bench.operation == "potrf";
   double best = std::numeric_limits<double>::infinity();
   double worst_residual = 0;
   nlohmann::ordered_json line;
   Runtime runtime(bench.runtime);
   auto const pinned = runtime.pin(reinterpret_cast<std::byte*>(a.data()), a.span() * sizeof(T));
   for (int r = 0; r < bench.repeats; ++r) {
-    auto const product = fill(a, cholesky);
+    auto const product = fill(a, bench.operation != Operation::Getrf);
+    if (bench.operation == Operation::Potri) potrf(runtime, Uplo::Lower, a, bench.tile);
     auto const before = runtime.device_traffic();
     Pivots pivots(TileGrid{});
-    auto const seconds = seconds_of(
-        [&] { cholesky ? potrf(runtime, Uplo::Lower, a, bench.tile) : getrf(runtime, a, pivots, bench.tile); });
+    auto const seconds = seconds_of([&] {
+      switch (bench.operation) {
+        case Operation::Potrf:
+          return potrf(runtime, Uplo::Lower, a, bench.tile);
+        case Operation::Getrf:
+          return getrf(runtime, a, pivots, bench.tile);
+        case Operation::Potri:
+          return potri(runtime, Uplo::Lower, a, bench.tile);
+      }
+    });
     auto const after = runtime.device_traffic();
-    worst_residual = std::max(worst_residual, residual(a, product, cholesky ? nullptr : &pivots));
+    auto const found = bench.operation == Operation::Potri
+                           ? residual_of_inverse(a)
+                           : residual_of_factors(a, product, bench.operation == Operation::Getrf ? &pivots : nullptr);
+    if (!(found <= worst_residual)) worst_residual = found;
     if (seconds >= best) continue;
     best = seconds;
     line["from_host_bytes"] = after.from_host - before.from_host;
@@ -194,15 +247,15 @@ nlohmann::ordered_json measure_vendor(Case const& bench, Matrix<T> const& a) {
   auto const api = make_vendor_api();
   bool const pinned = api && api->pin(reinterpret_cast<std::byte*>(a.data()), a.span() * sizeof(T));
   auto const n = static_cast<std::int64_t>(bench.n);
-  bench::VendorTimes best{.factor = std::numeric_limits<double>::infinity()};
+  bench::VendorTimes best{.solver = std::numeric_limits<double>::infinity()};
   for (int r = 0; r < bench.repeats; ++r) {
-    fill(a, bench.operation == "potrf");
-    auto const times = bench.operation == "potrf" ? bench::vendor_potrf(n, a.data()) : bench::vendor_getrf(n, a.data());
-    if (times.factor < best.factor) best = times;
+    fill(a, bench.operation != Operation::Getrf);
+    auto const times = bench::vendor_times(bench.operation, n, a.data());
+    if (times.solver < best.solver) best = times;
   }
   if (pinned) api->unpin(reinterpret_cast<std::byte*>(a.data()));
   return {{"vendor_to_device_seconds", best.to_device},
-          {"vendor_factor_seconds", best.factor},
+          {"vendor_solver_seconds", best.solver},
           {"vendor_to_host_seconds", best.to_host}};
 }
 
@@ -210,18 +263,18 @@ template <class T>
 int measure(Case const& bench) {
   Matrix<T> const a(Kokkos::view_alloc("A", Kokkos::WithoutInitializing), bench.n, bench.n);
   double const cube = static_cast<double>(bench.n) * static_cast<double>(bench.n) * static_cast<double>(bench.n);
-  nlohmann::ordered_json line{{"operation", bench.operation},
+  nlohmann::ordered_json line{{"operation", name_of(bench.operation)},
                               {"n", bench.n},
                               {"precision", bench.precision},
                               {"tile", bench.tile},
                               {"scheduler", bench.runtime.scheduler},
                               {"matrix_bytes", a.span() * sizeof(T)},
-                              {"flops", cube * (bench.operation == "potrf" ? 1.0 / 3 : 2.0 / 3)}};
+                              {"flops", cube * (bench.operation == Operation::Potrf ? 1.0 / 3 : 2.0 / 3)}};
   line.update(measure_granary(bench, a));
   if (auto const api = make_vendor_api(); api && api->devices() > 0) line.update(link_speeds(*api));
   if (bench.vendor) line.update(measure_vendor(bench, a));
   std::printf("%s\n", line.dump().c_str());
-  // Backward stable factorizations stay far below this.
+  // Backward stable algorithms stay far below this.
   if (line["residual"].get<double>() < 30) return 0;
   std::fprintf(stderr, "gpu_bench: the residual is %g n eps\n", line["residual"].get<double>());
   return 1;
@@ -250,13 +303,14 @@ int list_devices() {
 int main(int argc, char** argv) {
   granary::bench::warn_on_standard_error();
   Case bench;
-  std::string memory;
+  std::string operation = "potrf", memory;
   bool list = false;
   bench.runtime.workers = 0;
   bench.runtime.scheduler = "darts";
-  CLI::App app("Factors a matrix in host memory on devices; one line of JSON.");
+  CLI::App app("Factors or inverts a matrix in host memory on devices; one line of JSON.");
   app.add_flag("--list", list, "print the devices, one per line, and exit; status 1 without any");
-  app.add_option("--operation", bench.operation)->check(CLI::IsMember({"potrf", "getrf"}));
+  app.add_option("--operation", operation, "potrf, getrf, or potri, whose factorization is not timed")
+      ->check(CLI::IsMember(operations));
   app.add_option("--n", bench.n, "order of the matrix")->check(CLI::Range(1, 1 << 20));
   app.add_option("--precision", bench.precision)->check(CLI::IsMember({"double", "float"}));
   app.add_option("--tile", bench.tile)->check(CLI::Range(1, 32768));
@@ -270,6 +324,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (list) return list_devices();
+    bench.operation = operations.at(operation);
     if (bench.n == 0) throw InvalidArgument("--n is missing");
     if (!memory.empty()) bench.runtime.device_memory = parse_bytes(memory);
     if (auto const obstacle = kokkos_obstacle()) throw DeviceError(*obstacle);

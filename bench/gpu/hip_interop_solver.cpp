@@ -1,5 +1,5 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "bench/gpu/vendor_factor.hpp"
+#include "bench/gpu/vendor_solver.hpp"
 
 #include <granary/core/base/error.hpp>
 
@@ -55,8 +55,13 @@ double seconds_of(Function&& function) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+#endif
+
+}  // namespace
+
+#if defined(GRANARY_HAVE_ROCSOLVER)
 template <class T>
-VendorTimes factor(std::int64_t n, T* a, bool pivots) {
+VendorTimes vendor_times(Operation operation, std::int64_t n, T* a) {
   auto const order = static_cast<std::size_t>(n);
   auto const rows = static_cast<rocblas_int>(n);
   check(hipSetDevice(0), "hipSetDevice");
@@ -67,48 +72,41 @@ VendorTimes factor(std::int64_t n, T* a, bool pivots) {
   auto* const matrix = reinterpret_cast<T*>(memory.get());
   auto* const exchanged = reinterpret_cast<rocblas_int*>(exchanges.get());
   auto* const failed = reinterpret_cast<rocblas_int*>(info.get());
-  auto const run = [&]() -> rocblas_status {
+  auto const run = [&](Operation what) {
+    auto const lower = rocblas_fill_lower;
     if constexpr (std::is_same_v<T, float>) {
-      return pivots ? rocsolver_sgetrf(solver.handle, rows, rows, matrix, rows, exchanged, failed)
-                    : rocsolver_spotrf(solver.handle, rocblas_fill_lower, rows, matrix, rows, failed);
+      check(what == Operation::Getrf   ? rocsolver_sgetrf(solver.handle, rows, rows, matrix, rows, exchanged, failed)
+            : what == Operation::Potrf ? rocsolver_spotrf(solver.handle, lower, rows, matrix, rows, failed)
+                                       : rocsolver_spotri(solver.handle, lower, rows, matrix, rows, failed),
+            "solving with rocSOLVER");
     } else {
-      return pivots ? rocsolver_dgetrf(solver.handle, rows, rows, matrix, rows, exchanged, failed)
-                    : rocsolver_dpotrf(solver.handle, rocblas_fill_lower, rows, matrix, rows, failed);
+      check(what == Operation::Getrf   ? rocsolver_dgetrf(solver.handle, rows, rows, matrix, rows, exchanged, failed)
+            : what == Operation::Potrf ? rocsolver_dpotrf(solver.handle, lower, rows, matrix, rows, failed)
+                                       : rocsolver_dpotri(solver.handle, lower, rows, matrix, rows, failed),
+            "solving with rocSOLVER");
     }
+    rocblas_int met = 0;
+    check(hipMemcpy(&met, failed, sizeof met, hipMemcpyDeviceToHost), "hipMemcpy");
+    if (met != 0) throw DeviceError("rocSOLVER's info is " + std::to_string(met));
   };
   VendorTimes times;
   times.to_device = seconds_of([&] {
     check(hipMemcpyAsync(matrix, a, order * order * sizeof(T), hipMemcpyHostToDevice, nullptr), "hipMemcpy");
   });
-  times.factor = seconds_of([&] { check(run(), "factoring with rocSOLVER"); });
+  if (operation == Operation::Potri) run(Operation::Potrf);
+  times.solver = seconds_of([&] { run(operation); });
   times.to_host = seconds_of([&] {
     check(hipMemcpyAsync(a, matrix, order * order * sizeof(T), hipMemcpyDeviceToHost, nullptr), "hipMemcpy");
   });
-  rocblas_int met = 0;
-  check(hipMemcpy(&met, failed, sizeof met, hipMemcpyDeviceToHost), "hipMemcpy");
-  if (met != 0) throw DeviceError("rocSOLVER's info is " + std::to_string(met));
   return times;
 }
 #else
 template <class T>
-VendorTimes factor(std::int64_t, T*, bool) {
+VendorTimes vendor_times(Operation, std::int64_t, T*) {
   throw DeviceError("this build has no rocSOLVER to compare with");
 }
 #endif
-
-}  // namespace
-
-template <class T>
-VendorTimes vendor_potrf(std::int64_t n, T* a) {
-  return factor(n, a, false);
-}
-template <class T>
-VendorTimes vendor_getrf(std::int64_t n, T* a) {
-  return factor(n, a, true);
-}
-template VendorTimes vendor_potrf<float>(std::int64_t, float*);
-template VendorTimes vendor_potrf<double>(std::int64_t, double*);
-template VendorTimes vendor_getrf<float>(std::int64_t, float*);
-template VendorTimes vendor_getrf<double>(std::int64_t, double*);
+template VendorTimes vendor_times<float>(Operation, std::int64_t, float*);
+template VendorTimes vendor_times<double>(Operation, std::int64_t, double*);
 
 }  // namespace granary::bench
