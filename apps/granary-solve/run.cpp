@@ -233,7 +233,7 @@ class Run {
     return {};
   }
   MixedReport solve_mixed(TiledMatrix<T> const& a) {
-    auto& runtime = m_session.runtime();
+    RuntimeCall const runtime(m_session.runtime(), SourceLine{});  // messages name no line of the program
     auto b = matrix_b();
     auto report = m_plan.options.spd ? posv_mixed(runtime, Uplo::Lower, a, b, m_x.tiles())
                                      : gesv_mixed(runtime, a, b, m_x.tiles());

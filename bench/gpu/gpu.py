@@ -10,7 +10,7 @@ a check failed or a measurement is missing; these are listed at the end. Section
 limit of the total time:
   check      potrf, getrf and potri of small matrices, double and float, in memory and out of it
   in-core    the same of large ones, against the vendor's solver on the same data
-  out        potrf in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
+  out        potrf (or --out-operation) in double with memory for 1/2, 1/4 and 1/8 of the matrix, scheduler by scheduler
   gaps       between kernels of one lane, from a trace of nsys
   tests      the tests with label device
   sanitizer  small factorizations and inverses, and tasks of an application, under compute-sanitizer
@@ -145,7 +145,7 @@ def derived(line, rates, in_core=False):
 
 def small(session, n, tile, part, what, prefix=()):
     """Factorizations and inverses with memory for this fraction of the matrix, which fail if the residual is too large."""
-    for operation, (precision, size) in itertools.product(OPERATIONS, [("double", 8), ("float", 4)]):
+    for operation, (precision, size) in itertools.product(session.arguments.operation, [("double", 8), ("float", 4)]):
         memory = WORKSPACES + n * n * size // part if part > 1 else 0
         command = session.command(operation, n, precision, tile, "darts", memory=memory)
         text = f"{what}: {shlex.join(map(str, command))}"
@@ -161,16 +161,16 @@ def check(session):
 
 def in_core(session):
     options = session.arguments
-    for precision, operation in itertools.product(["double", "float"], OPERATIONS):
+    for precision, operation in itertools.product(["double", "float"], options.operation):
         for tile, scheduler in itertools.product(options.tile, options.in_core_scheduler):
             session.measure("in-core", operation, options.n, precision, tile, scheduler, repeat=options.repeat, vendor=True)
 
 
 def out(session):
     options = session.arguments
-    for part in options.part:
+    for operation, part in itertools.product(options.out_operation, options.part):
         for scheduler in options.scheduler:
-            session.measure("out", "potrf", options.n, "double", options.tile[0], scheduler, memory=options.n**2 * 8 // part,
+            session.measure("out", operation, options.n, "double", options.tile[0], scheduler, memory=options.n**2 * 8 // part,
                             repeat=options.repeat)
 
 
@@ -235,6 +235,8 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--output", type=pathlib.Path, required=True, help="CSV; lines are appended")
     parser.add_argument("--section", nargs="+", choices=SECTIONS, default=SECTIONS)
+    parser.add_argument("--operation", nargs="+", choices=OPERATIONS, default=OPERATIONS, help="of check, in-core and sanitizer")
+    parser.add_argument("--out-operation", nargs="+", choices=OPERATIONS, default=["potrf"])
     parser.add_argument("--n", type=int, default=40960)
     parser.add_argument("--tile", nargs="+", type=int, default=[2048, 4096])
     parser.add_argument("--scheduler", nargs="+", default=["darts", "superblock", "dmdar", "dmdas", "heft", "prio", "lws"])

@@ -185,6 +185,7 @@ TEST_F(SolveCli, RefusesBadInput) {
   expect_refused({"general:100", "general:100x2", "X.h5", "--mixed", "--float"}, 2, "--mixed");
   expect_refused({"general:100", "general:100x2", "--unknown"}, 2, "--unknown");
   expect_refused({"general:100", "general:100x2", "X.h5", "--spd"}, 1, "not positive definite");
+  expect_refused({"general:100", "general:100x2", "X.h5", "--spd", "--mixed"}, 1, "is not positive\n");
   if (!have_h5py()) return;
   python(R"(
 A = np.eye(64)

@@ -13,7 +13,7 @@ namespace granary::kernels::portable {
 
 inline constexpr int inverse_block = 32;
 /// Entries of scratch memory that trtri and lauum need.
-inline constexpr std::size_t inverse_block_entries = inverse_block * inverse_block;
+inline constexpr std::size_t inverse_block_entries = std::size_t{inverse_block} * inverse_block;
 
 /// info := 0, or the number of the first zero on the diagonal, from 1.
 template <class T>

@@ -110,6 +110,13 @@ TEST_P(ApiFailures, OfAWrappedCallNameTheCallOfTheWrapper) {
   EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { factor(runtime, zero); }), ends_at(line));
 }
 
+TEST_P(ApiFailures, OfCallsWithoutALineArriveAsTheyWereThrown) {
+  RuntimeCall const call(runtime, SourceLine{});
+  EXPECT_EQ(whole_message<NotPositiveDefinite>([&] { potrf(call, Uplo::Lower, zero, tile); }), not_definite);
+  EXPECT_EQ(whole_message<InvalidArgument>([&] { potrf(call, Uplo::Lower, View("wide", 6, 8)); }),
+            "potrf: A 'wide' (6 x 8) is not square");
+}
+
 TEST_P(ApiFailures, OfStepsOfACallNameItsLine) {
   deep_copy(right, 1.0);
   View const x("x", 40, 2);
