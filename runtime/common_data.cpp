@@ -99,7 +99,7 @@ void CommonData::settle(Wait&& wait) {
     auto const found = std::ranges::find(reported, thrown, &Failure::error);
     failure = origin_of(found != reported.end() ? *found : Failure{.position = 0, .error = thrown}, m_processes.self());
   }
-  if (auto const first = m_processes.agree(order(), std::move(failure))) rethrow_origin(first);
+  if (auto const first = m_processes.agree(order(), failure)) rethrow_origin(first);
 }
 
 std::shared_ptr<FailureOrigin const> CommonData::give_up(std::exception_ptr const& why, int status) {

@@ -58,7 +58,7 @@ std::optional<std::size_t> Processes::speaker_of(std::vector<Header> const& head
 }
 
 std::shared_ptr<FailureOrigin const> Processes::agree(std::uint64_t order,
-                                                      std::shared_ptr<FailureOrigin const> failure) {
+                                                      std::shared_ptr<FailureOrigin const> const& failure) {
   auto const heard = confer({order}, failure, {});
   if (heard.failure) return unpacked(heard.text);
   for (std::size_t p = 1; p < heard.headers.size(); ++p) {

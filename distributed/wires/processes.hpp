@@ -50,7 +50,7 @@ class GRANARY_EXPORT Processes : public QueuedWire {
   /// Collective. The failure that comes first in the common order of submission, of those that processes report; null
   /// if none does. Otherwise throws InvalidArgument in all if their `order`, DistributedSubmitter::order(), is not the
   /// same.
-  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> failure);
+  std::shared_ptr<FailureOrigin const> agree(std::uint64_t order, std::shared_ptr<FailureOrigin const> const& failure);
   /// This process makes no further collective call, because of a failure. Other processes hear of it in their next
   /// collective call, which throws it, and leave, too: returns the first failure of all, after which each may end the
   /// tasks that it has submitted. If not all leave within `most`, or have not submitted the same, nothing but the end
