@@ -36,13 +36,16 @@ void detail::rethrow_with(SourceLine const& place) {
   auto const submitted = [&](std::exception const& error) {
     return std::string(error.what()) + " (submitted at " + place.file + ":" + std::to_string(place.line) + ")";
   };
+  auto const says_where = [&](std::exception const& error) {
+    return *place.file == '\0' || dynamic_cast<TaskError const*>(&error) != nullptr;
+  };
   try {
     throw;
   } catch (MemoryLimitError const& error) {
-    if (*place.file == '\0') throw;
+    if (says_where(error)) throw;
     throw MemoryLimitError(submitted(error));
   } catch (InvalidArgument const& error) {
-    if (*place.file == '\0') throw;
+    if (says_where(error)) throw;
     throw InvalidArgument(submitted(error));
   }
 }
@@ -151,6 +154,7 @@ void TaskHandle::wait() const {
 }
 
 std::vector<Failure> const& Runtime::failures() const { return m_parts->engine->failures(); }
+void Runtime::set_failure(Failure found) { m_parts->engine->set_failures({std::move(found)}); }
 void Runtime::cancel(std::exception_ptr error) { m_parts->engine->cancel(std::move(error)); }
 void Runtime::cancel_on(std::stop_token const& token) {
   m_parts->stop = nullptr;

@@ -283,7 +283,8 @@ class GRANARY_EXPORT Runtime {
     tell_changes(data);
     will_not_use_data(data.id());
   }
-  /// The failures that the last throwing `wait` found, first submitted first: message, exception, and lost data.
+  /// The failures that the last throwing `wait` of the calling thread found, first submitted first: message, exception,
+  /// and lost data.
   [[nodiscard]] std::vector<Failure> const& failures() const;
   /// Cancels every task that was not handed to a worker; `wait` throws `error`. May be called from any thread.
   void cancel(std::exception_ptr error);
@@ -357,6 +358,8 @@ class GRANARY_EXPORT Runtime {
 
   // For algorithms.
   [[nodiscard]] Submitter& submitter();
+  /// What the results of tasks say, on the thread that waited for them: it is its `failures()` from now on.
+  void set_failure(Failure found);
   /// Throws InvalidArgument if there are other processes; `what` ("data cannot be reduced") is the subject of its
   /// sentence.
   void refuse_with_others(std::string_view what) const;

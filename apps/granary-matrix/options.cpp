@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "apps/common/parse_arguments.hpp"
 
 namespace granary::app {
@@ -50,13 +48,11 @@ struct CsvArguments {
                    "CSV: the character between fields, or tab (default: a tab, ; or , whichever the first line has)");
     app.add_flag("--header", header, "CSV: the first line is a header even if it has numbers");
   }
-  // Not a character of numbers or names.
   [[nodiscard]] char separator_of(CLI::App const& app) const {
     if (app.count("--separator") == 0) return 0;
     if (separator == "tab" || separator == "\t") return '\t';
-    constexpr std::string_view possible = ",;|:!#$%&*/<=>?@^_~";
-    if (separator.size() == 1 && possible.find(separator) != possible.npos) return separator.front();
-    throw InvalidArgument(fmt::format("the separator is '{}', neither tab nor one of {}", separator, possible));
+    if (separator.size() == 1) return checked_separator(separator.front());
+    throw InvalidArgument(fmt::format("the separator is '{}', neither tab nor one of {}", separator, csv_separators));
   }
   [[nodiscard]] CsvOptions finish(CLI::App const& app) const {
     CsvOptions options{.columns = {}, .separator = separator_of(app), .header = header};

@@ -31,10 +31,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -164,8 +166,11 @@ class GRANARY_EXPORT Engine final : public Submitter {
   [[nodiscard]] bool works_here() const { return EngineScope::within(this); }
   /// Throws InvalidArgument if `works_here`; `what` ("wait()") is the subject of its sentence.
   void refuse_in_task(std::string_view what) const;
-  /// The failures that the last throwing `wait` reported, first submitted first. Call it from the thread that waited.
-  [[nodiscard]] std::vector<Failure> const& failures() const { return m_reported; }
+  /// The failures that the last throwing `wait` of the calling thread reported, first submitted first. Valid until the
+  /// next wait of this thread.
+  [[nodiscard]] std::vector<Failure> const& failures() const;
+  /// The calling thread found these without the planner: they are its `failures()` from now on.
+  void set_failures(std::vector<Failure> found);
   /// Cancels every task that was not handed to a worker; `wait` rethrows `error`. Running tasks end normally.
   void cancel(std::exception_ptr error);
 
@@ -267,7 +272,8 @@ class GRANARY_EXPORT Engine final : public Submitter {
   OutsideCommands* m_others;    // null: there are no other processes
   std::exception_ptr m_broken;  // a bug in granary or out of memory: the planner is not called any more
 
-  std::vector<Failure> m_reported;
+  mutable std::mutex m_reported_lock;
+  std::map<std::thread::id, std::vector<Failure>> m_reported;  // by the thread that waited
 };
 
 }  // namespace granary

@@ -49,8 +49,21 @@ void Engine::refuse_in_task(std::string_view what) const {
 void Engine::report(std::vector<Failure> failures) {
   if (failures.empty()) return;
   for (auto& failure : failures) failure.error = detail::in_task(failure.error, failure.origin);
-  m_reported = std::move(failures);
-  std::rethrow_exception(m_reported.front().error);
+  auto const first = failures.front().error;
+  set_failures(std::move(failures));
+  std::rethrow_exception(first);
+}
+
+void Engine::set_failures(std::vector<Failure> found) {
+  std::lock_guard const lock(m_reported_lock);
+  m_reported[std::this_thread::get_id()] = std::move(found);
+}
+
+std::vector<Failure> const& Engine::failures() const {
+  static std::vector<Failure> const none;
+  std::lock_guard const lock(m_reported_lock);
+  auto const found = m_reported.find(std::this_thread::get_id());
+  return found != m_reported.end() ? found->second : none;
 }
 
 void Engine::wait() {

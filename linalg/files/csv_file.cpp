@@ -222,7 +222,14 @@ std::vector<std::string> split_csv_line(std::string_view line) {
   return fields;
 }
 
+char checked_separator(char separator) {
+  if (separator == '\t' || csv_separators.find(separator) != csv_separators.npos) return separator;
+  throw InvalidArgument("the separator is '" + excerpt({&separator, 1}, 1) + "', neither tab nor one of " +
+                        std::string(csv_separators));
+}
+
 CsvInfo open_csv(std::string const& path, CsvOptions const& options) {
+  if (options.separator != 0) checked_separator(options.separator);
   CsvText text(path, ',');
   CsvInfo info;
   info.path = path;

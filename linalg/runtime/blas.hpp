@@ -32,15 +32,16 @@ namespace detail {
 template <class A, class B, class C, class Multiply>
 [[nodiscard]] Pending<> multiply_symmetric(RuntimeCall runtime, char const* name, Side side, Uplo uplo, A const& a,
                                            B const& b, C const& c, TileSize tile, Multiply const& multiply) {
-  MatrixCall call(runtime, name);
-  auto const& x = call.reads("A", a);
-  auto const& y = call.reads("B", b);
-  auto const& z = call.writes("C", c);
-  call.require_square(0);
-  call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
-  call.prepare(tile);
-  multiply(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, b), call.tiles(2, c));
-  return call.submitted();
+  return matrix_call(runtime, name, [&](MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.reads("B", b);
+    auto const& z = call.writes("C", c);
+    call.require_square(0);
+    call.require_match(y.rows == z.rows && y.cols == z.cols && x.rows == (side == Side::Left ? z.rows : z.cols));
+    call.prepare(tile);
+    multiply(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, b), call.tiles(2, c));
+    return call.submitted();
+  });
 }
 
 }  // namespace detail
@@ -52,14 +53,15 @@ template <MatrixOperand A, MatrixOperand B, MutableMatrix C>
 requires SameScalars<A, B, C>
 auto gemm(RuntimeCall runtime, Op op_a, Op op_b, ScalarOf<C> alpha, A const& a, B const& b, ScalarOf<C> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "gemm");
-  auto const& x = call.reads("A", a, op_a);
-  auto const& y = call.reads("B", b, op_b);
-  auto const& z = call.writes("C", c);
-  call.require_match(x.op_rows() == z.rows && x.op_cols() == y.op_rows() && y.op_cols() == z.cols);
-  call.prepare(tile);
-  granary::gemm(call.tasks(), op_a, op_b, alpha, call.tiles(0, a), call.tiles(1, b), beta, call.tiles(2, c));
-  return call.submitted();
+  return detail::matrix_call(runtime, "gemm", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a, op_a);
+    auto const& y = call.reads("B", b, op_b);
+    auto const& z = call.writes("C", c);
+    call.require_match(x.op_rows() == z.rows && x.op_cols() == y.op_rows() && y.op_cols() == z.cols);
+    call.prepare(tile);
+    granary::gemm(call.tasks(), op_a, op_b, alpha, call.tiles(0, a), call.tiles(1, b), beta, call.tiles(2, c));
+    return call.submitted();
+  });
 }
 
 /// C := alpha op(A) op(A)^H + beta C on the triangle `uplo` of C, op being NoTrans or ConjTrans; xHERK, for real
@@ -68,13 +70,14 @@ template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
 auto herk(RuntimeCall runtime, Uplo uplo, Op op, RealOf<ScalarOf<C>> alpha, A const& a, RealOf<ScalarOf<C>> beta,
           C const& c, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "herk");
-  auto const& x = call.reads("A", a, op);
-  auto const& z = call.writes("C", c);
-  call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
-  call.prepare(tile);
-  granary::herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
-  return call.submitted();
+  return detail::matrix_call(runtime, "herk", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a, op);
+    auto const& z = call.writes("C", c);
+    call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
+    call.prepare(tile);
+    granary::herk<ScalarOf<C>>(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+    return call.submitted();
+  });
 }
 
 /// C := alpha op(A) op(A)^T + beta C on the triangle `uplo` of C, op being NoTrans or Trans; xSYRK.
@@ -82,13 +85,14 @@ template <MatrixOperand A, MutableMatrix C>
 requires SameScalars<A, C>
 auto syrk(RuntimeCall runtime, Uplo uplo, Op op, ScalarOf<C> alpha, A const& a, ScalarOf<C> beta, C const& c,
           TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "syrk");
-  auto const& x = call.reads("A", a, op);
-  auto const& z = call.writes("C", c);
-  call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
-  call.prepare(tile);
-  granary::syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
-  return call.submitted();
+  return detail::matrix_call(runtime, "syrk", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a, op);
+    auto const& z = call.writes("C", c);
+    call.require_match(x.op_rows() == z.rows && z.rows == z.cols);
+    call.prepare(tile);
+    granary::syrk(call.tasks(), uplo, op, alpha, call.tiles(0, a), beta, call.tiles(1, c, part_of(uplo)));
+    return call.submitted();
+  });
 }
 
 /// C := alpha A B + beta C (left) or alpha B A + beta C (right) with A Hermitian, symmetric if real; xHEMM or xSYMM. If
@@ -121,14 +125,15 @@ template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "trsm");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
-  call.prepare(tile);
-  granary::trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "trsm", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
+    call.prepare(tile);
+    granary::trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
@@ -136,14 +141,15 @@ template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "trmm");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
-  call.prepare(tile);
-  granary::trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "trmm", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
+    call.prepare(tile);
+    granary::trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 }  // namespace async

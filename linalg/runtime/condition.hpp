@@ -104,8 +104,9 @@ template <MatrixOperand A>
   runtime.refuse_in_task("pocon");
   runtime.refuse_with_others("pocon does not work");
   detail::require_norm(runtime, "pocon", norm);
-  return detail::reciprocal_condition<ScalarOf<A>>(detail::order_of(runtime, "pocon", factor), norm,
-                                                   [&](Op, auto const& x) { potrs(runtime, uplo, factor, x, tile); });
+  return detail::reciprocal_condition<ScalarOf<A>>(
+      detail::order_of(runtime, "pocon", factor), norm,
+      [&](Op, auto const& x) { potrs(runtime.as("pocon"), uplo, factor, x, tile); });
 }
 
 /// The reciprocal condition number in the 1-norm, or with Norm::Infinity in that, of a matrix from its factors and row
@@ -125,7 +126,7 @@ template <MatrixOperand A>
   return detail::reciprocal_condition<ScalarOf<A>>(
       detail::order_of(runtime, "gecon", lu), norm, [&](Op op, auto const& x) {
         bool const as_it_is = (op == Op::NoTrans) == (kind == Norm::One);
-        getrs(runtime, as_it_is ? Op::NoTrans : Op::ConjTrans, lu, pivots, x);
+        getrs(runtime.as("gecon"), as_it_is ? Op::NoTrans : Op::ConjTrans, lu, pivots, x);
       });
 }
 

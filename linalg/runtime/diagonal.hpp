@@ -29,13 +29,14 @@ namespace async {
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
 auto diag(RuntimeCall runtime, A const& a, D const& d, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "diag");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.writes("d", d);
-  call.require_match(y.cols == 1 && y.rows == std::min(x.rows, x.cols));
-  call.prepare(tile);
-  submit_diag(call.tasks(), call.tiles(0, a, x.part), call.tiles(1, d));
-  return call.submitted();
+  return detail::matrix_call(runtime, "diag", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("d", d);
+    call.require_match(y.cols == 1 && y.rows == std::min(x.rows, x.cols));
+    call.prepare(tile);
+    submit_diag(call.tasks(), call.tiles(0, a, x.part), call.tiles(1, d));
+    return call.submitted();
+  });
 }
 
 /// log det(A) = 2 Σ log l_ii of a Hermitian positive definite A, with its Cholesky factor, from potrf, in the triangle
@@ -44,14 +45,15 @@ auto diag(RuntimeCall runtime, A const& a, D const& d, TileSize tile = {}) -> Pe
 template <MatrixOperand A>
 [[nodiscard]] Pending<double> logdet(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
-  detail::MatrixCall call(runtime, "logdet");
-  call.reads("A", a);
-  call.require_square(0);
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a, part_of(uplo));
-  auto const data = call.data().in_place("log-determinant of " + tiles.name(), result);
-  submit_logdet(call.tasks(), tiles, data);
-  return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
+  return detail::matrix_call(runtime, "logdet", [&](detail::MatrixCall& call) {
+    call.reads("A", a);
+    call.require_square(0);
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const data = call.data().in_place("log-determinant of " + tiles.name(), result);
+    submit_logdet(call.tasks(), tiles, data);
+    return Pending<double>(call.submitted(call.data().shares(data, result)), [result] { return *result; });
+  });
 }
 
 }  // namespace async

@@ -27,38 +27,42 @@ namespace async {
 /// copied.
 template <MatrixOperand A, MutableMatrix B>
 Pending<> copy(RuntimeCall runtime, A const& a, B const& b, MatrixPart part = MatrixPart::All, TileSize tile = {}) {
-  detail::MatrixCall call(runtime, "copy");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_match(x.rows == y.rows && x.cols == y.cols);
-  call.prepare(tile);
-  granary::copy(call.tasks(), call.tiles(0, a, part), call.tiles(1, b, part));
-  return call.submitted();
+  return detail::matrix_call(runtime, "copy", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_match(x.rows == y.rows && x.cols == y.cols);
+    call.prepare(tile);
+    granary::copy(call.tasks(), call.tiles(0, a, part), call.tiles(1, b, part), call.other_triangle(1));
+    return call.submitted();
+  });
 }
 
 /// B := A^T (Trans), A^H (ConjTrans) or A (NoTrans), out of place.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto transpose(RuntimeCall runtime, Op op, A const& a, B const& b, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "transpose");
-  auto const& x = call.reads("A", a, op);
-  auto const& y = call.writes("B", b);
-  call.require_match(x.op_rows() == y.rows && x.op_cols() == y.cols);
-  call.prepare(tile);
-  granary::transpose(call.tasks(), op, call.tiles(0, a), call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "transpose", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a, op);
+    auto const& y = call.writes("B", b);
+    call.require_match(x.op_rows() == y.rows && x.op_cols() == y.cols);
+    call.prepare(tile);
+    granary::transpose(call.tasks(), op, call.tiles(0, a), call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 /// `diagonal` on the diagonal and `off_diagonal` elsewhere; if `part` is Lower or Upper, only on that triangle or
-/// trapezoid; xLASET.
+/// trapezoid; of a matrix that was opened as a triangle, all of that; xLASET.
 template <MutableMatrix A>
 Pending<> set(RuntimeCall runtime, ScalarOf<A> off_diagonal, ScalarOf<A> diagonal, A const& a,
               MatrixPart part = MatrixPart::All, TileSize tile = {}) {
-  detail::MatrixCall call(runtime, "set");
-  call.writes("A", a);
-  call.prepare(tile);
-  granary::set<ScalarOf<A>>(call.tasks(), off_diagonal, diagonal, call.tiles(0, a, part));
-  return call.submitted();
+  return detail::matrix_call(runtime, "set", [&](detail::MatrixCall& call) {
+    auto const& x = call.writes("A", a);
+    call.prepare(tile);
+    granary::set<ScalarOf<A>>(call.tasks(), off_diagonal, diagonal,
+                              call.tiles(0, a, part == MatrixPart::All ? x.part : part), call.other_triangle(0));
+    return call.submitted();
+  });
 }
 
 /// B := alpha A + beta B.
@@ -66,13 +70,14 @@ template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto add(RuntimeCall runtime, ScalarOf<B> alpha, A const& a, ScalarOf<B> beta, B const& b, TileSize tile = {})
     -> Pending<> {
-  detail::MatrixCall call(runtime, "add");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_match(x.rows == y.rows && x.cols == y.cols);
-  call.prepare(tile);
-  granary::add<ScalarOf<B>>(call.tasks(), alpha, call.tiles(0, a), beta, call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "add", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_match(x.rows == y.rows && x.cols == y.cols);
+    call.prepare(tile);
+    granary::add<ScalarOf<B>>(call.tasks(), alpha, call.tiles(0, a), beta, call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 }  // namespace async

@@ -100,14 +100,15 @@ namespace async {
 /// NotPositiveDefinite has the order of the leading minor that is not positive; A is then partly overwritten.
 template <MutableMatrix A>
 Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, CholeskyOptions const& options = {}) {
-  detail::MatrixCall call(runtime, "potrf");
-  call.writes("A", a);
-  call.require_square(0);
-  call.require_whole_output(a, part_of(uplo));
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a, part_of(uplo));
-  granary::potrf(call.tasks(), tiles, detail::fitted(call, options, a, tiles.grid()));
-  return call.submitted();
+  return detail::matrix_call(runtime, "potrf", [&](detail::MatrixCall& call) {
+    call.writes("A", a);
+    call.require_square(0);
+    call.require_whole_output(a, part_of(uplo));
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a, part_of(uplo));
+    granary::potrf(call.tasks(), tiles, detail::fitted(call, options, a, tiles.grid()));
+    return call.submitted();
+  });
 }
 
 /// Overwrites A, of any shape, with the factors of P A = L U, and `pivots` with the row exchanges; xGETRF. chosen_leaf
@@ -119,14 +120,15 @@ Pending<> potrf(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}, 
 template <MutableMatrix A>
 Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile = {},
                 LuOptions const& options = chosen_leaf()) {
-  detail::MatrixCall call(runtime, "getrf");
-  call.writes("A", a);
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a);
-  pivots = Pivots(tiles.grid());
-  granary::getrf(call.tasks(), tiles, detail::bind_pivots(call, call.data(), pivots, tiles.name()),
-                 detail::fitted(call, options, a, tiles));
-  return call.submitted(detail::refuse_zero_pivot(pivots));
+  return detail::matrix_call(runtime, "getrf", [&](detail::MatrixCall& call) {
+    call.writes("A", a);
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a);
+    pivots = Pivots(tiles.grid());
+    granary::getrf(call.tasks(), tiles, detail::bind_pivots(call, call.data(), pivots, tiles.name()),
+                   detail::fitted(call, options, a, tiles));
+    return call.submitted(detail::refuse_zero_pivot(pivots));
+  });
 }
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.
@@ -145,32 +147,35 @@ template <MutableMatrix A>
 /// overwritten.
 template <MutableMatrix A>
 Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile = {}, LuOptions options = {}) {
-  detail::MatrixCall call(runtime, "getrf_nopiv");
-  call.writes("A", a);
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a);
-  auto const maxima = std::make_shared<TileMaxima>(tiles.grid());
-  options.growth =
-      maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
-  granary::getrf_nopiv(call.tasks(), tiles, options);
-  auto const growth = std::make_shared<PivotGrowth>();
-  return {call.submitted(
-              [&runtime = runtime.runtime(), maxima, growth] { *growth = growth_of_all(runtime, maxima->growth()); }),
-          [growth] { return *growth; }};
+  return detail::matrix_call(runtime, "getrf_nopiv", [&](detail::MatrixCall& call) {
+    call.writes("A", a);
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a);
+    auto const maxima = std::make_shared<TileMaxima>(tiles.grid());
+    options.growth =
+        maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
+    granary::getrf_nopiv(call.tasks(), tiles, options);
+    auto const growth = std::make_shared<PivotGrowth>();
+    return Pending<PivotGrowth>(call.submitted([&runtime = runtime.runtime(), maxima, growth] {
+      *growth = growth_of_all(runtime, maxima->growth());
+    }),
+                                [growth] { return *growth; });
+  });
 }
 
 /// B := P B (Forward) or P^T B (Backward) with the row exchanges of getrf; xLASWP. B has the number of rows and the
 /// tile size of the factored matrix.
 template <MutableMatrix B>
 Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirection direction) {
-  detail::MatrixCall call(runtime, "laswp");
-  call.writes("B", b);
-  call.require_pivots(0, pivots.grid());
-  call.prepare(pivots.grid().tile);
-  auto const tiles = call.tiles(0, b);
-  granary::laswp(call.tasks(), tiles, detail::bind_pivots(call, call.read_data(), pivots, tiles.name()), pivots.grid(),
-                 direction);
-  return call.submitted();
+  return detail::matrix_call(runtime, "laswp", [&](detail::MatrixCall& call) {
+    call.writes("B", b);
+    call.require_pivots(0, pivots.grid());
+    call.prepare(pivots.grid().tile);
+    auto const tiles = call.tiles(0, b);
+    granary::laswp(call.tasks(), tiles, detail::bind_pivots(call, call.read_data(), pivots, tiles.name()),
+                   pivots.grid(), direction);
+    return call.submitted();
+  });
 }
 
 }  // namespace async

@@ -11,6 +11,7 @@
 #include <granary/linalg/runtime/shared_sink.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,8 @@ struct GRANARY_EXPORT FileMatrixOptions {
   std::string output_dataset = {};
   /// The names of its columns, as many as there are columns. If empty: those of the input.
   std::vector<std::string> columns = {};
-  /// The matrix' name in messages and traces, where its tiles are `K(3, 2)`. If empty: the input's name; for a new
-  /// matrix its output's, or "temporary".
+  /// The matrix' name in messages and traces, where its tiles are `K(3, 2)`. If empty: the input's name, of which tiles
+  /// have the dataset, or without one the file; for a new matrix its output's, or "temporary".
   std::string name = {};
 };
 
@@ -88,6 +89,7 @@ class GRANARY_EXPORT FileMatrix {
     return m_tiles;
   }
   [[nodiscard]] bool has_output() const { return m_sink != nullptr; }
+  [[nodiscard]] bool belongs_to(Runtime const& runtime) const { return &runtime == &m_runtime; }
   /// Tile (i, j) for tasks of the application, as in `read(A.tile(i, j))`. They write to the same place as the
   /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
   /// exist or has no element of the opened part.
@@ -172,9 +174,9 @@ class GRANARY_EXPORT FileMatrix {
   }
   TiledMatrix<T> make_tiles(MatrixFileInfo const& info, FileMatrixOptions const& options) {
     std::shared_ptr<Storage> const source = open_matrix_source(info, options.tile, options.part, m_runtime.io());
-    auto const& name = options.name.empty() ? info.dataset : options.name;
-    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part, name.empty() ? "A" : name,
-                              source, m_sink);
+    auto name = options.name.empty() ? info.dataset : options.name;
+    if (name.empty()) name = std::filesystem::path(info.path).filename().string();
+    return add_file_matrix<T>(m_runtime, {info.rows, info.cols, options.tile}, options.part, name, source, m_sink);
   }
 
   Runtime& m_runtime;

@@ -31,15 +31,16 @@ namespace async {
 /// Singular has the number of a diagonal element of the factor that is exactly zero; A is then partly overwritten.
 template <MutableMatrix A>
 Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) {
-  detail::MatrixCall call(runtime, "potri");
-  call.writes("A", a);
-  call.require_square(0);
-  call.require_whole_output(a, part_of(uplo));
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a, part_of(uplo));
-  granary::potri(call.tasks(), tiles,
-                 std::max<std::uint64_t>(1, call.choose_stack(0, detail::MatrixTraits<A>::is_view, tiles.grid())));
-  return call.submitted();
+  return detail::matrix_call(runtime, "potri", [&](detail::MatrixCall& call) {
+    call.writes("A", a);
+    call.require_square(0);
+    call.require_whole_output(a, part_of(uplo));
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a, part_of(uplo));
+    granary::potri(call.tasks(), tiles,
+                   std::max<std::uint64_t>(1, call.choose_stack(0, detail::MatrixTraits<A>::is_view, tiles.grid())));
+    return call.submitted();
+  });
 }
 
 /// d := the diagonal of A⁻¹, with A's Cholesky factor, from potrf, in the triangle `uplo`: for example the variances of
@@ -51,16 +52,17 @@ Pending<> potri(RuntimeCall runtime, Uplo uplo, A const& a, TileSize tile = {}) 
 template <MatrixOperand A, MutableMatrix D>
 requires SameScalars<A, D>
 auto inverse_diag(RuntimeCall runtime, Uplo uplo, A const& factor, D const& d, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "inverse_diag");
-  auto const& x = call.reads("A", factor);
-  auto const& y = call.writes("d", d);
-  call.require_square(0);
-  call.require_match(y.cols == 1 && y.rows == x.rows);
-  call.prepare(tile);
-  // A View is read in memory as often as needed.
-  Bytes const memory = detail::MatrixTraits<A>::is_view ? 0 : call.memory();
-  submit_inverse_diag(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, d), memory);
-  return call.submitted();
+  return detail::matrix_call(runtime, "inverse_diag", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", factor);
+    auto const& y = call.writes("d", d);
+    call.require_square(0);
+    call.require_match(y.cols == 1 && y.rows == x.rows);
+    call.prepare(tile);
+    // A View is read in memory as often as needed.
+    Bytes const memory = detail::MatrixTraits<A>::is_view ? 0 : call.memory();
+    submit_inverse_diag(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, d), memory);
+    return call.submitted();
+  });
 }
 
 }  // namespace async

@@ -13,6 +13,7 @@
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/pending.hpp>
 #include <granary/linalg/runtime/runtime_call.hpp>
+#include <granary/linalg/tiles/elementwise.hpp>
 #include <granary/linalg/tiles/task_emitter.hpp>
 #include <granary/runtime/runtime.hpp>
 
@@ -134,7 +135,7 @@ class GRANARY_EXPORT MatrixCall {
  public:
   MatrixCall(RuntimeCall caller, std::string name)
       : m_caller(caller),
-        m_name(std::move(name)),
+        m_name(*caller.name() == '\0' ? std::move(name) : caller.name()),
         m_tasks(runtime().submitter(), caller.place()),
         m_data(runtime()),
         m_reads(runtime()) {
@@ -150,43 +151,36 @@ class GRANARY_EXPORT MatrixCall {
   /// Throws InvalidArgument for a View that view_form refuses.
   template <MatrixOperand M>
   CallOperand const& reads(std::string role, M const& matrix, Op op = Op::NoTrans) {
-    return m_caller.checked([&]() -> auto const& { return add(std::move(role), matrix, false, op); });
+    return add(std::move(role), matrix, false, op);
   }
   template <MutableMatrix M>
   CallOperand const& writes(std::string role, M const& matrix) {
-    return m_caller.checked([&]() -> auto const& { return add(std::move(role), matrix, true, Op::NoTrans); });
+    return add(std::move(role), matrix, true, Op::NoTrans);
   }
 
-  void require_match(bool match) const {
-    m_caller.checked([&] { detail::require_match(m_name, match, m_operands); });
-  }
-  void require_square(std::size_t number) const {
-    m_caller.checked([&] { detail::require_square(m_name, m_operands[number]); });
-  }
+  void require_match(bool match) const { detail::require_match(m_name, match, m_operands); }
+  void require_square(std::size_t number) const { detail::require_square(m_name, m_operands[number]); }
   void require_pivots(std::size_t number, TileGrid const& factored) const {
-    m_caller.checked([&] { detail::require_pivots(m_name, m_operands[number], factored); });
+    detail::require_pivots(m_name, m_operands[number], factored);
   }
   /// Throws InvalidArgument if the matrix was opened with an output for all of it, which the triangle of a factor
   /// cannot fill.
   template <MatrixOperand M>
   void require_whole_output(M const& matrix, MatrixPart part) const {
     if constexpr (requires { matrix.has_output(); }) {
-      if (matrix.has_output())
-        m_caller.checked([&] { detail::require_whole_output(m_name, matrix.name(), matrix.tiles().part(), part); });
+      if (matrix.has_output()) detail::require_whole_output(m_name, matrix.name(), matrix.tiles().part(), part);
     }
   }
   /// Checks that no operand that is written shares elements with another, and chooses the tile size.
   void prepare(TileSize asked) {
-    m_caller.checked([&] {
-      require_distinct(m_name, m_operands);
-      m_tile = choose_tile(m_name, asked, m_operands);
-    });
+    require_distinct(m_name, m_operands);
+    m_tile = choose_tile(m_name, asked, m_operands);
   }
 
   /// The tiles of the operand with that number, or of one part of it. Throws InvalidArgument if it stores another part.
   template <MatrixOperand M>
   [[nodiscard]] auto tiles(std::size_t number, M const& matrix, MatrixPart part = MatrixPart::All) {
-    m_caller.checked([&] { require_part(m_name, m_operands[number], part); });
+    require_part(m_name, m_operands[number], part);
     bool const written = m_operands[number].written;
     if constexpr (MatrixTraits<M>::is_view) {
       return (written ? m_data : m_reads).keep(add_view_matrix(runtime(), matrix, m_tile, part));
@@ -194,6 +188,12 @@ class GRANARY_EXPORT MatrixCall {
       auto tiles = tiles_of(matrix).restricted(part);
       return written ? m_data.share(std::move(tiles)) : tiles;
     }
+  }
+
+  /// Of the diagonal tiles of the operand with that number, when it is written: nothing, if it was opened as a
+  /// triangle.
+  [[nodiscard]] OtherTriangle other_triangle(std::size_t number) const {
+    return m_operands[number].part == MatrixPart::All ? OtherTriangle::Kept : OtherTriangle::Zeroed;
   }
 
   /// If the operand with that number is a View, emits tasks that search it for NaN and infinity; see
@@ -255,7 +255,11 @@ class GRANARY_EXPORT MatrixCall {
       operand.rows = form.rows;
       operand.cols = form.cols;
     } else {
-      if constexpr (!std::is_same_v<M, TiledMatrix<ScalarOf<M>>>) operand.name = matrix.name();
+      if constexpr (!std::is_same_v<M, TiledMatrix<ScalarOf<M>>>) {
+        operand.name = matrix.name();
+        if (!matrix.belongs_to(runtime()))
+          throw InvalidArgument(m_name + ": " + operand.role + " '" + operand.name + "' belongs to another Runtime");
+      }
       describe_tiles(tiles_of(matrix), operand);
     }
     return m_operands.emplace_back(std::move(operand));
@@ -285,13 +289,23 @@ class GRANARY_EXPORT MatrixCall {
   bool m_submitted = false;
 };
 
+/// Makes the call, and returns what `body(MatrixCall&)` does; InvalidArgument that it throws names the caller's line.
+template <class Body>
+auto matrix_call(RuntimeCall const& caller, std::string const& name, Body&& body) {
+  return caller.checked([&] {
+    MatrixCall call(caller, name);
+    return body(call);
+  });
+}
+
 /// The order of a square matrix; throws InvalidArgument if it is not square.
 template <MatrixOperand A>
 [[nodiscard]] std::uint64_t order_of(RuntimeCall runtime, std::string const& name, A const& a) {
-  MatrixCall call(runtime, name);
-  auto const& operand = call.reads("A", a);
-  call.require_square(0);
-  return operand.rows;
+  return matrix_call(runtime, name, [&](MatrixCall& call) {
+    auto const& operand = call.reads("A", a);
+    call.require_square(0);
+    return operand.rows;
+  });
 }
 
 }  // namespace detail

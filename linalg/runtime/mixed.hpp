@@ -270,27 +270,28 @@ double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B co
   MixedReport report;
   runtime.refuse_in_task("posv_mixed");
   runtime.refuse_with_others("posv_mixed does not work");
-  detail::MatrixCall call(runtime, "posv_mixed");
-  auto const& matrix = call.writes("A", a);
-  auto const& right = call.reads("B", b);
-  auto const& solution = call.writes("X", x);
-  call.require_square(0);
-  call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
-  call.require_whole_output(a, part_of(uplo));
-  call.prepare(tile);
-  auto const a_tiles = call.tiles(0, a, part_of(uplo));
-  auto const b_tiles = call.tiles(1, b);
-  auto const x_tiles = call.tiles(2, x);
-  runtime.runtime().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
-  report = detail::try_single<T>(
-      call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
-  if (!report.used_float) {
-    copy(call.tasks(), b_tiles, x_tiles);
-    potrf(call.tasks(), a_tiles);
-    potrs(call.tasks(), a_tiles, x_tiles);
-  }
-  call.submitted().wait();
-  return report;
+  return detail::matrix_call(runtime, "posv_mixed", [&](detail::MatrixCall& call) {
+    auto const& matrix = call.writes("A", a);
+    auto const& right = call.reads("B", b);
+    auto const& solution = call.writes("X", x);
+    call.require_square(0);
+    call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
+    call.require_whole_output(a, part_of(uplo));
+    call.prepare(tile);
+    auto const a_tiles = call.tiles(0, a, part_of(uplo));
+    auto const b_tiles = call.tiles(1, b);
+    auto const x_tiles = call.tiles(2, x);
+    runtime.runtime().wait_for(detail::check_finite(call, options, true, a, a_tiles, b, b_tiles));
+    report = detail::try_single<T>(
+        call, [&](detail::DataScope& scope) { return detail::CholeskySystem<T>(scope, a_tiles); }, b_tiles, x_tiles);
+    if (!report.used_float) {
+      copy(call.tasks(), b_tiles, x_tiles);
+      potrf(call.tasks(), a_tiles);
+      potrs(call.tasks(), a_tiles, x_tiles);
+    }
+    call.submitted().wait();
+    return report;
+  });
 }
 
 /// Solves A X = B in mixed precision; xSGESV. Like posv_mixed, with LU factorizations: the refinement also stops if a
@@ -306,30 +307,31 @@ double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X c
   MixedReport report;
   runtime.refuse_in_task("gesv_mixed");
   runtime.refuse_with_others("gesv_mixed does not work");
-  detail::MatrixCall call(runtime, "gesv_mixed");
-  auto const& matrix = call.writes("A", a);
-  auto const& right = call.reads("B", b);
-  auto const& solution = call.writes("X", x);
-  call.require_square(0);
-  call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
-  call.prepare(tile);
-  auto const a_tiles = call.tiles(0, a);
-  auto const b_tiles = call.tiles(1, b);
-  auto const x_tiles = call.tiles(2, x);
-  runtime.runtime().wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
-  report = detail::try_single<T>(
-      call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
-  if (!report.used_float) {
-    auto& pivots = report.pivots.emplace(a_tiles.grid());
-    auto const exchanges = detail::bind_pivots(call, call.data(), pivots, a_tiles.name());
-    copy(call.tasks(), b_tiles, x_tiles);
-    getrf(
-        call.tasks(), a_tiles, exchanges,
-        detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(), call.has_devices()));
-    getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
-  }
-  call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();
-  return report;
+  return detail::matrix_call(runtime, "gesv_mixed", [&](detail::MatrixCall& call) {
+    auto const& matrix = call.writes("A", a);
+    auto const& right = call.reads("B", b);
+    auto const& solution = call.writes("X", x);
+    call.require_square(0);
+    call.require_match(matrix.rows == right.rows && right.rows == solution.rows && right.cols == solution.cols);
+    call.prepare(tile);
+    auto const a_tiles = call.tiles(0, a);
+    auto const b_tiles = call.tiles(1, b);
+    auto const x_tiles = call.tiles(2, x);
+    runtime.runtime().wait_for(detail::check_finite(call, options, false, a, a_tiles, b, b_tiles));
+    report = detail::try_single<T>(
+        call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
+    if (!report.used_float) {
+      auto& pivots = report.pivots.emplace(a_tiles.grid());
+      auto const exchanges = detail::bind_pivots(call, call.data(), pivots, a_tiles.name());
+      copy(call.tasks(), b_tiles, x_tiles);
+      getrf(call.tasks(), a_tiles, exchanges,
+            detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(),
+                              call.has_devices()));
+      getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
+    }
+    call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();
+    return report;
+  });
 }
 
 }  // namespace granary

@@ -26,13 +26,14 @@ namespace async {
 template <MatrixOperand A>
 [[nodiscard]] Pending<double> lange(RuntimeCall runtime, Norm norm, A const& a, TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
-  detail::MatrixCall call(runtime, "lange");
-  call.reads("A", a);
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a);
-  auto const data = call.data().in_place("norm of " + tiles.name(), result);
-  submit_lange(call.tasks(), norm, tiles, data);
-  return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
+  return detail::matrix_call(runtime, "lange", [&](detail::MatrixCall& call) {
+    call.reads("A", a);
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a);
+    auto const data = call.data().in_place("norm of " + tiles.name(), result);
+    submit_lange(call.tasks(), norm, tiles, data);
+    return Pending<double>(call.submitted(call.data().shares(data, result)), [result] { return *result; });
+  });
 }
 
 /// The same for a Hermitian matrix (symmetric if real) stored in the triangle `uplo`; xLANHE, xLANSY. Throws
@@ -40,14 +41,15 @@ template <MatrixOperand A>
 template <MatrixOperand A>
 [[nodiscard]] Pending<double> lanhe(RuntimeCall runtime, Norm norm, Uplo uplo, A const& a, TileSize tile = {}) {
   auto const result = std::make_shared<double>(0);
-  detail::MatrixCall call(runtime, "lanhe");
-  call.reads("A", a);
-  call.require_square(0);
-  call.prepare(tile);
-  auto const tiles = call.tiles(0, a, part_of(uplo));
-  auto const data = call.data().in_place("norm of " + tiles.name(), result);
-  submit_lanhe(call.tasks(), norm, tiles, data);
-  return {call.submitted(call.data().shares(data, result)), [result] { return *result; }};
+  return detail::matrix_call(runtime, "lanhe", [&](detail::MatrixCall& call) {
+    call.reads("A", a);
+    call.require_square(0);
+    call.prepare(tile);
+    auto const tiles = call.tiles(0, a, part_of(uplo));
+    auto const data = call.data().in_place("norm of " + tiles.name(), result);
+    submit_lanhe(call.tasks(), norm, tiles, data);
+    return Pending<double>(call.submitted(call.data().shares(data, result)), [result] { return *result; });
+  });
 }
 
 }  // namespace async

@@ -14,7 +14,13 @@ void detail::PendingCall::wait() {
     runtime->refuse_in_task("wait()");
     try {
       runtime->wait_for(m_results.ids(), m_operands.ids());
-      if (m_check) m_check();
+      try {
+        if (m_check) m_check();
+      } catch (...) {
+        runtime->set_failure(
+            {.what = m_call.what, .error = in_task(std::current_exception(), m_call), .origin = m_call});
+        throw;
+      }
     } catch (...) {
       m_error = in_task(std::current_exception(), m_call);  // the tasks of other processes are not known here
     }

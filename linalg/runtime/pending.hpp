@@ -49,7 +49,8 @@ class GRANARY_EXPORT PendingCall {
 }  // namespace detail
 
 /// A call of `granary::async` whose tasks were submitted. It may be moved, and dropped at any time: its tasks run on,
-/// and the next Runtime::wait reports their failures. One thread uses it at a time.
+/// and the next Runtime::wait reports their failures. Only `wait` looks at results: of getrf and gesv, whether a pivot
+/// is exactly zero. One thread uses it at a time.
 ///
 /// ```cpp
 /// using Matrix = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace>;

@@ -57,16 +57,17 @@ template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] Pending<double> potrf_residual(RuntimeCall runtime, Uplo uplo, A const& a, F const& factor,
                                              TileSize tile = {}) {
-  detail::MatrixCall call(runtime, "potrf_residual");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.reads(uplo == Uplo::Lower ? "L" : "U", factor);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows && x.cols == y.cols);
-  call.prepare(tile);
-  auto const tiles = call.tiles(1, factor, part_of(uplo));
-  detail::ResidualParts const parts(call.data(), tiles.name());
-  submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), tiles, call.memory(), parts.data());
-  return parts.result<ScalarOf<A>>(call, x.rows);
+  return detail::matrix_call(runtime, "potrf_residual", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.reads(uplo == Uplo::Lower ? "L" : "U", factor);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows && x.cols == y.cols);
+    call.prepare(tile);
+    auto const tiles = call.tiles(1, factor, part_of(uplo));
+    detail::ResidualParts const parts(call.data(), tiles.name());
+    submit_potrf_residual(call.tasks(), call.tiles(0, a, part_of(uplo)), tiles, call.memory(), parts.data());
+    return parts.result<ScalarOf<A>>(call, x.rows);
+  });
 }
 
 /// ‖P A - L U‖₁ / (n ε ‖A‖₁), n the columns of A; xGET01. `pivots` null: no row exchanges.
@@ -74,19 +75,20 @@ template <MatrixOperand A, MatrixOperand F>
 requires SameScalars<A, F>
 [[nodiscard]] Pending<double> getrf_residual(RuntimeCall runtime, A const& a, F const& lu, Pivots const* pivots,
                                              TileSize tile = {}) {
-  detail::MatrixCall call(runtime, "getrf_residual");
-  auto const& x = call.reads("A", a);
-  auto const& y = call.reads("LU", lu);
-  call.require_match(x.rows == y.rows && x.cols == y.cols);
-  if (pivots != nullptr) call.require_pivots(0, pivots->grid());
-  call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
-  auto const tiles = call.tiles(1, lu);
-  PivotData exchanges;
-  if (pivots != nullptr) exchanges = detail::bind_pivots(call, call.read_data(), *pivots, tiles.name());
-  detail::ResidualParts const parts(call.data(), tiles.name());
-  submit_getrf_residual(call.tasks(), call.tiles(0, a), tiles, pivots != nullptr ? &exchanges : nullptr, call.memory(),
-                        parts.data());
-  return parts.result<ScalarOf<A>>(call, x.cols);
+  return detail::matrix_call(runtime, "getrf_residual", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.reads("LU", lu);
+    call.require_match(x.rows == y.rows && x.cols == y.cols);
+    if (pivots != nullptr) call.require_pivots(0, pivots->grid());
+    call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
+    auto const tiles = call.tiles(1, lu);
+    PivotData exchanges;
+    if (pivots != nullptr) exchanges = detail::bind_pivots(call, call.read_data(), *pivots, tiles.name());
+    detail::ResidualParts const parts(call.data(), tiles.name());
+    submit_getrf_residual(call.tasks(), call.tiles(0, a), tiles, pivots != nullptr ? &exchanges : nullptr,
+                          call.memory(), parts.data());
+    return parts.result<ScalarOf<A>>(call, x.cols);
+  });
 }
 
 }  // namespace async
@@ -96,17 +98,19 @@ namespace detail {
 template <MatrixOperand A, MatrixOperand X, MatrixOperand B>
 [[nodiscard]] Pending<double> solve_residual(RuntimeCall runtime, Op op, MatrixPart part, A const& a, X const& x,
                                              B const& b, TileSize tile) {
-  MatrixCall call(runtime, "solve_residual");
-  auto const& matrix = call.reads("A", a, op);
-  auto const& solution = call.reads("X", x);
-  auto const& right = call.reads("B", b);
-  call.require_match(matrix.op_cols() == solution.rows && matrix.op_rows() == right.rows &&
-                     solution.cols == right.cols);
-  call.prepare(tile);
-  auto const tiles = call.tiles(1, x);
-  ResidualParts const parts(call.data(), tiles.name());
-  submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), tiles, call.tiles(2, b), call.memory(), parts.data());
-  return parts.result<ScalarOf<A>>(call, 1);
+  return matrix_call(runtime, "solve_residual", [&](MatrixCall& call) {
+    auto const& matrix = call.reads("A", a, op);
+    auto const& solution = call.reads("X", x);
+    auto const& right = call.reads("B", b);
+    call.require_match(matrix.op_cols() == solution.rows && matrix.op_rows() == right.rows &&
+                       solution.cols == right.cols);
+    call.prepare(tile);
+    auto const tiles = call.tiles(1, x);
+    ResidualParts const parts(call.data(), tiles.name());
+    submit_solve_residual(call.tasks(), op, call.tiles(0, a, part), tiles, call.tiles(2, b), call.memory(),
+                          parts.data());
+    return parts.result<ScalarOf<A>>(call, 1);
+  });
 }
 
 }  // namespace detail

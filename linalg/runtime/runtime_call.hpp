@@ -5,7 +5,9 @@
 #include <granary/core/base/export.hpp>
 #include <granary/runtime/runtime.hpp>
 
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace granary {
@@ -29,11 +31,21 @@ namespace granary {
 /// ```
 class GRANARY_EXPORT RuntimeCall {
  public:
-  RuntimeCall(Runtime& runtime, SourceLine place = SourceLine::current())  // NOLINT(google-explicit-constructor)
-      : m_runtime(&runtime), m_place(place) {}
+  /// Of whatever converts to Runtime&, such as a std::reference_wrapper.
+  template <std::convertible_to<Runtime&> R>
+  requires(!std::same_as<std::remove_cvref_t<R>, RuntimeCall>)
+      RuntimeCall(R&& runtime, SourceLine place = SourceLine::current())  // NOLINT(google-explicit-constructor)
+      : m_runtime(&static_cast<Runtime&>(runtime)), m_place(place) {}
 
   [[nodiscard]] Runtime& runtime() const { return *m_runtime; }
   [[nodiscard]] SourceLine const& place() const { return m_place; }
+  /// For a call that is a step of another one: messages have the name of that one.
+  [[nodiscard]] RuntimeCall as(char const* name) const {
+    auto other = *this;
+    other.m_name = name;
+    return other;
+  }
+  [[nodiscard]] char const* name() const { return m_name; }
 
   /// Calls the function; InvalidArgument that it throws names the line.
   template <class Function>
@@ -51,6 +63,7 @@ class GRANARY_EXPORT RuntimeCall {
  private:
   Runtime* m_runtime;
   SourceLine m_place;
+  char const* m_name = "";
 };
 
 }  // namespace granary

@@ -75,14 +75,15 @@ namespace async {
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto potrs(RuntimeCall runtime, Uplo uplo, A const& factor, B const& b, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "potrs");
-  auto const& x = call.reads("A", factor);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows);
-  call.prepare(tile);
-  granary::potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "potrs", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", factor);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows);
+    call.prepare(tile);
+    granary::potrs(call.tasks(), call.tiles(0, factor, part_of(uplo)), call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 /// Solves A X = B with A Hermitian positive definite; overwrites its triangle `uplo` with the Cholesky factor, and B
@@ -93,19 +94,20 @@ template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
 auto posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile = {},
           CholeskyOptions const& options = {}, SolveOptions const& solve_options = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "posv");
-  auto const& x = call.writes("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows);
-  call.require_whole_output(a, part_of(uplo));
-  call.prepare(tile);
-  auto const factor = call.tiles(0, a, part_of(uplo));
-  auto const right = call.tiles(1, b);
-  detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
-  granary::potrf(call.tasks(), factor, detail::fitted(call, options, a, factor.grid()));
-  granary::potrs(call.tasks(), factor, right);
-  return call.submitted();
+  return detail::matrix_call(runtime, "posv", [&](detail::MatrixCall& call) {
+    auto const& x = call.writes("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows);
+    call.require_whole_output(a, part_of(uplo));
+    call.prepare(tile);
+    auto const factor = call.tiles(0, a, part_of(uplo));
+    auto const right = call.tiles(1, b);
+    detail::gate(call, detail::check_finite(call, solve_options, true, a, factor, b, right), factor);
+    granary::potrf(call.tasks(), factor, detail::fitted(call, options, a, factor.grid()));
+    granary::potrs(call.tasks(), factor, right);
+    return call.submitted();
+  });
 }
 
 /// B := op(A)^-1 B with the factors and the row exchanges from getrf; xGETRS. Views are cut into tiles of the size used
@@ -113,31 +115,33 @@ auto posv(RuntimeCall runtime, Uplo uplo, A const& a, B const& b, TileSize tile 
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B const& b) -> Pending<> {
-  detail::MatrixCall call(runtime, "getrs");
-  auto const& x = call.reads("A", lu, op);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows);
-  call.require_pivots(0, pivots.grid());
-  call.prepare(pivots.grid().tile);
-  auto const factors = call.tiles(0, lu);
-  auto const data = detail::bind_pivots(call, call.read_data(), pivots, factors.name());
-  granary::getrs(call.tasks(), op, factors, &data, call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "getrs", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", lu, op);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows);
+    call.require_pivots(0, pivots.grid());
+    call.prepare(pivots.grid().tile);
+    auto const factors = call.tiles(0, lu);
+    auto const data = detail::bind_pivots(call, call.read_data(), pivots, factors.name());
+    granary::getrs(call.tasks(), op, factors, &data, call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 /// B := op(A)^-1 B with the factors from getrf_nopiv.
 template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto getrs_nopiv(RuntimeCall runtime, Op op, A const& lu, B const& b, TileSize tile = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "getrs_nopiv");
-  auto const& x = call.reads("A", lu, op);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows);
-  call.prepare(tile);
-  granary::getrs(call.tasks(), op, call.tiles(0, lu), nullptr, call.tiles(1, b));
-  return call.submitted();
+  return detail::matrix_call(runtime, "getrs_nopiv", [&](detail::MatrixCall& call) {
+    auto const& x = call.reads("A", lu, op);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows);
+    call.prepare(tile);
+    granary::getrs(call.tasks(), op, call.tiles(0, lu), nullptr, call.tiles(1, b));
+    return call.submitted();
+  });
 }
 
 /// Solves A X = B; overwrites A with its factors, `pivots` with the row exchanges (see getrf) and B with X; xGESV. The
@@ -149,20 +153,21 @@ template <MutableMatrix A, MutableMatrix B>
 requires SameScalars<A, B>
 auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize tile = {},
           LuOptions const& options = chosen_leaf(), SolveOptions const& solve_options = {}) -> Pending<> {
-  detail::MatrixCall call(runtime, "gesv");
-  auto const& x = call.writes("A", a);
-  auto const& y = call.writes("B", b);
-  call.require_square(0);
-  call.require_match(x.rows == y.rows);
-  call.prepare(tile);
-  auto const lu = call.tiles(0, a);
-  auto const right = call.tiles(1, b);
-  detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
-  pivots = Pivots(lu.grid());
-  auto const data = detail::bind_pivots(call, call.data(), pivots, lu.name());
-  granary::getrf(call.tasks(), lu, data, detail::fitted(call, options, a, lu));
-  granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
-  return call.submitted(detail::refuse_zero_pivot(pivots));
+  return detail::matrix_call(runtime, "gesv", [&](detail::MatrixCall& call) {
+    auto const& x = call.writes("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == y.rows);
+    call.prepare(tile);
+    auto const lu = call.tiles(0, a);
+    auto const right = call.tiles(1, b);
+    detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
+    pivots = Pivots(lu.grid());
+    auto const data = detail::bind_pivots(call, call.data(), pivots, lu.name());
+    granary::getrf(call.tasks(), lu, data, detail::fitted(call, options, a, lu));
+    granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
+    return call.submitted(detail::refuse_zero_pivot(pivots));
+  });
 }
 
 /// The same for nonsingular matrices: after Singular the row exchanges are lost.

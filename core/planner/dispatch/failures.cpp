@@ -79,13 +79,27 @@ void Failures::cancel(LiveTask& task) {
   end_without_run(task, cause_of(task));
 }
 
-// The first unreported failure that left an input of the task without its value.
+// The first unreported failure that left an input of the task without its value. If none did, but bytes of the task
+// were to be handed over by data that a failure concerns, the first failure of these.
 std::uint32_t Failures::cause_of(Task const& task) const {
   auto first = Value::no_cause;
+  auto const look_at = [&](DataId data) { first = std::min(first, m_movement.data()[data].value.cause()); };
   for (auto const& access : task.accesses) {
-    if (reads(access.mode)) first = std::min(first, m_movement.data()[access.data].value.cause());
+    if (reads(access.mode)) look_at(access.data);
   }
-  return first;
+  if (first != Value::no_cause || !m_movement.overlaps().any_blocked()) return first;
+  bool blocked = false;
+  for (auto const& access : task.accesses) {
+    if (!m_movement.overlaps().waits_for_report(access.data)) continue;
+    blocked = true;
+    m_movement.for_each_with_bytes_of(access.data, look_at);
+  }
+  return blocked && first == Value::no_cause ? first_unreported() : first;
+}
+
+std::uint32_t Failures::first_unreported() const {
+  auto const found = std::ranges::find_if(m_failures, [](Failure const& failure) { return failure.error != nullptr; });
+  return found != m_failures.end() ? static_cast<std::uint32_t>(found - m_failures.begin()) : Value::no_cause;
 }
 
 void Failures::copy_failed(TransferId id, std::exception_ptr error) {
@@ -221,11 +235,10 @@ std::vector<Failure> Failures::take(DataId data) {
   });
   if (concerning.empty() && (!m_movement.data()[data].value.readable() || overlaps.blocked(data))) {
     auto const* const run = of_the_run();
-    auto const unreported = [](Failure const& failure) { return failure.error != nullptr; };
     if (run != nullptr) {
       add(static_cast<std::size_t>(run - m_failures.data()));
-    } else if (auto const any = std::ranges::find_if(m_failures, unreported); any != m_failures.end()) {
-      if (overlaps.blocked(data)) add(static_cast<std::size_t>(any - m_failures.begin()));
+    } else if (auto const any = first_unreported(); any != Value::no_cause && overlaps.blocked(data)) {
+      add(any);
     }
   }
   std::vector<Failure> taken;
@@ -252,8 +265,8 @@ Failure const* Failures::of_task(TaskId task) const {
   if (ended == m_ended.end() && m_ended.size() < most_ended) return nullptr;
   if (ended != m_ended.end() && ended->second != Value::no_cause) return &m_failures[ended->second];
   if (auto const* const run = of_the_run()) return run;
-  auto const left = std::ranges::find_if(m_failures, [](Failure const& failure) { return failure.error != nullptr; });
-  return left != m_failures.end() ? &*left : nullptr;
+  auto const left = first_unreported();
+  return left != Value::no_cause ? &m_failures[left] : nullptr;
 }
 
 }  // namespace granary::detail

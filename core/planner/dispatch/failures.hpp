@@ -64,6 +64,7 @@ class Failures {
   [[nodiscard]] Failure const* of_the_run() const;
   [[nodiscard]] TaskOrigin origin_of(LiveTask const& task) const;
   [[nodiscard]] std::uint32_t cause_of(Task const& task) const;
+  [[nodiscard]] std::uint32_t first_unreported() const;  // or no_cause
   void end_without_result(LiveTask& task, std::uint32_t cause);
   void end_without_run(LiveTask& task, std::uint32_t cause);
   void name_loss(DataId data, std::uint32_t cause);

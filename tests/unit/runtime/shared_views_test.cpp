@@ -194,6 +194,15 @@ TEST(SharedViews, RowsColumnsAndBlocksOfAMatrix) {
   }
 }
 
+struct Sum {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class X, class S>
+  void operator()(Exec const&, X x, S s) const {
+    s() = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) s() += x.data()[i];
+  }
+};
+
 struct Throw {
   static constexpr bool launches_kokkos_kernels = false;
   template <class Exec, class X>
@@ -224,6 +233,33 @@ TEST(SharedViews, AFailureTakesTheSharedBytesUntilTheyAreWrittenAnew) {
   }
   EXPECT_EQ(x(0), 3.0);
   EXPECT_EQ(x(63), 3.0);
+}
+
+TEST(SharedViews, AFailureOfTheWholeReachesWhatComesFromAPart) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(x, "whole");
+  auto const sum = runtime.scalar("sum", 7.0), twice = runtime.scalar("twice", 8.0);
+  runtime.submit("throw", Throw{}, read_write(whole));
+  runtime.submit("sum", Sum{}, read(runtime.part(whole, std::pair(0, 32))), write(sum));
+  runtime.submit("sum", Sum{}, read(sum), write(twice));
+  EXPECT_THROW(static_cast<void>(sum.get()), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(twice.get()), std::runtime_error);
+  EXPECT_EQ(test::message_of<std::runtime_error>([&] { runtime.wait(); }), "it broke") << "it concerns 'whole', too";
+  EXPECT_EQ(sum.get(), 7.0) << "the task did not run";
+  runtime.wait();
+}
+
+TEST(SharedViews, AFailureOfAPartReachesWhatComesFromTheWhole) {
+  Vector x("x", 64);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(x, "whole");
+  auto const sum = runtime.scalar("sum", 7.0);
+  runtime.submit("throw", Throw{}, read_write(runtime.part(whole, std::pair(0, 32))));
+  runtime.submit("sum", Sum{}, read(whole), write(sum));
+  EXPECT_THROW(static_cast<void>(sum.get()), std::runtime_error);
+  EXPECT_THROW(runtime.wait(), std::runtime_error);
+  runtime.wait();
 }
 
 TEST(SharedViews, WaitingForAPartBringsHomeWhatWasWrittenToTheWhole) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <type_traits>
 
 #include "unit/linalg/api.hpp"
 
@@ -83,6 +85,53 @@ TEST_P(ApiFailures, OfOperandsNameTheLine) {
                 static_cast<void>(gecon(runtime, Norm::Max, zero, Pivots(TileGrid{40, 40, tile}), 1.0));
               }),
               ends_at(line));
+}
+
+TEST_P(ApiFailures, OfStepsOfAnEstimateNameTheEstimate) {
+  int const line = __LINE__ + 1;
+  auto const estimate = [&] { static_cast<void>(gecon(runtime, Norm::One, zero, Pivots(TileGrid{8, 8, 8}), 1.0)); };
+  EXPECT_THAT(
+      whole_message<InvalidArgument>(estimate),
+      AllOf(StartsWith("gecon: the pivots of a matrix of 8 x 8 do not fit A 'covariance' (40 x 40"), ends_at(line)));
+}
+
+TEST_P(ApiFailures, OfSubmissionsNameTheLine) {
+  auto const a = create_matrix<double>(runtime, 40, 40, {.tile = tile, .name = "K"});
+  int line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { potrf(runtime, Uplo::Lower, a); }),
+              AllOf(StartsWith("task 'potrf' reads data 'K(0, 0)', which has no origin"), ends_at(line)));
+  testing::LeftView<Kokkos::complex<double>> const x("x", 8, 8), y("y", 8, 8);
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<InvalidArgument>([&] { herk(runtime, Uplo::Lower, Op::Trans, 1.0, x, 0.0, y); }),
+              AllOf(HasSubstr("herk"), ends_at(line)));
+}
+
+TEST_P(ApiFailures, OfAMatrixOfAnotherRuntimeNameIt) {
+  Runtime other({.workers = 1U, .models = models_off});
+  auto const a = create_matrix<double>(other, 40, 40, {.tile = tile, .name = "K"});
+  EXPECT_EQ(testing::refusal([&] { potrf(runtime, Uplo::Lower, a); }), "potrf: A 'K' belongs to another Runtime");
+}
+
+TEST_P(ApiFailures, AreThoseOfTheRuntimeAlsoIfTheWaitFindsThem) {
+  EXPECT_THROW(potrf(runtime, Uplo::Lower, zero, tile), NotPositiveDefinite);
+  EXPECT_THROW(gesv(runtime, zero, right, tile), Singular);
+  ASSERT_EQ(runtime.failures().size(), 1U);
+  EXPECT_EQ(runtime.failures()[0].what, "gesv");
+  EXPECT_THAT(runtime.failures()[0].origin.data, ElementsAre("covariance", "observations"));
+  EXPECT_THROW(std::rethrow_exception(runtime.failures()[0].error), Singular);
+}
+
+TEST_P(ApiFailures, OfARuntimeBehindAWrapperNameTheLine) {
+  struct Context {
+    Runtime& runtime;
+    operator Runtime&() const { return runtime; }  // NOLINT(google-explicit-constructor)
+  };
+  int line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { potrf(std::ref(runtime), Uplo::Lower, zero); }), ends_at(line));
+  Context const context{runtime};
+  line = __LINE__ + 1;
+  EXPECT_THAT(whole_message<NotPositiveDefinite>([&] { potrf(context, Uplo::Lower, zero); }), ends_at(line));
+  static_assert(!std::is_convertible_v<Runtime const&, RuntimeCall> && !std::is_convertible_v<Runtime, RuntimeCall>);
 }
 
 TEST_P(ApiFailures, OfCallsThatNobodyWaitedForNameTheLine) {

@@ -300,5 +300,22 @@ TEST_F(ApiFilesOfDouble, AnOutputDoesNotReplaceWhatAnotherMatrixReads) {
   EXPECT_EQ(lange(runtime, Norm::Max, open_matrix<double>(runtime, file("A.h5"), "A", {.tile = tile})), 1.0);
 }
 
+TEST_F(ApiFilesOfDouble, NewTrianglesAreSetAndCopiedWhole) {
+  Runtime runtime({.workers = 1});
+  LeftView<double> const from("from", 40, 40), to("to", 40, 40);
+  Kokkos::deep_copy(from, 3.0);
+  auto const a = create_matrix<double>(runtime, 40, 40, {.part = MatrixPart::Lower, .tile = tile});
+  for (auto const part : {MatrixPart::All, MatrixPart::Lower}) {
+    set(runtime, 0.5, 2.0, a, part);
+    copy(runtime, a, to, MatrixPart::Lower);
+    for (int i = 0; i < 40; ++i) {
+      for (int j = 0; j < 40; ++j) ASSERT_EQ(to(i, j), i == j ? 2.0 : i > j ? 0.5 : 0.0) << i << ' ' << j;
+    }
+  }
+  auto const b = create_matrix<double>(runtime, 40, 40, {.part = MatrixPart::Lower, .tile = tile});
+  copy(runtime, from, b, MatrixPart::Lower);
+  EXPECT_EQ(lanhe(runtime, Norm::One, Uplo::Lower, b), 120.0);
+}
+
 }  // namespace
 }  // namespace granary::api_files_test

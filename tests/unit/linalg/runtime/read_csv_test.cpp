@@ -57,6 +57,10 @@ TEST_F(ReadCsv, RefusesWithLineAndColumn) {
             }),
             path + " has no column 'z'; it has name, x, y");
   EXPECT_THROW(static_cast<void>(read_csv(file("none.csv"))), InvalidArgument);
+  for (char const separator : {'\n', '5', '.', '"', '-'}) {
+    EXPECT_THAT(testing::refusal([&] { static_cast<void>(read_csv(path, CsvOptions{.separator = separator})); }),
+                ::testing::HasSubstr("neither tab nor one of ,;|"));
+  }
 }
 
 }  // namespace

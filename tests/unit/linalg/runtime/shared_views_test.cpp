@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace granary::shared_matrix_views_test {
 namespace {
@@ -38,6 +40,80 @@ TEST(SharedViewsOfMatrices, AFactorizationWaitsForTasksOnTheSameView) {
   runtime.submit("fill", FillSlowly{}, write(runtime.data(a)));
   potrf(runtime, Uplo::Lower, a, 32);
   expect_factored(a);
+}
+
+struct Throw {
+  static constexpr bool launches_kokkos_kernels = false;
+  template <class Exec, class A>
+  void operator()(Exec const&, A) const {
+    throw DataError("a hole");
+  }
+};
+
+TEST(SharedViewsOfMatrices, AFailureReachesCallsOnTheSameView) {
+  Matrix a("a", n, n), b("b", n, 2), c("c", n, n);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto const whole = runtime.data(a);
+  runtime.submit("assemble", Throw{}, read_write(whole));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THROW(static_cast<void>(logdet(runtime, Uplo::Lower, a, 32)), DataError);
+    EXPECT_THROW(static_cast<void>(lange(runtime, Norm::One, a, 40)), DataError);
+    EXPECT_THROW(potrs(runtime, Uplo::Lower, a, b, 32), DataError);
+    EXPECT_THROW(copy(runtime, a, c, MatrixPart::All, 32), DataError);
+    EXPECT_THROW(gemm(runtime, Op::NoTrans, Op::NoTrans, 1.0, a, a, 0.0, c, 32), DataError);
+  }
+  EXPECT_THROW(runtime.wait(), DataError);
+  runtime.wait();
+  EXPECT_THROW(static_cast<void>(logdet(runtime, Uplo::Lower, a, 32)), InvalidArgument) << "it still has no value";
+}
+
+TEST(SharedViewsOfMatrices, AFailureReachesCallsWithOtherTiles) {
+  Matrix zero("zero", n, n), b("b", n, 2);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto factorization = async::potrf(runtime, Uplo::Lower, zero, 48);
+  EXPECT_THROW(static_cast<void>(logdet(runtime, Uplo::Lower, zero, 32)), NotPositiveDefinite);
+  EXPECT_THROW(potrs(runtime, Uplo::Lower, zero, b, 16), NotPositiveDefinite);
+  EXPECT_THROW(factorization.wait(), NotPositiveDefinite);
+  EXPECT_THROW(runtime.wait(), NotPositiveDefinite);
+  runtime.wait();
+}
+
+TEST(SharedViewsOfMatrices, CallsWithOtherTilesComeInTheOrderOfSubmission) {
+  Matrix a("a", n, n), b("b", n, 2);
+  Kokkos::deep_copy(b, 8.0);
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  auto first = async::set(runtime, 0.0, 4.0, a, MatrixPart::All, 20);
+  auto second = async::potrf(runtime, Uplo::Lower, a, 48);
+  potrs(runtime, Uplo::Lower, a, b, 32);
+  for (int i = 0; i < n; ++i) ASSERT_EQ(b(i, 1), 2.0) << i;
+  first.wait();
+  second.wait();
+}
+
+TEST(SharedViewsOfMatrices, EachThreadIsToldOfItsOwnFailures) {
+  Runtime runtime({.workers = 2, .host_memory = 1_MiB});
+  std::vector<std::thread> threads;
+  for (std::uint64_t order = 4; order < 8; ++order) {
+    threads.emplace_back([&runtime, order] {
+      // Kokkos without threads counts references of managed Views without a lock.
+      using Unmanaged = Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+      for (int k = 0; k < 500; ++k) {
+        std::vector<double> memory(order * order);
+        for (std::uint64_t i = 0; i + 1 < order; ++i) memory[i * order + i] = 4;
+        try {
+          potrf(runtime, Uplo::Lower, Unmanaged(memory.data(), order, order));
+          ADD_FAILURE() << "accepted";
+        } catch (NotPositiveDefinite const& error) {
+          EXPECT_EQ(error.order(), order);
+        }
+        auto const& failures = runtime.failures();
+        ASSERT_EQ(failures.size(), 1U);
+        auto const shape = std::to_string(order) + " x " + std::to_string(order);
+        EXPECT_EQ(failures[0].origin.data, std::vector{"View of " + shape + "(0, 0)"});
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
 }
 
 TEST(SharedViewsOfMatrices, OneOfASingleTileIsTheSameDatum) {
