@@ -72,9 +72,8 @@ template <MutableMatrix A>
 
 /// The panels of the pivots of the matrix with that name, as data in place. Throws InvalidArgument if there are other
 /// processes.
-[[nodiscard]] inline PivotData bind_pivots(MatrixCall const& call, DataScope& scope, Pivots pivots,
-                                           std::string const& matrix) {
-  call.caller().refuse_with_others("rows cannot be exchanged");
+[[nodiscard]] inline PivotData bind_pivots(DataScope& scope, Pivots pivots, std::string const& matrix) {
+  scope.runtime().refuse_with_others("rows cannot be exchanged");
   PivotData data;
   for (std::uint64_t k = 0; k < pivots.grid().diagonal(); ++k) {
     data.panels.push_back(scope.in_place("pivots of " + matrix + ", panel " + std::to_string(k), pivots.panel(k),
@@ -125,7 +124,7 @@ Pending<> getrf(RuntimeCall runtime, A const& a, Pivots& pivots, TileSize tile =
     call.prepare(tile);
     auto const tiles = call.tiles(0, a);
     pivots = Pivots(tiles.grid());
-    granary::getrf(call.tasks(), tiles, detail::bind_pivots(call, call.data(), pivots, tiles.name()),
+    granary::getrf(call.tasks(), tiles, detail::bind_pivots(call.data(), pivots, tiles.name()),
                    detail::fitted(call, options, a, tiles));
     return call.submitted(detail::refuse_zero_pivot(pivots));
   });
@@ -156,10 +155,10 @@ Pending<PivotGrowth> getrf_nopiv(RuntimeCall runtime, A const& a, TileSize tile 
         maxima->bind([&](char const* name, double& number) { return call.data().in_place(name, number, maxima); });
     granary::getrf_nopiv(call.tasks(), tiles, options);
     auto const growth = std::make_shared<PivotGrowth>();
-    return Pending<PivotGrowth>(call.submitted([&runtime = runtime.runtime(), maxima, growth] {
+    auto const combine = [&runtime = runtime.runtime(), maxima, growth] {
       *growth = growth_of_all(runtime, maxima->growth());
-    }),
-                                [growth] { return *growth; });
+    };
+    return Pending<PivotGrowth>(call.submitted(combine), [growth] { return *growth; });
   });
 }
 
@@ -172,8 +171,8 @@ Pending<> laswp(RuntimeCall runtime, B const& b, Pivots const& pivots, SwapDirec
     call.require_pivots(0, pivots.grid());
     call.prepare(pivots.grid().tile);
     auto const tiles = call.tiles(0, b);
-    granary::laswp(call.tasks(), tiles, detail::bind_pivots(call, call.read_data(), pivots, tiles.name()),
-                   pivots.grid(), direction);
+    granary::laswp(call.tasks(), tiles, detail::bind_pivots(call.read_data(), pivots, tiles.name()), pivots.grid(),
+                   direction);
     return call.submitted();
   });
 }

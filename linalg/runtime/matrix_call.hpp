@@ -212,7 +212,6 @@ class GRANARY_EXPORT MatrixCall {
   [[nodiscard]] DataScope& data() { return m_data; }
   /// What it only reads.
   [[nodiscard]] DataScope& read_data() { return m_reads; }
-  [[nodiscard]] RuntimeCall const& caller() const { return m_caller; }
   [[nodiscard]] Runtime& runtime() const { return m_caller.runtime(); }
   [[nodiscard]] Bytes memory() const { return task_memory(runtime().options()); }
   [[nodiscard]] bool has_devices() const { return !runtime().devices().empty(); }

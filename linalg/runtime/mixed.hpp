@@ -100,7 +100,7 @@ class GRANARY_EXPORT LuSystem {
       : m_a(a),
         m_low(scope.temporary<HalfOf<T>>(a.grid(), MatrixPart::All, a.name() + " in single precision")),
         m_pivots(a.grid()),
-        m_exchanges(bind_pivots(call, scope, m_pivots, m_low.name())),
+        m_exchanges(bind_pivots(scope, m_pivots, m_low.name())),
         m_options(with_leaf(chosen_leaf(), m_low, false, call.memory(), call.has_devices())) {}
 
   void norm(TaskEmitter& tasks, Norm norm, DataId result) const { submit_lange(tasks, norm, m_a, result); }
@@ -322,7 +322,7 @@ double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X c
         call, [&](detail::DataScope& scope) { return detail::LuSystem<T>(call, scope, a_tiles); }, b_tiles, x_tiles);
     if (!report.used_float) {
       auto& pivots = report.pivots.emplace(a_tiles.grid());
-      auto const exchanges = detail::bind_pivots(call, call.data(), pivots, a_tiles.name());
+      auto const exchanges = detail::bind_pivots(call.data(), pivots, a_tiles.name());
       copy(call.tasks(), b_tiles, x_tiles);
       getrf(call.tasks(), a_tiles, exchanges,
             detail::with_leaf(chosen_leaf(), a_tiles, detail::MatrixTraits<A>::is_view, call.memory(),

@@ -83,7 +83,7 @@ requires SameScalars<A, F>
     call.prepare(pivots != nullptr ? pivots->grid().tile : tile);
     auto const tiles = call.tiles(1, lu);
     PivotData exchanges;
-    if (pivots != nullptr) exchanges = detail::bind_pivots(call, call.read_data(), *pivots, tiles.name());
+    if (pivots != nullptr) exchanges = detail::bind_pivots(call.read_data(), *pivots, tiles.name());
     detail::ResidualParts const parts(call.data(), tiles.name());
     submit_getrf_residual(call.tasks(), call.tiles(0, a), tiles, pivots != nullptr ? &exchanges : nullptr,
                           call.memory(), parts.data());

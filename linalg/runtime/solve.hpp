@@ -123,7 +123,7 @@ auto getrs(RuntimeCall runtime, Op op, A const& lu, Pivots const& pivots, B cons
     call.require_pivots(0, pivots.grid());
     call.prepare(pivots.grid().tile);
     auto const factors = call.tiles(0, lu);
-    auto const data = detail::bind_pivots(call, call.read_data(), pivots, factors.name());
+    auto const data = detail::bind_pivots(call.read_data(), pivots, factors.name());
     granary::getrs(call.tasks(), op, factors, &data, call.tiles(1, b));
     return call.submitted();
   });
@@ -163,7 +163,7 @@ auto gesv(RuntimeCall runtime, A const& a, B const& b, Pivots& pivots, TileSize 
     auto const right = call.tiles(1, b);
     detail::gate(call, detail::check_finite(call, solve_options, false, a, lu, b, right), lu);
     pivots = Pivots(lu.grid());
-    auto const data = detail::bind_pivots(call, call.data(), pivots, lu.name());
+    auto const data = detail::bind_pivots(call.data(), pivots, lu.name());
     granary::getrf(call.tasks(), lu, data, detail::fitted(call, options, a, lu));
     granary::getrs(call.tasks(), Op::NoTrans, lu, &data, right);
     return call.submitted(detail::refuse_zero_pivot(pivots));

@@ -67,7 +67,9 @@ template <class Call>
   try {
     call();
   } catch (InvalidArgument const& error) {
-    return test::without_line(error.what());
+    std::string const message = error.what();
+    EXPECT_EQ(message.find("(submitted at"), message.rfind("(submitted at")) << message;
+    return test::without_line(message);
   }
   ADD_FAILURE() << "accepted";
   return {};
