@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 namespace granary::waiting_test {
 namespace {
@@ -225,6 +226,27 @@ TEST_P(Waiting, SeveralThreadsWaitForDataOfTheirOwn) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(right, 600);
+}
+
+TEST_P(Waiting, SeveralThreadsAreToldOfTheirOwnFailures) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (auto* const view : {&x, &y, &z}) {
+    threads.emplace_back([&, view] {
+      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const own(view->data(), 100);
+      auto const data = runtime.data(own);
+      for (int i = 0; i < 200; ++i) {
+        runtime.submit("fail", Fail{}, write(data));
+        EXPECT_THROW(runtime.wait(data), std::exception);
+        auto const& failures = runtime.failures();
+        right += failures.size() == 1 && failures[0].poisoned_data == std::vector{data.id()} ? 1 : 0;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(right, 600);
+  EXPECT_TRUE(runtime.failures().empty()) << "this thread was told of none";
+  runtime.wait();
 }
 
 TEST_P(Waiting, IsRefusedInsideTasks) {
