@@ -222,14 +222,15 @@ std::vector<std::string> split_csv_line(std::string_view line) {
   return fields;
 }
 
-char checked_separator(char separator) {
-  if (separator == '\t' || csv_separators.find(separator) != csv_separators.npos) return separator;
-  throw InvalidArgument("the separator is '" + excerpt({&separator, 1}, 1) + "', neither tab nor one of " +
-                        std::string(csv_separators));
+char checked_separator(std::string_view text) {
+  constexpr std::string_view possible = ",;|:!#$%&*/<=>?@^_~";
+  if (text == "\t" || (text.size() == 1 && possible.find(text) != possible.npos)) return text.front();
+  throw InvalidArgument("the separator is '" + excerpt(text, longest_excerpt) + "', neither tab nor one of " +
+                        std::string(possible));
 }
 
 CsvInfo open_csv(std::string const& path, CsvOptions const& options) {
-  if (options.separator != 0) checked_separator(options.separator);
+  if (options.separator != 0) checked_separator({&options.separator, 1});
   CsvText text(path, ',');
   CsvInfo info;
   info.path = path;

@@ -16,17 +16,16 @@ namespace detail {
 class CsvText;
 }
 
-/// Besides the tab: no characters of numbers or names.
-inline constexpr std::string_view csv_separators = ",;|:!#$%&*/<=>?@^_~";
-/// Throws InvalidArgument unless it is a tab or one of `csv_separators`.
-GRANARY_EXPORT char checked_separator(char separator);
+/// The separator in this text. Throws InvalidArgument unless the text is a tab or one of `,;|:!#$%&*/<=>?@^_~`: no
+/// characters of numbers or names.
+GRANARY_EXPORT char checked_separator(std::string_view text);
 
 /// How to read a CSV file.
 struct GRANARY_EXPORT CsvOptions {
   /// The columns to read, in this order: names of the header, numbers from 1, or ranges of numbers such as "3-5";
   /// empty: all. A name goes before a number.
   std::vector<std::string> columns = {};
-  /// Between fields, a tab or one of `csv_separators`; 0: a tab if the first line has one outside quotes, else `;` if
+  /// Between fields, see checked_separator; 0: a tab if the first line has one outside quotes, else `;` if
   /// it has one, else `,`.
   char separator = 0;
   /// The first line is a header even if it has numbers. Otherwise it is one if it has a name and no number.

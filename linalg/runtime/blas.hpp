@@ -44,6 +44,21 @@ template <class A, class B, class C, class Multiply>
   });
 }
 
+/// The same for a triangular matrix A that changes B: apply(tasks, a, b) emits its tasks on their tiles.
+template <class A, class B, class Apply>
+[[nodiscard]] Pending<> apply_triangle(RuntimeCall runtime, char const* name, Side side, Uplo uplo, A const& a,
+                                       B const& b, TileSize tile, Apply const& apply) {
+  return matrix_call(runtime, name, [&](MatrixCall& call) {
+    auto const& x = call.reads("A", a);
+    auto const& y = call.writes("B", b);
+    call.require_square(0);
+    call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
+    call.prepare(tile);
+    apply(call.tasks(), call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
+    return call.submitted();
+  });
+}
+
 }  // namespace detail
 
 namespace async {
@@ -125,15 +140,10 @@ template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto trsm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
-  return detail::matrix_call(runtime, "trsm", [&](detail::MatrixCall& call) {
-    auto const& x = call.reads("A", a);
-    auto const& y = call.writes("B", b);
-    call.require_square(0);
-    call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
-    call.prepare(tile);
-    granary::trsm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-    return call.submitted();
-  });
+  return detail::apply_triangle(runtime, "trsm", side, uplo, a, b, tile,
+                                [&](TaskEmitter& tasks, auto const& x, auto const& y) {
+                                  granary::trsm(tasks, side, uplo, op, diag, alpha, x, y);
+                                });
 }
 
 /// B := alpha op(A) B (left) or alpha B op(A) (right) with A triangular; xTRMM.
@@ -141,15 +151,10 @@ template <MatrixOperand A, MutableMatrix B>
 requires SameScalars<A, B>
 auto trmm(RuntimeCall runtime, Side side, Uplo uplo, Op op, Diag diag, ScalarOf<B> alpha, A const& a, B const& b,
           TileSize tile = {}) -> Pending<> {
-  return detail::matrix_call(runtime, "trmm", [&](detail::MatrixCall& call) {
-    auto const& x = call.reads("A", a);
-    auto const& y = call.writes("B", b);
-    call.require_square(0);
-    call.require_match(x.rows == (side == Side::Left ? y.rows : y.cols));
-    call.prepare(tile);
-    granary::trmm(call.tasks(), side, uplo, op, diag, alpha, call.tiles(0, a, part_of(uplo)), call.tiles(1, b));
-    return call.submitted();
-  });
+  return detail::apply_triangle(runtime, "trmm", side, uplo, a, b, tile,
+                                [&](TaskEmitter& tasks, auto const& x, auto const& y) {
+                                  granary::trmm(tasks, side, uplo, op, diag, alpha, x, y);
+                                });
 }
 
 }  // namespace async

@@ -14,15 +14,14 @@ void detail::PendingCall::wait() {
     runtime->refuse_in_task("wait()");
     try {
       runtime->wait_for(m_results.ids(), m_operands.ids());
-      try {
-        if (m_check) m_check();
-      } catch (...) {
-        runtime->set_failure(
-            {.what = m_call.what, .error = in_task(std::current_exception(), m_call), .origin = m_call});
-        throw;
-      }
     } catch (...) {
       m_error = in_task(std::current_exception(), m_call);  // the tasks of other processes are not known here
+    }
+    try {
+      if (m_check && !m_error) m_check();
+    } catch (...) {
+      m_error = in_task(std::current_exception(), m_call);
+      runtime->set_failure({.what = m_call.what, .error = m_error, .origin = m_call});
     }
     m_waited = true;
     m_check = nullptr;

@@ -43,6 +43,19 @@ class Waiting : public testing::TestWithParam<std::string> {
     if (GetParam() == "none") return {.workers = 2U, .devices = "none", .models = models_off};
     return {.workers = 1U, .devices = GetParam(), .models = models_off};
   }
+  // Calls body(view, data) in one thread for each of x, y and z, with an unmanaged View of its elements.
+  template <class Body>
+  void in_threads_of_their_own(Body const& body) {
+    using Unmanaged = Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    std::vector<std::thread> threads;
+    for (auto* const view : {&x, &y, &z}) {
+      threads.emplace_back([&, view] {
+        Unmanaged const own(view->data(), view->extent(0));
+        body(own, runtime.data(own));
+      });
+    }
+    for (auto& thread : threads) thread.join();
+  }
   Vector x{"x", 100}, y{"y", 100}, z{"z", 100};
   Runtime runtime{options()};
   Data<Vector> dx = runtime.data(x), dy = runtime.data(y), dz = runtime.data(z);
@@ -210,40 +223,28 @@ TEST_P(Waiting, AScalarIsTheValueOfTasks) {
 }
 
 TEST_P(Waiting, SeveralThreadsWaitForDataOfTheirOwn) {
-  std::vector<std::thread> threads;
   std::atomic<int> right = 0;
-  for (auto* const view : {&x, &y, &z}) {
-    threads.emplace_back([&, view] {
-      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const own(view->data(), 100);
-      auto const data = runtime.data(own);
-      for (int i = 1; i <= 200; ++i) {
-        runtime.submit("increase", Increase{}, read_write(data)).wait();
-        runtime.submit("increase", Increase{}, read_write(data));
-        runtime.wait(data);
-        right += own(99) == 2 * i ? 1 : 0;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  in_threads_of_their_own([&](auto const& own, auto const& data) {
+    for (int i = 1; i <= 200; ++i) {
+      runtime.submit("increase", Increase{}, read_write(data)).wait();
+      runtime.submit("increase", Increase{}, read_write(data));
+      runtime.wait(data);
+      right += own(99) == 2 * i ? 1 : 0;
+    }
+  });
   EXPECT_EQ(right, 600);
 }
 
 TEST_P(Waiting, SeveralThreadsAreToldOfTheirOwnFailures) {
-  std::vector<std::thread> threads;
   std::atomic<int> right = 0;
-  for (auto* const view : {&x, &y, &z}) {
-    threads.emplace_back([&, view] {
-      Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const own(view->data(), 100);
-      auto const data = runtime.data(own);
-      for (int i = 0; i < 200; ++i) {
-        runtime.submit("fail", Fail{}, write(data));
-        EXPECT_THROW(runtime.wait(data), std::exception);
-        auto const& failures = runtime.failures();
-        right += failures.size() == 1 && failures[0].poisoned_data == std::vector{data.id()} ? 1 : 0;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  in_threads_of_their_own([&](auto const&, auto const& data) {
+    for (int i = 0; i < 200; ++i) {
+      runtime.submit("fail", Fail{}, write(data));
+      EXPECT_THROW(runtime.wait(data), std::exception);
+      auto const& failures = runtime.failures();
+      right += failures.size() == 1 && failures[0].poisoned_data == std::vector{data.id()} ? 1 : 0;
+    }
+  });
   EXPECT_EQ(right, 600);
   EXPECT_TRUE(runtime.failures().empty()) << "this thread was told of none";
   runtime.wait();
