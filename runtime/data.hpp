@@ -67,6 +67,7 @@ class GRANARY_EXPORT DataHold {
   DataHold(DataHold const&) = delete;
   DataHold& operator=(DataHold const&) = delete;
   [[nodiscard]] DataId id() const { return m_id; }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_releaser.runtime_id(); }
   /// Ends before the datum is released. Once.
   void attach(std::shared_ptr<void const> attached) const { m_attached = std::move(attached); }
 
@@ -230,6 +231,7 @@ template <class View>
 class GRANARY_EXPORT Data {
  public:
   [[nodiscard]] DataId id() const { return m_hold->id(); }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
  private:
   friend class Runtime;
@@ -260,9 +262,11 @@ struct GRANARY_EXPORT TypedAccess {
   using ViewType = View;
   static constexpr AccessMode mode = Mode;
   DataId data;
+  RuntimeId runtime;
   View const* shape;
 
-  explicit TypedAccess(Data<View> const& handle) : data(handle.id()), shape(handle.m_view.get()) {}
+  explicit TypedAccess(Data<View> const& handle)
+      : data(handle.id()), runtime(handle.runtime_id()), shape(handle.m_view.get()) {}
 };
 
 /// The results of `read`, `write`, `read_write` and `commute`, the arguments of Runtime::submit: TypedAccess and
@@ -272,6 +276,7 @@ concept TaskAccess = requires(A const& access) {
   typename A::ViewType;
   { A::mode } -> std::convertible_to<AccessMode>;
   { access.data } -> std::convertible_to<DataId>;
+  { access.runtime } -> std::convertible_to<RuntimeId>;
   access.shape;
 };
 

@@ -4,6 +4,7 @@
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/ids.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,10 @@ namespace granary {
 class Engine;
 class Submitter;
 
+/// A Runtime among all of this process, also among those that have ended. Each counts its data from 0: a DataId alone
+/// does not tell whose it is.
+using RuntimeId = Id<struct RuntimeTag, std::uint32_t>;
+
 namespace detail {
 
 /// Ends registrations of a Runtime's data, if that has not ended before.
@@ -19,15 +24,17 @@ class GRANARY_EXPORT DataReleaser {
  public:
   DataReleaser() = default;
   /// `submitter` has registered the data; it exists as long as the engine.
-  DataReleaser(std::weak_ptr<Engine> engine, Submitter& submitter)
-      : m_engine(std::move(engine)), m_submitter(&submitter) {}
+  DataReleaser(RuntimeId runtime, std::weak_ptr<Engine> engine, Submitter& submitter)
+      : m_runtime(runtime), m_engine(std::move(engine)), m_submitter(&submitter) {}
 
   /// Of one registration. Failures are logged.
   void release(DataId data) const noexcept;
   /// Whether the Runtime has ended.
   [[nodiscard]] bool ended() const { return m_engine.expired(); }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_runtime; }
 
  private:
+  RuntimeId m_runtime;
   std::weak_ptr<Engine> m_engine;
   Submitter* m_submitter = nullptr;
 };

@@ -72,6 +72,7 @@ class GRANARY_EXPORT DualData {
  public:
   using HostView = typename Dual::t_host;
   [[nodiscard]] DataId id() const { return m_data.id(); }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_data.runtime_id(); }
   /// For `read`, `write` and `read_write`: tells granary what the application has changed.
   [[nodiscard]] Data<HostView> const& in_use() const {
     if (m_sides) m_sides->use();

@@ -111,6 +111,18 @@ DataId data_of(A const& access) {
   }
 }
 
+// The Runtime of that datum; `here` for scratch, which every submission makes anew.
+template <class A>
+RuntimeId runtime_of(A const& access, RuntimeId here) {
+  if constexpr (is_reduction<A>) {
+    return access.data.runtime_id();
+  } else if constexpr (requires { RuntimeId(access.runtime); }) {
+    return access.runtime;
+  } else {
+    return here;
+  }
+}
+
 }  // namespace detail
 
 /// The task combines its contribution with what `x` holds by `op`, `s() += term` for a Sum, in any order with other

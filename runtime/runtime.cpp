@@ -15,6 +15,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -110,6 +111,26 @@ bool Runtime::in_use(DataId data) const {
   return id.valid() && m_parts->engine->in_use(id);
 }
 
+RuntimeId Runtime::next_id() {
+  static std::atomic<RuntimeId::rep> count = 0;
+  return RuntimeId(count++);
+}
+
+void Runtime::refuse_foreign_data(std::string const& subject, std::span<RuntimeId const> owners) const {
+  auto const first = std::ranges::find_if(owners, [this](RuntimeId owner) { return owner != m_id; });
+  auto const number = std::to_string(first - owners.begin() + 1);
+  throw InvalidArgument(subject + ": datum " + number + " of " + std::to_string(owners.size()) +
+                        " belongs to another Runtime");
+}
+
+void Runtime::refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const {
+  try {
+    refuse_foreign_data("task '" + std::string(task.text) + "'", owners);
+  } catch (InvalidArgument const&) {
+    detail::rethrow_with(task.place);
+  }
+}
+
 ProcessId Runtime::process() const { return m_parts->processes ? m_parts->processes->self() : ProcessId(0); }
 std::uint32_t Runtime::processes() const { return m_parts->processes ? m_parts->processes->count() : 1; }
 Processes* Runtime::others() const { return m_parts->common ? m_parts->processes.get() : nullptr; }
@@ -182,7 +203,7 @@ Submitter& Runtime::submitter() {
   combine_reductions({});
   return m_parts->submitter();
 }
-detail::DataReleaser Runtime::releaser() const { return {m_parts->engine.lent(), m_parts->submitter()}; }
+detail::DataReleaser Runtime::releaser() const { return {m_id, m_parts->engine.lent(), m_parts->submitter()}; }
 Engine& Runtime::engine() { return *m_parts->engine; }
 EngineStatistics Runtime::statistics() const { return m_parts->engine->statistics(); }
 std::shared_ptr<void const> Runtime::pin(std::byte* memory, Bytes bytes) { return m_parts->pin(memory, bytes); }

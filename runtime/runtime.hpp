@@ -54,6 +54,7 @@ struct Trace;
 template <class D>
 concept DataHandle = requires(D const& data) {
   { data.id() } -> std::same_as<DataId>;
+  { data.runtime_id() } -> std::same_as<RuntimeId>;
 };
 
 class Runtime;
@@ -145,6 +146,10 @@ class GRANARY_EXPORT Runtime {
   ~Runtime();
   Runtime(Runtime const&) = delete;
   Runtime& operator=(Runtime const&) = delete;
+
+  /// No other Runtime of this process has had it. Functions that take data throw InvalidArgument for those of another
+  /// one, also of one that has ended.
+  [[nodiscard]] RuntimeId id() const { return m_id; }
 
   /// Registers the elements of a host View, contiguous or strided, as a datum; the memory may be pinned. Host workers
   /// use the elements in place: they do not count against the memory limit, and must not be accessed otherwise between
@@ -264,6 +269,7 @@ class GRANARY_EXPORT Runtime {
   /// ended then.
   template <DataHandle First, DataHandle... Others>
   void wait(First const& first, Others const&... others) {
+    refuse_foreign("wait", first, others...);
     std::array<DataId, 1 + sizeof...(others)> const ids{first.id(), others.id()...};
     wait_alone(ids);
   }
@@ -273,6 +279,7 @@ class GRANARY_EXPORT Runtime {
   /// node that does not exist.
   template <DataHandle D>
   void prefetch(D const& data, NodeId node) {
+    refuse_foreign("prefetch", data);
     tell_changes(data);
     prefetch_data(data.id(), node);
   }
@@ -280,6 +287,7 @@ class GRANARY_EXPORT Runtime {
   /// replicas elsewhere are dropped; the value of a temporary stays where it is.
   template <DataHandle D>
   void will_not_use(D const& data) {
+    refuse_foreign("will_not_use", data);
     tell_changes(data);
     will_not_use_data(data.id());
   }
@@ -340,11 +348,13 @@ class GRANARY_EXPORT Runtime {
   /// reads, besides. Throws InvalidArgument if there is no such process, or if the datum has another owner already.
   template <DataHandle D>
   void assign(D const& data, ProcessId owner) {
+    refuse_foreign("assign", data);
     assign_data(data.id(), owner);
   }
   /// Whether this process owns the datum; with several, not before a task accesses it, or `assign`.
   template <DataHandle D>
   [[nodiscard]] bool is_here(D const& data) const {
+    refuse_foreign("is_here", data);
     return owns(data.id());
   }
   /// Ends the run because of an exception outside of tasks, and throws it. With several processes, their tasks are
@@ -426,6 +436,19 @@ class GRANARY_EXPORT Runtime {
   static void tell_changes(D const& data) {
     if constexpr (requires { data.in_use(); }) static_cast<void>(data.in_use());
   }
+  // Throws InvalidArgument for data of another Runtime.
+  template <class... D>
+  void refuse_foreign(char const* function, D const&... data) const {
+    if ((... || (data.runtime_id() != m_id)))
+      refuse_foreign_data(function + std::string("()"), std::array{data.runtime_id()...});
+  }
+  [[noreturn]] void refuse_foreign_data(std::string const& subject, std::span<RuntimeId const> owners) const;
+  template <class... Accesses>
+  void refuse_foreign_accesses(TaskName const& task, Accesses const&... accesses) const {
+    if ((... || (detail::runtime_of(accesses, m_id) != m_id)))
+      refuse_foreign_task(task, std::array<RuntimeId, sizeof...(accesses)>{detail::runtime_of(accesses, m_id)...});
+  }
+  [[noreturn]] void refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const;
   void cancel_on_signals(SignalWatch const& signals);
   void assign_data(DataId data, ProcessId owner);
   [[nodiscard]] bool owns(DataId data) const;
@@ -476,6 +499,9 @@ class GRANARY_EXPORT Runtime {
   // Throws InvalidArgument for a View that cannot be copied to a device, if there are devices.
   void refuse_on_devices(std::string const& name, std::string const& shape) const;
 
+  static RuntimeId next_id();
+
+  RuntimeId m_id = next_id();
   std::unique_ptr<Parts> m_parts;
 };
 
@@ -501,6 +527,7 @@ template <class View, class... Tiles>
 granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles) {
   constexpr auto rank = detail::rank_of<View>;
   static_assert(sizeof...(Tiles) == rank, "one tile size per dimension");
+  refuse_foreign("partition", whole);
   View const& view = *whole.m_view;
   bool const in_place = view.data() != nullptr;
   auto const name = name_of(whole.id());
@@ -530,6 +557,7 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
 template <class View, class... Ranges>
 Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ranges) {
   static_assert(sizeof...(Ranges) == detail::rank_of<View>, "one range per dimension");
+  refuse_foreign("part", whole);
   View const& view = *whole.m_view;
   if (view.data() == nullptr) detail::refuse_part_of_temporary();
   auto const name = name_of(whole.id());
@@ -643,6 +671,7 @@ T Scalar<T>::get() const {
 
 template <class Body, class... Accesses>
 TaskHandle Runtime::submit(TaskInfo const& info, Body body, Accesses const&... accesses) {
+  refuse_foreign_accesses(info.name, accesses...);
   if constexpr ((detail::is_reduction<Accesses> || ...)) {
     std::array const list{std::pair(detail::data_of(accesses), detail::is_reduction<Accesses>)...};
     return submit_reducing(info, list, [&] { return submit_made(info, std::move(body), accesses...); });
@@ -667,6 +696,7 @@ TaskHandle Runtime::submit_made(TaskInfo const& info, Body body, Accesses const&
 template <class Ended, class... Accesses>
 TaskHandle Runtime::submit_outside(TaskName const& name, Ended ended, Accesses const&... accesses) {
   if constexpr (detail::check_ended<Ended>() && detail::check_outside<Accesses...>()) {
+    refuse_foreign_accesses(name, accesses...);
     std::array<Access, sizeof...(accesses)> const list{Access{accesses.data, Accesses::mode}...};
     return submit_outside_task(name, detail::as_function(std::move(ended)), list);
   } else {

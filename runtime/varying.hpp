@@ -63,6 +63,7 @@ class GRANARY_EXPORT Varying {
                 "granary moves the elements of varying data byte by byte: use a trivially copyable type that is not "
                 "const");
   [[nodiscard]] DataId id() const { return m_hold->id(); }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_hold->runtime_id(); }
 
  private:
   friend class Runtime;
@@ -102,9 +103,10 @@ struct GRANARY_EXPORT VaryingAccess {
   using ViewType = detail::VaryingView<T>;
   static constexpr AccessMode mode = Mode;
   DataId data;
+  RuntimeId runtime;
   detail::VaryingShape<reads(Mode)> shape = {};
 
-  explicit VaryingAccess(Varying<T> const& handle) : data(handle.id()) {}
+  explicit VaryingAccess(Varying<T> const& handle) : data(handle.id()), runtime(handle.runtime_id()) {}
 };
 
 template <class T>

@@ -103,8 +103,6 @@ class GRANARY_EXPORT TiledMatrix {
     return other;
   }
 
-  /// An owner of the tiles, which must have no other.
-  [[nodiscard]] OwnedData own(Submitter& submitter) const { return {submitter, m_tiles}; }
   /// Releases all tiles once the tasks submitted so far have used them; their values are first written home. Copies
   /// must not be used after that.
   void release(Submitter& submitter) { OwnedData(submitter, std::exchange(m_tiles, {})).release(); }

@@ -3,12 +3,12 @@
 
 #include <granary/core/base/export.hpp>
 #include <granary/core/base/partial_file.hpp>
-#include <granary/core/model/owned_data.hpp>
 #include <granary/linalg/generators/generators.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/matrix_tile.hpp>
 #include <granary/linalg/runtime/pivots_file.hpp>
 #include <granary/linalg/runtime/shared_sink.hpp>
+#include <granary/runtime/held_data.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -36,7 +36,8 @@ struct GRANARY_EXPORT FileMatrixOptions {
 
 /// A matrix in a file, or one triangle of it, as tiled data of a runtime; all calls with a Runtime accept it. The file
 /// is only read; tasks write to the output. Any of the four scalars. An array of one dimension is one column. The
-/// output has the dimensions of the file's array, and its names of columns.
+/// output has the dimensions of the file's array, and its names of columns. It may be destroyed after its Runtime; all
+/// else that needs the tiles throws InvalidArgument then.
 ///
 /// ```cpp
 /// #include <granary/linalg/generators/spd_generator.hpp>
@@ -83,7 +84,7 @@ class GRANARY_EXPORT FileMatrix {
 
   /// `A.h5:/A`
   [[nodiscard]] std::string const& name() const { return m_name; }
-  /// Throws InvalidArgument after commit.
+  /// Throws InvalidArgument after commit, and after the end of the Runtime.
   [[nodiscard]] TiledMatrix<T> const& tiles() const {
     require_open();
     return m_tiles;
@@ -94,7 +95,7 @@ class GRANARY_EXPORT FileMatrix {
   /// library's tasks: to the output, or nowhere. Throws InvalidArgument after commit, and for a tile that does not
   /// exist or has no element of the opened part.
   [[nodiscard]] MatrixTile<T> tile(std::uint64_t i, std::uint64_t j) const {
-    return MatrixTile<T>(m_name, tiles(), i, j);
+    return MatrixTile<T>(m_runtime.id(), m_name, tiles(), i, j);
   }
 
   /// Adds the row exchanges of the LU factorization of this matrix to the output, after the wait for it; see
@@ -117,6 +118,12 @@ class GRANARY_EXPORT FileMatrix {
  private:
   void require_open() const {
     if (m_committed) throw InvalidArgument(m_name + " was committed: open its output instead");
+    if (m_data.runtime() == nullptr) throw InvalidArgument(m_name + " is of a Runtime that has ended");
+  }
+  static detail::HeldData hold(Runtime& runtime, TiledMatrix<T> const& tiles) {
+    detail::HeldData held(runtime);
+    for (DataId const id : tile_ids(tiles)) held.own(id);
+    return held;
   }
   [[nodiscard]] MatrixSink& output() const {
     require_open();
@@ -185,7 +192,7 @@ class GRANARY_EXPORT FileMatrix {
   std::unique_ptr<detail::OpenInput const> m_input;  // null without a file
   std::shared_ptr<MatrixSink> m_sink;
   TiledMatrix<T> m_tiles;
-  OwnedData m_data = m_tiles.own(m_runtime.submitter());
+  detail::HeldData m_data = hold(m_runtime, m_tiles);
 };
 
 /// Opens `dataset` of an HDF5 file. With an empty `dataset`: a .npy file, the only matrix of an HDF5 file (without a

@@ -36,10 +36,13 @@ class GRANARY_EXPORT MatrixTile {
  public:
   using View = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-  /// A tile of a row-major matrix in a file. Throws InvalidArgument, with the numbers, if the tile does not exist or
-  /// has no element of the matrix' part.
-  MatrixTile(std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j)
-      : m_tile(checked(name, matrix, i, j)), m_first_row(matrix.grid().first(i)), m_first_col(matrix.grid().first(j)) {}
+  /// A tile of a row-major matrix in a file, whose tiles are data of that Runtime. Throws InvalidArgument, with the
+  /// numbers, if the tile does not exist or has no element of the matrix' part.
+  MatrixTile(RuntimeId runtime, std::string const& name, TiledMatrix<T> const& matrix, std::uint64_t i, std::uint64_t j)
+      : m_runtime(runtime),
+        m_tile(checked(name, matrix, i, j)),
+        m_first_row(matrix.grid().first(i)),
+        m_first_col(matrix.grid().first(j)) {}
 
   /// The matrix' row and column of the tile's first element.
   [[nodiscard]] std::uint64_t first_row() const { return m_first_row; }
@@ -48,6 +51,7 @@ class GRANARY_EXPORT MatrixTile {
   [[nodiscard]] std::uint64_t rows() const { return static_cast<std::uint64_t>(m_tile.rows); }
   [[nodiscard]] std::uint64_t cols() const { return static_cast<std::uint64_t>(m_tile.cols); }
   [[nodiscard]] DataId id() const { return m_tile.data; }
+  [[nodiscard]] RuntimeId runtime_id() const { return m_runtime; }
   [[nodiscard]] detail::RowsShape shape() const { return {rows(), cols(), static_cast<std::size_t>(m_tile.ld)}; }
 
  private:
@@ -65,6 +69,7 @@ class GRANARY_EXPORT MatrixTile {
     return matrix(i, j);
   }
 
+  RuntimeId m_runtime;
   TileRef m_tile;
   std::uint64_t m_first_row;
   std::uint64_t m_first_col;
@@ -76,9 +81,10 @@ struct GRANARY_EXPORT TileAccess {
   using ViewType = typename MatrixTile<T>::View;
   static constexpr AccessMode mode = Mode;
   DataId data;
+  RuntimeId runtime;
   detail::RowsShape shape;
 
-  explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), shape(tile.shape()) {}
+  explicit TileAccess(MatrixTile<T> const& tile) : data(tile.id()), runtime(tile.runtime_id()), shape(tile.shape()) {}
 };
 
 /// Like for a Data: the task reads the tile, writes every element of it, or changes it, the last also in any order.

@@ -20,12 +20,6 @@ namespace {
 
 [[noreturn]] void fail(std::string const& what) { throw std::runtime_error(what); }
 
-// Whatever has an id can be waited for.
-struct Known {
-  DataId known;
-  [[nodiscard]] DataId id() const { return known; }
-};
-
 bool is_task(Step const& step) { return std::holds_alternative<Submit>(step) || std::holds_alternative<Nest>(step); }
 
 class Player {
@@ -148,11 +142,10 @@ class Player {
     if (must) fail("the failure of a task was not reported");
   }
   void perform(WaitFor const& step) {
-    auto const known = [&](Name handle) {
-      return Known{std::visit([](auto const& data) { return data.id(); }, m_handles.at(handle))};
-    };
-    if (step.handles[0] == step.handles[1]) return m_runtime->wait(known(step.handles[0]));
-    m_runtime->wait(known(step.handles[0]), known(step.handles[1]));
+    auto const& first = m_handles.at(step.handles[0]);
+    auto const& second = m_handles.at(step.handles[1]);
+    auto const wait = [this](auto const&... data) { m_runtime->wait(data...); };
+    &first == &second ? std::visit(wait, first) : std::visit(wait, first, second);
   }
   void perform(WaitTask const& step) {
     if (auto const found = m_tasks.find(step.task); found != m_tasks.end()) found->second.wait();

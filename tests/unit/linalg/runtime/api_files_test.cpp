@@ -208,6 +208,21 @@ TEST_F(ApiFilesOfDouble, IsOfNoUseOnceItIsCommitted) {
             std::sqrt(40.0));
 }
 
+TEST_F(ApiFilesOfDouble, MayBeDestroyedAfterItsRuntime) {
+  write("A.h5", random_rectangle<double>(40, 40), tile);
+  {
+    std::optional<Runtime> runtime(std::in_place, RuntimeOptions{.workers = 1, .models = models_off});
+    auto a = open_matrix<double>(*runtime, file("A.h5"), "A", {.tile = tile, .output = file("B.h5"), .name = "K"});
+    set(*runtime, 0.0, 1.0, a);
+    runtime.emplace(RuntimeOptions{.workers = 1, .models = models_off});
+    std::string const ended = "K is of a Runtime that has ended";
+    EXPECT_EQ(refusal([&] { a.commit(); }), ended);
+    EXPECT_EQ(refusal([&] { static_cast<void>(a.tile(0, 0)); }), ended);
+    EXPECT_EQ(refusal([&] { set(*runtime, 0.0, 1.0, a); }), ended);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory()), std::filesystem::directory_iterator()), 1);
+}
+
 TEST_F(ApiFilesOfDouble, AVectorIsSolvedInPlaceAndStaysOne) {
   auto const a = ExactCholesky<double>(100).a;
   auto const x = random_eighths<double>(100, 1, 3);

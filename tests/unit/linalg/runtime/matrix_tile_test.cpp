@@ -174,6 +174,17 @@ TEST_F(MatrixTilesOfDouble, MayBeChangedInAnyOrder) {
   EXPECT_EQ(after(1, 2), expected);
 }
 
+TEST_F(MatrixTilesOfDouble, OfAnotherRuntimeAreRefused) {
+  Runtime runtime({.workers = 1, .models = models_off}), other({.workers = 1, .models = models_off});
+  auto const own = open_matrix<double>(runtime, "hilbert:40", "", {.tile = tile});
+  auto const foreign = open_matrix<double>(other, "hilbert:40", "", {.tile = tile});
+  EXPECT_THAT(refusal([&] {
+                runtime.submit("copy", Copy{}, granary::read(foreign.tile(0, 0)), granary::write(own.tile(0, 0)));
+              }),
+              HasSubstr("task 'copy': datum 1 of 2 belongs to another Runtime"));
+  EXPECT_EQ(refusal([&] { runtime.wait(foreign.tile(1, 0)); }), "wait(): datum 1 of 1 belongs to another Runtime");
+}
+
 TEST_F(MatrixTilesOfDouble, ThatAreNotThereAreRefusedWithTheNumbers) {
   write("A.h5", random_rectangle<double>(64, 40), tile);
   write("S.h5", random_rectangle<double>(64, 64), tile);
