@@ -44,7 +44,8 @@ class GRANARY_EXPORT DualFlags final : public TwoSides {
 }  // namespace detail
 
 /// A Kokkos::DualView as data; `dual_data` makes it. Host workers use its host side in place, workers of the device on
-/// which the other side lies use that one; workers of other devices use copies. Copies refer to the same datum.
+/// which the other side lies use that one; workers of other devices use copies. Copies refer to the same datum. Use it
+/// while the Runtime lives; it may be destroyed later.
 ///
 /// Which side holds the value goes both ways: a task that is submitted after `modify_host()` or `modify_device()` sees
 /// what the application has changed there. After Runtime::wait the host side holds the value, and
