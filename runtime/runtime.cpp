@@ -124,11 +124,7 @@ void Runtime::refuse_foreign_data(std::string const& subject, std::span<RuntimeI
 }
 
 void Runtime::refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const {
-  try {
-    refuse_foreign_data("task '" + std::string(task.text) + "'", owners);
-  } catch (InvalidArgument const&) {
-    detail::rethrow_with(task.place);
-  }
+  detail::naming_line(task.place, [&] { refuse_foreign_data("task '" + std::string(task.text) + "'", owners); });
 }
 
 ProcessId Runtime::process() const { return m_parts->processes ? m_parts->processes->self() : ProcessId(0); }

@@ -448,7 +448,7 @@ class GRANARY_EXPORT Runtime {
     if ((... || (detail::runtime_of(accesses, m_id) != m_id)))
       refuse_foreign_task(task, std::array<RuntimeId, sizeof...(accesses)>{detail::runtime_of(accesses, m_id)...});
   }
-  [[noreturn]] void refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const;
+  void refuse_foreign_task(TaskName const& task, std::span<RuntimeId const> owners) const;
   void cancel_on_signals(SignalWatch const& signals);
   void assign_data(DataId data, ProcessId owner);
   [[nodiscard]] bool owns(DataId data) const;
