@@ -2,6 +2,7 @@
 #include <granary/linalg/kernels/blas.hpp>
 
 #include <cstddef>
+#include <vector>
 
 namespace granary {
 using Complex64 = Kokkos::complex<float>;
@@ -52,6 +53,14 @@ namespace {
 template <class Flag>
 [[nodiscard]] char letter(Flag flag) {
   return static_cast<char>(flag);
+}
+
+// n entries, incx apart, without gaps and with one more behind them.
+template <class T>
+[[nodiscard]] std::vector<T> with_one_more(int n, T const* x, int incx) {
+  std::vector<T> entries(static_cast<std::size_t>(n) + 1);
+  for (int i = 0; i < n; ++i) entries[static_cast<std::size_t>(i)] = x[static_cast<std::ptrdiff_t>(i) * incx];
+  return entries;
 }
 
 }  // namespace
@@ -107,6 +116,13 @@ template <class Flag>
   template <>                                                                                                          \
   void gemv<T>(Op op, int m, int n, T alpha, T const* a, int lda, T const* x, int incx, T beta, T* y, int incy) {      \
     char const t = letter(op);                                                                                         \
+    std::vector<T> readable;                                                                                           \
+    /* OpenBLAS 0.3.21 reads one entry beyond x (its issue 4013), which may be a column beyond the matrix. */          \
+    if (is_complex<T> && op == Op::NoTrans) {                                                                          \
+      readable = with_one_more(n, x, incx);                                                                            \
+      x = readable.data();                                                                                             \
+      incx = 1;                                                                                                        \
+    }                                                                                                                  \
     p##gemv_(&t, &m, &n, &alpha, a, &lda, x, &incx, &beta, y, &incy, 1);                                               \
   }                                                                                                                    \
   template <>                                                                                                          \

@@ -62,7 +62,7 @@ TEST_P(ApiFailures, OfFactorizationsNameTheTileAndTheLine) {
 
 TEST_P(ApiFailures, ThatTheWaitFindsNameTheOperandsAndTheLine) {
   int const line = __LINE__ + 1;
-  auto const solve = [&] { gesv(runtime, zero, right, tile); };
+  auto const solve = [&] { static_cast<void>(gesv(runtime, zero, right, tile)); };
   EXPECT_THAT(whole_message<Singular>(solve),
               AllOf(StartsWith("the matrix is singular: pivot 1 of its factorization is exactly zero (in gesv on "
                                "'covariance', 'observations', submitted at "),
@@ -198,7 +198,7 @@ TEST_P(ApiFailures, OfCallsInsideTasksNameBothLines) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OnHostAndDevices, ApiFailures, Values("none", "host:1"),
-                         [](auto const& info) { return "D" + std::to_string(info.index); });
+                         [](auto const& drawn) { return "D" + std::to_string(drawn.index); });
 
 TEST(ApiFailuresOfFiles, NameTheMatrixAsTheApplicationDoes) {
   Runtime runtime({.workers = 1U, .models = models_off});
