@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tiles that grow (GrowingCholesky) on several processes, each with its limit of memory: time, and the largest of their
 // peaks, as JSON. The kernels only touch memory.
+#include <granary/core/base/units.hpp>
 #include <granary/core/engine/statistics.hpp>
 #include <granary/granary.hpp>
 #include <granary/mpi/runtime.hpp>
@@ -22,7 +23,7 @@ namespace {
 
 struct Options {
   granary::GrowingCholesky::Options tiles{.tiles = 60, .tile = 256};
-  granary::Bytes memory = 0;
+  std::string memory;
   std::vector<std::string> bookings{"none", "ours"};
   std::string scheduler = "prio";
   std::uint64_t repeat = 3;
@@ -33,7 +34,7 @@ nlohmann::ordered_json run(Options const& options, std::string const& booking) {
   granary::Runtime runtime = granary::mpi::runtime(MPI_COMM_WORLD, {.scheduler = options.scheduler,
                                                                     .workers = 1U,
                                                                     .devices = "none",
-                                                                    .host_memory = options.memory,
+                                                                    .host_memory = granary::parse_bytes(options.memory),
                                                                     .booking = booking});
   MPI_Barrier(MPI_COMM_WORLD);
   auto const start = std::chrono::steady_clock::now();
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
   CLI::App app("Tiles that grow, on several processes with a limit of memory each");
   app.add_option("--tiles", options.tiles.tiles, "tiles per row")->capture_default_str();
   app.add_option("--tile", options.tiles.tile, "order of a tile")->capture_default_str();
-  app.add_option("--memory", options.memory, "bytes for each process")->required();
+  app.add_option("--memory", options.memory, "of each process, as in 100MB")->required();
   app.add_option("--booking", options.bookings, "run in turns: none, ours, paper")->capture_default_str();
   app.add_option("--scheduler", options.scheduler, "of each process")->capture_default_str();
   app.add_option("--repeat", options.repeat, "runs of each")->capture_default_str();
