@@ -40,6 +40,24 @@ std::size_t most_copies(ReductionKind const& kind, Machine const& machine) {
 
 }  // namespace
 
+TaskHandle Reductions::contribute(std::function<TaskHandle()> const& submission) {
+  m_contributed.clear();
+  try {
+    return submission();
+  } catch (...) {
+    take_back();
+    throw;
+  }
+}
+
+// A reduction that was begun for a refused task is over: its combination would write a datum that nobody waits for.
+void Reductions::take_back() {
+  for (DataId const data : m_contributed) {
+    if (auto const open = find(data); open != m_open.end()) --open->contributions;
+  }
+  m_count -= std::erase_if(m_open, [](Open const& one) { return one.contributions == 0; });
+}
+
 DataId Reductions::next_copy(Runtime& runtime, std::unique_ptr<ReductionKind> kind) {
   auto& engine = runtime.engine();
   auto open = find(kind->data());
@@ -64,6 +82,7 @@ DataId Reductions::next_copy(Runtime& runtime, std::unique_ptr<ReductionKind> ki
     open->copies.push_back(std::move(copy));
   }
   ++open->contributions;
+  m_contributed.push_back(open->kind->data());
   return open->copies[number]->id();
 }
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -37,7 +38,9 @@ class Reductions {
   };
 
   // Under the lock.
-  /// The copy to which the next contribution goes.
+  /// Calls `submission`, which submits one task that contributes. If it throws, nothing was contributed.
+  TaskHandle contribute(std::function<TaskHandle()> const& submission);
+  /// The copy to which the next contribution goes, for `submission`.
   DataId next_copy(Runtime& runtime, std::unique_ptr<ReductionKind> kind);
   /// Combines the copies of data that a task accesses, and of data that share bytes with these.
   void combine_for(Runtime& runtime, std::span<Access const> accesses);
@@ -54,10 +57,12 @@ class Reductions {
   [[nodiscard]] std::vector<Open>::iterator find(DataId data);
   void combine_beside(Runtime& runtime, std::span<DataId const> data);
   void combine_one(Runtime& runtime, std::vector<Open>::iterator open);
+  void take_back();
 
   std::recursive_mutex m_mutex;
   int m_depth = 0;
   std::vector<Open> m_open;
+  std::vector<DataId> m_contributed;  // by the present submission
   std::atomic<std::size_t> m_count = 0;
 };
 

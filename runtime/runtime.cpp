@@ -371,7 +371,7 @@ TaskHandle Runtime::submit_reducing(TaskInfo const& info, std::span<std::pair<Da
   m_parts->refuse_with_others("data cannot be reduced");
   detail::Reductions::Lock const lock(m_parts->reductions, *m_parts->engine);
   detail::naming_line(info.name.place, [&] { refuse_reduction(info, accesses); });
-  return submission();
+  return m_parts->reductions.contribute(submission);
 }
 
 DataId Runtime::next_copy(std::unique_ptr<detail::ReductionKind> kind) {

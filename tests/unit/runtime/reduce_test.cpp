@@ -243,6 +243,19 @@ TEST_P(Reduce, RefusesADatumWithoutValue) {
   runtime.wait();
 }
 
+// A combination would write a datum that the application, for which no task uses it, may be changing.
+TEST_P(Reduce, NothingIsCombinedAfterARefusedTask) {
+  auto const nothing = runtime.temporary<double>("nothing", 1);
+  auto const sum = runtime.scalar<double>("sum", 1);
+  auto const refused = [&] { runtime.submit("copy", Copy{}, read(nothing), reduce(sum, Sum{})); };
+  EXPECT_THROW(refused(), InvalidArgument);
+  EXPECT_EQ(sum.get(), 1);
+  EXPECT_LE(runtime.statistics().planner.tasks_run, 1U) << "that fills a copy";
+  runtime.submit("add", AddTerm{{}, 1}, reduce(sum, Sum{}));
+  EXPECT_THROW(refused(), InvalidArgument);
+  EXPECT_EQ(sum.get(), 2);
+}
+
 TEST_P(Reduce, RefusesASecondAccessOfTheSameTask) {
   auto const sum = runtime.scalar<double>("sum", 1);
   std::string const message =
