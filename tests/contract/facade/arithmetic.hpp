@@ -37,6 +37,11 @@ inline constexpr std::size_t use_count = 10;
   return static_cast<double>(random.between(-most, most));
 }
 
+/// How many elements a task with this checksum leaves in a varying datum that has room for so many.
+[[nodiscard]] constexpr std::size_t left_elements(std::uint64_t sum, std::size_t slot, std::size_t room) {
+  return Random(sum + 1000003 * slot).below(room + 1);
+}
+
 [[nodiscard]] constexpr double exclusive_or(double a, double b) {
   constexpr auto whole = [](double x) { return x > -0x1p52 && x < 0x1p52; };
   if (!whole(a) || !whole(b)) return 0.5;  // of a wrong value, which is found

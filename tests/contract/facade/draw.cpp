@@ -80,6 +80,7 @@ class Drawing {
     }
     add(make_own(Place::Number));
     for (int t = 0; t < 3; ++t) add(make_own(Place::Temporary));
+    for (int v = 0; v < 2; ++v) add(make_own(Place::Varying));
     auto const end = m_program.steps.size() + static_cast<std::size_t>(m_random.between(20, 150));
     while (m_program.steps.size() < end) {
       if (auto const step = draw_step()) add(*step);
@@ -230,6 +231,10 @@ class Drawing {
       shape.rows = draw_extent(m_random, 12);
       shape.cols = draw_extent(m_random, m_random.chance(0.5) ? 100 : 20);
     }
+    if (place == Place::Varying) {
+      shape.cols = draw_extent(m_random, m_random.chance(0.2) ? 800 : 100);  // beyond some memories
+      shape.expected = m_random.chance(0.5) ? shape.cols : m_random.below(shape.cols + 1);
+    }
     return {m_handle++, m_array++, shape};
   }
   Partition partition(Name of) {
@@ -254,7 +259,7 @@ class Drawing {
       auto const [from, to] = draw_part(extents);
       return MakePart{m_handle++, of, from, to};
     }
-    return make_own(drawn == 7 ? Place::Number : Place::Temporary);
+    return make_own(drawn == 7 ? Place::Number : drawn == 8 ? Place::Varying : Place::Temporary);
   }
 
   std::optional<Step> wait() {

@@ -24,9 +24,11 @@ enum class Kind : std::uint8_t {
   OnDevice,    ///< an array on a device, rank 2
   DevicePart,  ///< a part of one
   Temporary,   ///< rank 2
-  Number       ///< a scalar
+  Number,      ///< a scalar
+  Varying      ///< of varying size
 };
-inline constexpr std::size_t kind_count = 10;
+inline constexpr std::size_t kind_count = 11;
+inline constexpr std::size_t kinds_with_home = 8;  ///< the first ones
 
 struct Slot {
   Use use = Use::Read;
@@ -38,7 +40,11 @@ inline constexpr std::size_t most_slots = 4;
 struct Form {
   std::array<Slot, most_slots> slots{};
   std::size_t count = 0;
+  bool bounds_results = false;  ///< of varying size: they have at most most_left() elements
 };
+
+/// How many elements a task that bounds its results leaves at most in a varying datum.
+constexpr std::size_t most_left(Use use, std::size_t present) { return use == Use::Write ? 9 : 2 * present + 4; }
 
 inline constexpr std::size_t task_forms = 128;
 inline constexpr std::size_t outside_forms = 24;
@@ -56,10 +62,11 @@ constexpr Use drawn_use(Random& random) {
 /// The accesses of a task.
 constexpr Form task_form(std::size_t number) {
   Random random(number);
-  Form form{.slots = {}, .count = 1 + random.below(most_slots)};
+  Form form{.slots = {}, .count = 1 + random.below(most_slots), .bounds_results = number % 3 == 0};
   for (auto& slot : form.slots) {
     slot = {drawn_use(random), random.chance(0.4), static_cast<Kind>(random.below(kind_count))};
     if (slot.kind == Kind::Constant && slot.use != Use::Read) slot.kind = Kind::Block;
+    if (slot.kind == Kind::Varying && combines(slot.use)) slot.use = Use::ReadWrite;
   }
   return form;
 }
@@ -69,7 +76,7 @@ constexpr Form outside_form(std::size_t number) {
   Random random(number);
   Form form{.slots = {}, .count = 1 + random.below(2)};
   for (auto& slot : form.slots) {
-    slot = {static_cast<Use>(random.below(3)), false, static_cast<Kind>(random.below(kind_count - 2))};
+    slot = {static_cast<Use>(random.below(3)), false, static_cast<Kind>(random.below(kinds_with_home))};
     if (slot.kind == Kind::Constant) slot.use = Use::Read;
   }
   return form;

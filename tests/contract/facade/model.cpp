@@ -8,7 +8,7 @@
 namespace granary::facade_test {
 namespace {
 
-bool on_memory(Place place) { return place != Place::Temporary && place != Place::Number; }
+bool on_memory(Place place) { return place < Place::Temporary; }
 
 std::vector<std::size_t> sorted_cells(Region const& region) {
   std::vector<std::size_t> cells;
@@ -81,6 +81,11 @@ void Model::define(Cells& array, Handle const& handle) {
   array.begun = handle.division;
   array.begun_parts[handle.part] = true;
   array.defined = std::ranges::count(array.begun_parts, false) == 0;
+}
+
+// The elements that there are.
+Region Model::present(Cells const& array, Handle const& handle) {
+  return array.shape.place == Place::Varying ? handle.region.part({0, 0}, {1, array.present}) : handle.region;
 }
 
 Verdict Model::verdict_of_accesses(Form const& form, std::span<Name const> handles) const {
@@ -221,11 +226,16 @@ void Model::run(Form const& form, std::span<Name const> handles, Work const& wor
   for_slots([&](std::size_t, Use use, Handle const& handle, Cells& array) {
     unknown = unknown || array.spoilt;
     unsure = unsure || array.unsure;
-    if (looks(use)) handle.region.for_each([&](std::size_t cell, std::size_t) { sum = mix(sum, array.values[cell]); });
+    if (!looks(use)) return;
+    present(array, handle).for_each([&](std::size_t cell, std::size_t) { sum = mix(sum, array.values[cell]); });
   });
   bool out_of_order = false;
   for_slots([&](std::size_t s, Use use, Handle const& handle, Cells& array) {
-    handle.region.for_each([&](std::size_t cell, std::size_t n) {
+    if (array.shape.place == Place::Varying && use != Use::Read) {
+      auto const most = array.shape.cols, bound = form.bounds_results ? most_left(use, array.present) : most;
+      array.present = left_elements(sum, s, std::min(bound, most));
+    }
+    present(array, handle).for_each([&](std::size_t cell, std::size_t n) {
       array.free[cell] = false;
       if (use == Use::Read) return;
       auto const made = term(use, sum, s, n);
@@ -281,7 +291,8 @@ struct Model::Applied {
                                   .values = std::vector<double>(size, first_of_scalar(step.array)),
                                   .free = std::vector<bool>(size, false),
                                   .defined = scalar};
-    model.m_handles[step.handle] = {step.array, scalar ? Kind::Number : Kind::Temporary, step.shape.all()};
+    auto const kind = scalar ? Kind::Number : step.shape.place == Place::Varying ? Kind::Varying : Kind::Temporary;
+    model.m_handles[step.handle] = {step.array, kind, step.shape.all()};
   }
   void operator()(Drop const& step) { model.m_handles.erase(step.handle); }
   void operator()(Submit const& step) { model.run(task_form(step.form), step.handles, step.work); }

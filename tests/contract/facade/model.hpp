@@ -36,7 +36,7 @@ class Model {
     Array shape;
     std::vector<double> values;
     std::vector<bool> free;  ///< the application may use them: no task since a wait for them
-    bool defined = true;     ///< a temporary is not before a task writes it
+    bool defined = true;     ///< temporaries and varying data are not before a task writes them
     bool spoilt = false;     ///< a failing task wrote it, or one that used something spoilt: nothing is known of it
     bool unsure = false;   ///< spoilt, and tasks may find old values in it; never where it was cut before it was spoilt
     bool written = false;  ///< by a task since the last wait for everything
@@ -44,6 +44,7 @@ class Model {
     std::vector<std::array<std::size_t, 2>> divisions = {};  ///< of a temporary that was cut: the tile sizes
     std::size_t begun = 0;  ///< the division some of whose parts are defined, if the whole is not; 0: none
     std::vector<bool> begun_parts = {};
+    std::size_t present = 0;  ///< elements of a varying datum
   };
   struct Handle {
     Name array;
@@ -78,6 +79,7 @@ class Model {
   [[nodiscard]] bool has_value(Handle const& handle) const;
   [[nodiscard]] bool is_refused(Use use, Handle const& handle) const;
   static void define(Cells& array, Handle const& handle);
+  [[nodiscard]] static Region present(Cells const& array, Handle const& handle);
   [[nodiscard]] Verdict verdict_of_accesses(Form const& form, std::span<Name const> handles) const;
   void run(Form const& form, std::span<Name const> handles, Work const& work);
   void spoil_all();

@@ -95,6 +95,8 @@ class Player {
     auto const& shape = step.shape;
     if (shape.place == Place::Number) {
       keep(step.handle, held<Kind::Number>(m_runtime->scalar<double>("scalar", Model::first_of_scalar(step.array))));
+    } else if (shape.place == Place::Varying) {
+      keep(step.handle, held<Kind::Varying>(m_runtime->varying<double>("varying", shape.cols, shape.expected)));
     } else {
       keep(step.handle, held<Kind::Temporary>(m_runtime->temporary<Right>("temporary", shape.rows, shape.cols)));
     }
@@ -240,7 +242,9 @@ class Player {
       }
       auto const size =
           is_scratch ? task->scratch[0] * task->scratch[1] : m_model.handles().at(task->handles[s]).region.size();
-      Bytes const bytes = size * sizeof(double) * (reduces(form.slots[s].use) ? 2 : 1);  // the copy, and combined
+      // A reduction has its copy and the combined one, a varying datum its old value and the new one.
+      bool const twice = reduces(form.slots[s].use) || form.slots[s].kind == Kind::Varying;
+      Bytes const bytes = size * sizeof(double) * (twice ? 2 : 1);
       on_host += round_up(bytes, 2 * page);
       on_device += round_up(bytes, 512);
     }

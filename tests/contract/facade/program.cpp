@@ -10,10 +10,10 @@ namespace {
 
 char const* const use_names[] = {"read", "write",   "read_write", "commute", "scratch",
                                  "Sum",  "Product", "Minimum",    "Maximum", "Xor"};
-char const* const kind_names[] = {"vector",   "left",      "right",       "line",      "block",
-                                  "constant", "on device", "device part", "temporary", "scalar"};
-char const* const place_names[] = {"host, LayoutLeft", "host, LayoutRight", "device",
-                                   "DualView",         "temporary",         "scalar"};
+char const* const kind_names[] = {"vector",    "left",        "right",     "line",   "block",  "constant",
+                                  "on device", "device part", "temporary", "scalar", "varying"};
+char const* const place_names[] = {"host, LayoutLeft", "host, LayoutRight", "device", "DualView", "temporary", "scalar",
+                                   "varying"};
 char const* const call_names[] = {"submit_outside on a temporary", "submit_outside on a DualView",
                                   "part beyond the end",           "part of a temporary",
                                   "prefetch to no node",           "task larger than memory"};
@@ -33,6 +33,7 @@ std::string to_text(Region const& region) {
 std::string to_text(Array const& array) {
   std::string text =
       std::string(place_names[at(array.place)]) + " " + std::to_string(array.rows) + " x " + std::to_string(array.cols);
+  if (array.place == Place::Varying) text += ", expected " + std::to_string(array.expected);
   if (array.place == Place::Device || array.place == Place::Dual) text += " on device " + std::to_string(array.device);
   return text;
 }

@@ -38,14 +38,15 @@ struct Region {
   }
 };
 
-enum class Place : std::uint8_t { HostLeft, HostRight, Device, Dual, Temporary, Number };
+enum class Place : std::uint8_t { HostLeft, HostRight, Device, Dual, Temporary, Number, Varying };
 
-/// A matrix in LayoutLeft (HostLeft) or LayoutRight; a DualView has one row.
+/// A matrix in LayoutLeft (HostLeft) or LayoutRight; a DualView has one row, and so have varying data, at most `cols`.
 struct Array {
   Place place = Place::HostRight;
   std::size_t rows = 1;
   std::size_t cols = 1;
-  unsigned device = 0;  ///< of Device and Dual
+  unsigned device = 0;       ///< of Device and Dual
+  std::size_t expected = 0;  ///< elements, of Varying
 
   [[nodiscard]] Region all() const {
     if (place == Place::HostLeft) return {0, {rows, cols}, {1, rows}};
@@ -79,7 +80,7 @@ struct Partition {  ///< `partition(of, tiles…)`: handles from this number on
   Name of;
   std::array<std::size_t, 2> tiles;
 };
-struct MakeOwn {  ///< a temporary or a scalar, and its handle
+struct MakeOwn {  ///< a temporary, a scalar or a varying datum, and its handle
   Name handle;
   Name array;
   Array shape;

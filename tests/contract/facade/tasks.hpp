@@ -6,6 +6,7 @@
 
 #include <granary/granary.hpp>
 #include <granary/runtime/dual_view.hpp>
+#include <granary/runtime/varying.hpp>
 
 #include <array>
 #include <cstddef>
@@ -46,7 +47,7 @@ struct TwoSidedVector {
 /// A handle: the alternative is its Kind, or the last one for a DualView.
 using Held = std::variant<Data<Vector>, Data<Left>, Data<Right>, Data<PartView<Vector>>, Data<PartView<Right>>,
                           Data<Constant>, Data<DeviceArray::View>, Data<PartView<DeviceArray::View>>, Temporary<Right>,
-                          Scalar<double>, DualData<TwoSidedVector>>;
+                          Scalar<double>, Varying<double>, DualData<TwoSidedVector>>;
 template <Kind kind, class Handle>
 Held held(Handle const& handle) {
   return Held(std::in_place_index<static_cast<std::size_t>(kind)>, handle);
