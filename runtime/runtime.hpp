@@ -67,8 +67,7 @@ class Reductions;
 // The device side of a datum whose host side is `DataBinding::memory`.
 struct GRANARY_EXPORT MirrorSide {
   std::byte* memory = nullptr;  // null: there is none
-  bool host_valid = true;       // which sides hold the first value
-  bool device_valid = true;
+  bool valid = true;            // whether it holds the value of the host side
 };
 
 class TwoSides;

@@ -326,10 +326,7 @@ SharedData Runtime::Parts::add_host_data(std::string name, Bytes bytes, DataBind
   NodeId const node = node_of(name, binding.memory, span, binding.on_host);
   std::optional<MirrorBinding> mirror;
   if (auto const& side = binding.mirror; side.memory != nullptr) {
-    mirror = {.node = node_of(name, side.memory, span, false),
-              .address = side.memory,
-              .home_valid = side.host_valid,
-              .mirror_valid = side.device_valid};
+    mirror = {.node = node_of(name, side.memory, span, false), .address = side.memory, .valid = side.valid};
   }
   DataDescription description{.name = std::move(name),
                               .bytes = bytes,

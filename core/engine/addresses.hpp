@@ -48,8 +48,7 @@ struct GRANARY_EXPORT PlacedBytes {
 struct GRANARY_EXPORT MirrorBinding {
   NodeId node;
   std::byte* address = nullptr;
-  bool home_valid = true;    ///< whether the home holds the first value
-  bool mirror_valid = true;  ///< whether this side does
+  bool valid = true;  ///< whether this side holds the value of the home when it is registered
 };
 
 /// Maps (datum, place) to an address. Ids of forgotten data are reused.

@@ -260,14 +260,11 @@ SharedData Engine::add_host_data(DataDescription description, HostBinding bindin
     }
     auto keep = binding.keep;
     std::vector<FixedPlace> places;
-    if (mirror != nullptr) places.push_back({.node = mirror->node, .writable = true, .valid = mirror->mirror_valid});
+    if (mirror != nullptr) places.push_back({.node = mirror->node, .writable = true, .valid = mirror->valid});
     auto const shares = m_data.sharing(bytes);
     auto const added = register_data(std::move(description), std::move(binding), nullptr, places, shares);
     m_data.add_bytes(added, std::move(bytes));
-    if (mirror != nullptr) {
-      m_data.bind_mirror(added, mirror->address);
-      if (!mirror->home_valid) m_planner.handle(PlaceChanged{added, mirror->node});
-    }
+    if (mirror != nullptr) m_data.bind_mirror(added, mirror->address);
     return SharedData{added, std::move(keep)};
   });
 }

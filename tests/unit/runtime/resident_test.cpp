@@ -299,6 +299,21 @@ TEST_F(DualViewOnDevice, AWaitWithoutATaskLeavesTheFlagsAlone) {
   EXPECT_EQ(dual.h_view(9), 2);
 }
 
+// The value stays where the application has it, whatever its flags: no copy is under way when the datum is used.
+TEST_F(DualViewOnDevice, RegistrationAloneMovesNothing) {
+  set(dual.d_view, 3);
+  dual.modify_device();
+  for (int i = 0; i < 3; ++i) static_cast<void>(dual_data(runtime, dual));
+  runtime.wait();
+  EXPECT_EQ(dual.h_view(9), 0);
+  EXPECT_TRUE(dual.need_sync_host());
+  static_cast<void>(dual_data(runtime, dual));
+  auto const data = dual_data(runtime, dual);
+  runtime.submit("increase", Increase{}, read_write(data));
+  runtime.wait(data);
+  EXPECT_EQ(dual.h_view(9), 4);
+}
+
 TEST_F(DualViewOnDevice, HintsSeeWhatTheApplicationHasChanged) {
   set(dual.d_view, 3);
   dual.modify_device();
