@@ -48,8 +48,9 @@ class GRANARY_EXPORT DualFlags final : public TwoSides {
 /// while the Runtime lives; it may be destroyed later.
 ///
 /// Which side holds the value goes both ways: a task that is submitted after `modify_host()` or `modify_device()` sees
-/// what the application has changed there. After Runtime::wait the host side holds the value, and
-/// `need_sync_device()` tells whether the device side does not; the application may change either side then.
+/// what the application has changed there. From the first use of the handle on, the host side holds the value after
+/// each Runtime::wait, and `need_sync_device()` tells whether the device side does not; the application may change
+/// either side then, as before the first use.
 ///
 /// ```cpp
 /// struct Twice {
