@@ -101,8 +101,7 @@ template <class Dual>
   if (!dual.view_host().span_is_contiguous() || !dual.view_device().span_is_contiguous()) {
     throw InvalidArgument("the DualView '" + dual.view_host().label() + "' has gaps between its elements");
   }
-  // What the device side has that the host side lacks is told when the datum is used first, and belongs to the
-  // application until then.
+  // The first use tells which side is newer. Until then both are the application's.
   detail::MirrorSide const side{.memory = detail::bytes_at(dual.view_device()),
                                 .valid = !dual.need_sync_host() && !dual.need_sync_device()};
   auto data = runtime.data_with_mirror(dual.view_host(), side);

@@ -58,20 +58,20 @@ void change(Use use, std::uint64_t sum, std::size_t slot, X const& x, std::vecto
   }
 }
 // The new value of a varying datum is apart from the present one.
-template <class T, class Place>
-void look(Use use, VaryingResult<T, Place> const& x, std::uint64_t& sum) {
+template <class T, class Memory>
+void look(Use use, VaryingResult<T, Memory> const& x, std::uint64_t& sum) {
   look(use, x.before, sum);
 }
-template <class T, class Place>
-void remember(Use, std::uint64_t, VaryingResult<T, Place> const&, std::vector<double>&) {}
-template <class T, class Place>
-void change(Use, std::uint64_t sum, std::size_t slot, VaryingResult<T, Place> const& x, std::vector<double> const&) {
+template <class T, class Memory>
+void remember(Use, std::uint64_t, VaryingResult<T, Memory> const&, std::vector<double>&) {}
+template <class T, class Memory>
+void change(Use, std::uint64_t sum, std::size_t slot, VaryingResult<T, Memory> const& x, std::vector<double> const&) {
   auto const count = left_elements(sum, slot, x.after.extent(0));
   for (std::size_t n = 0; n < count; ++n) x.after(n) = term(Use::Write, sum, slot, n);
   x.resize(count);
 }
-template <class T, class Place>
-bool as_kept(Use, VaryingResult<T, Place> const&, std::vector<double> const&) {
+template <class T, class Memory>
+bool as_kept(Use, VaryingResult<T, Memory> const&, std::vector<double> const&) {
   return true;
 }
 template <class X>

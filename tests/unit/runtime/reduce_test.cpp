@@ -243,7 +243,7 @@ TEST_P(Reduce, RefusesADatumWithoutValue) {
   runtime.wait();
 }
 
-// A combination would write a datum that the application, for which no task uses it, may be changing.
+// A combination would write the datum, which no task uses: the application may be changing it.
 TEST_P(Reduce, NothingIsCombinedAfterARefusedTask) {
   auto const nothing = runtime.temporary<double>("nothing", 1);
   auto const sum = runtime.scalar<double>("sum", 1);

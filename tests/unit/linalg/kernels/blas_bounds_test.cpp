@@ -13,7 +13,7 @@
 namespace granary {
 namespace {
 
-// Entries that end where pages without access begin: who reads beyond them ends the program.
+// Entries that end where pages without access begin: to read beyond them ends the program.
 template <class T>
 class Guarded {
  public:
@@ -48,7 +48,7 @@ class GemvBounds : public ::testing::Test {};
 using Types = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(GemvBounds, Types);
 
-// The last result is checked: entries are real, and the same for all ops.
+// The last result is checked. Entries are real, so that ConjTrans gives what Trans gives.
 TYPED_TEST(GemvBounds, AreThoseOfTheOperands) {
   using T = TypeParam;
   for (int const m : {1, 2, 3, 4, 5, 6, 7, 8, 18, 35})
