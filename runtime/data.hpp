@@ -146,12 +146,19 @@ std::byte* bytes_at(View const& view) {
   return reinterpret_cast<std::byte*>(const_cast<typename View::non_const_value_type*>(view.data()));
 }
 
-// A View to be kept for a datum, and what owns its elements if it does not.
+// A View that is kept for a datum, and what owns its elements if it does not: null, or that of a DeviceView.
 template <class View>
-std::shared_ptr<View const> keep_view(View const& view, std::shared_ptr<void const> memory) {
-  if (!memory) return std::make_shared<View const>(view);
-  auto both = std::make_shared<std::pair<View, std::shared_ptr<void const>> const>(view, std::move(memory));
-  return {both, &both->first};
+struct GRANARY_EXPORT KeptView : View {
+  std::shared_ptr<void const> owner;
+};
+template <class View>
+std::shared_ptr<View const> keep_view(View const& view, std::shared_ptr<void const> owner) {
+  return std::make_shared<KeptView<View> const>(KeptView<View>{view, std::move(owner)});
+}
+// Of the elements of a View that `keep_view` made.
+template <class View>
+std::shared_ptr<void const> const& owner_of(View const& kept) {
+  return static_cast<KeptView<View> const&>(kept).owner;
 }
 
 // How the elements of a View can be copied.
@@ -195,7 +202,7 @@ struct GRANARY_EXPORT PointerTo<T, 0> {
 template <class View>
 inline constexpr bool tasks_may_write = !std::is_const_v<typename View::value_type>;
 
-// Whether a kept View can replace another one of the same bytes.
+// Whether a kept View can replace another one of the same bytes: its elements live as long.
 template <class View>
 bool serves(void const* kept, void const* wanted) {
   auto const& a = *static_cast<View const*>(kept);
@@ -203,7 +210,7 @@ bool serves(void const* kept, void const* wanted) {
   auto const shape = shape_of(a);
   auto const other = shape_of(b);
   return a.data() == b.data() && shape.extents == other.extents && shape.strides == other.strides &&
-         (a.use_count() > 0 || b.use_count() == 0);
+         (a.use_count() > 0 || b.use_count() == 0) && (owner_of(a) != nullptr || owner_of(b) == nullptr);
 }
 
 }  // namespace detail

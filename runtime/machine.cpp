@@ -21,6 +21,7 @@ namespace {
 constexpr Bytes largest_workspace = 32_MiB;
 constexpr Bytes least_workspace = 1_MiB;
 constexpr Bytes workspaces_share = 8;
+constexpr Bytes least_beside_emulated = 256_MiB;
 constexpr std::string_view emulated_prefix = "host:";
 constexpr std::size_t first_device_node = 2;  // after those of build_machine for the host and the disk
 
@@ -168,10 +169,11 @@ Devices find_devices(RuntimeOptions const& options) {
       throw InvalidArgument(std::to_string(devices.size()) + " emulated devices of " + in_bytes(devices.memory) +
                             " each take more than the " + in_bytes(host) + " that this process may use");
     }
-    // As much again for arrays of the application; pages that nobody touches take no memory.
+    // As on a device, the limit for data is not one for arrays of the application; pages that nobody touches take no
+    // memory.
     devices.api = make_emulated_api({.devices = names.emulated,
                                      .memory = options.device_memory,
-                                     .beside = options.device_memory,
+                                     .beside = std::max(options.device_memory, least_beside_emulated),
                                      .link_bytes_per_second = options.link_bytes_per_second});
     return devices;
   }

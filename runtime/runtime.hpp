@@ -320,9 +320,9 @@ class GRANARY_EXPORT Runtime {
 
   /// An array in the memory of a device of this Runtime, by its index in `devices()`: a View for `data` whose elements
   /// are not initialised. It takes device memory beside `RuntimeOptions::device_memory`, and keeps it until the last
-  /// copy of the View's owner is destroyed. With emulated devices it is in the memory of one of these, so that programs
-  /// with data on devices run anywhere. Throws InvalidArgument for a device that there is not, and DeviceError without
-  /// memory.
+  /// copy of the View's owner is destroyed; data that it is registered as, and their parts, have one. With emulated
+  /// devices it is in the memory of one of these, so that programs with data on devices run anywhere. Throws
+  /// InvalidArgument for a device that there is not, and DeviceError without memory.
   template <class DataType, class Layout = typename DeviceExecutionSpace::array_layout, class... Extents>
   [[nodiscard]] DeviceView<DataType, Layout> device_view(std::size_t device, std::string const& label,
                                                          Extents... extents);
@@ -536,8 +536,8 @@ granary::Parts<View> Runtime::partition(Data<View> const& whole, Tiles... tiles)
   granary::Parts<View> parts(tiling);
   if (in_place) {
     for (std::size_t p = 0; p < tiling.size(); ++p) {
-      parts.m_parts.push_back(data_kept(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p), nullptr, {},
-                                        tiling.position(p)));
+      parts.m_parts.push_back(data_kept(detail::part_of(view, tiling.ranges(p)), name + tiling.indices(p),
+                                        detail::owner_of(view), {}, tiling.position(p)));
     }
   } else if constexpr (detail::may_be_temporary<View>) {
     using Division = detail::DivisionOf<View>;
@@ -566,7 +566,8 @@ Data<PartView<View>> Runtime::part(Data<View> const& whole, Ranges const&... ran
     return detail::range_of(name, dimension, view.extent(dimension), range);
   };
   std::array<detail::PartRange, detail::rank_of<View>> const checked{next(ranges)...};
-  return data(detail::part_of(view, checked), name + detail::describe(std::span<detail::PartRange const>(checked)));
+  return data_kept(detail::part_of(view, checked), name + detail::describe(std::span<detail::PartRange const>(checked)),
+                   detail::owner_of(view), {});
 }
 
 template <class T, class... Extents>

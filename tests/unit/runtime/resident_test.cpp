@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace granary::resident_test {
 namespace {
@@ -90,6 +92,56 @@ TEST(DeviceViews, OutliveTheirRuntime) {
   }
   kept->view(9) = 1;
   EXPECT_EQ(kept->view(9), 1);
+}
+
+TEST(DeviceViews, MayBeLargerThanTheLimitForData) {
+  auto options = devices_alone("host:1");
+  options.device_memory = 4_KiB;
+  Runtime runtime(options);
+  auto const u = runtime.device_view<double*>(0, "u", 100'000);
+  runtime.submit("increase", Increase{}, write(runtime.data(u)));
+  runtime.wait();
+  EXPECT_LE(runtime.devices()[0].peak, 4_KiB);
+}
+
+TEST(DeviceViews, LiveAsLongAsTheirParts) {
+  Runtime runtime(devices_alone("host:2"));
+  std::weak_ptr<void const> memory;
+  {
+    auto const parts = [&] {
+      auto const u = runtime.device_view<double*>(1, "u", 100);
+      memory = u.memory;
+      auto const whole = runtime.data(u);
+      runtime.submit("increase", Increase{}, write(whole));
+      auto const middle = runtime.part(whole, std::pair(40, 60));
+      return std::pair(runtime.partition(whole, 30), runtime.part(middle, std::pair(0, 10)));
+    }();
+    runtime.wait();
+    EXPECT_FALSE(memory.expired());
+    runtime.submit("increase", Increase{}, read_write(parts.second));
+    runtime.submit("increase", Increase{}, read_write(parts.first(3)));
+    runtime.wait();
+  }
+  runtime.wait();
+  EXPECT_TRUE(memory.expired());
+}
+
+TEST(DeviceViews, LiveAsLongAsTheirDataAlsoIfTheSameBytesWereRegisteredWithoutTheirOwner) {
+  Runtime runtime(devices_alone("host:1"));
+  std::weak_ptr<void const> memory;
+  {
+    auto const both = [&] {
+      auto const u = runtime.device_view<double*>(0, "u", 10);
+      memory = u.memory;
+      auto const elements = runtime.data(u.view);
+      return std::pair(elements, runtime.data(u));
+    }();
+    runtime.submit("increase", Increase{}, write(both.second));
+    runtime.wait();
+    EXPECT_FALSE(memory.expired());
+  }
+  runtime.wait();
+  EXPECT_TRUE(memory.expired());
 }
 
 TEST(DeviceViews, AreRefusedWithoutTheirDevice) {
