@@ -110,7 +110,8 @@ struct GRANARY_EXPORT HomesMayChange {
   DataId data = {};  ///< invalid: all
 };
 /// The application has changed the value of a datum at rest in its own place on that node, the home or a mirror: there
-/// it is valid now, and nowhere else. Not for data that share bytes.
+/// it is valid now, and nowhere else. Throws InvalidArgument if the datum is in use, shares bytes with others or has no
+/// such place there, and MemoryLimitError if the value finds no room on its way from there to its home.
 struct GRANARY_EXPORT PlaceChanged {
   DataId data;
   NodeId node;

@@ -103,6 +103,7 @@ void Changes::leave_to_home(DataId data) {
 }
 
 void Changes::make_at(DataId data, NodeId node) {
+  m_homes.stay(data);  // the value before may wait for room on its way
   auto& datum = m_data[data];
   for (std::size_t i = datum.replicas.size(); i-- > 0;) {
     auto& replica = datum.replicas[i];

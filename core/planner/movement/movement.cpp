@@ -9,6 +9,25 @@
 #include <utility>
 
 namespace granary::detail {
+namespace {
+
+// Tasks that write the datum on that node were refused for the same reason.
+void check_way_home(Topology const& topology, Memories const& memories, Datum const& datum, NodeId from) {
+  auto const next = [&](NodeId node) { return topology.machine()[topology.next_hop(node, datum.home)].to; };
+  if (!datum.home.valid() || from == datum.home) return;
+  for (NodeId node = next(from); node != datum.home; node = next(node)) {
+    auto const& memory = memories[node];
+    Bytes const size = memory.ledger.rounded(datum.bound);
+    if (datum.slot_on(node) != Slot::Pool || size <= memory.reserve) continue;
+    throw MemoryLimitError("data '" + datum.description.name + "' that changed in memory node '" +
+                           topology.machine()[from].name + "' pass through memory node '" +
+                           topology.machine()[node].name + "' on their way home, which needs at least " +
+                           std::to_string(2 * size) + " bytes for that, but the limit there is " +
+                           std::to_string(memory.ledger.capacity()) + " bytes");
+  }
+}
+
+}  // namespace
 
 Movement::Movement(PlannerContext& context, EvictionPolicy& eviction, ReplicaListener& listener)
     : m_context(context),
@@ -74,6 +93,7 @@ void Movement::place_changed(DataId data, NodeId node) {
   if (datum.users > 0 || datum.transfers > 0) refuse("tasks or transfers use it");
   if (m_overlaps.shares_bytes(data)) refuse("it shares bytes with other data");
   if (datum.slot_on(node) == Slot::Pool || datum.read_only) refuse("it has no place there that tasks may write");
+  check_way_home(m_context.topology, m_memories, datum, node);
   m_changes.make_at(data, node);
 }
 

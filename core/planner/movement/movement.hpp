@@ -101,7 +101,7 @@ class GRANARY_EXPORT Movement {
   /// See HomesMayChange (of all data, if it is invalid) and KeepNoOldValue.
   void homes_may_change(DataId data);
   void keep_no_old_value(DataId data);
-  /// See PlaceChanged. Throws InvalidArgument if the datum is in use, or has no place of the application's there.
+  /// See PlaceChanged, whose exceptions it throws.
   void place_changed(DataId data, NodeId node);
   /// See Prefetch and WillNotUse.
   void prefetch(DataId data, NodeId node);

@@ -143,6 +143,51 @@ TEST_F(Places, AChangeOfOneSideOutdatesTheOther) {
             "data 'dual' cannot have changed in memory node 'disk': it has no place there that tasks may write");
 }
 
+// A value that could not go home, since it has to pass through memory that is too small for it.
+TEST_F(Places, AChangeIsRefusedWhereItsValueCannotGoHome) {
+  DataDescription stored{.name = "large", .bytes = 501, .origin = disk_node, .home = disk_node, .origin_is_home = true};
+  auto const mirror = FixedPlace{.node = device_node, .writable = true, .valid = true};
+  DataId const large = add(stored, {mirror});
+  EXPECT_EQ(
+      message_of<MemoryLimitError>([&] {
+        hand.planner.handle(PlaceChanged{large, device_node});
+      }),
+      "data 'large' that changed in memory node 'device' pass through memory node 'host' on their way home, which "
+      "needs at least 1002 bytes for that, but the limit there is 1000 bytes");
+  stored.bytes = 500;
+  DataId const small = add(stored, {mirror});
+  hand.planner.handle(PlaceChanged{small, device_node});
+  hand.flush();
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(small), 1U);
+  EXPECT_TRUE(hand.planner.idle());
+}
+
+// Its way home from another device leads through the host, where others are.
+TEST(PlacesOnDevices, AValueThatWaitsToGoHomeMayBeReplaced) {
+  Machine machine = three_levels(200, 1000);
+  NodeId const other = machine.add_node({.name = "other", .kind = NodeKind::Device, .capacity = 1000});
+  machine.add_link_pair(host_node, other, 1e10);
+  machine.add_worker({.name = "gpu1", .node = other, .kind = WorkerKind::Device});
+  Hand hand(std::move(machine), {.write_back_early = false});
+  DataDescription const at_device{
+      .bytes = 100, .origin = device_node, .home = device_node, .origin_is_home = true, .in_place = true};
+  std::array const mirror{FixedPlace{.node = other, .writable = true, .valid = true}};
+  auto const changed = [&] {
+    DataId const data = hand.planner.handle(AddData{at_device, mirror});
+    hand.planner.handle(PlaceChanged{data, other});
+    hand.planner.handle(FlushHomes{data});
+    hand.absorb();
+    return data;
+  };
+  DataId last;
+  while (hand.planner.view().expected(last = changed(), host_node)) continue;
+  hand.planner.handle(PlaceChanged{last, device_node});
+  hand.finish_all();
+  EXPECT_EQ(hand.copies_home(last), 0U) << "the home has a newer value";
+  EXPECT_TRUE(hand.planner.idle());
+}
+
 TEST_F(Places, AnotherOriginIsASourceUntilTheFirstWrite) {
   DataId const twice = add({.name = "twice", .bytes = 100, .home = host_node, .in_place = true}, {{.node = disk_node}});
   submit_on(WorkerKind::Cpu, {read(twice)});
