@@ -105,7 +105,7 @@ class GRANARY_EXPORT Simulator final : public Submitter {
   /// Parameters are dropped, except those that the codelet's expansion or `result_bytes` reads: nothing is computed.
   TaskId submit(TaskSubmission const& submission, Parameters parameters = {}) override;
   /// Writes the present values to the homes; see FlushHomes.
-  void flush() { accept(FlushHomes{}); }
+  void flush(DataId data = {}) { accept(FlushHomes{data}); }
   /// The application changes values in its own memory; see HomesMayChange and PlaceChanged.
   void homes_may_change(DataId data = {}) { accept(HomesMayChange{data}); }
   void place_changed(DataId data, NodeId node) { accept(PlaceChanged{data, node}); }

@@ -5,14 +5,11 @@
 #include "support/case_truth.hpp"
 #include "support/coherence_oracle.hpp"
 #include "support/print_events.hpp"
-#include "support/random_machine.hpp"
 
 #include <granary/core/base/error.hpp>
 #include <granary/core/model/inner_graph.hpp>
 #include <granary/policies/registry.hpp>
 #include <granary/policies/schedulers/static.hpp>
-#include <granary/schedules/signatures.hpp>
-#include <granary/simulator/auto/auto_scheduler.hpp>
 #include <granary/simulator/simulator.hpp>
 
 #include <algorithm>
@@ -171,8 +168,12 @@ class Player {
     bool const reported = !m_simulator.planner().failed();
     try {
       m_simulator.submit({m_codelets[task.codelet], accesses, task.priority, task.flops}, Parameters(task.flops));
+    } catch (MemoryLimitError const&) {
+      if (!m_case.refuses) throw;
+      ++m_result.tasks_refused;
+      return;
     } catch (InvalidArgument const&) {
-      if ((!valueless && !beside_lost) || !m_faulty) throw;
+      if ((!valueless && !beside_lost) || !(m_faulty || m_case.refuses)) throw;
       return;
     }
     require(!valueless || !reported, "a task on data without a value was accepted");
@@ -184,9 +185,13 @@ class Player {
   }
 
   bool step() {
-    bool const stepped = m_simulator.step();
+    bool stepped = m_simulator.step();
     if (m_case.wilful && m_random.chance(0.02)) m_simulator.flush();
     if (m_case.wilful && m_random.chance(0.1)) give_hint();
+    if (m_case.waits_for_data && m_random.chance(0.02)) {
+      wait_for(m_random.below(m_data.size()));
+      stepped = true;  // what it has begun goes on
+    }
     if (m_case.wilful && m_faulty && m_random.chance(0.002)) {
       m_simulator.cancel_all(std::make_exception_ptr(Error("injected cancellation")));
     }
@@ -203,6 +208,22 @@ class Player {
     }
     ++m_result.tasks_outside;
     return true;
+  }
+
+  // As Engine::wait does. Then the application may change what is in its memory.
+  void wait_for(std::size_t number) {
+    if (m_waiting || m_given_up.contains(number)) return;
+    m_waiting = true;
+    DataId const data = m_data[number];
+    auto const& planner = m_simulator.planner();
+    auto const until = [&](auto const& met) {
+      while (!met()) require(step(), "nothing happens, but '" + planner.description(data).name + "' is in use");
+    };
+    until([&] { return planner.use_of(data).tasks == 0; });
+    m_simulator.flush(data);
+    until([&] { return planner.use_of(data).tasks == 0 && !planner.use_of(data).moves; });
+    if (!planner.failed()) m_simulator.homes_may_change(data);
+    m_waiting = false;
   }
 
   void end_external(TaskId task) {
@@ -264,7 +285,15 @@ class Player {
       for (auto const& place : registered.places) {
         if (place.writable) nodes.push_back(place.node);
       }
-      if (!nodes.empty()) m_simulator.place_changed(m_data[d], nodes[m_random.below(nodes.size())]);
+      if (!nodes.empty()) change_place(m_data[d], nodes[m_random.below(nodes.size())]);
+    }
+  }
+
+  void change_place(DataId data, NodeId node) {
+    try {
+      m_simulator.place_changed(data, node);
+    } catch (MemoryLimitError const&) {
+      if (!m_case.refuses) throw;
     }
   }
 
@@ -326,219 +355,12 @@ class Player {
   std::vector<bool> m_is_last;       // of the data that had its id
   std::set<std::size_t> m_given_up;  // by number of registration, as the three above
   std::vector<TaskId> m_begun;       // external tasks that have not ended
+  bool m_waiting = false;            // for one datum
   Random m_random{m_case.seed};
   std::size_t m_judged = 0;
 };
 
-FaultPlan draw_faults(Random& random) {
-  FaultPlan faults;
-  int const sort = static_cast<int>(random.below(4));  // only tasks, only copies, both, both with answers out of order
-  if (sort != 1) {
-    for (auto n = 1 + random.below(3); n > 0; --n) faults.tasks.emplace(random.below(40));
-  }
-  if (sort != 0) {
-    for (auto n = 1 + random.below(4); n > 0; --n) faults.copies.insert(random.below(60));
-  }
-  return faults;
-}
-
-void draw_application(PolicyCase& drawn, Random& random, bool with_faults, GraphOptions options = {}) {
-  if (random.chance(0.05)) {
-    options.max_tasks = 400;
-    options.max_data = 60;
-  }
-  drawn.graph = random_graph(drawn.machine, options, random);
-  if ((options.families || options.varying) && drawn.seed % 3 == 0) make_commuting(drawn.graph, random);
-  if (options.families) share_bytes(drawn.graph, drawn.machine, random);
-  if (options.varying) make_varying(drawn.graph, random);
-  bound_memories(drawn.machine, drawn.graph, random);
-  drawn.planner.depth = static_cast<std::uint32_t>((1 + random.below(6)) % 6);
-  drawn.planner.issue_depth = static_cast<std::uint32_t>(1 + random.below(4));
-  drawn.planner.issue_ahead = std::chrono::microseconds(random.below(100));
-  drawn.planner.write_back_early = random.chance(0.7);
-  drawn.check_every = options.max_tasks > 100 ? 16 : 1;
-  if (with_faults) drawn.faults = draw_faults(random);
-  if (random.chance(0.3)) {
-    drawn.faults.copy_delay = std::chrono::microseconds(50);
-    drawn.faults.task_delay = std::chrono::microseconds(50);
-  }
-  drawn.faults.seed = drawn.seed;
-  drawn.planner.device_issue = static_cast<std::uint32_t>(1 + random.below(3));
-}
-
 }  // namespace
-
-namespace {
-
-// Without a disk, values without a home go to the host.
-void bound_hosts(Machine& machine) {
-  for (auto& node : machine.nodes) {
-    if (node.kind == NodeKind::Host && node.capacity == unbounded) node.capacity = 64_MiB;
-  }
-}
-
-}  // namespace
-
-std::vector<std::string> tested_schedulers() {
-  register_auto();
-  auto schedulers = scheduler_names();
-  schedulers.insert(schedulers.end(),
-                    {"auto:candidates=planned+laheteroprio+lfq+lws", "dmda:prefetch=assign", "dmdar:prefetch=assign",
-                     "dmdas:prefetch=assign", "dmdas:ready=all", "dmdas:ready=all:prefetch=assign", "heftp:look=gb",
-                     "heftp:look=let", "heftp:look=mms", "lfq:queue=1", "lws:order=submission", "prio:balance=parsec"});
-  return schedulers;
-}
-
-std::vector<std::string> tested_evictions() {
-  auto evictions = eviction_names();
-  evictions.insert(evictions.end(), {"luf:written=8", own_eviction});
-  return evictions;
-}
-
-std::string eviction_of(PolicyCase const& drawn) {
-  return drawn.eviction == own_eviction ? default_eviction(drawn.scheduler) : drawn.eviction;
-}
-
-namespace {
-
-// Each scheduler in turn, with a random eviction policy.
-PolicyCase with_policies_in_turn(std::uint64_t seed, Random& random) {
-  auto const schedulers = tested_schedulers();
-  auto const evictions = tested_evictions();
-  PolicyCase drawn;
-  drawn.seed = seed;
-  drawn.scheduler = schedulers[seed % schedulers.size()];
-  drawn.eviction = evictions[random.below(evictions.size())];
-  return drawn;
-}
-
-Machine some_devices(Random& random) {
-  return device_machine({.devices = 1 << random.below(3),
-                         .cpu_workers = random.chance(0.5),
-                         .disk = random.chance(0.5),
-                         .peers = random.chance(0.5)},
-                        random);
-}
-
-void draw_returns(PolicyCase& drawn, Random& random) {
-  if (!random.chance(0.4)) return;
-  for (std::uint64_t task = 0; task < 400; ++task) {
-    if (random.chance(0.5)) drawn.faults.returns.emplace(task);
-    if (random.chance(0.3)) drawn.faults.stops.emplace(task);
-    if (random.chance(0.3)) drawn.faults.recalls.emplace(task);
-  }
-}
-
-}  // namespace
-
-PolicyCase draw_case(std::uint64_t seed, bool with_faults) {
-  Random random(seed);
-  PolicyCase drawn;
-  drawn.seed = seed;
-  auto const schedulers = tested_schedulers();
-  auto const evictions = tested_evictions();
-  drawn.scheduler = schedulers[random.below(schedulers.size())];
-  drawn.eviction = evictions[random.below(evictions.size())];
-  drawn.machine = random_machine(random);
-  draw_application(drawn, random, with_faults);
-  drawn.expands = seed % 3 == 0;
-  return drawn;
-}
-
-PolicyCase draw_varying_case(std::uint64_t seed) {
-  Random random(seed);
-  PolicyCase drawn = with_policies_in_turn(seed, random);
-  bool const devices = seed % 4 == 0;
-  drawn.machine = devices ? some_devices(random) : random_machine(random);
-  draw_application(drawn, random, seed % 2 == 0, {.homes_on_devices = !devices, .varying = true});
-  if (devices) bound_hosts(drawn.machine);
-  drawn.wilful = random.chance(0.5);
-  drawn.expands = random.chance(0.3);
-  if (drawn.wilful && random.chance(0.5)) make_external(drawn.graph, random);
-  if (random.chance(0.4)) {
-    for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
-    drawn.aborts = random.chance(0.5);
-  }
-  draw_returns(drawn, random);
-  drawn.planner.transfers_by_priority = random.chance(0.3);
-  return drawn;
-}
-
-PolicyCase draw_families_case(std::uint64_t seed) {
-  Random random(seed);
-  PolicyCase drawn = with_policies_in_turn(seed, random);
-  drawn.machine = random_machine(random);
-  draw_application(drawn, random, seed % 2 == 0, {.families = true});
-  drawn.wilful = random.chance(0.5);
-  if (drawn.wilful && random.chance(0.5)) make_external(drawn.graph, random);
-  if (random.chance(0.3)) {
-    for (auto& codelet : drawn.graph.codelets) codelet.restartable = !codelet.external;
-  }
-  draw_returns(drawn, random);
-  drawn.planner.transfers_by_priority = random.chance(0.3);
-  return drawn;
-}
-
-PolicyCase draw_device_case(std::uint64_t seed, bool with_faults) {
-  Random random(seed);
-  PolicyCase drawn = with_policies_in_turn(seed, random);
-  drawn.machine = some_devices(random);
-  draw_application(drawn, random, with_faults, {.homes_on_devices = false});
-  drawn.lines = random.chance(0.5);
-  bound_hosts(drawn.machine);
-  drawn.planner.transfers_by_priority = random.chance(0.3);
-  return drawn;
-}
-
-PolicyCase with_random_schedule(PolicyCase drawn) {
-  Random random(drawn.seed);
-  Schedule schedule;
-  for (auto const& worker : drawn.machine.workers) {
-    if (random.chance(0.2)) continue;
-    schedule.workers.push_back({worker.name, worker.kind, drawn.machine[worker.node].name});
-  }
-  if (schedule.workers.empty() || random.chance(0.3)) schedule.workers.push_back({"lost", WorkerKind::Device, "lost"});
-  for (auto const& codelet : drawn.graph.codelets) schedule.codelets.push_back(codelet.name);
-  bool const in_order = random.chance(0.5);
-  double const wrong = random.chance(0.3) ? 0.1 : 0;
-  TaskSignatures signatures;
-  std::vector<Bytes> sizes;
-  for (auto const& operation : drawn.graph.operations) {
-    if (auto const* const datum = std::get_if<RegisterData>(&operation)) {
-      sizes.push_back(datum->description.bytes);
-    } else if (auto const* const given_up = std::get_if<GiveUpData>(&operation)) {
-      signatures.forget(DataId(given_up->datum));
-    } else if (auto const* const task = std::get_if<SubmitGraphTask>(&operation)) {
-      auto const& codelet = drawn.graph.codelets[task->codelet];
-      if (codelet.external) continue;
-      std::vector<Access> accesses;
-      for (auto const& [number, mode] : task->accesses) accesses.push_back({DataId(number), mode});
-      ScheduledTask planned;
-      planned.signature = signatures.add(codelet, task->flops, AccessList(std::span<Access const>(accesses)),
-                                         [&](DataId data) { return sizes[data.index()]; });
-      if (random.chance(wrong)) ++planned.signature;
-      planned.worker = static_cast<std::uint32_t>(random.below(schedule.workers.size()));
-      planned.codelet = task->codelet;
-      planned.rank = in_order ? schedule.tasks.size() : random.below(100);
-      planned.start = Duration(in_order ? schedule.tasks.size() * 1000 : random.below(1'000'000));
-      planned.duration = Duration(random.below(100'000));
-      schedule.tasks.push_back(planned);
-    }
-  }
-  auto const size = schedule.tasks.size();
-  bool const cut = random.chance(0.1);
-  if (cut) schedule.tasks.resize(random.below(size + 1));
-  if (!schedule.tasks.empty() && random.chance(0.1)) schedule.tasks.resize(size + 10, schedule.tasks.front());
-  for (auto const& task : schedule.tasks) schedule.makespan = std::max(schedule.makespan, task.start + task.duration);
-  // As a file would bring it.
-  drawn.schedule = std::make_shared<Schedule const>(parse_schedule(format_schedule(schedule), "drawn"));
-  // Where tasks fail, others may be refused.
-  bool const same = wrong == 0 && !cut && drawn.faults.tasks.empty() && drawn.faults.copies.empty();
-  std::string const repairs[] = {"none", "g", "gs", "auto"};
-  drawn.scheduler = "static:repair=" + repairs[drawn.seed % 4] + (random.chance(0.5) ? "" : ":times=refresh") +
-                    (same ? "" : ":graph=any");
-  return drawn;
-}
 
 std::string PolicyCase::describe() const {
   auto const count = [](auto const& list) { return std::to_string(list.size()); };

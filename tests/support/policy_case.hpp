@@ -30,6 +30,8 @@ struct PolicyCase {
   bool wilful = false;   ///< external tasks end when they like; values are flushed, and tasks cancelled, in mid-run
   bool aborts = false;   ///< the scheduler has running tasks stopped at random (AbortingScheduler)
   bool lines = false;    ///< the bytes of some data on the host have gaps
+  bool waits_for_data = false;                    ///< for single ones, in mid-run
+  bool refuses = false;                           ///< memories are too small for some tasks, which are refused
   std::shared_ptr<Schedule const> schedule = {};  ///< of the scheduler static, whose options follow in `scheduler`
 
   [[nodiscard]] std::string describe() const;
@@ -49,6 +51,10 @@ inline constexpr char const* own_eviction = "own";
 /// use all schedulers in turn.
 [[nodiscard]] PolicyCase draw_device_case(std::uint64_t seed, bool with_faults);
 
+/// Devices of a few kilobytes, most of them with a link to each other, beside a host of a few pages. Data have their
+/// homes on the devices, too, and mirrors or parts there; some tasks are refused for lack of memory.
+[[nodiscard]] PolicyCase draw_device_views_case(std::uint64_t seed);
+
 /// Families of data that share bytes; every other seed with faults, every third with tasks that commute, some with
 /// external, returned and restarted tasks.
 [[nodiscard]] PolicyCase draw_families_case(std::uint64_t seed);
@@ -65,6 +71,7 @@ struct CaseResult {
   std::vector<Act> acts;
   std::size_t tasks_run = 0;
   std::size_t tasks_cancelled = 0;
+  std::size_t tasks_refused = 0;  ///< for lack of memory
   std::size_t tasks_returned = 0;
   std::size_t tasks_stopped = 0;
   std::size_t tasks_aborted = 0;  ///< of these and of those returned, the ones that the scheduler wanted back

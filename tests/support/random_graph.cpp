@@ -4,6 +4,7 @@
 #include "support/random_machine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <set>
@@ -56,7 +57,10 @@ class Builder {
   };
 
   NodeId random_node() { return m_home_nodes[m_random.below(m_home_nodes.size())]; }
-  Bytes random_bytes() { return 1 + m_random.below(Bytes{1} << (4 + m_random.below(10))); }
+  Bytes random_bytes() {
+    auto const logarithm = static_cast<std::uint64_t>(std::bit_width(m_options.most_bytes)) - 1;
+    return 1 + m_random.below(Bytes{1} << (4 + m_random.below(logarithm - 3)));
+  }
 
   void add_codelets() {
     std::set<WorkerKind> kinds;
@@ -228,7 +232,8 @@ void make_commuting(RandomGraph& graph, Random& random) {
 void make_varying(RandomGraph& graph, Random& random) {
   for (auto& operation : graph.operations) {
     auto* const datum = std::get_if<RegisterData>(&operation);
-    if (datum == nullptr || datum->description.in_place || !datum->places.empty() || random.chance(0.2)) continue;
+    if (datum == nullptr || datum->description.in_place || random.chance(0.2)) continue;
+    if (!datum->places.empty() || !datum->cells.empty()) continue;
     Bytes const bytes = datum->description.bytes;
     datum->description.bound = bytes + random.below(random.chance(0.5) ? 3 * bytes : 2);
   }

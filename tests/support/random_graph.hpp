@@ -45,10 +45,11 @@ struct RandomGraph {
 struct GraphOptions {
   std::uint32_t max_tasks = 60;
   std::uint32_t max_data = 16;
-  bool release = true;           ///< release some data before the end
-  bool homes_on_devices = true;  ///< origins and homes may lie on devices
-  bool families = false;         ///< `share_bytes` follows
-  bool varying = false;          ///< `make_varying` follows
+  Bytes most_bytes = Bytes{1} << 13;  ///< of a datum, a power of two
+  bool release = true;                ///< release some data before the end
+  bool homes_on_devices = true;       ///< origins and homes may lie on devices
+  bool families = false;              ///< `share_bytes` follows
+  bool varying = false;               ///< `make_varying` follows
 };
 
 /// A random application for the machine: data of different sizes with and without origin, home and use in place; tasks

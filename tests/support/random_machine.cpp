@@ -88,7 +88,7 @@ Machine device_machine(DeviceMachineOptions const& options, Random& random) {
   // The disk first: values without a home go to the first node that has room for all of them.
   std::optional<NodeId> disk;
   if (options.disk) disk = machine.add_node({"disk", NodeKind::Disk, unbounded, 1});
-  auto const host = machine.add_node({"host memory", NodeKind::Host, unbounded, 64});
+  auto const host = machine.add_node({"host memory", NodeKind::Host, unbounded, options.host_alignment});
   if (disk) add_random_links(machine, host, *disk, random);
   std::vector<NodeId> devices;
   // All links are equal, so that no route to the host leads through another device.

@@ -16,6 +16,7 @@ struct DeviceMachineOptions {
   bool cpu_workers = false;
   bool disk = false;   ///< behind the host
   bool peers = false;  ///< links between devices
+  Bytes host_alignment = 64;
 };
 /// A host with so many devices of one to three lanes each.
 [[nodiscard]] Machine device_machine(DeviceMachineOptions const& options, Random& random);

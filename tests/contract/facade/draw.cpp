@@ -19,18 +19,20 @@ std::string one_of(std::vector<std::string> const& names, Random& random) { retu
 
 void draw_machine(Program& program, Random& random) {
   auto& options = program.options;
-  std::vector<std::string> const devices{"none", "none", "host:1", "host:2", "host:2"};
+  std::vector<std::string> const devices{"none", "none", "none", "host:1", "host:2", "host:3", "host:4"};
   options.scheduler = one_of(scheduler_names(), random);
   options.eviction = random.chance(0.5) ? default_eviction(options.scheduler) : one_of(eviction_names(), random);
   options.devices = one_of(devices, random);
   bool const cores_alone = options.devices == "none";
   options.workers = static_cast<unsigned>(random.between(cores_alone ? 1 : 0, 3));
   bool const little = random.chance(0.4);
-  options.host_memory = little ? page * static_cast<Bytes>(random.between(4, 12)) : 16_MiB;
+  // No memory is a multiple of what its pool is aligned to.
+  options.host_memory = little ? page * static_cast<Bytes>(random.between(2, 12)) + random.below(page) : 16_MiB;
   bool little_there = false;
   if (!cores_alone) {
     little_there = random.chance(0.5);
-    options.device_memory = little_there ? 1_KiB * static_cast<Bytes>(random.between(6, 16)) : 1_MiB;
+    options.device_memory =
+        little_there ? 1_KiB * static_cast<Bytes>(random.between(4, 16)) + random.below(1_KiB) : 1_MiB;
     options.device_lanes = static_cast<unsigned>(random.between(1, 2));
     if (random.chance(0.3)) options.link_bytes_per_second = 20'000'000;
   }
@@ -45,6 +47,10 @@ void draw_machine(Program& program, Random& random) {
   program.waits = random.chance(0.8);
 }
 
+unsigned devices_of(RuntimeOptions const& options) {
+  return options.devices == "none" ? 0 : static_cast<unsigned>(options.devices.back() - '0');
+}
+
 std::size_t draw_extent(Random& random, std::int64_t most) {
   return static_cast<std::size_t>(random.chance(0.2) ? 1 : random.between(1, most));
 }
@@ -55,10 +61,10 @@ void draw_arrays(Program& program, Random& random) {
     bool const large = random.chance(0.2);  // beyond some memories
     program.arrays.push_back({place, draw_extent(random, large ? 30 : 8), draw_extent(random, large ? 100 : 30)});
   }
-  if (program.options.devices == "none") return;
-  auto const devices = program.options.devices == "host:1" ? 1U : 2U;
+  auto const devices = devices_of(program.options);
+  if (devices == 0) return;
   auto const device = [&] { return static_cast<unsigned>(random.below(devices)); };
-  for (auto count = random.between(0, 2); count > 0; --count) {
+  for (auto count = random.between(0, 4); count > 0; --count) {
     program.arrays.push_back({Place::Device, draw_extent(random, 6), draw_extent(random, 20), device()});
   }
   if (random.chance(0.4)) program.arrays.push_back({Place::Dual, 1, draw_extent(random, 100), device()});
@@ -295,10 +301,7 @@ class Drawing {
     if (m_random.chance(0.4)) return WillNotUse{any()};
     return Prefetch{any(), any_node()};
   }
-  unsigned any_node() {
-    auto const& devices = m_program.options.devices;
-    return static_cast<unsigned>(m_random.below(devices == "none" ? 2 : devices == "host:1" ? 3 : 4));
-  }
+  unsigned any_node() { return static_cast<unsigned>(m_random.below(2 + devices_of(m_program.options))); }
   Step refuse() { return Refuse{static_cast<Refuse::Call>(m_random.below(6)), any()}; }
 
   static constexpr Name none = ~Name{0};

@@ -26,7 +26,7 @@ struct Totals {
     for (auto const part :
          {&CaseResult::tasks_run, &CaseResult::tasks_cancelled, &CaseResult::tasks_returned, &CaseResult::tasks_stopped,
           &CaseResult::tasks_aborted, &CaseResult::values_kept, &CaseResult::values_sized, &CaseResult::tasks_outside,
-          &CaseResult::turns, &CaseResult::copies}) {
+          &CaseResult::turns, &CaseResult::copies, &CaseResult::tasks_refused}) {
       sums.*part += result.*part;
     }
     for (auto const part : {&CaseResult::evictions, &CaseResult::failures, &CaseResult::redefined}) {
@@ -61,7 +61,8 @@ Totals run_cases(Seeds const& seeds, Draw&& draw) {
                    << " tasks that define poisoned data again, " << sums.tasks_outside << " external, "
                    << sums.tasks_returned << " given back, " << sums.tasks_stopped << " stopped halfway, "
                    << sums.tasks_aborted << " of these aborted, " << sums.values_kept << " values kept aside, "
-                   << sums.values_sized << " values sized, " << sums.turns << " took turns";
+                   << sums.values_sized << " values sized, " << sums.turns << " took turns, " << sums.tasks_refused
+                   << " refused";
   return totals;
 }
 
@@ -253,6 +254,18 @@ TEST(PolicyContract, EveryPromiseIsKeptWhereDataVaryInSize) {
   EXPECT_GT(sums.evictions, 1000U);
   EXPECT_GT(sums.tasks_cancelled, 500U);
   EXPECT_GT(sums.tasks_returned + sums.tasks_stopped, 500U);
+}
+
+// Data whose homes are devices of a few kilobytes, with parts, mirrors and values of varying size.
+TEST(PolicyContract, EveryPromiseIsKeptWhereDataAreOnSmallDevices) {
+  Seeds const seeds(10000001, 1600);
+  auto const sums = run_cases(seeds, draw_device_views_case).sums;
+  if (seeds.few) return;
+  EXPECT_GT(sums.tasks_run, 40000U);
+  EXPECT_GT(sums.evictions, 10000U);
+  EXPECT_GT(sums.tasks_refused, 2000U);
+  EXPECT_GT(sums.tasks_cancelled, 500U);
+  EXPECT_GT(sums.tasks_outside, 500U);
 }
 
 PolicyCase with(std::string scheduler, PolicyCase drawn) {
