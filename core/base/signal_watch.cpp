@@ -23,6 +23,7 @@
 #include <list>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace granary {
@@ -30,7 +31,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::array watched{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1};
+// Batch systems announce the end of a job with SIGTERM, SIGUSR2 or, at a limit of processor time, SIGXCPU.
+constexpr std::array watched{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2, SIGXCPU, SIGUSR1};
 constexpr std::chrono::milliseconds time_to_end(500);
 
 // A handler may only touch globals. Signals cannot be blocked instead: BLAS starts threads before main().
@@ -109,6 +111,24 @@ void leave_signals() {
 
 namespace detail {
 
+namespace {
+
+// What a listener throws must neither end the process nor keep the others from being told.
+template <class... Arguments>
+void call(std::function<void(Arguments...)> const& listener, std::type_identity_t<Arguments>... arguments) {
+  if (!listener) return;
+  std::string why = "an exception of unknown type";
+  try {
+    return listener(arguments...);
+  } catch (std::exception const& error) {
+    why = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the reason stays unknown
+  }
+  say("a listener of the signal watch has thrown: " + why + "\n");
+}
+
+}  // namespace
+
 // Lives as long as the watch and all that listens.
 class SignalListeners {
  public:
@@ -123,8 +143,8 @@ class SignalListeners {
     if (first_signal == 0) return entry;
     if (!m_told) {
       tell_signal();
-    } else if (added.on_signal) {
-      added.on_signal(Interrupted(first_signal));
+    } else {
+      call(added.on_signal, Interrupted(first_signal));
     }
     return entry;
   }
@@ -147,15 +167,13 @@ class SignalListeners {
  private:
   void tell_signal() {
     m_told = true;
-    for (auto const& actions : m_actions) {
-      if (actions.on_signal) actions.on_signal(Interrupted(first_signal));
-    }
+    for (auto const& actions : m_actions) call(actions.on_signal, Interrupted(first_signal));
   }
   void tell_state() const {
     bool told = false;
     for (auto const& actions : m_actions) {
       if (!actions.on_state_request) continue;
-      actions.on_state_request();
+      call(actions.on_state_request);
       told = true;
     }
     if (!told) say("no tasks are running\n");

@@ -29,10 +29,11 @@ namespace detail {
 class SignalListeners;
 }
 
-/// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT end the run in order, and SIGUSR1 asks for its state. Make it
-/// the first object of `main`; there is one at a time. With `Runtime::cancel_on(signals)` the first of these signals
-/// cancels the tasks of that Runtime, whose waits throw Interrupted, and SIGUSR1 prints `Runtime::describe` to standard
-/// error while the run goes on. A signal that is ignored when it begins, as SIGHUP under nohup, stays ignored.
+/// While it lives, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2 and SIGXCPU end the run in order, and SIGUSR1 asks for its
+/// state. Make it the first object of `main`; there is one at a time. With `Runtime::cancel_on(signals)` the first of
+/// these signals cancels the tasks of that Runtime, whose waits throw Interrupted, and SIGUSR1 prints
+/// `Runtime::describe` to standard error while the run goes on. A signal that is ignored when it begins, as SIGHUP
+/// under nohup, stays ignored.
 ///
 /// The application then has 0.5 s to end: it may catch Interrupted and return `status()`, or catch nothing, which ends
 /// the process with the same status. After that, at a second signal, or at the first one if nothing listens, a thread
@@ -56,7 +57,7 @@ class SignalListeners;
 /// ```
 class GRANARY_EXPORT SignalWatch {
  public:
-  /// What is called on a thread of the watch. It throws nothing.
+  /// What is called on a thread of the watch. If one throws, that is said on standard error, and the others are called.
   struct Actions {
     std::function<void(Interrupted const&)> on_signal = {};  ///< once, for the first signal that ends the run
     std::function<void()> on_state_request = {};             ///< for SIGUSR1, once for all that arrived meanwhile

@@ -68,7 +68,7 @@ TEST_F(Kill, TheOutputIsAbsentOrWhole) {
   std::filesystem::remove(file("L.h5"));
   std::uniform_int_distribution<long> instant(0, std::chrono::duration_cast<milliseconds>(whole).count());
   int ended = 0;
-  for (int const signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
+  for (int const signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR2, SIGXCPU, SIGPIPE, SIGXFSZ}) {
     for (int k = 0; k < count; ++k) {
       milliseconds const after(instant(random));
       SCOPED_TRACE("signal " + std::to_string(signal) + " after " + std::to_string(after.count()) + " ms");
@@ -94,7 +94,7 @@ TEST_F(Kill, TheOutputIsAbsentOrWhole) {
 }
 
 TEST_F(Kill, EverySignalEndsTheRun) {
-  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2, SIGXCPU})
     expect_ended_by(signal, long_run(), {.signal_when = "L.h5.partial", .signal_after = milliseconds(100)});
 }
 

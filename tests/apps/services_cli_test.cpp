@@ -31,7 +31,7 @@ class Services : public CliTest {
 
 TEST_F(Services, ASignalEndsTheExampleAndLeavesNothing) {
   if (no_example()) GTEST_SKIP() << "the examples are not built";
-  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2, SIGXCPU}) {
     auto const result =
         run(long_run(), {.signal = signal, .signal_when = "L.h5.partial", .signal_after = milliseconds(100)});
     EXPECT_EQ(result.status, 128 + signal) << result.err;

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -56,6 +57,26 @@ TEST(SignalWatch, SaysThatNothingRunsIfNobodyListens) {
   for (int const descriptor : {ends[0], ends[1], error}) ::close(descriptor);
   ASSERT_GT(count, 0);
   EXPECT_EQ(std::string(text.data(), static_cast<std::size_t>(count)), "no tasks are running\n");
+}
+
+TEST(SignalWatch, AListenerThatThrowsDoesNotKeepTheOthersFromBeingTold) {
+  std::atomic<int> told = 0;
+  testing::internal::CaptureStderr();
+  {
+    SignalWatch const signals;
+    auto const request = signals.listen({.on_state_request = [] { throw std::runtime_error("no terminal"); }});
+    auto const other = signals.listen({.on_state_request = [&] { ++told; }});
+    raise_and_await(SIGUSR1, told, 1);
+    auto const end = signals.listen({.on_signal = [](Interrupted const&) { throw 7; }});
+    auto const second = signals.listen({.on_signal = [&](Interrupted const&) { ++told; }});
+    raise_and_await(SIGUSR2, told, 2);
+    auto const late = signals.listen({.on_signal = [](Interrupted const&) { throw std::runtime_error("late"); }});
+    EXPECT_THROW(signals.check(), Interrupted);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a listener of the signal watch has thrown: no terminal\n"
+            "a listener of the signal watch has thrown: an exception of unknown type\n"
+            "a listener of the signal watch has thrown: late\n");
 }
 
 TEST(SignalWatch, IsOneAtATimeAndLeavesTheProcessAsItWas) {
