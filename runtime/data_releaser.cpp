@@ -15,6 +15,8 @@ void DataReleaser::release(DataId data) const noexcept {
     if (engine) m_submitter->release_data(data);
   } catch (std::exception const& error) {
     spdlog::error("granary: releasing a datum failed: {}", error.what());
+  } catch (...) {
+    spdlog::error("granary: releasing a datum failed: {}", "an exception of unknown type");
   }
 }
 

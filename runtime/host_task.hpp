@@ -303,10 +303,14 @@ constexpr bool check_task() {
   constexpr bool refused = views || (std::is_same_v<Accesses, Refused> || ...);
   constexpr bool accesses = (TaskAccess<Accesses> && ...);
   constexpr bool somewhere = runs_on_host<Body>() || runs_on_devices<Body>();
+  constexpr bool destructible = std::is_nothrow_destructible_v<Body>;
   static_assert(!views, "pass runtime.data(view) to read, write or read_write, not the View");
   static_assert(refused || accesses, "say how the task uses each datum x: read(x), write(x) or read_write(x)");
   static_assert(somewhere, "a body cannot be both host_only and device_only: remove one of the two");
-  if constexpr (accesses && somewhere) return check_body<Body, Accesses...>();
+  static_assert(
+      destructible,
+      "the destructor of a task's body must not throw: a worker runs it, where nobody can catch what it throws");
+  if constexpr (accesses && somewhere && destructible) return check_body<Body, Accesses...>();
   return false;
 }
 

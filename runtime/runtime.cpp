@@ -73,6 +73,8 @@ Runtime::~Runtime() {
     if (!m_parts->engine->works_here()) combine_reductions({});
   } catch (std::exception const& error) {
     spdlog::error("granary: partial copies were not combined: {}", error.what());
+  } catch (...) {
+    spdlog::error("granary: partial copies were not combined: {}", "an exception of unknown type");
   }
   m_parts->shut_down();
 }

@@ -4,6 +4,7 @@
 
 #include <granary/core/engine/engine.hpp>
 
+#include <exception>
 #include <type_traits>
 #include <utility>
 
@@ -34,13 +35,18 @@ auto Engine::hold_lock(Function&& function) {
   }
 }
 
-// As hold_lock, for events of callers.
+// As hold_lock, for events of callers. A refusal leaves the planner as it was; what ends an event midway ends the run.
 template <class Function>
 auto Engine::apply(Function&& function) {
   return hold_lock([&] {
     if (m_broken) std::rethrow_exception(m_broken);
     m_planner.set_now(m_accounts.now());
-    return function();
+    try {
+      return function();
+    } catch (...) {
+      if (m_planner.interrupted()) m_broken = std::current_exception();
+      throw;
+    }
   });
 }
 

@@ -20,7 +20,7 @@ namespace granary {
 /// external tasks, in a cyclic sweep by index. What is posted again before its turn has one turn.
 class GRANARY_EXPORT Agenda {
  public:
-  /// The task will not run.
+  /// The task will not run: it is cancelled, or its codelet has thrown when it was asked for bounds.
   struct Cancel {
     TaskId task;
   };

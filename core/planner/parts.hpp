@@ -65,7 +65,10 @@ struct Planner::Parts {
     movement.perform(item);
   }
   void perform(Agenda::Cancel item) {
-    if (auto* const task = tasks.find(item.task)) failures.cancel(*task);
+    auto* const task = tasks.find(item.task);
+    if (task == nullptr) return;
+    if (auto error = bounds.take_error(item.task)) return failures.task_failed(*task, std::move(error));
+    failures.cancel(*task);
   }
   void perform(Agenda::GiveRoom item) {
     movement.give_room(item.node);
@@ -84,6 +87,15 @@ struct Planner::Parts {
     if (dispatch.aborts() && !failures.run_ended()) dispatch.abort_tasks(item.group);
   }
 
+  // Whether all transfers in flight come from other processes.
+  [[nodiscard]] bool only_receives() const {
+    auto const& topology = context.topology;
+    auto const& links = movement.links();
+    if (!topology.peers().valid()) return false;
+    return links.active() == links.active(topology.next_hop(topology.peers(), topology.dock()));
+  }
+
+  bool interrupted = false;
   detail::PlannerContext context;
   PolicySet policies;
   Estimator& estimator;

@@ -83,6 +83,7 @@ TaskId Planner::handle(TaskSubmission const& event) {
   GroupSet const groups = parts.admission.check(event, accesses);
   if (!groups.empty()) parts.policies.scheduler->check(event, accesses);
   GroupId const behind = parts.followers.group_to_follow(accesses);
+  parts.interrupted = true;  // until `advance` has come to its end
   parts.handovers.precede(accesses);
   parts.movement.announce(accesses);
   auto& task = parts.tasks.add(std::move(accesses));
@@ -262,9 +263,11 @@ NewIds Planner::handle(Event const& event) {
 
 void Planner::advance() {
   auto& parts = *m_parts;
+  parts.interrupted = true;
   do {
     while (parts.context.agenda.take([&](auto item) { parts.perform(item); })) continue;
   } while (parts.prefetches.start() || parts.movement.write_back_early() || resolve_stall());
+  parts.interrupted = false;
 }
 
 // Nothing is under way, and work is left.
@@ -272,7 +275,7 @@ bool Planner::resolve_stall() {
   auto& parts = *m_parts;
   if (!parts.shipments.stand_still() && parts.dispatch.give_way(false)) return true;
   if (parts.movement.memories().working() > 0) return false;
-  if (parts.movement.links().active() > 0) return only_receives() && resolve_stall_of_shipments();
+  if (parts.movement.links().active() > 0) return parts.only_receives() && resolve_stall_of_shipments();
   if (parts.tasks.size() == 0 && parts.movement.homes().going() == 0) return false;
   bool const shared = !parts.dispatch.exclusive().valid();
   if (shared && (parts.dispatch.make_oldest_exclusive() || parts.dispatch.offer_to_all_groups())) return true;
@@ -281,14 +284,6 @@ bool Planner::resolve_stall() {
   // home.
   return resolve_stall_of_shipments() ||
          (parts.failures.run_ended() && parts.dispatch.exclusive().valid() && parts.failures.fail_one());
-}
-
-// Of the transfers in flight.
-bool Planner::only_receives() const {
-  auto const& topology = m_parts->context.topology;
-  auto const& links = m_parts->movement.links();
-  if (!topology.peers().valid()) return false;
-  return links.active() == links.active(topology.next_hop(topology.peers(), topology.dock()));
 }
 
 // What comes from other processes may depend on what these wait for.
@@ -364,6 +359,7 @@ PlanBoard const& Planner::board() const { return m_parts->board; }
 SystemView const& Planner::view() const { return m_parts->view; }
 Scheduler const& Planner::scheduler() const { return *m_parts->policies.scheduler; }
 Topology const& Planner::topology() const { return m_parts->context.topology; }
+bool Planner::interrupted() const { return m_parts->interrupted; }
 Task const& Planner::task(TaskId task) const { return m_parts->tasks[task]; }
 
 void Planner::check_invariants() const {

@@ -81,7 +81,6 @@ class GRANARY_EXPORT Planner final {
 
   /// Throws what the submission of this task would throw.
   void check(TaskSubmission const& submission) const;
-
   /// The commands that were not taken yet.
   [[nodiscard]] std::vector<Command> const& commands() const;
   /// Replaces the contents of `taken` by these commands, which the driver performs now.
@@ -98,6 +97,8 @@ class GRANARY_EXPORT Planner final {
   [[nodiscard]] bool varies(TaskId task) const;
   /// Where a task on that node leaves its value of a varying datum, apart from a present one; empty for others.
   [[nodiscard]] std::optional<ResultPlace> result(DataId data, NodeId node) const;
+  /// Whether an exception, of a policy or for lack of memory, has ended an event midway: no event may follow.
+  [[nodiscard]] bool interrupted() const;
   /// No live task, no requested or active transfer, and no home to be updated.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] std::size_t live_tasks() const;
@@ -140,7 +141,6 @@ class GRANARY_EXPORT Planner final {
   void advance();
   bool resolve_stall();
   bool resolve_stall_of_shipments();
-  [[nodiscard]] bool only_receives() const;
   template <class Kind>
   void tell(Kind const& event, NewIds ids = {});
 

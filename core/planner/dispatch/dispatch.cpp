@@ -56,8 +56,8 @@ void Dispatch::begin_external() {
   std::erase_if(m_external, [&](TaskId id) {
     LiveTask& task = m_tasks[id];
     if (task.handover() || !m_movement.may_write(task.accesses)) return false;
+    if (!m_bounds.expect(task)) return true;
     task.assignment.phase = TaskPhase::Issued;
-    if (task.varies) m_bounds.expect(task);
     for_each_write(task.accesses, [&](Access const& access) {
       m_movement.changes().begin(access.data, node_of(task, access.data), false);
     });
@@ -111,7 +111,7 @@ void Dispatch::commit(LiveTask& task, GroupId group) {
 
 bool Dispatch::place(LiveTask& task, bool may_evict) {
   if (m_gives_way || (m_exclusive.valid() && task.id != m_exclusive)) return false;
-  if (task.varies) m_bounds.expect(task);
+  if (!m_bounds.expect(task)) return false;
   if (!m_movement.hold(task.accesses, node_of(task), may_evict, task.priority)) return false;
   task.assignment.phase = TaskPhase::Fetching;
   auto& group = m_groups[task.assignment.group.index()];

@@ -50,6 +50,63 @@ TEST(EngineFailures, WaitRethrowsWhatATaskThrewAndTheNextWaitIsClean) {
   EXPECT_NO_THROW(fixture.engine->wait());
 }
 
+// In which of its functions a policy throws.
+enum class Where { Submitted, Ready, Finished };
+
+// As `eager`, but it throws.
+class ThrowingScheduler final : public Scheduler {
+ public:
+  explicit ThrowingScheduler(Where where) : m_where(where) {}
+  void attach(SystemView const& view, PlanBoard& board) override { m_eager->attach(view, board); }
+  void submitted(TaskId) override { throw_at(Where::Submitted); }
+  void ready(TaskId task) override {
+    throw_at(Where::Ready);
+    m_eager->ready(task);
+  }
+  TaskId next(GroupId group) override { return m_eager->next(group); }
+  void withdrawn(TaskId task, Withdrawal why, GroupId group) override { m_eager->withdrawn(task, why, group); }
+  void finished(TaskId) override { throw_at(Where::Finished); }
+
+ private:
+  void throw_at(Where here) const {
+    if (here == m_where) throw std::logic_error("the policy is wrong");
+  }
+  Where m_where;
+  std::unique_ptr<Scheduler> m_eager = make_scheduler("eager");
+};
+
+// The planner is between two states then: nothing may be asked of it.
+TEST(EngineFailures, APolicyThatThrowsEndsTheRun) {
+  for (auto const where : {Where::Submitted, Where::Ready, Where::Finished}) {
+    SCOPED_TRACE(static_cast<int>(where));
+    EngineFixture fixture;
+    fixture.engine = std::make_unique<Engine>(
+        Topology(fixture.machine),
+        PolicySet{std::make_unique<ThrowingScheduler>(where), make_policies("eager", "lru").eviction},
+        std::make_unique<AveragingEstimator>(),
+        EngineBackends{std::make_shared<PlainWorkers>(), {fixture.copies, fixture.copies}}, EngineOptions{});
+    std::uint64_t x = 0, y = 0;
+    auto const first = fixture.in_place(x), second = fixture.in_place(y, "y");
+    auto const add_one = fixture.codelet("increment", increment);
+    auto const says = [](auto const& call) {
+      try {
+        call();
+      } catch (std::logic_error const& error) {
+        return std::string(error.what());
+      }
+      return std::string("nothing was thrown");
+    };
+    if (where == Where::Finished) {
+      fixture.submit(add_one, {{first, ReadWrite}});
+    } else {
+      EXPECT_EQ(says([&] { fixture.submit(add_one, {{first, ReadWrite}}); }), "the policy is wrong");
+    }
+    EXPECT_EQ(says([&] { fixture.engine->wait(); }), "the policy is wrong");
+    EXPECT_EQ(says([&] { fixture.engine->wait(std::vector{first}); }), "the policy is wrong");
+    EXPECT_EQ(says([&] { fixture.submit(add_one, {{second, ReadWrite}}); }), "the policy is wrong");
+  }
+}
+
 TEST(EngineFailures, SubmittingOnPoisonedDataThrowsAndNamesThem) {
   EngineFixture fixture;
   std::uint64_t x = 0;

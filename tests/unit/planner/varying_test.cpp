@@ -114,6 +114,37 @@ TEST_F(VaryingData, ACodeletKnowsABetterBoundFromWhatTheTaskReads) {
   finish(again, a, 1);
 }
 
+// Foreign code: it may throw in the middle of any event.
+TEST_F(VaryingData, ABoundThatThrowsFailsItsTaskAlone) {
+  static auto const parameters = 3;
+  hand.planner.look_up_parameters([](TaskId) -> void const* { return &parameters; });
+  auto const work = hand.codelet;
+  auto const refuses =
+      hand.planner.handle(AddCodelet{{.name = "refuses",
+                                      .kernels = {no_kernel},
+                                      .result_bytes = [](void const*, std::span<Bytes const>, std::size_t) -> Bytes {
+                                        throw DataError("no bound");
+                                      }}});
+  DataId const x = written("x", 25), y = add("y");
+  hand.codelet = work;
+  TaskId const before = hand.submit({read(x)});
+  hand.codelet = refuses;
+  TaskId const at_once = hand.submit({write(y)});
+  TaskId const later = hand.submit({read_write(x)});  // asked when the reader has ended
+  hand.codelet = work;
+  TaskId const behind = hand.submit({read(x)});
+  EXPECT_FALSE(hand.planner.live(at_once)) << "it has failed";
+  hand.finish(before);
+  for (TaskId const task : {later, behind}) EXPECT_FALSE(hand.planner.live(task));
+  EXPECT_FALSE(hand.planner.interrupted());
+  EXPECT_EQ(used(), 25U) << "x is as it was";
+  auto const failures = hand.planner.handle(TakeFailures{});
+  ASSERT_THAT(failures, SizeIs(2));
+  for (auto const& failure : failures) EXPECT_THROW(std::rethrow_exception(failure.error), DataError);
+  finish(hand.submit({write(y)}), y, 10);
+  EXPECT_EQ(used(), 35U);
+}
+
 TEST_F(VaryingData, TheLeastMemoryThatARefusalNamesIsEnough) {
   auto const needs = [](Bytes capacity) {
     Hand tight(disk_and_host(capacity));

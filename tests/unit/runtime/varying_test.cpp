@@ -150,6 +150,42 @@ TEST(Varying, AValueBeyondItsRoomFailsTheTask) {
   }
 }
 
+// Does not know how many elements it leaves.
+struct Undecided : Append {
+  [[nodiscard]] std::size_t most_elements(std::span<std::size_t const>, std::size_t) const {
+    throw DataError("no bound is known");
+  }
+};
+
+TEST(Varying, ABoundThatThrowsFailsTheTaskAndNothingElse) {
+  for (auto const* const devices : {"none", "host:1"}) {
+    Runtime runtime(options(64_KiB, devices));
+    auto const x = runtime.varying<double>("x", 10), y = runtime.varying<double>("y", 10);
+    std::vector<std::size_t> seen;
+    auto const said = [&](auto const& call) { return message_of<DataError>(call); };
+    // Asked when it is submitted, or when the task before it has ended.
+    runtime.submit("undecided", Undecided{}, write(x));
+    EXPECT_EQ(said([&] { runtime.wait(); }), "no bound is known");
+    EXPECT_EQ(runtime.failures().size(), 1U);
+    runtime.wait();
+    runtime.submit("first", Append{5}, write(x));
+    runtime.submit("undecided", Undecided{}, read_write(x));
+    runtime.submit("look", Look{&seen}, read(x));
+    runtime.submit("first", Append{3}, write(y));
+    EXPECT_EQ(said([&] { runtime.wait(x); }), "no bound is known");
+    runtime.wait();
+    EXPECT_TRUE(seen.empty()) << "it would have read what was not written";
+    runtime.submit("look", Look{&seen}, read(y));
+    runtime.wait();
+    runtime.submit("first", Append{4}, write(x));
+    runtime.submit("look", Look{&seen}, read(x));
+    runtime.wait();
+    EXPECT_EQ(seen, (std::vector<std::size_t>{3, 4}));
+    runtime.submit("too many", Leave{11}, write(y));
+    EXPECT_EQ(message_of([&] { runtime.wait(); }), "task 'too many' has left 88 bytes in 'y', which has room for 80");
+  }
+}
+
 TEST(Varying, AFailedTaskLeavesNoValue) {
   Runtime runtime(options(64_KiB));
   auto const x = runtime.varying<double>("x", 10);
