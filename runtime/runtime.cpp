@@ -3,6 +3,7 @@
 
 #include <granary/core/backends/device_api.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/say.hpp>
 #include <granary/core/base/signal_watch.hpp>
 #include <granary/core/engine/engine.hpp>
@@ -68,6 +69,10 @@ Runtime::Runtime(RuntimeOptions const& options, std::shared_ptr<Processes> proce
 
 // Tasks that still run use the parts.
 Runtime::~Runtime() {
+  if (detail::exits_here()) {  // a static object has it: its threads have stopped for ever
+    static_cast<void>(m_parts.release());
+    return;
+  }
   m_parts->signals = nullptr;
   try {
     if (!m_parts->engine->works_here()) combine_reductions({});

@@ -2,6 +2,7 @@
 #include <granary/core/backends/emulated_stream.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/start_thread.hpp>
 
 #include <algorithm>
@@ -157,8 +158,11 @@ void EmulatedStream::run() {
     auto operation = std::move(m_operations.front());
     m_operations.pop_front();
     lock.unlock();
-    operation.perform(operation.enqueued);
-    operation = {};
+    {
+      Working const working;
+      operation.perform(operation.enqueued);
+      operation = {};
+    }
     lock.lock();
   }
 }

@@ -2,6 +2,7 @@
 #include <granary/core/engine/device_driver.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/engine/poll_pause.hpp>
 #include <granary/core/planner/driver_rules.hpp>
 
@@ -40,6 +41,7 @@ void DeviceDriver::run() {
   enter();
   PollPause pause(std::chrono::microseconds(100), m_mailbox.spin());
   for (;;) {
+    detail::Working::stop_if_exiting();
     bool progress = false;
     for (auto& at : m_lanes) progress |= launch(at);
     for (auto& at : m_lanes) progress |= poll(at);

@@ -2,6 +2,7 @@
 #include <granary/core/engine/engine_calls.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/engine/device_driver.hpp>
 #include <granary/core/engine/host_worker.hpp>
 
@@ -52,6 +53,7 @@ Engine::Engine(Topology topology, PolicySet policies, std::unique_ptr<Estimator>
     m_planner.attach(*m_records.trace);
   }
   for (auto* const observer : options.observers) m_planner.attach(*observer);
+  detail::stop_work_at_exit();
   start_threads(backends);
 }
 

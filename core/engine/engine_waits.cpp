@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callers of the engine that wait: for the end of tasks, for data, or to submit more.
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/task_error.hpp>
 #include <granary/core/engine/engine_calls.hpp>
 
@@ -40,6 +41,7 @@ void Engine::wait_until_idle() {
 }
 
 void Engine::refuse_in_task(std::string_view what) const {
+  if (detail::exits_here()) throw Error(std::string(what) + " was called after exit(), when no task runs any more");
   if (!works_here()) return;
   throw InvalidArgument(std::string(what) +
                         " cannot be called inside a task of the same Runtime: it would wait for itself");

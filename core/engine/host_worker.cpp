@@ -2,6 +2,7 @@
 #include <granary/core/engine/host_worker.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 
 #include <utility>
 
@@ -24,6 +25,7 @@ void HostWorker::run() {
   }
   m_now = Clock::now();
   for (;;) {
+    detail::Working::stop_if_exiting();
     if (auto* entry = m_lane.incoming.front()) {
       run_task(*entry);
       continue;

@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/engine/lanes.hpp>
 
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/start_thread.hpp>
 #include <granary/core/planner/driver_rules.hpp>
 
@@ -40,9 +41,15 @@ void Lanes::start(Machine const& machine, std::function<void(WorkerLane&)> const
       auto& first = *thread->lanes.front();
       auto const& worker = machine[first.id];
       if (worker.kind == WorkerKind::Cpu) {
-        thread->thread = start_thread("worker '" + worker.name + "'", [work, &first] { work(first); });
+        thread->thread = start_thread("worker '" + worker.name + "'", [work, &first] {
+          detail::Working const working;
+          work(first);
+        });
       } else {
-        thread->thread = start_thread("the devices", [drive, &driver = *thread] { drive(driver); });
+        thread->thread = start_thread("the devices", [drive, &driver = *thread] {
+          detail::Working const working;
+          drive(driver);
+        });
       }
     }
   } catch (...) {

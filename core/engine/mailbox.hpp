@@ -2,6 +2,7 @@
 #pragma once
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/core/base/units.hpp>
 #include <granary/core/engine/bell.hpp>
 #include <granary/core/engine/planner_lock.hpp>
@@ -104,7 +105,10 @@ class Mailbox {
       Waiting const waiting(*this);
       drain();
       bell.sleeping.store(1);
-      if (!met()) bell.sleeping.wait(1);
+      if (!met()) {
+        detail::Working::Rest const rest;
+        bell.sleeping.wait(1);
+      }
       bell.sleeping.store(0);
     }
   }

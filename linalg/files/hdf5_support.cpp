@@ -60,6 +60,12 @@ herr_t note_link(hid_t, char const* name, H5L_info_t const* info, void* links) {
 }  // namespace
 
 Hdf5Lock::Hdf5Lock() : m_lock(hdf5_mutex()) {
+  static bool const opened = [] {
+    bool const done = H5open() >= 0;  // registers its exit handler: ours has to run before
+    stop_work_at_exit();
+    return done;
+  }();
+  static_cast<void>(opened);
   H5Eget_auto2(H5E_DEFAULT, &m_function, &m_data);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <granary/core/base/export.hpp>
+#include <granary/core/base/process_exit.hpp>
 #include <granary/linalg/files/matrix_file.hpp>
 
 namespace granary::detail {
@@ -23,6 +24,7 @@ class GRANARY_EXPORT Hdf5Lock {
   ~Hdf5Lock();
 
  private:
+  Working const m_working;  // HDF5 ends itself at exit()
   std::unique_lock<std::recursive_mutex> m_lock;
   H5E_auto2_t m_function = nullptr;
   void* m_data = nullptr;
