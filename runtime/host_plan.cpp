@@ -5,6 +5,8 @@
 #include <granary/runtime/machine.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 namespace granary {
@@ -27,8 +29,16 @@ unsigned room_for_workers(RuntimeOptions const& options, HostTopology const& hos
   return static_cast<unsigned>(groups_of(options, host).size());
 }
 
+unsigned workers_in_quota(RuntimeOptions const& options, HostTopology const& host) {
+  auto const most = static_cast<double>(std::numeric_limits<unsigned>::max());
+  if (!host.cpu_quota) return std::numeric_limits<unsigned>::max();
+  double const workers = std::ceil(*host.cpu_quota / std::max(options.cores_per_worker, 1U));
+  return static_cast<unsigned>(std::clamp(workers, 1.0, most));
+}
+
 unsigned default_workers(RuntimeOptions const& options, HostTopology const& host) {
-  if (auto const room = room_for_workers(options, host); room > 0) return room;
+  if (auto const room = room_for_workers(options, host); room > 0)
+    return std::min(room, workers_in_quota(options, host));
   auto const& cores = cores_of(options, host);
   auto const size = std::to_string(options.cores_per_worker);
   if (cores.size() < options.cores_per_worker) {

@@ -20,7 +20,11 @@ struct GRANARY_EXPORT HostPlan {
 /// may use. A worker that is bound has cores of one NUMA domain.
 [[nodiscard]] GRANARY_EXPORT unsigned room_for_workers(RuntimeOptions const& options, HostTopology const& host);
 
-/// The same. Throws InvalidArgument if none fits.
+/// The number of workers that a quota of processor time keeps busy, rounded up, at least 1; the largest number without
+/// a quota.
+[[nodiscard]] GRANARY_EXPORT unsigned workers_in_quota(RuntimeOptions const& options, HostTopology const& host);
+
+/// The lower one of the two. Throws InvalidArgument if no worker fits.
 [[nodiscard]] GRANARY_EXPORT unsigned default_workers(RuntimeOptions const& options, HostTopology const& host);
 
 /// With options that `configure` filled in. Workers are bound if there are cores for all of them. The pool's pages are

@@ -19,7 +19,9 @@ Surroundings find_surroundings(RuntimeOptions const& options) {
           .room = room_for_workers(options, host),
           .memory = discover_memory().least(),
           .openmp_threads = openmp_threads(),
-          .blas_is_held = blas_threads() != 0};
+          .blas_is_held = blas_threads() != 0,
+          .cpu_quota = host.cpu_quota,
+          .in_quota = workers_in_quota(options, host)};
 }
 
 std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundings const& around) {
@@ -31,6 +33,12 @@ std::vector<std::string> find_warnings(RuntimeOptions const& options, Surroundin
         "{} workers{} share the {} cores that this process may use and are not bound to cores: use fewer workers "
         "(--workers, GRANARY_WORKERS), or ask the batch system for more cores",
         workers, each > 1 ? fmt::format(" of {} cores", each) : "", around.cores));
+  }
+  if (around.cpu_quota && workers > around.in_quota) {
+    warnings.push_back(fmt::format(
+        "{} workers{} share the processor time of {:.3g} cores that control groups allow, and are stopped when it is "
+        "used up: use fewer workers (--workers, GRANARY_WORKERS), or raise the quota of the container or job",
+        workers, each > 1 ? fmt::format(" of {} cores", each) : "", *around.cpu_quota));
   }
   if (workers > 1 && around.openmp_threads > 1 && !around.blas_is_held) {
     warnings.push_back(

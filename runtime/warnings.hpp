@@ -7,6 +7,8 @@
 #include <granary/runtime/config.hpp>
 
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,13 @@ namespace granary {
 
 /// The environment of a runtime, to be compared with its options.
 struct GRANARY_EXPORT Surroundings {
-  std::size_t cores = 0;        ///< cores that the process may run on
-  std::size_t room = 0;         ///< workers for which it has cores
-  Bytes memory = 0;             ///< memory that it may use
-  unsigned openmp_threads = 0;  ///< OMP_NUM_THREADS; 0: not set
-  bool blas_is_held = true;     ///< granary can limit this BLAS to one thread
+  std::size_t cores = 0;                                     ///< cores that the process may run on
+  std::size_t room = 0;                                      ///< workers for which it has cores
+  Bytes memory = 0;                                          ///< memory that it may use
+  unsigned openmp_threads = 0;                               ///< OMP_NUM_THREADS; 0: not set
+  bool blas_is_held = true;                                  ///< granary can limit this BLAS to one thread
+  std::optional<double> cpu_quota = {};                      ///< HostTopology::cpu_quota
+  unsigned in_quota = std::numeric_limits<unsigned>::max();  ///< workers that it keeps busy
 };
 
 [[nodiscard]] GRANARY_EXPORT Surroundings find_surroundings(RuntimeOptions const& options);

@@ -120,6 +120,7 @@ Json describe_host(HostTopology const& topology) {
           {"hardware_threads", topology.hardware_threads},
           {"usable_hardware_threads", topology.usable_hardware_threads},
           {"usable_cores", topology.usable_cores},
+          {"cpu_quota_cores", topology.cpu_quota ? Json(*topology.cpu_quota) : Json()},
           {"numa_domains", domains},
           {"caches", caches}};
 }
@@ -129,9 +130,11 @@ Json describe_memory(RuntimeOptions const& options, HostPlan const& plan) {
   char const* limited_by = "physical memory";
   if (memory.least() == memory.control_groups) limited_by = "control groups";
   if (memory.least() == memory.address_space) limited_by = "RLIMIT_AS";
+  if (memory.least() == memory.data_segment) limited_by = "RLIMIT_DATA";
   return {{"physical_bytes", memory.physical},
           {"control_groups_bytes", limit(memory.control_groups)},
           {"address_space_bytes", limit(memory.address_space)},
+          {"data_segment_bytes", limit(memory.data_segment)},
           {"usable_bytes", memory.least()},
           {"limited_by", limited_by},
           {"granary_limit_bytes", options.host_memory},

@@ -73,6 +73,11 @@ std::string speed_text(Json const& of) {
                           part("TRSM", "trsm_flops"), part("POTRF", "potrf_flops")));
 }
 
+std::string quota_text(Json const& cores) {
+  if (cores.is_null()) return "";
+  return fmt::format("; control groups allow the processor time of {:.3g} cores", cores.get<double>());
+}
+
 std::string host_text(Json const& host) {
   auto text =
       line("host", fmt::format("{}: {}", host.at("name").get<std::string>(), host.at("cpu").get<std::string>()));
@@ -82,7 +87,8 @@ std::string host_text(Json const& host) {
                    (host.at("vectors") == "unknown" ? "" : ", " + host.at("vectors").get<std::string>()));
   text += line("usable", fmt::format("{} on {}: {}", number_of(host.at("usable_cores").size(), "core"),
                                      number_of(host.at("usable_hardware_threads"), "hardware thread"),
-                                     ranges(host.at("usable_cores"))));
+                                     ranges(host.at("usable_cores"))) +
+                             quota_text(host.at("cpu_quota_cores")));
   if (host.at("numa_domains").empty()) text += line("NUMA domains", "unknown: hwloc does not support this system");
   for (auto const& domain : host.at("numa_domains")) {
     text +=
@@ -119,9 +125,11 @@ std::string workers_text(Json const& workers) {
 
 std::string memory_text(Json const& memory) {
   auto const& domains = memory.at("interleaved_over");
-  return line("memory", fmt::format("{} physical, control groups {}, RLIMIT_AS {}", size(memory.at("physical_bytes")),
-                                    size(memory.at("control_groups_bytes"), "unlimited"),
-                                    size(memory.at("address_space_bytes"), "unlimited"))) +
+  return line("memory",
+              fmt::format("{} physical, control groups {}, RLIMIT_AS {}, RLIMIT_DATA {}",
+                          size(memory.at("physical_bytes")), size(memory.at("control_groups_bytes"), "unlimited"),
+                          size(memory.at("address_space_bytes"), "unlimited"),
+                          size(memory.at("data_segment_bytes"), "unlimited"))) +
          line("usable memory",
               fmt::format("{} ({}); granary's limit {}", size(memory.at("usable_bytes")),
                           memory.at("limited_by").get<std::string>(), size(memory.at("granary_limit_bytes")))) +

@@ -2,6 +2,7 @@
 #include <granary/core/backends/blas_library.hpp>
 #include <granary/core/backends/discover.hpp>
 
+#include <granary/core/backends/control_groups.hpp>
 #include <granary/core/backends/machine_topology.hpp>
 #include <granary/core/model/machine.hpp>
 
@@ -22,6 +23,9 @@
 namespace granary {
 
 namespace {
+
+constexpr auto own_control_groups = "/proc/self/cgroup";
+constexpr auto control_group_root = "/sys/fs/cgroup";
 
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 
@@ -118,41 +122,13 @@ std::vector<CacheLevel> caches_of(Processors const& processors) {
   return caches;
 }
 
-Bytes limit_in(std::filesystem::path const& file) {
-  std::ifstream stream(file);
-  Bytes limit = 0;
-  // "max" and absent files do not parse.
-  return stream >> limit ? std::min(limit, unbounded) : unbounded;
-}
-
-Bytes least_limit_upwards(std::filesystem::path const& root, std::string const& group, char const* file) {
-  Bytes least = limit_in(root / file);
-  std::filesystem::path path;
-  for (auto const& part : std::filesystem::path(group).relative_path()) {
-    path /= part;
-    least = std::min(least, limit_in(root / path / file));
-  }
-  return least;
+Bytes limit_of(__rlimit_resource resource) {
+  rlimit limit{};
+  bool const known = ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return known ? std::min<Bytes>(limit.rlim_cur, unbounded) : unbounded;
 }
 
 }  // namespace
-
-Bytes control_group_memory_limit(std::filesystem::path const& membership, std::filesystem::path const& root) {
-  Bytes least = unbounded;
-  std::ifstream stream(membership);
-  for (std::string line; std::getline(stream, line);) {
-    auto const first = line.find(':');
-    auto const second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    auto const controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    auto const group = line.substr(second + 1);
-    if (controllers == ",,") least = std::min(least, least_limit_upwards(root, group, "memory.max"));
-    if (controllers.find(",memory,") != std::string::npos) {
-      least = std::min(least, least_limit_upwards(root / "memory", group, "memory.limit_in_bytes"));
-    }
-  }
-  return least;
-}
 
 std::string MachineIdentity::id() const {
   auto word = as_word(host + " " + cpu + " " + std::to_string(cores) + " " + blas);
@@ -181,17 +157,19 @@ MemoryLimits discover_memory() {
   MemoryLimits memory;
   auto const page = static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
   memory.physical = static_cast<Bytes>(std::max(::sysconf(_SC_PHYS_PAGES), 0L)) * page;
-  memory.control_groups = control_group_memory_limit("/proc/self/cgroup", "/sys/fs/cgroup");
-  rlimit address_space{};
-  if (::getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
-    memory.address_space = address_space.rlim_cur;
-  }
+  memory.control_groups = control_group_memory_limit(own_control_groups, control_group_root);
+  memory.address_space = limit_of(RLIMIT_AS);
+  memory.data_segment = limit_of(RLIMIT_DATA);
   return memory;
 }
 
 HostResources discover_host() { return {usable_cores(Processors()), discover_memory().least()}; }
 
-HostTopology discover_topology() { return describe_topology(machine_topology()); }
+HostTopology discover_topology() {
+  auto topology = describe_topology(machine_topology());
+  topology.cpu_quota = control_group_cpu_quota(own_control_groups, control_group_root);
+  return topology;
+}
 
 HostTopology describe_topology(hwloc_topology* machine) {
   Processors const processors(machine);

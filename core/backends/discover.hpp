@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct GRANARY_EXPORT HostResources {
   /// One hardware thread (the system's number) of each core that the process may run on, in the machine's order; at
   /// least one.
   std::vector<unsigned> cores;
-  /// The minimum of physical memory, the control groups' limits and RLIMIT_AS.
+  /// MemoryLimits::least.
   Bytes memory = 0;
 };
 
@@ -32,8 +33,9 @@ struct GRANARY_EXPORT MemoryLimits {
   Bytes physical = 0;
   Bytes control_groups = unbounded;
   Bytes address_space = unbounded;  ///< RLIMIT_AS
+  Bytes data_segment = unbounded;   ///< RLIMIT_DATA: of private memory that can be written
 
-  [[nodiscard]] Bytes least() const { return std::min({physical, control_groups, address_space}); }
+  [[nodiscard]] Bytes least() const { return std::min({physical, control_groups, address_space, data_segment}); }
 };
 
 [[nodiscard]] GRANARY_EXPORT MemoryLimits discover_memory();
@@ -64,12 +66,14 @@ struct GRANARY_EXPORT HostTopology {
   std::vector<unsigned> usable_cores;    ///< as HostResources::cores
   std::vector<NumaDomain> domains;
   std::vector<CacheLevel> caches;  ///< the nearest to the core first
+  /// The processor time that control groups allow, in cores; absent: as much as the cores have.
+  std::optional<double> cpu_quota;
 };
 
 [[nodiscard]] GRANARY_EXPORT HostTopology discover_topology();
 
 /// The same of another machine's topology, for example a synthetic one of hwloc; null: of a system that hwloc does not
-/// support.
+/// support. It has no control groups.
 [[nodiscard]] GRANARY_EXPORT HostTopology describe_topology(hwloc_topology* machine);
 
 /// Identifies a machine, independently of what this process may use.
@@ -85,10 +89,5 @@ struct GRANARY_EXPORT MachineIdentity {
 
 /// `cpuinfo` is in the format of /proc/cpuinfo.
 [[nodiscard]] GRANARY_EXPORT MachineIdentity identify_machine(std::filesystem::path const& cpuinfo = "/proc/cpuinfo");
-
-/// The lowest memory limit of the control groups in `membership` (the format of /proc/self/cgroup), versions 1 and 2,
-/// whose files are below `root` (/sys/fs/cgroup); `unbounded` if there is none.
-[[nodiscard]] GRANARY_EXPORT Bytes control_group_memory_limit(std::filesystem::path const& membership,
-                                                              std::filesystem::path const& root);
 
 }  // namespace granary

@@ -110,7 +110,7 @@ TEST_F(InfoCli, MemoryIsThatOfTheSystemAndOfItsLimits) {
   auto const physical = memory.at("physical_bytes").get<Bytes>();
   EXPECT_EQ(physical, std::stoull(value_in("/proc/meminfo", "MemTotal")) * 1024);
   auto least = physical;
-  for (auto const* key : {"control_groups_bytes", "address_space_bytes"}) {
+  for (auto const* key : {"control_groups_bytes", "address_space_bytes", "data_segment_bytes"}) {
     if (!memory.at(key).is_null()) least = std::min(least, memory.at(key).get<Bytes>());
   }
   EXPECT_EQ(memory.at("usable_bytes"), least);

@@ -16,56 +16,6 @@
 namespace granary {
 namespace {
 
-namespace fs = std::filesystem;
-
-class ControlGroups : public testing::Test {
- protected:
-  void SetUp() override {
-    m_root = fs::path(testing::TempDir()) / ("granary-control-groups-" + std::to_string(::getpid()));
-    fs::remove_all(m_root);
-    fs::create_directories(m_root);
-  }
-  void TearDown() override { fs::remove_all(m_root); }
-  void write(fs::path const& file, std::string const& text) {
-    fs::create_directories((m_root / file).parent_path());
-    std::ofstream(m_root / file) << text;
-  }
-  Bytes limit() const { return control_group_memory_limit(m_root / "membership", m_root); }
-
-  fs::path m_root;
-};
-
-TEST_F(ControlGroups, WithoutALimitThereIsNone) {
-  EXPECT_EQ(limit(), unbounded);
-  write("membership", "0::/a/b\n");
-  write("a/b/memory.max", "max\n");
-  EXPECT_EQ(limit(), unbounded);
-}
-
-TEST_F(ControlGroups, TheLeastOfVersionTwoCountsAlongThePath) {
-  write("membership", "0::/a/b\n");
-  write("a/memory.max", "1000\n");
-  write("a/b/memory.max", "4000\n");
-  EXPECT_EQ(limit(), 1000U);
-}
-
-TEST_F(ControlGroups, VersionOneCountsToo) {
-  write("membership", "5:cpu,cpuacct:/x\n4:memory:/slurm/job\n0::/\n");
-  write("memory/slurm/job/memory.limit_in_bytes", "123456\n");
-  EXPECT_EQ(limit(), 123456U);
-}
-
-TEST_F(ControlGroups, AGroupThatIsNotMountedFallsBackToTheRoot) {
-  write("membership", "4:memory:/docker/abc\n");
-  write("memory/memory.limit_in_bytes", "777\n");
-  EXPECT_EQ(limit(), 777U);
-}
-
-TEST_F(ControlGroups, MalformedLinesAreIgnored) {
-  write("membership", "nonsense\n\n4:memory\n");
-  EXPECT_EQ(limit(), unbounded);
-}
-
 TEST(DiscoverHost, FindsCoresWithinTheMaskAndSomeMemory) {
   cpu_set_t mask;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(mask), &mask), 0);
@@ -115,6 +65,7 @@ TEST(DiscoverMemory, TheLeastLimitCounts) {
   EXPECT_EQ(discover_memory().least(), discover_host().memory);
   EXPECT_EQ((MemoryLimits{.physical = 5, .control_groups = 3, .address_space = unbounded}).least(), 3U);
   EXPECT_EQ((MemoryLimits{.physical = 5, .control_groups = 7, .address_space = 4}).least(), 4U);
+  EXPECT_EQ((MemoryLimits{.physical = 5, .data_segment = 2}).least(), 2U);
 }
 
 TEST(MachineIdentity, NamesTheProcessorAndMakesAFoldersName) {

@@ -114,5 +114,20 @@ TEST(HostPlan, BlasHasTheCoresOfItsCaller) {
   EXPECT_EQ(blas_threads_of(emulated, false), 1) << "emulated devices call BLAS too";
 }
 
+TEST(HostPlan, AQuotaOfProcessorTimeLimitsTheDefault) {
+  auto host = synthetic_topology("numa:2 core:4 pu:1");
+  auto const workers = [&](double quota, unsigned cores_each) {
+    host.cpu_quota = quota;
+    return default_workers(options_of(cores_each), host);
+  };
+  EXPECT_EQ(workers(2, 1), 2U);
+  EXPECT_EQ(workers(2.5, 1), 3U) << "rounded up: two workers would leave time unused";
+  EXPECT_EQ(workers(0.1, 1), 1U);
+  EXPECT_EQ(workers(100, 1), 8U) << "there are no more cores";
+  EXPECT_EQ(workers(5, 2), 3U);
+  host.cpu_quota.reset();
+  EXPECT_EQ(default_workers(options_of(1), host), 8U);
+}
+
 }  // namespace
 }  // namespace granary

@@ -42,6 +42,17 @@ TEST(Warnings, MoreWorkersThanCores) {
   EXPECT_THAT(find_warnings(two_workers(), around), ElementsAre(HasSubstr("2 workers share the 1 cores")));
 }
 
+TEST(Warnings, MoreWorkersThanAQuotaKeepsBusy) {
+  auto around = fitting();
+  around.cpu_quota = 1.5;
+  around.in_quota = 2;
+  EXPECT_THAT(find_warnings(two_workers(), around), IsEmpty());
+  around.cpu_quota = 0.5;
+  around.in_quota = 1;
+  EXPECT_THAT(find_warnings(two_workers(), around),
+              ElementsAre(HasSubstr("2 workers share the processor time of 0.5 cores")));
+}
+
 TEST(Warnings, MoreWorkersOfSeveralCoresThanFit) {
   auto options = two_workers();
   options.cores_per_worker = 2;
