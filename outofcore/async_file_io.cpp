@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/outofcore/async_file_io.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string>
@@ -97,6 +99,14 @@ std::optional<AsyncFileIo::Piece> AsyncFileIo::take_piece() {
     }
   }
   return piece;
+}
+
+std::int64_t AsyncFileIo::transfer(Piece const& piece) {
+  int const descriptor = piece.file->descriptor(piece.direct);
+  auto const offset = static_cast<off_t>(piece.offset);
+  ssize_t const result = piece.direction == IoDirection::Read ? ::pread(descriptor, piece.memory, piece.bytes, offset)
+                                                              : ::pwrite(descriptor, piece.memory, piece.bytes, offset);
+  return result >= 0 ? result : -errno;
 }
 
 std::optional<AsyncFileIo::Piece> AsyncFileIo::advance(Piece piece, std::int64_t result, Finished& finished) {

@@ -91,6 +91,8 @@ class GRANARY_EXPORT AsyncFileIo {
 
   /// The next piece for the kernel, if there is one. Call it with the lock held.
   [[nodiscard]] std::optional<Piece> take_piece();
+  /// Reads or writes the piece, or a part of it, on this thread; returns the kernel's result, see `advance`.
+  [[nodiscard]] static std::int64_t transfer(Piece const& piece);
   /// Records the kernel's result for a piece: a number of bytes or -errno. Returns the rest of the piece, to be
   /// submitted again; a request that has ended is moved to `finished`. Call it with the lock held.
   [[nodiscard]] std::optional<Piece> advance(Piece piece, std::int64_t result, Finished& finished);

@@ -1,7 +1,4 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <unistd.h>
-
-#include <cerrno>
 #include <condition_variable>
 #include <thread>
 #include <vector>
@@ -34,15 +31,6 @@ class ThreadPoolIo final : public AsyncFileIo {
 
  private:
   void pieces_arrived() override { m_arrived.notify_all(); }
-
-  static std::int64_t transfer(Piece const& piece) {
-    int const descriptor = piece.file->descriptor(piece.direct);
-    auto const offset = static_cast<off_t>(piece.offset);
-    ssize_t const result = piece.direction == IoDirection::Read
-                               ? ::pread(descriptor, piece.memory, piece.bytes, offset)
-                               : ::pwrite(descriptor, piece.memory, piece.bytes, offset);
-    return result >= 0 ? result : -errno;
-  }
 
   void run() {
     Finished finished;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -128,12 +129,33 @@ class UringIo final : public AsyncFileIo {
         if (again) give_to_kernel();
         pieces_arrived();
       }
+      transfer_refused(finished);
       deliver(finished);
     }
   }
 
+  // The kernel needs a thread of its own for some pieces, and cancels them where the user or the container may have no
+  // more threads.
+  void transfer_refused(Finished& finished) {
+    for (unsigned const slot : m_refused) {
+      for (std::optional<Piece> rest = m_pieces[slot]; rest;) {
+        auto const result = transfer(*rest);
+        std::lock_guard lock(m_mutex);
+        rest = advance(*rest, result, finished);
+      }
+      std::lock_guard lock(m_mutex);
+      m_free.push_back(slot);
+      pieces_arrived();
+    }
+    m_refused.clear();
+  }
+
   // Returns true if the rest of the piece was put into the ring again.
   bool piece_ended(unsigned slot, int result, Finished& finished) {
+    if (result == -ECANCELED) {
+      m_refused.push_back(slot);
+      return false;
+    }
     auto const rest = advance(m_pieces[slot], result, finished);
     if (!rest) {
       m_free.push_back(slot);
@@ -147,6 +169,7 @@ class UringIo final : public AsyncFileIo {
   std::unique_ptr<Ring> m_ring;
   std::vector<Piece> m_pieces;
   std::vector<unsigned> m_free;
+  std::vector<unsigned> m_refused;  // of the thread that reads completions
   std::thread m_thread;
 };
 

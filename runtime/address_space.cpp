@@ -3,28 +3,22 @@
 
 #include <granary/core/backends/discover.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 #include <granary/runtime/machine.hpp>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <string>
 
 namespace granary {
 namespace {
 
 constexpr Bytes openblas_buffer = 128_MiB;  // on x86-64; less elsewhere
-constexpr Bytes default_stack = 8_MiB;
-constexpr Bytes most_stack = 64_MiB;
-constexpr unsigned other_threads = 8;  // I/O, signals, progress, driver
+constexpr unsigned other_threads = 8;       // I/O, signals, progress, driver
 constexpr Bytes heap = 32_MiB;
-
-Bytes stack_of_a_thread() {
-  rlimit stack{};
-  if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY) return default_stack;
-  return std::min<Bytes>(stack.rlim_cur, most_stack);
-}
 
 // Emulated devices lie in the process; each has one thread per lane and two for its links.
 struct Emulated {
@@ -41,17 +35,21 @@ Emulated emulated_of(RuntimeOptions const& options) {
 }  // namespace
 
 AddressSpace find_address_space() {
-  AddressSpace space{.limit = discover_memory().address_space};
-  Bytes pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  space.used = pages * static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
-  return space;
+  auto const limits = discover_memory();
+  // In pages: all, resident, shared, text, libraries, data with stacks.
+  std::array<Bytes, 6> pages{};
+  std::ifstream file("/proc/self/statm");
+  for (auto& count : pages) file >> count;
+  auto const page = static_cast<Bytes>(::sysconf(_SC_PAGESIZE));
+  AddressSpace const all{.limit = limits.address_space, .used = pages[0] * page};
+  AddressSpace const data{.limit = limits.data_segment, .used = pages[5] * page, .of = "data (ulimit -d)"};
+  return data.left() < all.left() ? data : all;
 }
 
 Bytes addresses_beside_data(RuntimeOptions const& options, bool openblas) {
   auto const emulated = emulated_of(options);
   auto const callers = *options.workers * std::max(options.cores_per_worker, 1U) + emulated.threads;
-  return heap + (callers + other_threads) * stack_of_a_thread() + (openblas ? callers * openblas_buffer : 0);
+  return heap + (callers + other_threads) * thread_stack() + (openblas ? callers * openblas_buffer : 0);
 }
 
 void check_address_space(RuntimeOptions const& options, AddressSpace const& space, bool openblas) {
@@ -63,14 +61,14 @@ void check_address_space(RuntimeOptions const& options, AddressSpace const& spac
       beside <= left - options.host_memory - devices) {
     return;
   }
-  throw InvalidArgument(
-      "the process may use " + format_bytes(space.limit) + " of address space (ulimit -v), of which " +
-      format_bytes(left) + " are free, but the runtime needs about " + format_bytes(beside) + " for " +
-      std::to_string(*options.workers) + " workers and other threads" + (openblas ? " that call OpenBLAS" : "") +
-      ", and " + format_bytes(options.host_memory + devices) +
-      " for data: raise the limit, use fewer workers (--workers, GRANARY_WORKERS) or lower the "
-      "memory limit (--memory, "
-      "GRANARY_MEMORY)");
+  throw InvalidArgument("the process may use " + format_bytes(space.limit) + " of " + space.of + ", of which " +
+                        format_bytes(left) + " are free, but the runtime needs about " + format_bytes(beside) +
+                        " for " + std::to_string(*options.workers) + " workers and other threads" +
+                        (openblas ? " that call OpenBLAS" : "") + ", and " +
+                        format_bytes(options.host_memory + devices) +
+                        " for data: raise the limit, use fewer workers (--workers, GRANARY_WORKERS) or lower the "
+                        "memory limit (--memory, "
+                        "GRANARY_MEMORY)");
 }
 
 }  // namespace granary

@@ -5,17 +5,20 @@
 #include <granary/core/base/units.hpp>
 #include <granary/runtime/config.hpp>
 
+#include <string>
+
 namespace granary {
 
-/// The address space that a limited process (RLIMIT_AS, ulimit -v) has left.
+/// The address space, or the part of it for data, that a limited process (RLIMIT_AS, RLIMIT_DATA) has left.
 struct GRANARY_EXPORT AddressSpace {
   Bytes limit = 0;
   Bytes used = 0;  ///< by the process now
+  std::string of = "address space (ulimit -v)";
 
   [[nodiscard]] Bytes left() const { return limit > used ? limit - used : 0; }
 };
 
-/// `limit` is `unbounded` if there is none.
+/// The limit that leaves least; `limit` is `unbounded` if there is none.
 [[nodiscard]] GRANARY_EXPORT AddressSpace find_address_space();
 
 /// An estimate of the address space that a runtime needs besides its data: stacks of its threads and, if BLAS is

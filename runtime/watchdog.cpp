@@ -1,6 +1,8 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/runtime/watchdog.hpp>
 
+#include <granary/core/base/start_thread.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,7 +21,10 @@ std::uint64_t count_ended(Statistics const& statistics) {
 }  // namespace
 
 Watchdog::Watchdog(Engine& engine, Duration timeout, Report report)
-    : m_engine(engine), m_timeout(timeout), m_report(std::move(report)), m_thread([this] { watch(); }) {}
+    : m_engine(engine),
+      m_timeout(timeout),
+      m_report(std::move(report)),
+      m_thread(start_thread("the watchdog", [this] { watch(); })) {}
 
 Watchdog::~Watchdog() {
   {

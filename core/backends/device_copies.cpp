@@ -4,6 +4,7 @@
 #include <granary/core/backends/copy_stream.hpp>
 #include <granary/core/backends/staged_copies.hpp>
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 #include <granary/core/engine/poll_pause.hpp>
 
 #include <algorithm>
@@ -46,7 +47,10 @@ DeviceCopy device_copy(CopyRequest const& request, int from, int to) {
 class DeviceCopies::Copies {
  public:
   Copies(std::shared_ptr<DeviceApi> api, std::shared_ptr<PinnedMemory> pinned)
-      : m_api(std::move(api)), m_pinned(std::move(pinned)), m_staged(m_api), m_thread([this] { run(); }) {}
+      : m_api(std::move(api)),
+        m_pinned(std::move(pinned)),
+        m_staged(m_api),
+        m_thread(start_thread("the copies of a device", [this] { run(); })) {}
   ~Copies() {
     {
       std::lock_guard const lock(m_mutex);

@@ -2,13 +2,14 @@
 #include <granary/core/backends/host_copies.hpp>
 
 #include <granary/core/base/error.hpp>
+#include <granary/core/base/start_thread.hpp>
 
 #include <cstring>
 #include <utility>
 
 namespace granary {
 
-HostCopies::HostCopies() : m_thread([this] { run(); }) {}
+HostCopies::HostCopies() : m_thread(start_thread("copies", [this] { run(); })) {}
 
 HostCopies::~HostCopies() {
   {

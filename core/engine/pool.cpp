@@ -21,7 +21,8 @@ Pool::Pool(std::string const& node_name, Bytes bytes) : m_bytes(bytes) {
   m_mapping = ::mmap(nullptr, m_mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (m_mapping == MAP_FAILED) {
     throw Error("cannot allocate " + format_bytes(bytes) + " for memory node '" + node_name +
-                "': " + std::strerror(errno) + "; lower its limit or raise the limit on address space (ulimit -v)");
+                "': " + std::strerror(errno) +
+                "; lower its limit or raise the limit on address space (ulimit -v) or data (ulimit -d)");
   }
   auto const address = reinterpret_cast<std::uintptr_t>(m_mapping);
   m_base = static_cast<std::byte*>(m_mapping) + (round_up(address, huge_page) - address);

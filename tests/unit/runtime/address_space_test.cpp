@@ -39,6 +39,14 @@ TEST(AddressSpace, WhatIsNeededIsEnough) {
   }
 }
 
+TEST(AddressSpace, TheLimitThatIsTooLowIsNamed) {
+  EXPECT_THAT(test::message_of([] {
+                check_address_space(options_with(2, 100_MiB), {.limit = 1_MiB, .used = 0, .of = "data (ulimit -d)"},
+                                    true);
+              }),
+              HasSubstr("may use 1.0 MiB of data (ulimit -d), of which 1.0 MiB are free"));
+}
+
 TEST(AddressSpace, EmulatedDevicesLieInTheProcess) {
   auto const options = options_with(0, 100_MiB, "host:2");
   Bytes const needed = 228_MiB + addresses_beside_data(options, false);
