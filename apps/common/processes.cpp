@@ -10,6 +10,7 @@
 #include <granary/mpi/node_share.hpp>
 #endif
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -94,6 +95,13 @@ bool is_first_process() { return !everyone || everyone->is_first(); }
 
 std::string by_first_process(std::function<std::string()> const& function) {
   return everyone ? everyone->by_first(function) : function();
+}
+
+void require_common(std::string const& ours, std::string const& why) {
+  auto const first = by_first_process([&] { return ours; });
+  if (ours == first) return;
+  throw InvalidArgument(
+      fmt::format("process {} has {}, but process 0 has {}: {}", everyone->self().value(), ours, first, why));
 }
 
 void in_all_processes(std::function<void()> const& function) { everyone ? everyone->together(function) : function(); }

@@ -25,6 +25,9 @@ namespace granary::app {
 
 /// What `function` returns in the first process. Collective.
 [[nodiscard]] std::string by_first_process(std::function<std::string()> const& function);
+/// Throws InvalidArgument unless `ours`, a noun with its numbers, is the same text in all processes; `why` ends the
+/// sentence. Collective.
+void require_common(std::string const& ours, std::string const& why);
 /// Calls it in each process; all throw what one throws. Collective.
 void in_all_processes(std::function<void()> const& function);
 /// `out.json` for the first process, `out.3.json` for process 3.

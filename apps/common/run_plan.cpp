@@ -122,11 +122,22 @@ PlannedTile common_tile(Choose&& choose) {
   return tile;
 }
 
+// Files may have other names: each node may have a copy.
+std::string describe(MatrixInput const& input) {
+  auto const form = fmt::format("a {} x {} matrix of {}", input.rows, input.cols, name_of(input.type));
+  return input.file ? form : form + " (" + input.name + ")";
+}
+
+void require_common_inputs(std::vector<MatrixInput> const& inputs) {
+  for (auto const& input : inputs) require_common(describe(input), "each process must be given the same matrix");
+}
+
 }  // namespace
 
 RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
                       std::string const& dataset, TileKernels kernels) {
   auto const& a = inputs.front();
+  require_common_inputs(inputs);
   auto const runtime = check_options(options, inputs, dataset);
   auto const tile = common_tile([&] { return plan_tile(options, a, runtime, kernels); });
   return {.a = a,
@@ -136,6 +147,11 @@ RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const&
           .check = options.check,
           .inner_tile = tile.inner,
           .tile_chosen_by = tile.chosen_by};
+}
+
+void require_common_tasks(RunPlan const& plan) {
+  require_common(fmt::format("{} tasks, and {} of a check", plan.tasks, plan.check_tasks),
+                 "start all processes with the same options");
 }
 
 void require_memory(RunPlan const& plan, MemoryNeed const& need) {

@@ -36,7 +36,8 @@ enum class TileKernels : std::uint8_t { Cholesky, LuWithoutPivoting, PivotedLu, 
 /// The chunk size and 512 are halved, down to 32, while fewer than 32 tiles fit. Tiles are never larger than the
 /// matrix. The inner tile is the option, else chosen: for Cholesky by speeds, for LU with pivoting by the number of
 /// workers, otherwise 0. Without the kernels of Cholesky, and with devices, no speeds count. `dataset`: the dataset
-/// that the output will hold. Throws InvalidArgument.
+/// that the output will hold. Throws InvalidArgument, also if processes have inputs of other sizes, types or
+/// generators. Collective.
 [[nodiscard]] RunPlan make_run_plan(RunOptions const& options, std::vector<MatrixInput> const& inputs, MatrixPart part,
                                     std::string const& dataset, TileKernels kernels);
 
@@ -55,6 +56,10 @@ MemoryNeed dry_run(Plan& plan, void (*emit)(DryRun&, Plan const&), void (*emit_c
   need.cover(check.need());
   return need;
 }
+
+/// Throws InvalidArgument if the plans of several processes have different numbers of tasks: they have other options.
+/// Collective.
+void require_common_tasks(RunPlan const& plan);
 
 /// Throws MemoryLimitError, with the minimum limits, if the largest task fits no worker's memory.
 void require_memory(RunPlan const& plan, MemoryNeed const& need);

@@ -120,7 +120,10 @@ Report factor(Plan const& plan, Session& session) {
 
 Report run_cholesky(CholeskyRunOptions const& options, SignalWatch& signals) {
   std::optional<Plan> made;
-  in_all_processes([&] { made.emplace(make_plan(options)); });
+  in_all_processes([&] {
+    made.emplace(make_plan(options));
+    require_common_tasks(*made);
+  });
   auto const& plan = *made;
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {

@@ -158,7 +158,10 @@ LuResult factor(Plan const& plan, Session& session) {
 
 LuResult run_lu(LuRunOptions const& options, SignalWatch& signals) {
   std::optional<Plan> made;
-  in_all_processes([&] { made.emplace(make_plan(options)); });
+  in_all_processes([&] {
+    made.emplace(make_plan(options));
+    require_common_tasks(*made);
+  });
   auto const& plan = *made;
   LuResult result;
   run_session(options, plan.runtime, signals, [&](Session& session) {

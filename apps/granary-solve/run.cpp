@@ -274,7 +274,10 @@ class Run {
 
 Report run_solve(SolveOptions const& options, SignalWatch& signals) {
   std::optional<Plan> made;
-  in_all_processes([&] { made.emplace(make_plan(options)); });
+  in_all_processes([&] {
+    made.emplace(make_plan(options));
+    require_common_tasks(*made);
+  });
   auto const& plan = *made;
   Report report;
   run_session(options, plan.runtime, signals, [&](Session& session) {

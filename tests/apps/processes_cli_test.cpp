@@ -136,6 +136,35 @@ TEST_F(ProcessesCli, AFailureIsPrintedOnceAndLeavesNoOutput) {
   EXPECT_EQ(m_directory.files(), before);
 }
 
+// Each process gets arguments of its own, as where a file differs from node to node.
+TEST_F(ProcessesCli, DifferentMatricesAreRefusedInOneSentence) {
+  generate("spd", "300", "A0.h5");
+  generate("spd", "260", "A1.h5");
+  auto const before = m_directory.files();
+  auto const expect_refused_by_all = [&](std::string const& first, std::string const& other, std::string const& part) {
+    auto const of = [&](std::string const& arguments) {
+      return GRANARY_BIN_DIR "/granary-cholesky " + arguments + " L.h5 --tile 50 --workers 1 --memory 8MiB";
+    };
+    auto all = command(2, "", {});
+    all.resize(all.size() - 3);  // without a program
+    all.insert(all.end(), {"/bin/sh", "-c",
+                           "if [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 0 ]; then exec " + of(first) + "; else exec " +
+                               of(other) + "; fi"});
+    auto const result = run_child("/usr/bin/env", all, {.directory = m_directory.path()});
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("granary-cholesky: " + part));
+    EXPECT_EQ(result.err.find("granary-cholesky: "), result.err.rfind("granary-cholesky: ")) << result.err;
+    EXPECT_EQ(m_directory.files(), before);
+  };
+  expect_refused_by_all("A0.h5", "A1.h5",
+                        "process 1 has a 260 x 260 matrix of double, but process 0 has a 300 x 300 matrix of double: "
+                        "each process must be given the same matrix\n");
+  expect_refused_by_all("random:300", "random:300 --float",
+                        "process 1 has a 300 x 300 matrix of float (random:300), but");
+  expect_refused_by_all("random:300", "A0.h5", "process 1 has a 300 x 300 matrix of double, but");
+  expect_refused_by_all("A0.h5", "A0.h5 --check", "process 1 has ");
+}
+
 TEST_F(ProcessesCli, ASignalEndsAllAndLeavesNothing) {
   auto const result = run_all(3, "granary-cholesky", {"random:2000", "L.h5", "--disk-bandwidth", "4MB/s"},
                               {.signal = SIGTERM, .signal_when = "L.h5.partial"});
