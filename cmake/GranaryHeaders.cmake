@@ -115,6 +115,7 @@ set(granary_included_headers
   linalg/algorithms/lu.hpp
   linalg/algorithms/matrix_ops.hpp
   linalg/algorithms/norms.hpp
+  linalg/algorithms/not_finite.hpp
   linalg/algorithms/not_positive_definite.hpp
   linalg/algorithms/pivot_growth.hpp
   linalg/algorithms/singular.hpp

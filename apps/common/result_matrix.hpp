@@ -1,13 +1,18 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <granary/linalg/algorithms/norms.hpp>
+#include <granary/linalg/algorithms/not_finite.hpp>
 #include <granary/linalg/runtime/matrices.hpp>
 #include <granary/linalg/runtime/shared_sink.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/common/processes.hpp"
 #include "apps/common/session.hpp"
@@ -42,6 +47,27 @@ class ResultMatrix {
     if (!m_sink) return;
     m_tiles.release(m_session.submitter());
     m_tiles = add_file_matrix<T>(m_session.runtime(), m_grid, m_part, m_name, m_sink, nullptr);
+  }
+  /// Throws NotFinite, about `result`, if an element of its tiles for which `looks_at(i, j)` is true is NaN or
+  /// infinite; waits. Reads these tiles once.
+  template <class LooksAt>
+  void require_finite(std::string const& result, LooksAt const& looks_at) {
+    TaskEmitter tasks(m_session.submitter());
+    std::vector<HostNumbers> largest;
+    for (std::uint64_t i = 0; i < m_grid.tile_rows(); ++i) {
+      for (std::uint64_t j = 0; j < m_grid.tile_cols(); ++j) {
+        if (!holds(m_part, i, j) || !looks_at(i, j)) continue;
+        auto const tile = m_tiles(i, j);
+        TileGrid const alone{m_grid.rows_in(i), m_grid.cols_in(j), m_grid.tile};
+        TiledMatrix<T> const matrix(alone, MatrixPart::All, tile.layout, static_cast<std::uint64_t>(tile.ld),
+                                    [&](std::uint64_t, std::uint64_t) { return tile.data; });
+        submit_lange(tasks, Norm::Max, matrix, largest.emplace_back(m_session.runtime()).id());
+      }
+    }
+    m_session.wait();
+    for (auto const& number : largest) {
+      if (!std::isfinite(number.values(m_session.runtime())[0])) throw NotFinite(result);
+    }
   }
   /// Ends the use of the matrix, waits, and renames the output, after `add` has added other datasets to it.
   void commit(std::function<void(MatrixSink&)> const& add = [](MatrixSink&) {}) {

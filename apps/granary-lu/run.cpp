@@ -134,6 +134,11 @@ LuResult factor(Plan const& plan, Session& session) {
     emit_lu(session.submitter(), lu.tiles(), pivots.data(), options);
     session.wait();
   });
+  // What overflows anywhere reaches these tiles: updates take it along its row and column.
+  auto const last = plan.grid.diagonal() - 1;
+  lu.require_finite("the factorization", [last](std::uint64_t i, std::uint64_t j) {
+    return i == j || (i > last && j == last) || (j > last && i == last);
+  });
   LuResult result{.report = make_report(plan, figures), .zero_pivot = pivots.zero_pivot()};
   auto& report = result.report;
   if (growth) {

@@ -199,6 +199,7 @@ class Run {
       mixed = solve(a);
       a.release(m_session.submitter());
     });
+    m_x.require_finite("the solution", [](std::uint64_t, std::uint64_t) { return true; });
     auto report = make_report(m_plan, figures, mixed);
     if (m_plan.check) check(report);
     m_x.commit();

@@ -289,7 +289,7 @@ double > MixedReport posv_mixed(RuntimeCall runtime, Uplo uplo, A const& a, B co
       potrf(call.tasks(), a_tiles);
       potrs(call.tasks(), a_tiles, x_tiles);
     }
-    call.submitted().wait();
+    call.submitted(detail::refuse_not_finite(call, options, x_tiles)).wait();
     return report;
   });
 }
@@ -329,7 +329,8 @@ double > MixedReport gesv_mixed(RuntimeCall runtime, A const& a, B const& b, X c
                               call.has_devices()));
       getrs(call.tasks(), Op::NoTrans, a_tiles, &exchanges, x_tiles);
     }
-    call.submitted(report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr).wait();
+    auto const pivots = report.pivots ? detail::refuse_zero_pivot(*report.pivots) : nullptr;
+    call.submitted(detail::refuse_not_finite(call, options, x_tiles, pivots)).wait();
     return report;
   });
 }

@@ -57,6 +57,21 @@ TEST_F(LuCli, UpdatesInTheOrderOfTheScheduler) {
   }
 }
 
+// Its last column overflows when rows are combined.
+TEST_F(LuCli, AnOverflowEndsWithoutAnOutput) {
+  if (!have_h5py()) GTEST_SKIP() << "no h5py";
+  for (auto const* shape : {"(90, 90)", "(120, 90)", "(90, 120)"}) {
+    python("A = np.random.default_rng(1).uniform(-1, 1, " + std::string(shape) +
+           ")\nA[:, -1] *= 1.7e308\nnp.save('A.npy', A)");
+    for (auto const* tile : {"16", "128"}) {
+      SCOPED_TRACE(shape + std::string(" in tiles of ") + tile);
+      expect_refused({"A.npy", "LU.h5", "--tile", tile, "--memory", "400KiB"}, 1,
+                     "the factorization holds NaN or infinity: a number has overflowed");
+      expect_refused({"A.npy", "--tile", tile, "--quiet"}, 1, "the factorization holds NaN or infinity");
+    }
+  }
+}
+
 TEST_F(LuCli, WritesTheStableKeysOfTheSummary) {
   ASSERT_EQ(run({"general:100x60", "--json", "out.json", "--quiet", "--check", "--left-looking"}).status, 0);
   auto const json = read_json("out.json");

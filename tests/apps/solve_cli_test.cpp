@@ -39,6 +39,18 @@ B = draw((150, 40))
   }
 };
 
+TEST_F(SolveCli, AnOverflowEndsWithoutAnOutput) {
+  if (!have_h5py()) GTEST_SKIP() << "no h5py";
+  python("np.save('A.npy', 1e-200 * np.eye(70))\nB = np.ones((70, 5))\nB[69, 4] = 1e200\nnp.save('B.npy', B)");
+  for (auto const* method : {"--spd", "--mixed", "--quiet"}) {
+    for (auto const* tile : {"16", "128"}) {
+      SCOPED_TRACE(method + std::string(" in tiles of ") + tile);
+      expect_refused({"A.npy", "B.npy", "X.h5", "--tile", tile, method}, 1,
+                     "the solution holds NaN or infinity: a number has overflowed");
+    }
+  }
+}
+
 TEST_F(SolveCli, SolvesInAllPrecisions) {
   if (!have_h5py()) GTEST_SKIP() << "no h5py";
   for (std::string const type : {"f4", "f8", "c8", "c16"}) {

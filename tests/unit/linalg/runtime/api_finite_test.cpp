@@ -128,6 +128,53 @@ TYPED_TEST(ApiFinite, WithoutTheCheckItIsAsInLapack) {
   EXPECT_EQ(largest_difference(b, this->solution), std::numeric_limits<double>::infinity());
 }
 
+// A multiple of the identity so small that the solution overflows.
+template <class T>
+Rectangle<T> tiny_identity(std::uint64_t n) {
+  constexpr RealOf<T> tiny = 4 * std::numeric_limits<RealOf<T>>::min();
+  return rectangle_of<T>(n, n, [](std::uint64_t i, std::uint64_t j) { return T(i == j ? tiny : 0); });
+}
+
+TYPED_TEST(ApiFinite, ASolutionThatOverflowsIsThrown) {
+  using T = TypeParam;
+  auto const tiny = tiny_identity<T>(70);
+  Rectangle<T> right = this->solution;
+  right(69, 4) = T(1 / tiny(0, 0));
+  auto const said = [](auto const& call) {
+    try {
+      call();
+    } catch (NotFinite const& error) {
+      return error.result();
+    }
+    return std::string("nothing was thrown");
+  };
+  SolveOptions const unchecked{.check_finite = false};
+  for (bool const symmetric : {true, false}) {
+    auto const solve = [&](Rectangle<T>& b, SolveOptions const& options) {
+      auto a = tiny;
+      if (symmetric) {
+        posv(this->runtime, Uplo::Lower, view_of(a), view_of(b), this->tile, {}, options);
+      } else {
+        static_cast<void>(gesv(this->runtime, view_of(a), view_of(b), this->tile, chosen_leaf(), options));
+      }
+    };
+    auto b = right;
+    EXPECT_EQ(said([&] { solve(b, {}); }), "the solution");
+    EXPECT_FALSE(is_finite(b(69, 4))) << "as without the check";
+    b = right;
+    solve(b, unchecked);
+    EXPECT_FALSE(is_finite(b(69, 4)));
+  }
+}
+
+// A zero pivot leaves infinities in the solution, too.
+TYPED_TEST(ApiFinite, ASingularMatrixIsNamedBeforeWhatComesOfIt) {
+  using T = TypeParam;
+  Rectangle<T> a(70, 70);
+  auto b = this->solution;
+  EXPECT_THROW(static_cast<void>(gesv(this->runtime, view_of(a), view_of(b), this->tile)), Singular);
+}
+
 template <class T>
 class ApiFiniteMixed : public ApiFinite<T> {};
 using Doubles = ::testing::Types<double, Kokkos::complex<double>>;
@@ -154,6 +201,19 @@ TYPED_TEST(ApiFiniteMixed, SolvesRefuseToo) {
             "posv_mixed: B (70 x 5) holds infinity at (9, 0)");
   EXPECT_EQ(this->template refusal_of<Kokkos::LayoutRight>(this->definite, bad, general_call),
             "gesv_mixed: B (70 x 5) holds infinity at (9, 0)");
+}
+
+TYPED_TEST(ApiFiniteMixed, ASolutionThatOverflowsIsThrown) {
+  using T = TypeParam;
+  auto const tiny = tiny_identity<T>(70);
+  auto b = this->solution, x = b;
+  b(69, 4) = T(1 / tiny(0, 0));
+  auto a = tiny;
+  EXPECT_THROW(
+      static_cast<void>(posv_mixed(this->runtime, Uplo::Lower, view_of(a), view_of(b), view_of(x), this->tile)),
+      NotFinite);
+  a = tiny;
+  EXPECT_THROW(static_cast<void>(gesv_mixed(this->runtime, view_of(a), view_of(b), view_of(x), this->tile)), NotFinite);
 }
 
 TYPED_TEST(ApiFiniteMixed, WithoutTheCheckDoublePrecisionDecides) {
