@@ -1,6 +1,7 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work of the application among the tasks: `submit_outside` and `submit_after`.
 #include <granary/core/base/error.hpp>
+#include <granary/core/engine/statistics.hpp>
 #include <granary/core/model/trace.hpp>
 #include <granary/granary.hpp>
 #include <granary/runtime/dual_view.hpp>
