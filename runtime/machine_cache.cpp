@@ -24,10 +24,10 @@ constexpr LinkSpeed usual_disk{1.5e9, std::chrono::microseconds(100)};
 // The default for links of devices that were not measured: PCIe 4.0.
 constexpr LinkSpeed usual_device_link{2e10, std::chrono::microseconds(10)};
 constexpr LinkSpeed usual_emulated_link{5e9, std::chrono::microseconds(10)};
-constexpr std::chrono::milliseconds memory_time(30);
+constexpr std::chrono::milliseconds memory_time(20);
 constexpr std::chrono::milliseconds device_time(20);  // each way
 constexpr Bytes longest_device_copy = 8_MiB;
-constexpr std::chrono::milliseconds disk_time(40);  // each way
+constexpr std::chrono::milliseconds disk_time(30);  // each way
 constexpr Bytes longest_disk_copy = 4_MiB;
 std::string const memory_end = "memory";
 

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t most_weight = 16;
 constexpr double most_change = 4;
 constexpr std::uint32_t unnamed = ~std::uint32_t{0};
+constexpr char const* alone_suffix = " alone";
 
 // The class is a double's exponent followed by the first three bits of its fraction; all bits together grow nearly as
 // its logarithm.
@@ -53,7 +54,14 @@ std::uint32_t PerformanceModels::models_of(Name const& name) {
 
 void PerformanceModels::codelet_added(CodeletId id, Codelet const& codelet) {
   if (id.index() >= m_of.size()) m_of.resize(id.index() + 1, unnamed);
-  m_of[id.index()] = models_of({codelet.name, codelet.variant});
+  auto const at = m_of[id.index()] = models_of({codelet.name, codelet.variant});
+  auto const alone = m_names.find({codelet.name, codelet.variant + alone_suffix});
+  if (alone == m_names.end()) return;
+  for (std::size_t kind = 0; kind < worker_kinds; ++kind) {
+    auto& classes = m_models[at][kind].classes;
+    if (!classes.empty()) continue;
+    for (auto const& of : m_models[alone->second][kind].classes) classes.push_back({.size = of.size, .mean = of.mean});
+  }
 }
 
 // The class's entry; created if there is none.

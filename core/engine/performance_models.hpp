@@ -36,7 +36,8 @@ class GRANARY_EXPORT SizeClass {
 /// times the present mean. Its weight is 1/n, and 1/16 from the 16th on, so that the mean follows a machine that
 /// changes. The first run of a codelet on a kind of worker in a process is a warm-up: it counts only while nothing else
 /// is known. Between measured classes the time per flop is interpolated linearly (over the logarithm of the flops);
-/// outside them the nearest class counts. Before any measurement a given speed is assumed.
+/// outside them the nearest class counts. Before any measurement of a codelet, times of its kernel
+/// alone are assumed if they are known, those of the variant `<variant> alone`; else a given speed.
 class GRANARY_EXPORT PerformanceModels final : public Estimator {
  public:
   struct Prior {

@@ -1,10 +1,10 @@
 // Copyright the granary developers. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <granary/core/base/random.hpp>
 #include <granary/linalg/kernels/kernel_speed.hpp>
+#include <granary/linalg/kernels/processor_time.hpp>
 #include <granary/linalg/kernels/tile_kernels.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,17 +18,15 @@
 namespace granary {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // The shortest of several calls, in seconds; `prepare` is not timed.
 template <class Prepare, class Call>
 double shortest(int calls, Prepare&& prepare, Call&& call) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < calls; ++i) {
     prepare();
-    auto const start = Clock::now();
+    double const start = processor_seconds();
     call();
-    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+    best = std::min(best, std::max(processor_seconds() - start, 1e-9));
   }
   return best;
 }
@@ -67,6 +65,15 @@ __attribute__((target("avx2,fma"))) float add_up_256(float x, std::index_sequenc
   for (int r = 0; r < rounds; ++r) ((sums[I] = _mm256_fmadd_ps(sums[I], factor, factor)), ...);
   return (_mm256_cvtss_f32(sums[I]) + ...);
 }
+// Of processors that cannot fuse: a multiplication and an addition.
+template <class T, std::size_t... I>
+__attribute__((target("avx"))) T add_up_unfused_256(T x, std::index_sequence<I...>) {
+  using Vector [[gnu::vector_size(32)]] = T;
+  Vector const factor = Vector{} + x;
+  Vector sums[] = {Vector{} + static_cast<T>(I)...};
+  for (int r = 0; r < rounds; ++r) ((sums[I] = sums[I] * factor + factor), ...);
+  return (sums[I][0] + ...);
+}
 #endif
 // NOLINTEND(portability-simd-intrinsics)
 
@@ -86,16 +93,20 @@ struct Loop {
   std::size_t bytes;  // of a vector
 };
 
+// Of all vectors that the processor has: the widest are not the fastest where fewer units have them.
 template <class T>
-Loop<T> widest_loop() {
+std::vector<Loop<T>> loops_of_processor() {
+  std::vector<Loop<T>> loops{{[](T x, Sums sums) { return add_up_128(x, sums); }, 16}};
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f")) return {[](T x, Sums sums) { return add_up_512(x, sums); }, 64};
+  if (__builtin_cpu_supports("avx512f")) loops.push_back({[](T x, Sums sums) { return add_up_512(x, sums); }, 64});
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    return {[](T x, Sums sums) { return add_up_256(x, sums); }, 32};
+    loops.push_back({[](T x, Sums sums) { return add_up_256(x, sums); }, 32});
+  } else if (__builtin_cpu_supports("avx")) {
+    loops.push_back({[](T x, Sums sums) { return add_up_unfused_256(x, sums); }, 32});
   }
 #endif
-  return {[](T x, Sums sums) { return add_up_128(x, sums); }, 16};
+  return loops;
 }
 
 constexpr int calls = 5;
@@ -123,53 +134,28 @@ struct Operands {
   explicit Operands(int tile) : a(tile, 1), b(tile, 2), c(tile, 3), l(tile, 4) {
     for (int i = 0; i < tile; ++i) l.view()(i, i) = static_cast<T>(2 * tile);
   }
-  [[nodiscard]] static Bytes bytes(int tile) {
-    auto const b = static_cast<Bytes>(tile);
-    return 4 * b * b * sizeof(T);
-  }
-
   Tile<T> a, b, c, l;
 };
-
-// `time` gives the seconds of call(i) with the operands of number i; restore(i) makes them as they were.
-template <class T, class Time>
-KernelSpeeds time_kernels(int tile, std::size_t count, Time const& time) {
-  Operands<T> const made(tile);
-  std::vector<Operands<T>> operands(count, made);
-  auto const nothing = [](std::size_t) {};
-  double const cube = made.a.cube();
-  KernelSpeeds speeds{.tile = tile};
-  speeds.gemm = 2 * cube / time(nothing, [&](std::size_t i) {
-                  auto& [a, b, c, l] = operands[i];
-                  kernels::gemm<T>(Op::NoTrans, Op::Trans, T(-1), a.view(), b.view(), T(1), c.view());
-                });
-  speeds.syrk = cube / time(nothing, [&](std::size_t i) {
-                  auto& [a, b, c, l] = operands[i];
-                  kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), a.view(), T(1), c.view());
-                });
-  speeds.trsm =
-      cube / time([&](std::size_t i) { operands[i].b = made.b; },
-                  [&](std::size_t i) {
-                    auto& [a, b, c, l] = operands[i];
-                    kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), l.view(), b.view());
-                  });
-  speeds.potrf = cube / 3 /
-                 time([&](std::size_t i) { operands[i].l = made.l; },
-                      [&](std::size_t i) { static_cast<void>(kernels::potrf<T>(Uplo::Lower, operands[i].l.view())); });
-  return speeds;
-}
 
 }  // namespace
 
 template <class T>
 double fma_peak() {
-  auto const loop = widest_loop<T>();
+  // Longer than a core takes to power its widest vectors.
+  constexpr double least_seconds = 2e-3;
   T volatile factor = T(1) / 2;  // unknown to the compiler; the sums converge
   T volatile result = 0;
-  double const seconds = shortest(
-      8, [] {}, [&] { result = loop.run(factor, Sums{}); });
-  auto const numbers = Sums::size() * loop.bytes / sizeof(T);
-  return 2.0 * rounds * static_cast<double>(numbers) / seconds;
+  double peak = 0;
+  for (auto const& loop : loops_of_processor<T>()) {
+    double const begin = processor_seconds();
+    auto const numbers = static_cast<double>(Sums::size() * loop.bytes / sizeof(T));
+    do {
+      double const seconds = shortest(
+          calls, [] {}, [&] { result = loop.run(factor, Sums{}); });
+      peak = std::max(peak, 2.0 * rounds * numbers / seconds);
+    } while (processor_seconds() - begin < least_seconds);
+  }
+  return peak;
 }
 
 template <class T>
@@ -182,32 +168,36 @@ double measure_gemm(int tile) {
 
 template <class T>
 KernelSpeeds measure_kernels(int tile) {
-  return time_kernels<T>(tile, 1, [](auto const& restore, auto const& call) {
-    return shortest(
-        calls, [&] { restore(0); }, [&] { call(0); });
-  });
+  Operands<T> const made(tile);
+  auto of = made;
+  auto const nothing = [] {};
+  double const cube = made.a.cube();
+  return {
+      .tile = tile,
+      .gemm = 2 * cube /
+              shortest(calls, nothing,
+                       [&] {
+                         kernels::gemm<T>(Op::NoTrans, Op::Trans, T(-1), of.a.view(), of.b.view(), T(1), of.c.view());
+                       }),
+      .syrk =
+          cube / shortest(calls, nothing,
+                          [&] { kernels::syrk<T>(Uplo::Lower, Op::NoTrans, T(-1), of.a.view(), T(1), of.c.view()); }),
+      .trsm = cube / shortest(
+                         calls, [&] { of.b = made.b; },
+                         [&] {
+                           kernels::trsm<T>(Side::Right, Uplo::Lower, Op::Trans, Diag::NonUnit, T(1), of.l.view(),
+                                            of.b.view());
+                         }),
+      .potrf =
+          cube / 3 /
+          shortest(
+              calls, [&] { of.l = made.l; }, [&] { static_cast<void>(kernels::potrf<T>(Uplo::Lower, of.l.view())); })};
 }
 
-template <class T>
-KernelSpeeds measure_cold_kernels(int tile, Bytes memory) {
-  constexpr std::size_t fewest = 2, most = 16;
-  auto const count = std::clamp(memory / Operands<T>::bytes(tile), fewest, most);
-  // In the middle of the times of all calls, each with operands that are still as they were made.
-  return time_kernels<T>(tile, count, [count](auto const&, auto const& call) {
-    std::vector<double> seconds;
-    for (std::size_t i = 0; i < count; ++i)
-      seconds.push_back(shortest(
-          1, [] {}, [&] { call(i); }));
-    std::ranges::nth_element(seconds, seconds.begin() + static_cast<std::ptrdiff_t>(count / 2));
-    return seconds[count / 2];
-  });
-}
-
-#define GRANARY_INSTANTIATE(T)                   \
-  template double fma_peak<T>();                 \
-  template double measure_gemm<T>(int);          \
-  template KernelSpeeds measure_kernels<T>(int); \
-  template KernelSpeeds measure_cold_kernels<T>(int, Bytes);
+#define GRANARY_INSTANTIATE(T)          \
+  template double fma_peak<T>();        \
+  template double measure_gemm<T>(int); \
+  template KernelSpeeds measure_kernels<T>(int);
 GRANARY_INSTANTIATE(float)
 GRANARY_INSTANTIATE(double)
 #undef GRANARY_INSTANTIATE

@@ -5,11 +5,11 @@
 #include <granary/core/base/units.hpp>
 
 /// How fast one core computes tiles. Nothing here changes the number of BLAS' threads: hold it to one
-/// (BlasLimit) for the speed of a core.
+/// (BlasLimit) for the speed of a core. Times are processor times of the calling thread (processor_time.hpp).
 namespace granary {
 
-/// Flop/s of a loop of independent fused multiply-adds with the processor's widest vectors: what no kernel exceeds. T
-/// is float or double. Takes about a millisecond.
+/// Flop/s of loops of independent multiplications and additions, fused where the processor can: the fastest of those
+/// with the vectors that it has. T is float or double. Takes some milliseconds.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT double fma_peak();
 
@@ -30,10 +30,5 @@ struct GRANARY_EXPORT KernelSpeeds {
 /// about 22 tile³ flops, with tiles of 512 a twentieth of a second.
 template <class T>
 [[nodiscard]] GRANARY_EXPORT KernelSpeeds measure_kernels(int tile);
-
-/// The same as the tasks of a factorization find them: each call has other tiles, which lie in `memory` bytes (at least
-/// two of each kind, and at most 16), and the middle one of their times counts. Takes about 4.4 tile³ flops for each.
-template <class T>
-[[nodiscard]] GRANARY_EXPORT KernelSpeeds measure_cold_kernels(int tile, Bytes memory);
 
 }  // namespace granary

@@ -3,6 +3,7 @@
 #include <granary/core/base/error.hpp>
 #include <granary/core/engine/model_file.hpp>
 #include <granary/core/engine/performance_models.hpp>
+#include <granary/linalg/kernels/cold_kernels.hpp>
 #include <granary/linalg/runtime/tile_choice.hpp>
 #include <granary/runtime/machine_cache.hpp>
 
@@ -15,10 +16,9 @@ namespace granary {
 namespace {
 
 constexpr std::array tiles = {128, 192, 256, 384, 512, 768, 1024};
-// More than the caches of a core hold.
-constexpr Bytes cold_memory = 64_MiB;
-// Larger tiles are not measured if these would take longer: on a slow BLAS.
-constexpr double longest_seconds = 0.5;
+// More than the caches of a core hold. With the disk and the memory, whose speed the Runtime measures, the first run
+// takes 0.3 s.
+constexpr ColdKernelLimits limits{.processor_time = std::chrono::milliseconds(200), .memory = 64_MiB};
 // From the end of a task to the begin of the next one.
 constexpr double seconds_between = 15e-6;
 // A finer graph must be expected to gain this part of the time of the whole.
@@ -69,15 +69,7 @@ std::vector<KernelSpeeds> kept_speeds(MachineModels const& models, ScalarType ty
 
 std::vector<KernelSpeeds> measure_speeds(ScalarType type) {
   BlasLimit const one_thread(1);
-  std::vector<KernelSpeeds> measured;
-  for (int const tile : tiles) {
-    auto const start = std::chrono::steady_clock::now();
-    measured.push_back(is_single(type) ? measure_cold_kernels<float>(tile, cold_memory)
-                                       : measure_cold_kernels<double>(tile, cold_memory));
-    std::chrono::duration<double> const elapsed = std::chrono::steady_clock::now() - start;
-    if (2 * elapsed.count() > longest_seconds) break;
-  }
-  return measured;
+  return is_single(type) ? measure_cold_kernels<float>(tiles, limits) : measure_cold_kernels<double>(tiles, limits);
 }
 
 void enter(MachineModels& models, std::vector<KernelSpeeds> const& measured, ScalarType type) {

@@ -75,6 +75,35 @@ TEST(PerformanceModels, TheFirstRunIsBelievedOnlyUntilTheSecond) {
   EXPECT_EQ(models.learnt().at(0).samples, 1U);
 }
 
+// The programs measure kernels alone before the first run on a machine.
+TEST(PerformanceModels, OfAKernelAloneIsBelievedUntilItsTasksWereMeasured) {
+  KernelModel const alone{.codelet = "gemm", .variant = "d alone", .flops = one_gflop, .mean = 4e-11, .samples = 1};
+  auto models = fresh({alone});
+  EXPECT_TRUE(models.measured(CodeletId(0), cpu));
+  EXPECT_FALSE(models.measured(CodeletId(0), device));
+  EXPECT_FALSE(models.measured(CodeletId(1), cpu));
+  EXPECT_EQ(believed(models), 40'000'000);
+  EXPECT_FALSE(models.changed());
+  std::vector<KernelModel> stored{alone};
+  models.merge_into(stored);
+  EXPECT_EQ(stored.size(), 1U) << "what is assumed is not kept";
+  observe(models, {90'000'000, 50'000'000});
+  EXPECT_EQ(believed(models), 50'000'000);
+  models.merge_into(stored);
+  ASSERT_EQ(stored.size(), 2U);
+  EXPECT_EQ(stored[0].variant, "d");
+  EXPECT_EQ(stored[0].samples, 1U);
+  EXPECT_DOUBLE_EQ(stored[0].mean, 5e-11);
+  EXPECT_DOUBLE_EQ(stored[1].mean, alone.mean);
+}
+
+TEST(PerformanceModels, OfAKernelAloneDoesNotCountBesideTheTimesOfTasks) {
+  auto const models =
+      fresh({{.codelet = "gemm", .variant = "d", .flops = 2 * one_gflop, .mean = 5e-11, .samples = 9},
+             {.codelet = "gemm", .variant = "d alone", .flops = one_gflop, .mean = 4e-11, .samples = 1}});
+  EXPECT_EQ(believed(models), 50'000'000);
+}
+
 TEST(PerformanceModels, KnowWhatWasMeasured) {
   auto models = fresh();
   EXPECT_FALSE(models.measured(CodeletId(0), cpu));

@@ -34,17 +34,5 @@ TYPED_TEST(KernelSpeed, EachKernelHasASpeed) {
   }
 }
 
-// No memory at all, memory for a few tiles, and for more than are used.
-TYPED_TEST(KernelSpeed, EachKernelHasASpeedOnTilesThatAreNotInCaches) {
-  BlasLimit const one_thread(1);
-  for (int const tile : {32, 65}) {
-    for (Bytes const memory : {Bytes{0}, 100_KiB, 4_MiB}) {
-      auto const speeds = measure_cold_kernels<TypeParam>(tile, memory);
-      EXPECT_EQ(speeds.tile, tile);
-      for (double const flops : {speeds.gemm, speeds.syrk, speeds.trsm, speeds.potrf}) this->expect_speed(flops);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace granary
