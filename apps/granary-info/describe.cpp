@@ -13,6 +13,7 @@
 #include <granary/runtime/host_plan.hpp>
 #include <granary/runtime/machine_cache.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/common/choose_blas.hpp"
@@ -65,9 +66,11 @@ Json describe_speed() {
   constexpr int tile = 512;
   BlasLimit const one_thread(1);
   auto const speeds = measure_kernels<double>(tile);
-  return {{"peak_flops", fma_peak<double>()}, {"tile", tile},
-          {"gemm_flops", speeds.gemm},        {"syrk_flops", speeds.syrk},
-          {"trsm_flops", speeds.trsm},        {"potrf_flops", speeds.potrf}};
+  // What a kernel reaches is no more than the peak, also where another program slowed the loop that measures it.
+  auto const peak = std::max({fma_peak<double>(), speeds.gemm, speeds.syrk, speeds.trsm, speeds.potrf});
+  return {{"peak_flops", peak},        {"tile", tile},
+          {"gemm_flops", speeds.gemm}, {"syrk_flops", speeds.syrk},
+          {"trsm_flops", speeds.trsm}, {"potrf_flops", speeds.potrf}};
 }
 
 Json describe_software() {

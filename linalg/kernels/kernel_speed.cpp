@@ -148,11 +148,11 @@ double fma_peak() {
   double peak = 0;
   for (auto const& loop : loops_of_processor<T>()) {
     double const begin = processor_seconds();
-    auto const numbers = static_cast<double>(Sums::size() * loop.bytes / sizeof(T));
+    std::size_t const numbers = Sums::size() * loop.bytes / sizeof(T);
     do {
       double const seconds = shortest(
           calls, [] {}, [&] { result = loop.run(factor, Sums{}); });
-      peak = std::max(peak, 2.0 * rounds * numbers / seconds);
+      peak = std::max(peak, 2.0 * rounds * static_cast<double>(numbers) / seconds);
     } while (processor_seconds() - begin < least_seconds);
   }
   return peak;

@@ -3,6 +3,8 @@
 
 #include <granary/core/base/export.hpp>
 
+#include <string>
+
 namespace granary::detail {
 
 /// Warns, once per process, if BLAS uses narrower vectors than the processor has and a variable of the environment
@@ -10,5 +12,8 @@ namespace granary::detail {
 /// OpenBLAS, MKL and BLIS if it is slow, as the reference BLAS is, or runs threads of its own. Measures for some
 /// milliseconds then, on one thread; otherwise it costs nothing after the first call.
 GRANARY_EXPORT void warn_of_slow_blas();
+
+/// A clause about the flop/s of GEMM beside those of fma_peak: as a part of it, unless it exceeds it.
+[[nodiscard]] GRANARY_EXPORT std::string describe_speed(double gemm, double peak);
 
 }  // namespace granary::detail
